@@ -1,0 +1,1 @@
+"""Machines: one value type per class, read from validated YAML."""

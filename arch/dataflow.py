@@ -1,0 +1,168 @@
+"""Dataflow accelerators: a PE array with register files, a scratch-pad, a NoC and DMA (001, section 5)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from mapper.workloads.document import InputError, validation_error
+
+Count = Annotated[int, Field(ge=1, le=1 << 40, strict=True)]
+Amount = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class EnergyBySize(_Part):
+    """Energy per word (pJ) for each size of a memory (bytes), so that a sweep of sizes stays honest."""
+
+    by_bytes: Annotated[dict[Count, Amount], Field(min_length=1)]
+
+
+class PeArray(_Part):
+    """Rows x columns of PEs. A pipelined PE issues one operation a cycle; otherwise it takes its latency."""
+
+    rows: Count
+    columns: Count
+    pipelined: bool = True
+    latency_cycles: dict[Literal["multiply", "add"], Count] = {"multiply": 2, "add": 1}
+
+
+class RegisterFile(_Part):
+    """Register file of one PE (bytes). Without double-buffering the array waits for new data."""
+
+    bytes: Count
+    double_buffered: bool = True
+
+
+class ScratchPad(_Part):
+    """Scratch-pad (bytes), allocated to operands in whole banks; double-buffered, half of it is visible."""
+
+    bytes: Count
+    bank_bytes: Count
+    double_buffered: bool = True
+
+    @property
+    def visible_banks(self) -> int:
+        return self.bytes // (2 if self.double_buffered else 1) // self.bank_bytes
+
+
+class Network(_Part):
+    """One single-cycle multi-cast network between scratch-pad and PEs; width in words a cycle."""
+
+    carries: Literal["read", "write"]
+    width_words: Count = 1
+
+
+class NetworkOnChip(_Part):
+    """Networks in the order in which operands take them (round-robin), and how partial sums meet:
+    ``bus`` serialises all groups on one network, ``mesh`` lets groups of PEs reduce side by side."""
+
+    networks: Annotated[list[Network], Field(min_length=1, max_length=16)]
+    reduction: Literal["bus", "mesh"] = "bus"
+
+
+class Dma(_Part):
+    """DMA: cycles of its own clock per burst, ``initiation_cycles + cycles_per_byte * bytes``."""
+
+    initiation_cycles: Amount
+    cycles_per_byte: Amount
+    clock_mhz: Annotated[float, Field(gt=0, le=1e6)]
+
+
+class Energies(_Part):
+    """Energy in pJ: of one operation, and per word of a register file, NoC, scratch-pad and DRAM access."""
+
+    mac: Amount
+    add: Amount = 0.0
+    rf: Amount | EnergyBySize
+    noc: Amount
+    spm: Amount | EnergyBySize
+    dram: Amount
+
+
+class Rules(_Part):
+    """Rules of the original tool that the paper does not state; each has a physical counterpart.
+
+    - ``stored_extent``: a burst ends at rows of the tensor as stored (``declared``, with its padding) or of
+      what the loops touch (``touched``).
+    - ``partial_sums``: ``doubled`` reads and writes a partial sum at every transfer that leaves the array,
+      and only writes it where it stays through several scratch-pad passes; ``first_visit_free`` skips
+      exactly the reads of values that are still zero.
+    - ``energy``: ``rounded`` to whole pJ per layer, or ``exact``.
+    """
+
+    stored_extent: Literal["declared", "touched"] = "declared"
+    partial_sums: Literal["doubled", "first_visit_free"] = "doubled"
+    energy: Literal["rounded", "exact"] = "exact"
+
+
+class DataflowMachine(_Part):
+    """A dataflow accelerator (001, sections 4.3 and 5)."""
+
+    schema_name: Literal["mapper.dataflow/1"] = Field(alias="schema")
+    name: Annotated[str, Field(min_length=1, max_length=64)]
+    description: Annotated[str, Field(max_length=2000)] = ""
+    clock_mhz: Annotated[float, Field(gt=0, le=1e6)]
+    word_bytes: Annotated[int, Field(ge=1, le=16, strict=True)]
+    pe_array: PeArray
+    rf: RegisterFile
+    spm: ScratchPad
+    noc: NetworkOnChip
+    dma: Dma
+    energy_pj: Energies
+    rules: Rules = Rules()
+
+    @model_validator(mode="after")
+    def _is_buildable(self) -> DataflowMachine:
+        carried = {network.carries for network in self.noc.networks}
+        if carried != {"read", "write"}:
+            raise ValueError("noc.networks: needs at least one network that carries read and one write")
+        if self.spm.visible_banks < 1:
+            raise ValueError("spm.bank_bytes: larger than the visible scratch-pad")
+        if self.rf.bytes < self.word_bytes:
+            raise ValueError("rf.bytes: smaller than one word")
+        for memory in ("rf", "spm"):
+            table, size = getattr(self.energy_pj, memory), getattr(self, memory).bytes
+            if isinstance(table, EnergyBySize) and size not in table.by_bytes:
+                raise ValueError(f"energy_pj.{memory}.by_bytes: no energy for {size} bytes; add it")
+        return self
+
+    @property
+    def pes(self) -> int:
+        return self.pe_array.rows * self.pe_array.columns
+
+    @property
+    def rf_words(self) -> int:
+        """Words one register file holds."""
+        return self.rf.bytes // self.word_bytes
+
+    @property
+    def rf_energy_pj(self) -> float:
+        table = self.energy_pj.rf
+        return table.by_bytes[self.rf.bytes] if isinstance(table, EnergyBySize) else table
+
+    @property
+    def spm_energy_pj(self) -> float:
+        table = self.energy_pj.spm
+        return table.by_bytes[self.spm.bytes] if isinstance(table, EnergyBySize) else table
+
+    @property
+    def follows_original_rules(self) -> bool:
+        return self.rules.partial_sums == "doubled" and self.rf.double_buffered
+
+
+def dataflow_from_document(fields: dict[str, Any], source: str) -> DataflowMachine:
+    """A machine from the fields of a document.
+
+    Raises: InputError naming the field that is wrong.
+    """
+    try:
+        return DataflowMachine.model_validate(fields)
+    except ValidationError as error:
+        raise validation_error(error, source) from None
+    except RecursionError:
+        raise InputError(source, "", "nested too deeply; flatten it") from None

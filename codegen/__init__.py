@@ -1,0 +1,1 @@
+"""What a solution becomes: code for the machine."""

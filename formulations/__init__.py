@@ -1,0 +1,1 @@
+"""The optimisation problems, each reading like its mathematical definition, and their referees."""

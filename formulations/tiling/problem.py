@@ -1,0 +1,108 @@
+"""The tiling problem as a value: nest, machine, objective and pinned decisions (001, sections 4.1, 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from mapper.arch.dataflow import DataflowMachine
+from mapper.models.tiling.evaluation import TilingCost, ideal_cycles
+from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS
+from mapper.workloads.document import InputError
+from mapper.workloads.nest import LoopNest
+
+Objective = Literal["edp", "energy", "latency"]
+OBJECTIVES: tuple[Objective, ...] = ("edp", "energy", "latency")
+
+
+@dataclass(frozen=True)
+class Pins:
+    """Decisions that are given: factors as (loop, level, factor), the loops that run in space (exactly
+    these, or at least these if ``spatial_open``), and the innermost loops of an order, outer to inner."""
+
+    factors: tuple[tuple[str, str, int], ...] = ()
+    spatial: frozenset[str] | None = None
+    spatial_open: bool = False
+    orders: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    @classmethod
+    def parse(cls, fixed: Mapping[str, str], nest: LoopNest) -> Pins:
+        """Read ``spatial=Oy,Ox`` (``spatial=Oy,Ox,*``: others too), ``M.rf=8`` and ``order.dram=M,N,C``.
+
+        Raises: InputError if a key or value does not belong to the nest.
+        """
+        factors, orders = [], []
+        spatial: frozenset[str] | None = None
+        spatial_open = False
+        for key, value in fixed.items():
+            head, _, tail = key.partition(".")
+            if key == "spatial":
+                names = [name.strip() for name in value.split(",") if name.strip()]
+                spatial_open = "*" in names
+                spatial = frozenset(_loops([name for name in names if name != "*"], nest, key))
+            elif head == "order" and tail in ORDERED_LEVELS:
+                orders.append((tail, tuple(_loops([name.strip() for name in value.split(",")], nest, key))))
+            elif tail in LEVELS and head in nest.loops:
+                if not value.isdecimal() or int(value) < 1:
+                    raise InputError("--fix", key, f"{value!r} is no positive integer")
+                factors.append((head, tail, int(value)))
+            else:
+                raise InputError(
+                    "--fix", key, f"unknown decision; use spatial, order.dram, order.spm or LOOP.LEVEL "
+                    f"with a loop of {', '.join(nest.loops)} and a level of {', '.join(LEVELS)}"
+                )
+        return cls(tuple(factors), spatial, spatial_open, tuple(orders))
+
+    def allows(self, loop: str, level: str, factor: int) -> bool:
+        """Whether ``loop`` may have ``factor`` at ``level``."""
+        if any((loop, level) == (pinned, at) and factor != value for pinned, at, value in self.factors):
+            return False
+        if level == "spatial" and self.spatial is not None:
+            if loop in self.spatial:
+                return factor > 1
+            return self.spatial_open or factor == 1
+        return True
+
+    def innermost(self, level: str) -> tuple[str, ...]:
+        """The pinned innermost loops of the order of ``level``, outer to inner; empty if it is free."""
+        return dict(self.orders).get(level, ())
+
+
+@dataclass(frozen=True)
+class TilingProblem:
+    """Tile and order ``nest`` on ``machine`` for the least ``objective``.
+
+    The space: every way to write each bound as a product of four factors whose tiles fit PEs, register
+    files and scratch-pad banks; every loop order at the two outer levels; loops that carry a dependence
+    stay out of space and orders that break one are excluded. Padding a bound is not part of the problem.
+    """
+
+    nest: LoopNest
+    machine: DataflowMachine
+    objective: Objective
+    pins: Pins = Pins()
+
+    def value(self, cost: TilingCost) -> int | float:
+        """The objective of a cost, in pJ*cycles, pJ or cycles."""
+        return {"edp": cost.edp_pj_cycles, "energy": cost.energy_pj, "latency": cost.cycles}[self.objective]
+
+    def rank(self, cost: TilingCost) -> tuple[float, ...]:
+        """What ties are broken by: the objective, then EDP, energy, cycles."""
+        return (self.value(cost), cost.edp_pj_cycles, cost.energy_pj, cost.cycles)
+
+    def bound(self) -> int | float:
+        """A bound by argument alone: all PEs always busy, every word moved once at the least."""
+        from mapper.formulations.tiling.bound import least_energy
+
+        cycles, energy = ideal_cycles(self.nest, self.machine), least_energy(self.nest, self.machine)
+        return {"edp": cycles * energy, "energy": energy, "latency": cycles}[self.objective]
+
+
+def _loops(names: list[str], nest: LoopNest, key: str) -> list[str]:
+    unknown = [name for name in names if name not in nest.loops]
+    if unknown:
+        raise InputError("--fix", key, f"{unknown[0]!r} is no loop; the loops are {', '.join(nest.loops)}")
+    if len(set(names)) < len(names):
+        raise InputError("--fix", key, "names a loop twice")
+    return names

@@ -1,0 +1,1 @@
+"""Tiling and ordering of loop nests on dataflow accelerators: mapping values and cost (001)."""

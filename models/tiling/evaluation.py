@@ -1,0 +1,251 @@
+"""The cost of one tiling mapping, with its breakdown: the one model behind every number of this kind."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from mapper.arch.dataflow import DataflowMachine
+from mapper.models.tiling import cost, tile
+from mapper.models.tiling.mapping import TilingMapping
+from mapper.models.tiling.order import reuse_factors
+from mapper.workloads.nest import LoopNest
+
+
+@dataclass(frozen=True)
+class TileQuantities:
+    """Per operand, in operand order: what one tile of a mapping takes (words, cycles, pJ)."""
+
+    rf_words: tuple[int, ...]
+    array_words: tuple[int, ...]
+    spm_words: tuple[int, ...]
+    noc_words: tuple[int, ...]
+    noc_cycles: tuple[int, ...]
+    reduction_cycles: tuple[int, ...]
+    dma_words: tuple[int, ...]
+    dma_cycles: tuple[int, ...]
+    noc_energy: tuple[float, ...]
+    spm_energy: tuple[float, ...]
+    reduction_energy: tuple[float, ...]
+    dma_energy: tuple[float, ...]
+    spm_reuse: tuple[int, ...]
+    dram_reuse: tuple[int, ...]
+    rf_tiles: tuple[int, ...]
+    spm_tiles: tuple[int, ...]
+    compute_cycles: int
+    rf_passes: int
+    spm_passes: int
+
+
+@dataclass(frozen=True)
+class TilingCost:
+    """Energy (pJ), cycles, energy-delay product (pJ*cycles), latency (ms) and what they consist of."""
+
+    energy_pj: int | float
+    cycles: int
+    latency_ms: float
+    energy_by_resource: dict[str, float]
+    words: dict[str, dict[str, int]]
+    stall_cycles: dict[str, int]
+
+    @property
+    def edp_pj_cycles(self) -> int | float:
+        return self.energy_pj * self.cycles
+
+    def cost_json(self) -> dict[str, Any]:
+        return {
+            "energy_pj": self.energy_pj,
+            "cycles": self.cycles,
+            "edp_pj_cycles": self.edp_pj_cycles,
+            "latency_ms": self.latency_ms,
+        }
+
+    def breakdown_json(self) -> dict[str, Any]:
+        return {"energy_pj": self.energy_by_resource, "words": self.words, "stall_cycles": self.stall_cycles}
+
+
+def quantities(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -> TileQuantities:
+    """What every tile of ``mapping`` takes of ``machine``."""
+    rf, spatial = mapping.trip_counts("rf"), mapping.trip_counts("spatial")
+    array, spm = mapping.trip_counts("rf", "spatial"), mapping.trip_counts("rf", "spatial", "spm")
+    inner, outer = mapping.trip_counts("spm"), mapping.trip_counts("dram")
+    rf_visits = mapping.trip_counts("spm", "dram")
+    operands = nest.operands
+    dma = [tile.dma_words_and_cycles(op, machine, spm, nest.trip_counts) for op in operands]
+    _, _, widths = tile.networks_of(nest, machine)
+    dependent = [[loop for loop in nest.loops if loop in op.loops] for op in operands]
+    return TileQuantities(
+        rf_words=tuple(tile.words(op, rf) for op in operands),
+        array_words=tuple(tile.words(op, array) for op in operands),
+        spm_words=tuple(tile.words(op, spm) for op in operands),
+        noc_words=tuple(tile.noc_words(op, nest, rf, spatial) for op in operands),
+        noc_cycles=tuple(
+            tile.noc_cycles(op, machine, width, array) for op, width in zip(operands, widths, strict=True)
+        ),
+        reduction_cycles=tuple(tile.reduction_cycles(op, nest, machine, rf, spatial) for op in operands),
+        dma_words=tuple(int(moved) for moved, _ in dma),
+        dma_cycles=tuple(int(taken) for _, taken in dma),
+        noc_energy=tuple(tile.noc_energy(op, nest, machine, rf, spatial) for op in operands),
+        spm_energy=tuple(tile.words(op, array) * machine.spm_energy_pj for op in operands),
+        reduction_energy=tuple(tile.reduction_energy(op, nest, machine, rf, spatial) for op in operands),
+        dma_energy=tuple(int(moved) * machine.energy_pj.dram for moved, _ in dma),
+        spm_reuse=reuse_factors(nest, mapping.spm_order, inner),
+        dram_reuse=reuse_factors(nest, mapping.dram_order, outer),
+        rf_tiles=tuple(tile.product(rf_visits, loops) for loops in dependent),
+        spm_tiles=tuple(tile.product(outer, loops) for loops in dependent),
+        compute_cycles=tile.compute_cycles(nest, machine, rf),
+        rf_passes=tile.product(inner, nest.loops),
+        spm_passes=tile.product(outer, nest.loops),
+    )
+
+
+def rereads(nest: LoopNest, machine: DataflowMachine, spm_passes: int, spm_tiles: tuple[int, ...]) -> tuple[bool, ...]:
+    """Whether DMA brings back a partial sum in every pass in which it does not stay."""
+    always = machine.rules.partial_sums == "doubled"
+    return tuple(
+        op.is_updated and (always or not op.zero_initialised or spm_passes > tiles)
+        for op, tiles in zip(nest.operands, spm_tiles, strict=True)
+    )
+
+
+def operation_energy(nest: LoopNest, machine: DataflowMachine) -> float:
+    """Energy (pJ) of the useful operations."""
+    unit = machine.energy_pj.mac if nest.operation == "multiply_add" else machine.energy_pj.add
+    return nest.iterations * tile.operations(nest) * unit
+
+
+def rf_access_energy(nest: LoopNest, machine: DataflowMachine) -> float:
+    """Energy (pJ) of register-file accesses: every operand once a read and once a write per iteration."""
+    reads = sum(op.reads for op in nest.operands)
+    writes = sum(op.writes for op in nest.operands)
+    return reads * nest.iterations * machine.rf_energy_pj + writes * nest.iterations * machine.rf_energy_pj
+
+
+def evaluate(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -> TilingCost:
+    """Cost of a mapping whose factors multiply to the bounds, whether or not it fits the machine."""
+    q = quantities(nest, machine, mapping)
+    doubled = machine.rules.partial_sums == "doubled"
+    updated = tuple(op.is_updated for op in nest.operands)
+    zero = tuple(op.zero_initialised for op in nest.operands)
+    energy: int | float = cost.layer_energy(
+        operation_energy(nest, machine),
+        rf_access_energy(nest, machine),
+        q.rf_passes,
+        q.spm_passes,
+        q.spm_reuse,
+        q.dram_reuse,
+        updated,
+        zero,
+        q.rf_tiles,
+        q.spm_tiles,
+        q.noc_energy,
+        q.spm_energy,
+        q.reduction_energy,
+        q.dma_energy,
+        doubled,
+    )
+    if machine.rules.energy == "rounded":
+        energy = round(energy)
+    cycles = _cycles(nest, machine, q)
+    return TilingCost(
+        energy_pj=energy,
+        cycles=cycles,
+        latency_ms=cycles / (machine.clock_mhz * 1e3),
+        energy_by_resource=_energy_by_resource(nest, machine, q),
+        words=_words(nest, machine, q),
+        stall_cycles=_stalls(nest, machine, q, cycles),
+    )
+
+
+def _cycles(nest: LoopNest, machine: DataflowMachine, q: TileQuantities, updated: bool = True) -> int:
+    read, write, _ = tile.networks_of(nest, machine)
+    return cost.layer_cycles(
+        q.compute_cycles,
+        q.rf_passes,
+        q.spm_passes,
+        q.spm_reuse,
+        q.dram_reuse,
+        q.noc_cycles,
+        q.reduction_cycles,
+        q.dma_cycles,
+        tuple(updated and op.is_updated for op in nest.operands),
+        rereads(nest, machine, q.spm_passes, q.spm_tiles),
+        read,
+        write,
+        len(machine.noc.networks),
+        machine.rf.double_buffered,
+    )
+
+
+def _transfers(nest: LoopNest, machine: DataflowMachine, q: TileQuantities, k: int) -> tuple[int, int, int]:
+    """Crossings of operand ``k`` at the NoC, its reductions, and its crossings at DRAM."""
+    op = nest.operands[k]
+    doubled = machine.rules.partial_sums == "doubled"
+    crossings, reductions = cost.rf_transfers(
+        q.rf_passes, q.spm_passes, q.spm_reuse[k], q.dram_reuse[k], op.is_updated, op.zero_initialised, q.rf_tiles[k], doubled
+    )
+    return crossings, reductions, cost.dram_transfers(
+        q.spm_passes, q.dram_reuse[k], op.is_updated, op.zero_initialised, q.spm_tiles[k]
+    )
+
+
+def _words(nest: LoopNest, machine: DataflowMachine, q: TileQuantities) -> dict[str, dict[str, int]]:
+    table = {}
+    for k, op in enumerate(nest.operands):
+        crossings, _, moved = _transfers(nest, machine, q, k)
+        table[op.name] = {
+            "rf": nest.iterations * (op.reads + op.writes),
+            "noc": q.noc_words[k] * crossings,
+            "spm": q.array_words[k] * crossings,
+            "dram": q.dma_words[k] * moved,
+        }
+    return table
+
+
+def _energy_by_resource(nest: LoopNest, machine: DataflowMachine, q: TileQuantities) -> dict[str, float]:
+    energy = machine.energy_pj
+    additions = 0
+    for k, op in enumerate(nest.operands):
+        if op.is_updated:
+            unit = 3 * machine.rf_energy_pj + energy.noc + energy.mac
+            each = round(q.reduction_energy[k] / unit) if unit else 0
+            additions += _transfers(nest, machine, q, k)[1] * each
+    table = _words(nest, machine, q).values()
+    return {
+        "mac": operation_energy(nest, machine) + additions * energy.mac,
+        "rf": rf_access_energy(nest, machine) + additions * 3 * machine.rf_energy_pj,
+        "noc": (sum(row["noc"] for row in table) + additions) * energy.noc,
+        "spm": sum(row["spm"] for row in table) * machine.spm_energy_pj,
+        "dram": sum(row["dram"] for row in table) * energy.dram,
+    }
+
+
+def _stalls(nest: LoopNest, machine: DataflowMachine, q: TileQuantities, cycles: int) -> dict[str, int]:
+    """Cycles beyond the useful ones, by what would be saved if a cause were removed after the others."""
+    nothing = (0,) * len(nest.operands)
+    useful = q.compute_cycles * q.rf_passes * q.spm_passes
+    no_reduction = _cycles(nest, machine, replace(q, reduction_cycles=nothing))
+    dma_alone = _cycles(nest, machine, replace(q, reduction_cycles=nothing, noc_cycles=nothing), updated=False)
+    return {"noc": no_reduction - dma_alone, "dma": dma_alone - useful, "reduction": cycles - no_reduction}
+
+
+def fits(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -> bool:
+    """Whether the tiles fit PEs, register files and scratch-pad."""
+    return (
+        tile.product(mapping.trip_counts("spatial"), nest.loops) <= machine.pes
+        and tile.rf_words(nest, mapping.trip_counts("rf")) <= machine.rf_words
+        and tile.banks(nest, machine, mapping.trip_counts("rf", "spatial", "spm")) <= machine.spm.visible_banks
+    )
+
+
+def ideal_cycles(nest: LoopNest, machine: DataflowMachine) -> int:
+    """Bound by argument alone: every PE busy with useful operations in every cycle."""
+    return math.ceil(nest.iterations * tile.iteration_cycles(nest, machine) / machine.pes)
+
+
+def as_array(values: tuple[Any, ...], kind: type) -> np.ndarray[Any, np.dtype[Any]]:
+    """Per-operand values as an array for compiled searches."""
+    return np.asarray(values, dtype=kind)

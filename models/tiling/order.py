@@ -1,0 +1,84 @@
+"""Data reuse of loop orders, and the orders with unique reuse (001, Algorithms 1 and 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from mapper.workloads.nest import LoopNest
+
+
+def reuse_factors(nest: LoopNest, order: Sequence[str], trip_counts: Mapping[str, int]) -> tuple[int, ...]:
+    """Consecutive passes in which each operand stays (Algorithm 1), in operand order.
+
+    Walking from the innermost loop outwards, loops that run once are passed over, loops an operand does not
+    depend on multiply its reuse, the first it depends on ends it.
+    """
+    factors = []
+    for operand in nest.operands:
+        factor = 1
+        for loop in reversed(order):
+            if trip_counts[loop] == 1:
+                continue
+            if loop in operand.loops:
+                break
+            factor *= trip_counts[loop]
+        factors.append(factor)
+    return tuple(factors)
+
+
+def unique_orders(nest: LoopNest, active: Sequence[str] | None = None) -> dict[tuple[frozenset[str], ...], tuple[str, ...]]:
+    """Orders with unique reuse: for each reachable reuse one order, outer to inner (Algorithm 2).
+
+    Reuse is named by the set of loops that each operand is reused over. ``active`` are the loops that run
+    more than once (all, unless said); the others stand outermost. Unlike Algorithm 2 as printed, orders in
+    which nothing is reused are listed too where a nest has them (a loop that indexes every operand).
+    """
+    chosen = tuple(nest.loops if active is None else [loop for loop in nest.loops if loop in set(active)])
+    return dict(_unique_orders(tuple(operand.loops for operand in nest.operands), nest.loops, chosen))
+
+
+@lru_cache(maxsize=4096)
+def _unique_orders(
+    dependent: tuple[frozenset[str], ...], loops: tuple[str, ...], active: tuple[str, ...]
+) -> tuple[tuple[tuple[frozenset[str], ...], tuple[str, ...]], ...]:
+    found: dict[tuple[frozenset[str], ...], tuple[str, ...]] = {}
+    for inner, reuse in _reuse_patterns(dependent, active):
+        if reuse not in found:
+            rest = tuple(loop for loop in loops if loop not in inner)
+            found[reuse] = rest + tuple(reversed(inner))
+    return tuple(found.items())
+
+
+def _reuse_patterns(
+    dependent: tuple[frozenset[str], ...], active: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], tuple[frozenset[str], ...]]]:
+    """Innermost loops (innermost first), placed until no operand is reused further, with the reuse."""
+    everyone = frozenset(range(len(dependent)))
+    start: tuple[frozenset[str], ...] = tuple(frozenset() for _ in dependent)
+
+    def extend(
+        inner: tuple[str, ...], alive: frozenset[int], reuse: tuple[frozenset[str], ...], floor: int
+    ) -> Iterator[tuple[tuple[str, ...], tuple[frozenset[str], ...]]]:
+        if not alive or len(inner) == len(active):
+            yield inner, reuse
+            return
+        for place, loop in enumerate(active):
+            if loop in inner:
+                continue
+            still = frozenset(k for k in alive if loop not in dependent[k])
+            # Loops that leave the reused operands unchanged commute: place them in one order only.
+            if still == alive and place < floor:
+                continue
+            grown = tuple(used | {loop} if k in still else used for k, used in enumerate(reuse))
+            yield from extend((*inner, loop), still, grown, place if still == alive else 0)
+
+    yield from extend((), everyone, start, 0)
+
+
+def reuse_ends_alone(nest: LoopNest) -> bool:
+    """Whether every loop is invariant for at most one operand, so that an order reuses one operand only.
+
+    True of convolutions and matrix products; the dominance rules of the exact search need it.
+    """
+    return all(sum(loop not in operand.loops for operand in nest.operands) <= 1 for loop in nest.loops)

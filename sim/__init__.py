@@ -1,0 +1,1 @@
+"""Whether a mapping runs, computes the right numbers, and costs what the model said."""

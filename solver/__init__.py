@@ -1,0 +1,1 @@
+"""How problems are solved: exact methods, heuristics, and the certificates they earn."""

@@ -1,0 +1,60 @@
+"""Certificates: why a search stopped, whether there is a mapping, what is proven, and how."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from mapper.formulations.verdict import BrokenRule
+
+Stop = Literal["complete", "time_limit", "interrupted", "heuristic", "given"]
+WORST_FIRST: tuple[Stop, ...] = ("interrupted", "time_limit", "heuristic", "complete", "given")
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is known about one answer. ``value`` and ``bound`` are in the objective's unit; ``seconds`` are
+    of the search alone. Not found and proven means proven infeasible."""
+
+    stop: Stop
+    found: bool
+    value: int | float | None
+    bound: int | float | None
+    proven: bool
+    method: str
+    restrictions: tuple[str, ...] = ()
+    verified: bool = False
+    broken: tuple[BrokenRule, ...] = ()
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    evaluations: int | None = None
+    seed: int | None = None
+    workers: int | None = None
+
+    @property
+    def gap(self) -> float | None:
+        """|value - bound| / |value|."""
+        if self.value is None or self.bound is None:
+            return None
+        if self.value == self.bound:
+            return 0.0
+        return abs(self.value - self.bound) / abs(self.value) if self.value else None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "stop": self.stop,
+            "found": self.found,
+            "value": self.value,
+            "bound": self.bound,
+            "gap": self.gap,
+            "proven": self.proven,
+            "restrictions": list(self.restrictions),
+            "method": self.method,
+            "verified": self.verified,
+            "broken": [rule.to_json() for rule in self.broken],
+            "seconds": self.seconds,
+            "cpu_seconds": self.cpu_seconds,
+            "evaluations": self.evaluations,
+            "seed": self.seed,
+            "workers": self.workers,
+        }

@@ -1,0 +1,1 @@
+"""Searches for tilings: branch and bound, the constraint program, heuristics, prior dataflows."""

@@ -1,0 +1,1 @@
+"""What is to be mapped: perfect loop nests, networks, and the catalogue of built-in ones."""

@@ -1,0 +1,108 @@
+"""Reading of text documents (YAML, JSON) that may be broken or hostile."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+LARGEST_DOCUMENT_BYTES = 1 << 20
+
+
+class InputError(Exception):
+    """A problem that cannot be posed: one line naming the source, the field and the remedy (exit code 2)."""
+
+    def __init__(self, source: str, field: str, remedy: str) -> None:
+        self.source, self.field, self.remedy = source, field, remedy
+        place = f"{source}: {field}" if field else source
+        super().__init__(" ".join(f"{place}: {remedy}".split())[:600])
+
+
+class _StrictLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader):  # type: ignore[misc]
+    """YAML without aliases (a small file must not unfold into a large value) and without repeated keys."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("aliases (*name) are not accepted; write the value out")
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Hashable, Any]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        for key in keys:
+            if not isinstance(key, Hashable):
+                raise yaml.YAMLError("a key must be a plain name")
+            if keys.count(key) > 1:
+                raise yaml.YAMLError(f"the key {key!r} stands twice")
+        mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
+        return mapping
+
+
+def read_bytes(path: Path, largest: int) -> bytes:
+    """The bytes of ``path``.
+
+    Raises: InputError if it cannot be read or is larger than ``largest`` bytes.
+    """
+    try:
+        if path.is_file() and path.stat().st_size > largest:
+            raise InputError(str(path), "", f"larger than {largest} bytes; give a smaller file")
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(str(path), "", f"cannot be read ({error.strerror}); give an existing file") from None
+
+
+def sha256(data: bytes) -> str:
+    """The hash by which a document names its inputs."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def parse_document(data: bytes, source: str) -> dict[str, Any]:
+    """A mapping from YAML or JSON text.
+
+    Raises: InputError if the text is not a document of named fields.
+    """
+    if len(data) > LARGEST_DOCUMENT_BYTES:
+        raise InputError(source, "", f"larger than {LARGEST_DOCUMENT_BYTES} bytes; give a smaller file")
+    try:
+        text = data.decode("utf-8")
+        value = json.loads(text) if text.lstrip().startswith("{") else yaml.load(text, Loader=_StrictLoader)
+    except json.JSONDecodeError:
+        return _parse_yaml(text, source)
+    except (yaml.YAMLError, UnicodeDecodeError, ValueError) as error:
+        raise InputError(source, "", f"neither YAML nor JSON: {_first_line(error)}") from None
+    except RecursionError:
+        raise InputError(source, "", "nested too deeply; flatten it") from None
+    return _named_fields(value, source)
+
+
+def validation_error(error: ValidationError, source: str) -> InputError:
+    """The first fault of a validated document, as one line."""
+    fault = error.errors()[0]
+    field = ".".join(str(part) for part in fault["loc"])
+    message = fault["msg"].removeprefix("Value error, ")
+    if fault["type"] == "extra_forbidden":
+        message = "unknown key; remove or correct it"
+    return InputError(source, field[:120], message[:300])
+
+
+def _parse_yaml(text: str, source: str) -> dict[str, Any]:
+    try:
+        return _named_fields(yaml.load(text, Loader=_StrictLoader), source)
+    except (yaml.YAMLError, ValueError) as error:
+        raise InputError(source, "", f"neither YAML nor JSON: {_first_line(error)}") from None
+    except RecursionError:
+        raise InputError(source, "", "nested too deeply; flatten it") from None
+
+
+def _named_fields(value: Any, source: str) -> dict[str, Any]:
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+        raise InputError(source, "", "must be a document of named fields (key: value)")
+    return value
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).replace("\n", " ")[:200]

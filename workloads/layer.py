@@ -1,0 +1,117 @@
+"""Layers of networks as loop nests: convolutions of any rank, and (batched) matrix products."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mapper.workloads.nest import AffineIndex, LoopNest, Operand
+
+AXES = "xyz"
+
+
+@dataclass(frozen=True)
+class Convolution:
+    """Shape of a convolution: sizes in elements, ``pads`` as (begin, end) per axis (ONNX order)."""
+
+    batch: int
+    out_channels: int
+    in_channels: int
+    input_size: tuple[int, ...]
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    pads: tuple[tuple[int, int], ...]
+    groups: int = 1
+
+    @property
+    def padded_size(self) -> tuple[int, ...]:
+        return tuple(size + sum(pad) for size, pad in zip(self.input_size, self.pads, strict=True))
+
+    @property
+    def output_size(self) -> tuple[int, ...]:
+        return tuple(
+            (size - dilation * (kernel - 1) - 1) // stride + 1
+            for size, kernel, stride, dilation in zip(
+                self.padded_size, self.kernel, self.strides, self.dilations, strict=True
+            )
+        )
+
+
+def square_convolution(
+    batch: int, out_channels: int, in_channels: int, output: int, kernel: int, stride: int, size: int, pad: int
+) -> Convolution:
+    """A two-dimensional convolution whose axes are alike.
+
+    Raises: ValueError if the sizes contradict each other.
+    """
+    convolution = Convolution(
+        batch, out_channels, in_channels, (size,) * 2, (kernel,) * 2, (stride,) * 2, (1,) * 2, ((pad, pad),) * 2
+    )
+    if convolution.output_size != (output, output):
+        raise ValueError(f"output {convolution.output_size}, not {output}")
+    return convolution
+
+
+def convolution_nest(name: str, shape: Convolution) -> LoopNest:
+    """``O[n][m][o] += I[n][c][s*o + d*f] * W[m][c][f]`` in the loop order of 001, Fig. 4(a).
+
+    With groups a loop G runs outside the channels of one group. The input is stored padded.
+    """
+    rank = len(shape.kernel)
+    outer, inner = [f"O{axis}" for axis in AXES[:rank]], [f"F{axis}" for axis in AXES[:rank]]
+    grouped = shape.groups > 1
+    group = ["G"] if grouped else []
+    bounds = {"N": shape.batch, "G": shape.groups} if grouped else {"N": shape.batch}
+    bounds |= {"M": shape.out_channels // shape.groups, "C": shape.in_channels // shape.groups}
+    bounds |= dict(zip(outer, shape.output_size, strict=True)) | dict(zip(inner, shape.kernel, strict=True))
+    slide = [
+        AffineIndex(tuple(sorted(((o, stride), (f, dilation)))))
+        for o, f, stride, dilation in zip(outer, inner, shape.strides, shape.dilations, strict=True)
+    ]
+    groups = (shape.groups,) if grouped else ()
+    return LoopNest(
+        name,
+        tuple(bounds.items()),
+        (
+            Operand(
+                "O",
+                _plain(["N", *group, "M", *outer]),
+                "read_write",
+                (shape.batch, *groups, bounds["M"], *shape.output_size),
+            ),
+            Operand(
+                "I",
+                (*_plain(["N", *group, "C"]), *slide),
+                "read",
+                (shape.batch, *groups, bounds["C"], *shape.padded_size),
+            ),
+            Operand(
+                "W", _plain([*group, "M", "C", *inner]), "read", (*groups, bounds["M"], bounds["C"], *shape.kernel)
+            ),
+        ),
+    )
+
+
+def matrix_product_nest(
+    name: str, batch: Sequence[int], rows: int, columns: int, depth: int, shared: Sequence[bool] = ()
+) -> LoopNest:
+    """``O[b][i][j] += A[b][i][k] * B[b][k][j]``; ``shared`` says which batch axes B does not have."""
+    axes = [f"B{position}" for position in range(len(batch))]
+    kept = [axis for position, axis in enumerate(axes) if not (position < len(shared) and shared[position])]
+    sizes = dict(zip(axes, batch, strict=True))
+    bounds = sizes | {"I": rows, "J": columns, "K": depth}
+    lead = tuple(batch)
+    return LoopNest(
+        name,
+        tuple(bounds.items()),
+        (
+            Operand("O", _plain([*axes, "I", "J"]), "read_write", (*lead, rows, columns)),
+            Operand("A", _plain([*axes, "I", "K"]), "read", (*lead, rows, depth)),
+            Operand("B", _plain([*kept, "K", "J"]), "read", (*(sizes[axis] for axis in kept), depth, columns)),
+        ),
+    )
+
+
+def _plain(loops: Sequence[str]) -> tuple[AffineIndex, ...]:
+    return tuple(AffineIndex(((loop, 1),)) for loop in loops)
