@@ -27,31 +27,40 @@ def reuse_factors(nest: LoopNest, order: Sequence[str], trip_counts: Mapping[str
     return tuple(factors)
 
 
-def unique_orders(nest: LoopNest, active: Sequence[str] | None = None) -> dict[tuple[frozenset[str], ...], tuple[str, ...]]:
+def unique_orders(
+    nest: LoopNest, active: Sequence[str] | None = None, innermost: Sequence[str] = ()
+) -> dict[tuple[frozenset[str], ...], tuple[str, ...]]:
     """Orders with unique reuse: for each reachable reuse one order, outer to inner (Algorithm 2).
 
     Reuse is named by the set of loops that each operand is reused over. ``active`` are the loops that run
-    more than once (all, unless said); the others stand outermost. Unlike Algorithm 2 as printed, orders in
+    more than once (all, unless said); the others stand outermost. ``innermost`` are loops, outer to inner, that
+    every order must end in. Unlike Algorithm 2 as printed, orders in
     which nothing is reused are listed too where a nest has them (a loop that indexes every operand).
     """
     chosen = tuple(nest.loops if active is None else [loop for loop in nest.loops if loop in set(active)])
-    return dict(_unique_orders(tuple(operand.loops for operand in nest.operands), nest.loops, chosen))
+    dependent = tuple(operand.loops for operand in nest.operands)
+    return dict(orders_by_reuse(dependent, nest.loops, chosen, tuple(innermost)))
 
 
 @lru_cache(maxsize=4096)
-def _unique_orders(
-    dependent: tuple[frozenset[str], ...], loops: tuple[str, ...], active: tuple[str, ...]
-) -> tuple[tuple[tuple[frozenset[str], ...], tuple[str, ...]], ...]:
+def orders_by_reuse(
+    dependent: tuple[frozenset[str], ...],
+    loops: tuple[str, ...],
+    active: tuple[str, ...],
+    innermost: tuple[str, ...],
+) -> dict[tuple[frozenset[str], ...], tuple[str, ...]]:
+    """The same, of a nest known by the loops its operands depend on; not to be changed by the caller."""
     found: dict[tuple[frozenset[str], ...], tuple[str, ...]] = {}
-    for inner, reuse in _reuse_patterns(dependent, active):
+    for inner, reuse in _reuse_patterns(dependent, active, innermost):
         if reuse not in found:
-            rest = tuple(loop for loop in loops if loop not in inner)
-            found[reuse] = rest + tuple(reversed(inner))
-    return tuple(found.items())
+            placed = [loop for loop in reversed(inner) if loop not in innermost]
+            rest = tuple(loop for loop in loops if loop not in placed and loop not in innermost)
+            found[reuse] = (*rest, *placed, *innermost)
+    return found
 
 
 def _reuse_patterns(
-    dependent: tuple[frozenset[str], ...], active: tuple[str, ...]
+    dependent: tuple[frozenset[str], ...], active: tuple[str, ...], innermost: tuple[str, ...]
 ) -> Iterator[tuple[tuple[str, ...], tuple[frozenset[str], ...]]]:
     """Innermost loops (innermost first), placed until no operand is reused further, with the reuse."""
     everyone = frozenset(range(len(dependent)))
@@ -73,7 +82,12 @@ def _reuse_patterns(
             grown = tuple(used | {loop} if k in still else used for k, used in enumerate(reuse))
             yield from extend((*inner, loop), still, grown, place if still == alive else 0)
 
-    yield from extend((), everyone, start, 0)
+    inner = tuple(loop for loop in reversed(innermost) if loop in active)
+    alive, reuse = everyone, start
+    for loop in inner:
+        alive = frozenset(k for k in alive if loop not in dependent[k])
+        reuse = tuple(used | {loop} if k in alive else used for k, used in enumerate(reuse))
+    yield from extend(inner, alive, reuse, 0)
 
 
 def reuse_ends_alone(nest: LoopNest) -> bool:

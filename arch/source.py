@@ -1,0 +1,63 @@
+"""Machines by name (a preset) or file, told apart by their schema."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import Any
+
+from mapper.arch.dataflow import DataflowMachine, dataflow_from_document
+from mapper.workloads.document import LARGEST_DOCUMENT_BYTES, InputError, parse_document, read_bytes, sha256
+from mapper.workloads.network import InputFile
+
+PRESETS = Path(__file__).parent / "presets"
+Machine = DataflowMachine
+
+
+def machine_names() -> tuple[tuple[str, str], ...]:
+    """Names of the presets with a line of description each."""
+    listed = []
+    for path in sorted(PRESETS.glob("*.yaml")):
+        fields = parse_document(path.read_bytes(), path.name)
+        listed.append((path.stem, str(fields.get("description", "")).split(":")[0].split(". ")[0]))
+    return tuple(listed)
+
+
+def preset_text(name: str) -> str | None:
+    """The YAML of a preset, or None if there is none of that name."""
+    path = PRESETS / f"{name}.yaml"
+    return path.read_text() if path.stem == name and path.is_file() else None
+
+
+def load_machine(text: str) -> tuple[Machine, InputFile]:
+    """The machine named ``text``: a preset, or a YAML or JSON file with a ``schema`` key.
+
+    Raises: InputError if there is no such machine or its document is wrong.
+    """
+    preset = preset_text(text) if "/" not in text else None
+    if preset is not None:
+        data = preset.encode()
+        return machine_from_document(parse_document(data, text), text), InputFile(f"catalogue:{text}", sha256(data))
+    path = Path(text)
+    if not path.suffix and not path.exists():
+        names = [name for name, _ in machine_names()]
+        near = difflib.get_close_matches(text, names, 3, 0.4) or names
+        raise InputError("--arch", text, f"no such machine; try {', '.join(near)} or a YAML file")
+    data = read_bytes(path, LARGEST_DOCUMENT_BYTES)
+    return machine_from_document(parse_document(data, text), text), InputFile(text, sha256(data))
+
+
+def machine_from_document(fields: dict[str, Any], source: str) -> Machine:
+    """A machine of the class its ``schema`` names.
+
+    Raises: InputError if the schema is unknown or a field is wrong.
+    """
+    if fields.get("schema") == "mapper.dataflow/1":
+        return dataflow_from_document(fields, source)
+    raise InputError(source, "schema", f"{fields.get('schema')!r} is no machine; write mapper.dataflow/1")
+
+
+def machine_to_document(machine: Machine) -> dict[str, Any]:
+    """The document that reads back as ``machine``."""
+    document: dict[str, Any] = machine.model_dump(mode="json", by_alias=True)
+    return document

@@ -1,0 +1,192 @@
+"""Everything branch and bound looks up: which tiles are usable, what they cost, which orders matter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mapper.formulations.tiling.problem import TilingProblem
+from mapper.models.tiling import tile
+from mapper.models.tiling.mapping import LEVELS
+from mapper.models.tiling.order import orders_by_reuse, reuse_ends_alone
+from mapper.solver.tiling.lattice import Floats, Integers, Lattice, build_lattice
+from mapper.solver.tiling.pruning import Pruning
+from mapper.workloads.nest import LoopNest
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class OrderTable:
+    """Orders by which loops run more than once at a level: rows ``start[mask]:start[mask + 1]`` of ``masks``
+    (one set of loops per operand, over which it is reused) and of ``orders``."""
+
+    start: Integers
+    masks: Integers
+    orders: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class SearchTable:
+    """Tables of one problem over its lattice; see Lattice for the shapes."""
+
+    lattice: Lattice
+    usable: dict[str, Flags]
+    spm_tile_usable: Flags
+    noc_cycles: Integers
+    spm_energy: Floats
+    dma_cycles: Integers
+    dma_energy: Floats
+    orders: dict[str, OrderTable]
+    dominance: bool
+    least_pes: int
+    least_rf: int
+    restrictions: tuple[str, ...]
+
+
+def build_table(problem: TilingProblem, pruning: Pruning) -> SearchTable:
+    """Tabulate ``problem`` under ``pruning``.
+
+    Raises: LatticeTooLarge if the nest has too many tiles.
+    """
+    nest, machine = problem.nest, problem.machine
+    lattice = build_lattice(nest)
+    grid = {
+        loop: lattice.axis(lattice.divisors[position, :count], position)
+        for position, (loop, count) in enumerate(zip(nest.loops, lattice.counts, strict=True))
+    }
+    usable, restrictions = _usable_factors(problem, pruning, lattice)
+    dma = [tile.dma_words_and_cycles(op, machine, grid, nest.trip_counts) for op in nest.operands]
+    _, _, widths = tile.networks_of(nest, machine)
+    # An order that reuses one operand alone is judged by that operand; then further reuse never costs.
+    dominance = reuse_ends_alone(nest) and machine.rf.double_buffered
+    return SearchTable(
+        lattice=lattice,
+        usable=usable,
+        spm_tile_usable=_spm_tile_usable(problem, pruning, lattice, grid, usable["dram"]),
+        noc_cycles=np.stack(
+            [_flat(lattice, tile.noc_cycles(op, machine, width, grid)) for op, width in zip(nest.operands, widths, strict=True)]
+        ).astype(np.int64),
+        spm_energy=np.stack([_flat(lattice, tile.words(op, grid) * machine.spm_energy_pj) for op in nest.operands]).astype(np.float64),
+        dma_cycles=np.stack([_flat(lattice, cycles) for _, cycles in dma]).astype(np.int64),
+        dma_energy=np.stack([_flat(lattice, words * machine.energy_pj.dram) for words, _ in dma]).astype(np.float64),
+        orders={level: _order_table(nest, problem.pins.innermost(level), dominance, level) for level in ("spm", "dram")},
+        dominance=dominance,
+        least_pes=int(np.ceil(pruning.pe_utilisation * machine.pes)),
+        least_rf=int(np.ceil(pruning.rf_utilisation * machine.rf_words)),
+        restrictions=(*pruning.restrictions, *restrictions),
+    )
+
+
+def _flat(lattice: Lattice, values: Any) -> NDArray[Any]:
+    return np.ascontiguousarray(np.broadcast_to(values, lattice.shape)).reshape(-1)
+
+
+def _usable_factors(
+    problem: TilingProblem, pruning: Pruning, lattice: Lattice
+) -> tuple[dict[str, Flags], tuple[str, ...]]:
+    """Per level the divisors each loop may have (J, D), and what that leaves out of the problem."""
+    nest = problem.nest
+    usable = {}
+    for level in LEVELS:
+        flags = np.zeros(lattice.divisors.shape, dtype=np.bool_)
+        for position, loop in enumerate(nest.loops):
+            for place in range(int(lattice.counts[position])):
+                flags[position, place] = problem.pins.allows(loop, level, int(lattice.divisors[position, place]))
+        usable[level] = flags
+    backwards = {loop for v in nest.dependences for loop, d in zip(nest.loops, v, strict=True) if d < 0}
+    for position, loop in enumerate(nest.loops):
+        if loop in nest.sequential_loops or (pruning.no_spatial_reduction and loop in nest.reduction_loops):
+            usable["spatial"][position, 1:] = False
+        if pruning.window_loops_whole and loop in nest.window_loops:
+            usable["dram"][position, 1:] = False
+        if loop in backwards:
+            # Within a register file the nest's own order holds, which respects every dependence.
+            usable["dram"][position, 1:] = usable["spm"][position, 1:] = False
+    if backwards:
+        names = ", ".join(sorted(backwards))
+        return usable, (f"loops with a negative dependence distance ({names}) stay in the register file",)
+    return usable, ()
+
+
+def _spm_tile_usable(
+    problem: TilingProblem, pruning: Pruning, lattice: Lattice, grid: dict[str, Any], dram: Flags
+) -> Flags:
+    nest, machine = problem.nest, problem.machine
+    fits = _flat(lattice, tile.banks(nest, machine, grid)) <= machine.spm.visible_banks
+    if pruning.spm_utilisation:
+        words = _flat(lattice, tile.rf_words(nest, grid))
+        fits &= words * machine.word_bytes >= pruning.spm_utilisation * machine.spm.visible_banks * machine.spm.bank_bytes
+    for position, count in enumerate(lattice.counts):
+        left = lattice.quotients[position, count - 1, :count]
+        fits &= _flat(lattice, lattice.axis(dram[position, left], position))
+    return fits
+
+
+def _order_table(nest: LoopNest, innermost: tuple[str, ...], dominance: bool, level: str) -> OrderTable:
+    dependent = tuple(op.loops for op in nest.operands)
+    updated = tuple(op.is_updated for op in nest.operands)
+    start, masks, orders = _orders_by_mask(
+        dependent, updated, nest.loops, tuple(bound > 1 for _, bound in nest.bounds), innermost, dominance, level
+    )
+    return OrderTable(start.copy(), masks.copy(), orders)
+
+
+@lru_cache(maxsize=256)
+def _orders_by_mask(
+    dependent: tuple[frozenset[str], ...],
+    updated: tuple[bool, ...],
+    loops: tuple[str, ...],
+    runs: tuple[bool, ...],
+    innermost: tuple[str, ...],
+    dominance: bool,
+    level: str,
+) -> tuple[Integers, Integers, tuple[tuple[str, ...], ...]]:
+    start = np.zeros((1 << len(loops)) + 1, dtype=np.int64)
+    masks: list[list[int]] = []
+    orders: list[tuple[str, ...]] = []
+    for mask in range(1 << len(loops)):
+        start[mask] = len(masks)
+        active = tuple(loop for position, loop in enumerate(loops) if mask >> position & 1)
+        if any(mask >> position & 1 and not runs[position] for position in range(len(loops))):
+            continue
+        found = orders_by_reuse(dependent, loops, active, innermost)
+        if dominance:
+            found = _undominated(found, frozenset(active), updated, level)
+        for reuse, order in found.items():
+            masks.append([sum(1 << loops.index(loop) for loop in over) for over in reuse])
+            orders.append(order)
+    start[-1] = len(masks)
+    return start, np.asarray(masks, dtype=np.int64).reshape(len(masks), len(dependent)), tuple(orders)
+
+
+def _undominated(
+    found: dict[tuple[frozenset[str], ...], tuple[str, ...]],
+    active: frozenset[str],
+    updated: tuple[bool, ...],
+    level: str,
+) -> dict[tuple[frozenset[str], ...], tuple[str, ...]]:
+    """OPT 4 as far as it is true: of the orders that reuse one operand, the one that reuses it most.
+
+    Further reuse of the same operand lowers its transfers and the cycles they take, with one exception. An
+    operand that is only read and stays through a whole SPM pass and the next is loaded between passes,
+    where computation does not hide the NoC; leaving one loop out of its reuse loads it every SPM pass
+    behind computation, which may take fewer cycles. Those orders are kept at the scratch-pad level
+    (docs/tiling.md has the proof and a counterexample to OPT 4 as printed).
+    """
+    kept = {}
+    for reuse, order in found.items():
+        operand = next((k for k, over in enumerate(reuse) if over), None)
+        if operand is None:
+            kept[reuse] = order
+            continue
+        most = max((other[operand] for other in found), key=len)
+        exception = level == "spm" and most == active and not updated[operand] and len(reuse[operand]) == len(most) - 1
+        if reuse[operand] == most or exception:
+            kept[reuse] = order
+    return kept
+
