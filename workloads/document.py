@@ -60,13 +60,13 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def parse_document(data: bytes, source: str) -> dict[str, Any]:
-    """A mapping from YAML or JSON text.
+def parse_document(data: bytes, source: str, largest: int = LARGEST_DOCUMENT_BYTES) -> dict[str, Any]:
+    """A mapping from YAML or JSON text of at most ``largest`` bytes.
 
     Raises: InputError if the text is not a document of named fields.
     """
-    if len(data) > LARGEST_DOCUMENT_BYTES:
-        raise InputError(source, "", f"larger than {LARGEST_DOCUMENT_BYTES} bytes; give a smaller file")
+    if len(data) > largest:
+        raise InputError(source, "", f"larger than {largest} bytes; give a smaller file")
     try:
         text = data.decode("utf-8")
         value = json.loads(text) if text.lstrip().startswith("{") else yaml.load(text, Loader=_StrictLoader)

@@ -39,12 +39,14 @@ class InputFile:
 
 @dataclass(frozen=True)
 class Network:
-    """Layers in graph order, operators that are skipped, and the files they came from."""
+    """Layers in graph order, operators that are skipped, and the files they came from. ``batch``: images
+    at once, or None where the workload has no such thing (a loop nest)."""
 
     name: str
     layers: tuple[Layer, ...]
     skipped: tuple[SkippedOperator, ...] = ()
     inputs: tuple[InputFile, ...] = ()
+    batch: int | None = None
 
     @property
     def macs(self) -> int:
