@@ -46,6 +46,7 @@ def layer_cycles(
     serial = update_every_pass or not double_buffered
     hidden = 0 if serial else compute
     cycles = 0 if update_every_pass else compute * rf_passes
+    exposes_work = update_every_pass or double_buffered
     every_pass_noc = 0
     every = 0
     while True:
@@ -75,8 +76,8 @@ def layer_cycles(
             stays = spm_reuse[k] == rf_passes and dram_reuse[k] > 1
             if updated[k] and not stays and spm_reuse[k] == every:
                 # Partial sums leave the array before it goes on: the pass's work is not hidden.
-                exposed = 0 if not double_buffered and not update_every_pass else compute
-                cycles += (exposed + reduction_cycles[k]) * (rf_passes // every)
+                cycles += ((compute if exposes_work else 0) + reduction_cycles[k]) * (rf_passes // every)
+                exposes_work = False
 
     # All SPM passes: DMA overlaps with processing through double-buffering.
     every_pass_dma = 0
@@ -85,24 +86,33 @@ def layer_cycles(
             every_pass_dma += dma_cycles[k] * (2 if rereads[k] else 1)
     usual = max(every_pass_dma, cycles)
     total = usual * spm_passes
-    for k in range(operands):
-        if dram_reuse[k] > 1:
-            due = every_pass_dma
-            for other in range(operands):
-                if 1 < dram_reuse[other] <= dram_reuse[k]:
-                    due += dma_cycles[other]
-            before = due
-            if not updated[k]:
-                for other in range(operands):
-                    if dram_reuse[other] == dram_reuse[k]:
-                        before -= dma_cycles[other]
-            last, first = cycles, cycles
-            if spm_reuse[k] == rf_passes:
-                first += max(0, noc_cycles[k] - every_pass_noc)
+    charged = 0
+    every = 1
+    while True:
+        following = 0
+        for k in range(operands):
+            if dram_reuse[k] > every and (following == 0 or dram_reuse[k] < following):
+                following = dram_reuse[k]
+        if following == 0:
+            break
+        every = following
+        # Where tiles change that stay otherwise: fetched in the pass before; partial sums leave in the next.
+        fetched, returned = every_pass_dma, every_pass_dma
+        last, first = cycles, cycles
+        exposes_work = double_buffered
+        for k in range(operands):
+            if 1 < dram_reuse[k] <= every:
+                fetched += dma_cycles[k]
                 if updated[k]:
-                    last += reduction_cycles[k] + compute
-            overhead = max(0, max(due, last) - usual) + max(0, max(before, first) - usual)
-            total += overhead * (spm_passes // dram_reuse[k])
+                    returned += dma_cycles[k]
+                if spm_reuse[k] == rf_passes:
+                    first = max(first, cycles + noc_cycles[k] - every_pass_noc)
+                    if updated[k]:
+                        last += reduction_cycles[k] + (compute if exposes_work else 0)
+                        exposes_work = False
+        overhead = max(0, max(fetched, last) - usual) + max(0, max(returned, first) - usual)
+        total += (overhead - charged) * (spm_passes // every)
+        charged = overhead
     return total
 
 

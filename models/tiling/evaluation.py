@@ -149,7 +149,7 @@ def evaluate(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -
     )
     if machine.rules.energy == "rounded":
         energy = round(energy)
-    cycles = _cycles(nest, machine, q)
+    cycles = _cycles(nest, machine, q, machine.rf.double_buffered)
     return TilingCost(
         energy_pj=energy,
         cycles=cycles,
@@ -160,7 +160,7 @@ def evaluate(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -
     )
 
 
-def _cycles(nest: LoopNest, machine: DataflowMachine, q: TileQuantities, updated: bool = True) -> int:
+def _cycles(nest: LoopNest, machine: DataflowMachine, q: TileQuantities, double_buffered: bool) -> int:
     read, write, _ = tile.networks_of(nest, machine)
     return cost.layer_cycles(
         q.compute_cycles,
@@ -171,12 +171,12 @@ def _cycles(nest: LoopNest, machine: DataflowMachine, q: TileQuantities, updated
         q.noc_cycles,
         q.reduction_cycles,
         q.dma_cycles,
-        tuple(updated and op.is_updated for op in nest.operands),
+        tuple(op.is_updated for op in nest.operands),
         rereads(nest, machine, q.spm_passes, q.spm_tiles),
         read,
         write,
         len(machine.noc.networks),
-        machine.rf.double_buffered,
+        double_buffered,
     )
 
 
@@ -227,8 +227,10 @@ def _stalls(nest: LoopNest, machine: DataflowMachine, q: TileQuantities, cycles:
     """Cycles beyond the useful ones, by what would be saved if a cause were removed after the others."""
     nothing = (0,) * len(nest.operands)
     useful = q.compute_cycles * q.rf_passes * q.spm_passes
-    no_reduction = _cycles(nest, machine, replace(q, reduction_cycles=nothing))
-    dma_alone = _cycles(nest, machine, replace(q, reduction_cycles=nothing, noc_cycles=nothing), updated=False)
+    no_reduction = _cycles(nest, machine, replace(q, reduction_cycles=nothing), machine.rf.double_buffered)
+    # Without any NoC traffic there is nothing to hide, so a simple buffer has no wait for leaving partial sums.
+    idle_noc = replace(q, reduction_cycles=nothing, noc_cycles=nothing)
+    dma_alone = _cycles(nest, machine, idle_noc, double_buffered=False)
     return {"noc": no_reduction - dma_alone, "dma": dma_alone - useful, "reduction": cycles - no_reduction}
 
 
