@@ -31,8 +31,9 @@ def layer_cycles(
     """Cycles of the layer.
 
     ``compute``: cycles of one RF pass; ``rf_passes``: RF passes in one SPM pass; ``spm_passes``: SPM passes;
-    ``spm_reuse``, ``dram_reuse``: passes an operand stays (Algorithm 1); ``noc_cycles``, ``reduction_cycles``,
-    ``dma_cycles``: of one tile; ``rereads``: whether DMA brings an evicted tile back while another leaves.
+    ``spm_reuse``, ``dram_reuse``: passes an operand stays (Algorithm 1); ``noc_cycles``,
+    ``reduction_cycles``, ``dma_cycles``: of one tile; ``rereads``: whether DMA brings an evicted tile back
+    while another leaves.
     """
     operands = len(noc_cycles)
     # An operand that stays through a whole SPM pass and the next one too moves only between SPM passes.
@@ -185,7 +186,14 @@ def layer_energy(
             )
         if not doubled or (stays and updated[k] and not zero_initialised[k]):
             crossings, reductions = rf_transfers(
-                rf_passes, spm_passes, spm_reuse[k], dram_reuse[k], updated[k], zero_initialised[k], rf_tiles[k], doubled
+                rf_passes,
+                spm_passes,
+                spm_reuse[k],
+                dram_reuse[k],
+                updated[k],
+                zero_initialised[k],
+                rf_tiles[k],
+                doubled,
             )
             moved += transfer * crossings + reduction_energy[k] * reductions
         elif stays:

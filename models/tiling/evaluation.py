@@ -102,7 +102,9 @@ def quantities(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping)
     )
 
 
-def rereads(nest: LoopNest, machine: DataflowMachine, spm_passes: int, spm_tiles: tuple[int, ...]) -> tuple[bool, ...]:
+def rereads(
+    nest: LoopNest, machine: DataflowMachine, spm_passes: int, spm_tiles: tuple[int, ...]
+) -> tuple[bool, ...]:
     """Whether DMA brings back a partial sum in every pass in which it does not stay."""
     always = machine.rules.partial_sums == "doubled"
     return tuple(
@@ -185,10 +187,21 @@ def _transfers(nest: LoopNest, machine: DataflowMachine, q: TileQuantities, k: i
     op = nest.operands[k]
     doubled = machine.rules.partial_sums == "doubled"
     crossings, reductions = cost.rf_transfers(
-        q.rf_passes, q.spm_passes, q.spm_reuse[k], q.dram_reuse[k], op.is_updated, op.zero_initialised, q.rf_tiles[k], doubled
+        q.rf_passes,
+        q.spm_passes,
+        q.spm_reuse[k],
+        q.dram_reuse[k],
+        op.is_updated,
+        op.zero_initialised,
+        q.rf_tiles[k],
+        doubled,
     )
-    return crossings, reductions, cost.dram_transfers(
-        q.spm_passes, q.dram_reuse[k], op.is_updated, op.zero_initialised, q.spm_tiles[k]
+    return (
+        crossings,
+        reductions,
+        cost.dram_transfers(
+            q.spm_passes, q.dram_reuse[k], op.is_updated, op.zero_initialised, q.spm_tiles[k]
+        ),
     )
 
 
@@ -228,7 +241,7 @@ def _stalls(nest: LoopNest, machine: DataflowMachine, q: TileQuantities, cycles:
     nothing = (0,) * len(nest.operands)
     useful = q.compute_cycles * q.rf_passes * q.spm_passes
     no_reduction = _cycles(nest, machine, replace(q, reduction_cycles=nothing), machine.rf.double_buffered)
-    # Without any NoC traffic there is nothing to hide, so a simple buffer has no wait for leaving partial sums.
+    # With no NoC traffic there is nothing to hide: a simple buffer then has no wait at all.
     idle_noc = replace(q, reduction_cycles=nothing, noc_cycles=nothing)
     dma_alone = _cycles(nest, machine, idle_noc, double_buffered=False)
     return {"noc": no_reduction - dma_alone, "dma": dma_alone - useful, "reduction": cycles - no_reduction}
@@ -239,7 +252,8 @@ def fits(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -> bo
     return (
         tile.product(mapping.trip_counts("spatial"), nest.loops) <= machine.pes
         and tile.rf_words(nest, mapping.trip_counts("rf")) <= machine.rf_words
-        and tile.banks(nest, machine, mapping.trip_counts("rf", "spatial", "spm")) <= machine.spm.visible_banks
+        and tile.banks(nest, machine, mapping.trip_counts("rf", "spatial", "spm"))
+        <= machine.spm.visible_banks
     )
 
 
