@@ -32,12 +32,13 @@ class _StrictLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.S
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Hashable, Any]:
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        for key in keys:
+        seen: set[Hashable] = set()
+        for key in (self.construct_object(key, deep=True) for key, _ in node.value):
             if not isinstance(key, Hashable):
                 raise yaml.YAMLError("a key must be a plain name")
-            if keys.count(key) > 1:
+            if key in seen:
                 raise yaml.YAMLError(f"the key {key!r} stands twice")
+            seen.add(key)
         mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
         return mapping
 

@@ -39,14 +39,28 @@ class Convolution:
 
 
 def square_convolution(
-    batch: int, out_channels: int, in_channels: int, output: int, kernel: int, stride: int, size: int, pad: int
+    batch: int,
+    out_channels: int,
+    in_channels: int,
+    output: int,
+    kernel: int,
+    stride: int,
+    size: int,
+    pad: int,
 ) -> Convolution:
     """A two-dimensional convolution whose axes are alike.
 
     Raises: ValueError if the sizes contradict each other.
     """
     convolution = Convolution(
-        batch, out_channels, in_channels, (size,) * 2, (kernel,) * 2, (stride,) * 2, (1,) * 2, ((pad, pad),) * 2
+        batch,
+        out_channels,
+        in_channels,
+        (size,) * 2,
+        (kernel,) * 2,
+        (stride,) * 2,
+        (1,) * 2,
+        ((pad, pad),) * 2,
     )
     if convolution.output_size != (output, output):
         raise ValueError(f"output {convolution.output_size}, not {output}")
@@ -87,31 +101,53 @@ def convolution_nest(name: str, shape: Convolution) -> LoopNest:
                 (shape.batch, *groups, bounds["C"], *shape.padded_size),
             ),
             Operand(
-                "W", _plain([*group, "M", "C", *inner]), "read", (*groups, bounds["M"], bounds["C"], *shape.kernel)
+                "W",
+                _plain([*group, "M", "C", *inner]),
+                "read",
+                (*groups, bounds["M"], bounds["C"], *shape.kernel),
             ),
         ),
     )
 
 
 def matrix_product_nest(
-    name: str, batch: Sequence[int], rows: int, columns: int, depth: int, shared: Sequence[bool] = ()
+    name: str,
+    batch: Sequence[int],
+    rows: int,
+    columns: int,
+    depth: int,
+    shared: Sequence[bool] = (),
+    *,
+    shared_a: Sequence[bool] = (),
+    transposed: tuple[bool, bool] = (False, False),
 ) -> LoopNest:
-    """``O[b][i][j] += A[b][i][k] * B[b][k][j]``; ``shared`` says which batch axes B does not have."""
+    """``O[b][i][j] += A[b][i][k] * B[b][k][j]``.
+
+    ``shared`` says which batch axes B does not have, ``shared_a`` which A does not have, ``transposed``
+    whether A and B are stored with their last two dimensions swapped.
+    """
     axes = [f"B{position}" for position in range(len(batch))]
-    kept = [axis for position, axis in enumerate(axes) if not (position < len(shared) and shared[position])]
-    sizes = dict(zip(axes, batch, strict=True))
-    bounds = sizes | {"I": rows, "J": columns, "K": depth}
-    lead = tuple(batch)
-    return LoopNest(
-        name,
-        tuple(bounds.items()),
-        (
-            Operand("O", _plain([*axes, "I", "J"]), "read_write", (*lead, rows, columns)),
-            Operand("A", _plain([*axes, "I", "K"]), "read", (*lead, rows, depth)),
-            Operand("B", _plain([*kept, "K", "J"]), "read", (*(sizes[axis] for axis in kept), depth, columns)),
-        ),
+    sizes = dict(zip(axes, batch, strict=True)) | {"I": rows, "J": columns, "K": depth}
+    accesses = {
+        "O": [*axes, "I", "J"],
+        "A": [*_kept(axes, shared_a), *(("K", "I") if transposed[0] else ("I", "K"))],
+        "B": [*_kept(axes, shared), *(("J", "K") if transposed[1] else ("K", "J"))],
+    }
+    operands = (
+        Operand(
+            operand,
+            _plain(index),
+            "read_write" if operand == "O" else "read",
+            tuple(sizes[loop] for loop in index),
+        )
+        for operand, index in accesses.items()
     )
+    return LoopNest(name, tuple(sizes.items()), tuple(operands))
 
 
 def _plain(loops: Sequence[str]) -> tuple[AffineIndex, ...]:
     return tuple(AffineIndex(((loop, 1),)) for loop in loops)
+
+
+def _kept(axes: Sequence[str], absent: Sequence[bool]) -> list[str]:
+    return [axis for position, axis in enumerate(axes) if not (position < len(absent) and absent[position])]

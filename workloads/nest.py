@@ -143,7 +143,9 @@ class LoopNest:
     @cached_property
     def sequential_loops(self) -> frozenset[str]:
         """Loops that carry a dependence and so never run in space."""
-        carried = [loop for vector in self.dependences for loop, d in zip(self.loops, vector, strict=True) if d]
+        carried = [
+            loop for vector in self.dependences for loop, d in zip(self.loops, vector, strict=True) if d
+        ]
         return frozenset(carried)
 
     @cached_property
@@ -203,4 +205,3 @@ def _distance(loops: Sequence[str], written: Operand, other: Operand) -> tuple[i
         if distance.setdefault(loop, gap // factor) != gap // factor:
             raise ValueError(f"the distance between accesses of {written.name} is not unique")
     return tuple(distance.get(loop, 0) for loop in loops)
-

@@ -60,9 +60,13 @@ def nest_from_document(fields: dict[str, Any], source: str) -> LoopNest:
     )
     names = [operand.name for operand in operands]
     if len(set(names)) < len(names):
-        raise InputError(source, "operands", "two operands have one name; give the second a 'name' of its own")
+        raise InputError(
+            source, "operands", "two operands have one name; give the second a 'name' of its own"
+        )
     if sum(operand.writes for operand in operands) != 1:
-        raise InputError(source, "operands", "exactly one operand must be written (access write or read_write)")
+        raise InputError(
+            source, "operands", "exactly one operand must be written (access write or read_write)"
+        )
     unused = set(loops) - {loop for operand in operands for loop in operand.loops}
     if unused:
         raise InputError(source, f"loops.{min(unused)}", "no operand is indexed by it; remove the loop")
@@ -109,9 +113,9 @@ def _operand(entry: OperandDocument, position: int, document: NestDocument, sour
         raise InputError(source, f"{field}.extents", f"needs {len(index)} numbers, one per index expression")
     if any(extent < least for extent, least in zip(extents, touched, strict=True)):
         raise InputError(source, f"{field}.extents", f"smaller than what the loops touch, {list(touched)}")
-    return Operand(
-        entry.name or entry.tensor, index, entry.access, extents, entry.zero_initialised, entry.tensor
-    )
+    name = entry.name or entry.tensor
+    tensor = "" if entry.tensor == name else entry.tensor
+    return Operand(name, index, entry.access, extents, entry.zero_initialised, tensor)
 
 
 def _dependences(

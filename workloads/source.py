@@ -1,0 +1,105 @@
+"""From what a user calls a workload to the network that is meant."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+
+from mapper.workloads.catalogue import CATALOGUE, entry_bytes
+from mapper.workloads.convolution_file import CONVOLUTIONS_SCHEMA, convolutions_from_document
+from mapper.workloads.document import LARGEST_DOCUMENT_BYTES, InputError, parse_document, read_bytes, sha256
+from mapper.workloads.nest_file import NEST_SCHEMA, nest_from_document
+from mapper.workloads.network import InputFile, Layer, Network
+
+DOCUMENT_SUFFIXES = (".yaml", ".yml", ".json")
+LARGEST_BATCH = 1 << 20
+
+
+def load_network(text: str, batch: int | None = None) -> Network:
+    """The workload called ``text``: a catalogue name, a file, or either with ``/part`` for one layer.
+
+    Files are ``.onnx`` models and ``.yaml`` or ``.json`` documents with a ``schema`` key. A loop nest is a
+    network of one layer. ``batch`` replaces the number of images a network is given at once.
+
+    Raises: InputError if there is no such workload or it cannot be read.
+    """
+    if batch is not None and not 1 <= batch <= LARGEST_BATCH:
+        raise InputError(
+            "--batch", "", f"{batch} is not between 1 and {LARGEST_BATCH}; give a positive number"
+        )
+    if _is_whole(text):
+        return _whole(text, batch)
+    name, slash, part = text.rpartition("/")
+    if slash and _is_whole(name):
+        return _part(_whole(name, batch), name, part)
+    raise InputError(text[:80] or "workload", "", _unknown(text))
+
+
+def _is_whole(text: str) -> bool:
+    return text in CATALOGUE or ("\0" not in text and _suffix(text) in (".onnx", *DOCUMENT_SUFFIXES))
+
+
+def _suffix(text: str) -> str:
+    return Path(text).suffix.lower()
+
+
+def _whole(text: str, batch: int | None) -> Network:
+    if text not in CATALOGUE:
+        if _suffix(text) == ".onnx":
+            return _onnx_file(text, batch)
+        path = Path(text)
+        if not path.is_file():
+            raise InputError(
+                text, "", "is no file; give an existing one, or a name that `mapper list workloads` shows"
+            )
+        return _document(read_bytes(path, LARGEST_DOCUMENT_BYTES), text, text, batch)
+    data, origin = entry_bytes(text), f"catalogue:{text}"
+    if CATALOGUE[text].origin == "document":
+        return _document(data, text, origin, batch)
+    from mapper.workloads.onnx_file import parse_model
+    from mapper.workloads.onnx_network import network_of
+
+    model = parse_model(data, text, InputFile(origin, sha256(data)))
+    return network_of(model, text, batch, CATALOGUE[text].own_names)
+
+
+def _onnx_file(text: str, batch: int | None) -> Network:
+    from mapper.workloads.onnx_file import read_model
+    from mapper.workloads.onnx_network import network_of
+
+    return network_of(read_model(Path(text)), Path(text).stem, batch)
+
+
+def _document(data: bytes, source: str, origin: str, batch: int | None) -> Network:
+    fields = parse_document(data, source)
+    inputs = (InputFile(origin, sha256(data)),)
+    schema = fields.get("schema")
+    if schema == CONVOLUTIONS_SCHEMA:
+        return convolutions_from_document(fields, source, inputs, batch)
+    if schema != NEST_SCHEMA:
+        found = f"{str(schema)[:40]!r} is" if "schema" in fields else "is missing; it must be"
+        raise InputError(
+            source, "schema", f"{found} none of {NEST_SCHEMA}, {CONVOLUTIONS_SCHEMA}; correct it"
+        )
+    nest = nest_from_document(fields, source)
+    if batch is not None:
+        raise InputError("--batch", "", f"{source} is a loop nest and has no batch; change its loops instead")
+    return Network(nest.name, (Layer(nest.name, nest.name, "Nest", nest),), (), inputs)
+
+
+def _part(network: Network, name: str, part: str) -> Network:
+    names = [layer.name for layer in network.layers]
+    chosen = [layer for layer in network.layers if layer.name == part]
+    if not chosen:
+        close = difflib.get_close_matches(part, names, 3) or names[:3]
+        raise InputError(
+            name, part[:40], f"no such layer among its {len(names)}; there are {', '.join(close)}"
+        )
+    return Network(f"{network.name}/{part}", tuple(chosen), (), network.inputs, network.batch)
+
+
+def _unknown(text: str) -> str:
+    name, _, _ = text.partition("/")
+    close = difflib.get_close_matches(name[:80], CATALOGUE, 4, 0.5)
+    meant = f"did you mean {', '.join(close)}?" if close else "`mapper list workloads` shows the names"
+    return f"no such workload, nor a file that ends in .onnx, .yaml or .json; {meant}"
