@@ -37,7 +37,9 @@ def load_machine(text: str) -> tuple[Machine, InputFile]:
     preset = preset_text(text) if "/" not in text else None
     if preset is not None:
         data = preset.encode()
-        return machine_from_document(parse_document(data, text), text), InputFile(f"catalogue:{text}", sha256(data))
+        return machine_from_document(parse_document(data, text), text), InputFile(
+            f"catalogue:{text}", sha256(data)
+        )
     path = Path(text)
     if not path.suffix and not path.exists():
         names = [name for name, _ in machine_names()]

@@ -53,7 +53,8 @@ class Effort:
 @dataclass(frozen=True)
 class Outcome(Generic[M]):
     """What a search found. ``proven`` with a mapping: no better one exists in the whole problem; without
-    one: none exists. ``bound`` holds for the whole problem, or is None."""
+    one: none exists. ``bound`` holds for the whole problem, or is None. ``method`` is set where a method
+    handed the problem on to another."""
 
     mapping: M | None
     value: int | float | None
@@ -62,6 +63,7 @@ class Outcome(Generic[M]):
     proven: bool
     restrictions: tuple[str, ...] = ()
     evaluations: int | None = None
+    method: str | None = None
 
 
 @dataclass(frozen=True)

@@ -49,8 +49,10 @@ class Pins:
                 factors.append((head, tail, int(value)))
             else:
                 raise InputError(
-                    "--fix", key, f"unknown decision; use spatial, order.dram, order.spm or LOOP.LEVEL "
-                    f"with a loop of {', '.join(nest.loops)} and a level of {', '.join(LEVELS)}"
+                    "--fix",
+                    key,
+                    f"unknown decision; use spatial, order.dram, order.spm or LOOP.LEVEL "
+                    f"with a loop of {', '.join(nest.loops)} and a level of {', '.join(LEVELS)}",
                 )
         return cls(tuple(factors), spatial, spatial_open, tuple(orders))
 

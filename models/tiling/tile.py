@@ -67,7 +67,9 @@ def iteration_cycles(nest: LoopNest, machine: DataflowMachine) -> int:
     return operations(nest) * (multiply + latency.get("add", 1))
 
 
-def noc_cycles(operand: Operand, machine: DataflowMachine, width: int, array: Mapping[str, Numbers]) -> Numbers:
+def noc_cycles(
+    operand: Operand, machine: DataflowMachine, width: int, array: Mapping[str, Numbers]
+) -> Numbers:
     """Cycles to distribute one tile of an operand to the PE array over a network of ``width`` words."""
     return -(-words(operand, array) // width)
 
@@ -75,7 +77,9 @@ def noc_cycles(operand: Operand, machine: DataflowMachine, width: int, array: Ma
 def networks_of(nest: LoopNest, machine: DataflowMachine) -> tuple[list[int], list[int], list[int]]:
     """Round-robin assignment: each operand's read network, write network (-1: none) and narrowest width."""
     networks = machine.noc.networks
-    sides = {way: [n for n, network in enumerate(networks) if network.carries == way] for way in ("read", "write")}
+    sides = {
+        way: [n for n, network in enumerate(networks) if network.carries == way] for way in ("read", "write")
+    }
     taken = {"read": 0, "write": 0}
     read, write, width = [], [], []
     for operand in nest.operands:
@@ -91,7 +95,11 @@ def networks_of(nest: LoopNest, machine: DataflowMachine) -> tuple[list[int], li
 
 
 def reduction_cycles(
-    operand: Operand, nest: LoopNest, machine: DataflowMachine, rf: Mapping[str, Numbers], spatial: Mapping[str, Numbers]
+    operand: Operand,
+    nest: LoopNest,
+    machine: DataflowMachine,
+    rf: Mapping[str, Numbers],
+    spatial: Mapping[str, Numbers],
 ) -> Numbers:
     """Cycles in which PEs add up partial sums of one RF pass over the reduction network."""
     if not operand.is_updated:
@@ -103,7 +111,11 @@ def reduction_cycles(
 
 
 def reduction_energy(
-    operand: Operand, nest: LoopNest, machine: DataflowMachine, rf: Mapping[str, Numbers], spatial: Mapping[str, Numbers]
+    operand: Operand,
+    nest: LoopNest,
+    machine: DataflowMachine,
+    rf: Mapping[str, Numbers],
+    spatial: Mapping[str, Numbers],
 ) -> Numbers:
     """Energy (pJ) of those additions: three RF accesses, one hop and one operation each."""
     energy = machine.energy_pj
@@ -113,7 +125,11 @@ def reduction_energy(
 
 
 def noc_energy(
-    operand: Operand, nest: LoopNest, machine: DataflowMachine, rf: Mapping[str, Numbers], spatial: Mapping[str, Numbers]
+    operand: Operand,
+    nest: LoopNest,
+    machine: DataflowMachine,
+    rf: Mapping[str, Numbers],
+    spatial: Mapping[str, Numbers],
 ) -> Numbers:
     """Energy (pJ) to carry one RF tile of an operand to or from every PE that uses it (section 4.3.2)."""
     return noc_words(operand, nest, rf, spatial) * machine.energy_pj.noc

@@ -17,8 +17,7 @@ the next is at every moment a bound for the whole problem.
 
 Dominance. Of the splits of one b only those are kept that no other undercuts in computing cycles, NoC
 energy, reduction cycles and energy at once: the model grows in each of them. Of the orders that reuse one
-operand the one that reuses it most is kept, with the exception search_table._undominated states. Both hold
-where an order reuses at most one operand (convolutions, matrix products) and register files are
+operand the one that reuses it most is kept (OPT 4, here a theorem). Both hold where an order reuses at most one operand (convolutions, matrix products) and register files are
 double-buffered; elsewhere every split and every unique order is examined.
 """
 
@@ -72,7 +71,9 @@ def branch_and_bound(
     try:
         table = build_table(problem, pruning)
     except LatticeTooLarge:
-        return Outcome(None, None, problem.bound(), "complete", False, ("the nest has too many tiles to tabulate",))
+        return Outcome(
+            None, None, problem.bound(), "complete", False, ("the nest has too many tiles to tabulate",)
+        )
     bounds = _bounds(problem, table, kernel)
     incumbent = np.asarray([np.inf, np.inf, 0.0])
     best = np.full(6, -1, dtype=np.int64)
@@ -93,9 +94,13 @@ def branch_and_bound(
     if stop is None and not table.restrictions:
         return Outcome(mapping, value, value, "complete", True, (), evaluations)
     if table.restrictions:
-        return Outcome(mapping, value, problem.bound(), stop or "complete", False, table.restrictions, evaluations)
+        return Outcome(
+            mapping, value, problem.bound(), stop or "complete", False, table.restrictions, evaluations
+        )
     open_bound = float(bounds.primary[turn])
-    bound = max(open_bound, problem.bound()) if value is None else min(value, max(open_bound, problem.bound()))
+    bound = (
+        max(open_bound, problem.bound()) if value is None else min(value, max(open_bound, problem.bound()))
+    )
     return Outcome(mapping, value, _whole(problem, bound), stop or "complete", False, (), evaluations)
 
 
@@ -223,7 +228,9 @@ def pruned_method(opt1: bool, opt2: bool, opt3: bool) -> Method[TilingProblem, T
     def search(problem: TilingProblem, effort: Effort) -> Outcome[TilingMapping]:
         return branch_and_bound(problem, effort, pruning_of(opt1, opt2, opt3))
 
-    return Method("+".join(chosen), False, "exact search of the space the paper's pruning leaves", search, _prepare)
+    return Method(
+        "+".join(chosen), False, "exact search of the space the paper's pruning leaves", search, _prepare
+    )
 
 
 BRANCH_AND_BOUND: Method[TilingProblem, TilingMapping] = Method(

@@ -41,7 +41,9 @@ def _bounded_out(objective: int, energy: float, cycles: float, incumbent: Array)
     primary, secondary = _ranks(objective, energy, cycles)
     if objective == EDP:
         return primary > incumbent[PRIMARY] * ROUNDING
-    return primary > incumbent[PRIMARY] or (primary == incumbent[PRIMARY] and secondary >= incumbent[SECONDARY])
+    return primary > incumbent[PRIMARY] or (
+        primary == incumbent[PRIMARY] and secondary >= incumbent[SECONDARY]
+    )
 
 
 def _improves(

@@ -118,7 +118,9 @@ def build_lattice(nest: LoopNest) -> Lattice:
                 if large % small == 0:
                     quotients[loop, big, little] = entries.index(large // small)
     strides = np.asarray([math.prod(counts[loop + 1 :]) for loop in range(len(counts))], dtype=np.int64)
-    grid = dict(zip(nest.loops, np.ix_(*[np.asarray(entries, dtype=np.int64) for entries in lists]), strict=True))
+    grid = dict(
+        zip(nest.loops, np.ix_(*[np.asarray(entries, dtype=np.int64) for entries in lists]), strict=True)
+    )
 
     def table(values: Any) -> Integers:
         return np.ascontiguousarray(np.broadcast_to(values, counts)).reshape(-1).astype(np.int64)
@@ -130,8 +132,10 @@ def build_lattice(nest: LoopNest) -> Lattice:
         quotients=quotients,
         all_product=table(tile.product(grid, nest.loops)),
         own_product=np.stack(
-            [table(tile.product(grid, [loop for loop in nest.loops if loop in op.loops])) for op in nest.operands]
+            [
+                table(tile.product(grid, [loop for loop in nest.loops if loop in op.loops]))
+                for op in nest.operands
+            ]
         ),
         words=np.stack([table(tile.words(op, grid)) for op in nest.operands]),
     )
-

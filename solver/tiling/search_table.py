@@ -69,12 +69,21 @@ def build_table(problem: TilingProblem, pruning: Pruning) -> SearchTable:
         usable=usable,
         spm_tile_usable=_spm_tile_usable(problem, pruning, lattice, grid, usable["dram"]),
         noc_cycles=np.stack(
-            [_flat(lattice, tile.noc_cycles(op, machine, width, grid)) for op, width in zip(nest.operands, widths, strict=True)]
+            [
+                _flat(lattice, tile.noc_cycles(op, machine, width, grid))
+                for op, width in zip(nest.operands, widths, strict=True)
+            ]
         ).astype(np.int64),
-        spm_energy=np.stack([_flat(lattice, tile.words(op, grid) * machine.spm_energy_pj) for op in nest.operands]).astype(np.float64),
+        spm_energy=np.stack(
+            [_flat(lattice, tile.words(op, grid) * machine.spm_energy_pj) for op in nest.operands]
+        ).astype(np.float64),
         dma_cycles=np.stack([_flat(lattice, cycles) for _, cycles in dma]).astype(np.int64),
-        dma_energy=np.stack([_flat(lattice, words * machine.energy_pj.dram) for words, _ in dma]).astype(np.float64),
-        orders={level: _order_table(nest, problem.pins.innermost(level), dominance, level) for level in ("spm", "dram")},
+        dma_energy=np.stack([_flat(lattice, words * machine.energy_pj.dram) for words, _ in dma]).astype(
+            np.float64
+        ),
+        orders={
+            level: _order_table(nest, problem.pins.innermost(level), dominance) for level in ("spm", "dram")
+        },
         dominance=dominance,
         least_pes=int(np.ceil(pruning.pe_utilisation * machine.pes)),
         least_rf=int(np.ceil(pruning.rf_utilisation * machine.rf_words)),
@@ -96,7 +105,9 @@ def _usable_factors(
         flags = np.zeros(lattice.divisors.shape, dtype=np.bool_)
         for position, loop in enumerate(nest.loops):
             for place in range(int(lattice.counts[position])):
-                flags[position, place] = problem.pins.allows(loop, level, int(lattice.divisors[position, place]))
+                flags[position, place] = problem.pins.allows(
+                    loop, level, int(lattice.divisors[position, place])
+                )
         usable[level] = flags
     backwards = {loop for v in nest.dependences for loop, d in zip(nest.loops, v, strict=True) if d < 0}
     for position, loop in enumerate(nest.loops):
@@ -120,18 +131,20 @@ def _spm_tile_usable(
     fits = _flat(lattice, tile.banks(nest, machine, grid)) <= machine.spm.visible_banks
     if pruning.spm_utilisation:
         words = _flat(lattice, tile.rf_words(nest, grid))
-        fits &= words * machine.word_bytes >= pruning.spm_utilisation * machine.spm.visible_banks * machine.spm.bank_bytes
+        fits &= (
+            words * machine.word_bytes
+            >= pruning.spm_utilisation * machine.spm.visible_banks * machine.spm.bank_bytes
+        )
     for position, count in enumerate(lattice.counts):
         left = lattice.quotients[position, count - 1, :count]
         fits &= _flat(lattice, lattice.axis(dram[position, left], position))
     return fits
 
 
-def _order_table(nest: LoopNest, innermost: tuple[str, ...], dominance: bool, level: str) -> OrderTable:
+def _order_table(nest: LoopNest, innermost: tuple[str, ...], dominance: bool) -> OrderTable:
     dependent = tuple(op.loops for op in nest.operands)
-    updated = tuple(op.is_updated for op in nest.operands)
     start, masks, orders = _orders_by_mask(
-        dependent, updated, nest.loops, tuple(bound > 1 for _, bound in nest.bounds), innermost, dominance, level
+        dependent, nest.loops, tuple(bound > 1 for _, bound in nest.bounds), innermost, dominance
     )
     return OrderTable(start.copy(), masks.copy(), orders)
 
@@ -139,12 +152,10 @@ def _order_table(nest: LoopNest, innermost: tuple[str, ...], dominance: bool, le
 @lru_cache(maxsize=256)
 def _orders_by_mask(
     dependent: tuple[frozenset[str], ...],
-    updated: tuple[bool, ...],
     loops: tuple[str, ...],
     runs: tuple[bool, ...],
     innermost: tuple[str, ...],
     dominance: bool,
-    level: str,
 ) -> tuple[Integers, Integers, tuple[tuple[str, ...], ...]]:
     start = np.zeros((1 << len(loops)) + 1, dtype=np.int64)
     masks: list[list[int]] = []
@@ -156,7 +167,7 @@ def _orders_by_mask(
             continue
         found = orders_by_reuse(dependent, loops, active, innermost)
         if dominance:
-            found = _undominated(found, frozenset(active), updated, level)
+            found = _undominated(found)
         for reuse, order in found.items():
             masks.append([sum(1 << loops.index(loop) for loop in over) for over in reuse])
             orders.append(order)
@@ -166,27 +177,15 @@ def _orders_by_mask(
 
 def _undominated(
     found: dict[tuple[frozenset[str], ...], tuple[str, ...]],
-    active: frozenset[str],
-    updated: tuple[bool, ...],
-    level: str,
 ) -> dict[tuple[frozenset[str], ...], tuple[str, ...]]:
-    """OPT 4 as far as it is true: of the orders that reuse one operand, the one that reuses it most.
+    """OPT 4 as a dominance rule: of the orders that reuse one operand, the one that reuses it most.
 
-    Further reuse of the same operand lowers its transfers and the cycles they take, with one exception. An
-    operand that is only read and stays through a whole SPM pass and the next is loaded between passes,
-    where computation does not hide the NoC; leaving one loop out of its reuse loads it every SPM pass
-    behind computation, which may take fewer cycles. Those orders are kept at the scratch-pad level
-    (docs/tiling.md has the proof and a counterexample to OPT 4 as printed).
+    Where an order reuses one operand alone, further reuse lowers its transfers and the cycles they take,
+    and changes nothing else (the proof is in docs/tiling.md).
     """
     kept = {}
     for reuse, order in found.items():
         operand = next((k for k, over in enumerate(reuse) if over), None)
-        if operand is None:
-            kept[reuse] = order
-            continue
-        most = max((other[operand] for other in found), key=len)
-        exception = level == "spm" and most == active and not updated[operand] and len(reuse[operand]) == len(most) - 1
-        if reuse[operand] == most or exception:
+        if operand is None or reuse[operand] == max((other[operand] for other in found), key=len):
             kept[reuse] = order
     return kept
-

@@ -1,0 +1,48 @@
+"""mapper: how loops, kernels and networks run on accelerators, by formal optimisation, with proofs.
+
+The public API: ``solve``, ``compare``, ``explain``, ``evaluate``, ``sweep``, ``simulate``, ``generate`` take
+names, paths and values and return values; nothing is printed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mapper.explaining import explain
+    from mapper.posing import Options
+    from mapper.solution import Solution
+    from mapper.solving import Search
+    from mapper.verb import compare, evaluate, generate, simulate, solve, sweep
+    from mapper.workloads.document import InputError
+
+__all__ = [
+    "InputError",
+    "Options",
+    "Search",
+    "Solution",
+    "compare",
+    "evaluate",
+    "explain",
+    "generate",
+    "simulate",
+    "solve",
+    "sweep",
+]
+
+_HOMES = {
+    "InputError": "mapper.workloads.document",
+    "Options": "mapper.posing",
+    "Search": "mapper.solving",
+    "Solution": "mapper.solution",
+    "explain": "mapper.explaining",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name where it is first used: ``mapper --help`` must not wait for solvers."""
+    if name not in __all__:
+        raise AttributeError(f"module 'mapper' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES.get(name, "mapper.verb")), name)

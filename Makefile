@@ -1,0 +1,32 @@
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: solve test slow bench lint clean
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip setuptools
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $(READY)
+
+solve: $(READY)
+	$(BIN)/mapper solve --objective edp
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint
+	$(BIN)/python -m pytest -q --strict-skip
+
+slow: $(READY)
+	$(BIN)/python -m pytest -q -m slow
+
+bench: $(READY)
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	$(BIN)/python -m bench
+
+clean:
+	rm -rf .venv build dist src/*.egg-info

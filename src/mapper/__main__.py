@@ -1,0 +1,5 @@
+"""``python -m mapper``."""
+
+from mapper.cli import main
+
+main()

@@ -1,0 +1,498 @@
+"""The command line: reads options, calls the API, prints tables or JSON, and answers with exit codes."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from enum import Enum
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mapper.workloads.document import InputError
+
+if TYPE_CHECKING:
+    from mapper.posing import Options
+    from mapper.solution import Solution
+    from mapper.solving import Search
+
+app = typer.Typer(
+    name="mapper",
+    help="Decide how loops, kernels and networks run on accelerators, and prove how good the decision is.",
+    epilog="Example: mapper solve --objective edp",
+    add_completion=False,
+    rich_markup_mode=None,
+)
+
+Workload = Annotated[
+    str | None,
+    typer.Argument(
+        help="A catalogue name, name/part, or a file (.onnx, .yaml, .json). Default: resnet-dmazerunner."
+    ),
+]
+Arch = Annotated[str | None, typer.Option("--arch", help="A machine: a preset's name or a YAML file.")]
+Objective = Annotated[
+    str | None,
+    typer.Option(help="edp, energy, latency, ii, throughput, pes, dsps or traffic; each kind has a default."),
+]
+MethodName = Annotated[str, typer.Option("--method", help="How to solve; see mapper list methods.")]
+TimeLimit = Annotated[
+    float | None, typer.Option(min=0.0, help="Seconds for the whole command (compare: per method).")
+]
+Workers = Annotated[int | None, typer.Option(min=1, help="Threads to use. Default: all processors.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of searches and data.")]
+Output = Annotated[
+    Path | None, typer.Option("-o", "--output", help="Write the solution here as parts finish.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
+Log = Annotated[Path | None, typer.Option(help="Write progress to this file as JSON lines.")]
+Batch = Annotated[int | None, typer.Option(min=1, help="Images at once.")]
+Fix = Annotated[
+    list[str] | None,
+    typer.Option(help="Pin a decision, KEY=VALUE (spatial=Oy,Ox; M.rf=8; order.dram=M,N,C). Repeatable."),
+]
+MinThroughput = Annotated[float | None, typer.Option(min=0.0, help="Least throughput in frames per second.")]
+MaxPes = Annotated[int | None, typer.Option(min=1, help="Most PEs to use.")]
+MaxBuffer = Annotated[int | None, typer.Option(min=0, help="Most bytes of buffers.")]
+Model = Annotated[str | None, typer.Option(help="The model to use, where a kind has several.")]
+Pareto = Annotated[
+    bool, typer.Option("--pareto", help="All trade-offs instead of one optimum, where a kind has them.")
+]
+
+
+class Format(str, Enum):
+    """How ``explain`` writes."""
+
+    text = "text"
+    markdown = "markdown"
+    latex = "latex"
+    html = "html"
+
+
+class ExportFormat(str, Enum):
+    """How ``explain --export`` writes the model."""
+
+    lp = "lp"
+    mps = "mps"
+    cpsat = "cpsat"
+
+
+class Listing(str, Enum):
+    """What ``list`` lists."""
+
+    workloads = "workloads"
+    archs = "archs"
+    objectives = "objectives"
+    methods = "methods"
+
+
+@app.command(epilog="Example: mapper solve resnet50 --objective edp -o resnet50.json")
+def solve(
+    workload: Workload = None,
+    arch: Arch = None,
+    objective: Objective = None,
+    method: MethodName = "auto",
+    time_limit: TimeLimit = None,
+    workers: Workers = None,
+    seed: Seed = 0,
+    output: Output = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    log: Log = None,
+    batch: Batch = None,
+    fix: Fix = None,
+    min_throughput: MinThroughput = None,
+    max_pes: MaxPes = None,
+    max_buffer: MaxBuffer = None,
+    model: Model = None,
+    pareto: Pareto = False,
+) -> None:
+    """Map a workload to a machine, and prove the mapping optimal."""
+    from mapper.posing import pose
+    from mapper.solution import write_whole
+    from mapper.solving import run
+
+    options = _options(batch, fix, min_throughput, max_pes, max_buffer, model)
+    search = _search(method, time_limit, workers, seed)
+    _check_writable(output)
+    with _interruptible(search):
+        posed = pose(workload, arch, objective, options)
+        if pareto:
+            raise InputError(
+                "--pareto", "", f"a {posed.kind.name} problem has no trade-offs to list; leave it out"
+            )
+        with _progress(len(posed.parts), quiet, log) as report:
+
+            def finished(solution: Solution) -> None:
+                report.finished(solution)
+                if output is not None:
+                    write_whole(output, _dumped(solution.to_json()))
+
+            solution = run(posed, replace(search, listener=report.progress), finished)
+    if output is not None:
+        write_whole(output, _dumped(solution.to_json()))
+    _show(solution, as_json)
+
+
+@app.command(epilog="Example: mapper compare resnet-dmazerunner --objective edp")
+def compare(
+    workload: Workload = None,
+    arch: Arch = None,
+    objective: Objective = None,
+    method: Annotated[list[str] | None, typer.Option(help="Only these methods. Repeatable.")] = None,
+    time_limit: TimeLimit = None,
+    workers: Workers = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
+    quiet: Quiet = False,
+    log: Log = None,
+    batch: Batch = None,
+    fix: Fix = None,
+    min_throughput: MinThroughput = None,
+    max_pes: MaxPes = None,
+    max_buffer: MaxBuffer = None,
+    model: Model = None,
+) -> None:
+    """Every method that fits, side by side: value, distance from the proven optimum, seconds."""
+    from mapper import terminal
+    from mapper.solving import method_named
+    from mapper.verb import compare as api
+
+    options = _options(batch, fix, min_throughput, max_pes, max_buffer, model)
+    search = _search("auto", time_limit, workers, seed)
+    if method:
+        from mapper.posing import pose
+
+        kind = pose(workload, arch, objective, options).kind
+        for name in method:
+            method_named(kind, name)
+    with _interruptible(search), _progress(1, quiet, log) as report:
+        comparison = api(
+            workload, arch, objective, options, replace(search, listener=report.progress), method
+        )
+    heading, lines = terminal.comparison_rows(comparison)
+    if as_json:
+        print(_dumped(comparison.to_json()), end="")
+    elif as_csv:
+        print(terminal.as_csv(heading, lines), end="")
+    elif as_markdown:
+        print(terminal.as_markdown(heading, lines), end="")
+    else:
+        terminal.print_table(heading, lines)
+        for name, reason in comparison.refused.items():
+            print(f"{name} does not fit: {reason}", file=sys.stderr)
+    found = any(row.certificate.found for row in comparison.rows)
+    infeasible = any(row.certificate.proven and not row.certificate.found for row in comparison.rows)
+    raise typer.Exit(0 if found else 1 if infeasible else 3)
+
+
+@app.command(epilog="Example: mapper explain resnet-dmazerunner/conv5_2 --format markdown")
+def explain(
+    workload: Workload = None,
+    arch: Arch = None,
+    objective: Objective = None,
+    format: Annotated[Format, typer.Option(help="How to write it.")] = Format.text,
+    export: Annotated[
+        tuple[ExportFormat, Path] | None,
+        typer.Option(help="Write the model itself: lp, mps or cpsat, and a file."),
+    ] = None,
+    batch: Batch = None,
+    fix: Fix = None,
+    min_throughput: MinThroughput = None,
+    max_pes: MaxPes = None,
+    max_buffer: MaxBuffer = None,
+    model: Model = None,
+) -> None:
+    """The formulation in words, symbols and counts of this instance."""
+    from mapper.explaining import explain as api
+    from mapper.explaining import export as write_model
+
+    options = _options(batch, fix, min_throughput, max_pes, max_buffer, model)
+    if export is not None:
+        write_model(workload, arch, objective, options, export[0].value, export[1])
+    print(api(workload, arch, objective, options, format.value), end="")
+
+
+@app.command(
+    epilog="Example: mapper evaluate resnet-dmazerunner/conv5_2 --arch dmazerunner-256 --mapping conv5_2.json"
+)
+def evaluate(
+    workload: Workload = None,
+    arch: Arch = None,
+    mapping: Annotated[Path | None, typer.Option(help="A mapping or a solution, as JSON or YAML.")] = None,
+    objective: Objective = None,
+    output: Output = None,
+    as_json: AsJson = False,
+    batch: Batch = None,
+    fix: Fix = None,
+    model: Model = None,
+) -> None:
+    """Cost and referee's verdict of a mapping from anywhere."""
+    from mapper.solution import write_whole
+    from mapper.verb import evaluate as api
+
+    if mapping is None:
+        raise InputError("--mapping", "", "is missing; give the file that holds the mapping")
+    solution = api(workload, arch, mapping, objective, _options(batch, fix, None, None, None, model))
+    if output is not None:
+        _check_writable(output)
+        write_whole(output, _dumped(solution.to_json()))
+    _show(solution, as_json)
+
+
+@app.command(
+    epilog="Example: mapper sweep resnet-dmazerunner/conv5_2 --vary rf.bytes=256,512 --vary spm.bytes=65536,131072"
+)
+def sweep(
+    workload: Workload = None,
+    arch: Arch = None,
+    vary: Annotated[
+        list[str] | None, typer.Option(help="A field of the machine and its values, KEY=V1,V2. Repeatable.")
+    ] = None,
+    objective: Objective = None,
+    method: MethodName = "auto",
+    time_limit: TimeLimit = None,
+    workers: Workers = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    log: Log = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the objective over the grid (.png or .svg).")
+    ] = None,
+    batch: Batch = None,
+    fix: Fix = None,
+    min_throughput: MinThroughput = None,
+    max_pes: MaxPes = None,
+    max_buffer: MaxBuffer = None,
+    model: Model = None,
+) -> None:
+    """Solve over a grid of machines."""
+    from mapper import terminal
+    from mapper.verb import sweep as api
+    from mapper.verb import varied_values
+
+    if not vary:
+        raise InputError("--vary", "", "is missing; give KEY=V1,V2,... with a field of the machine")
+    _check_writable(plot)
+    options = _options(batch, fix, min_throughput, max_pes, max_buffer, model)
+    search = _search(method, time_limit, workers, seed)
+    with _interruptible(search), _progress(1, quiet, log) as report:
+        grid = dict(varied_values(text) for text in vary)
+        swept = api(workload, arch, grid, objective, options, replace(search, listener=report.progress))
+    if plot is not None:
+        from mapper.plot import draw_sweep
+
+        draw_sweep(swept, plot)
+    if as_json:
+        print(_dumped(swept.to_json()), end="")
+    else:
+        terminal.print_table(*terminal.sweep_rows(swept))
+    found = any(row.certificate.found for row in swept.rows)
+    infeasible = all(row.certificate.proven for row in swept.rows)
+    raise typer.Exit(0 if found else 1 if infeasible else 3)
+
+
+@app.command(epilog="Example: mapper simulate solution.json")
+def simulate(
+    solution: Annotated[Path, typer.Argument(help="A solution written by mapper solve -o.")],
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Run a solution: outputs against a reference, simulated cost against the model."""
+    from mapper import terminal
+    from mapper.verb import simulate as api
+
+    result = api(solution, seed)
+    if as_json:
+        print(_dumped(result), end="")
+    else:
+        terminal.print_table(*terminal.simulation_rows(result))
+        print(f"data: seeded integers, seed {seed}", file=sys.stderr)
+    agrees = result["outputs_equal"] and result["agrees"]
+    if not agrees:
+        print("mapper: the simulation disagrees with the reference or the model", file=sys.stderr)
+    raise typer.Exit(0 if agrees else 1)
+
+
+@app.command(epilog="Example: mapper generate solution.json -o out")
+def generate(
+    solution: Annotated[Path, typer.Argument(help="A solution written by mapper solve -o.")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="The folder to write to.")] = None,
+    seed: Seed = 0,
+) -> None:
+    """Write the code that a solution becomes."""
+    from mapper.verb import generate as api
+
+    if output is None:
+        raise InputError("-o", "", "is missing; give the folder to write to")
+    for path in api(solution, output, seed):
+        print(path)
+
+
+@app.command(name="list", epilog="Example: mapper list workloads")
+def list_names(
+    what: Annotated[Listing, typer.Argument(help="What to list.")],
+    as_json: AsJson = False,
+) -> None:
+    """Names that the other commands take."""
+    names = _listed(what)
+    if as_json:
+        print(_dumped([{"name": name, "description": text} for name, text in names]), end="")
+        return
+    width = max(len(name) for name, _ in names)
+    for name, text in names:
+        print(f"{name:{width}}  {text}")
+
+
+@app.command(epilog="Example: mapper show dmazerunner-256 > mine.yaml")
+def show(name: Annotated[str, typer.Argument(help="A machine or a loop nest of the catalogue.")]) -> None:
+    """A preset as YAML, to edit."""
+    from mapper.arch.source import preset_text
+    from mapper.workloads.catalogue import nest_text
+
+    text = preset_text(name) or nest_text(name)
+    if text is None:
+        raise InputError("show", name, "is no preset; see mapper list archs and mapper list workloads")
+    print(text, end="")
+
+
+# The base of all wrong usage; typer does not export it under a name of its own.
+UsageError: Any = typer.BadParameter.__bases__[0]
+
+
+def main() -> None:
+    """Run the command line; every failure is one line and an exit code."""
+    if len(sys.argv) == 1:
+        sys.argv.append("--help")
+    try:
+        code = app(standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
+    except InputError as error:
+        _fail(str(error), 2)
+    except UsageError as error:
+        where = f"{error.ctx.command_path}: " if error.ctx else ""
+        _fail(f"{where}{error.format_message()} (see --help)", 2)
+    except (typer.Abort, KeyboardInterrupt):
+        _fail("interrupted before anything was found", 3)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    except MemoryError:
+        _fail("out of memory; try a smaller workload or another --method", 3)
+
+
+def _fail(line: str, code: int) -> None:
+    print("mapper: " + " ".join(line.split()), file=sys.stderr)
+    sys.exit(code)
+
+
+def _options(
+    batch: int | None,
+    fix: list[str] | None,
+    min_throughput: float | None,
+    max_pes: int | None,
+    max_buffer: int | None,
+    model: str | None,
+) -> Options:
+    from mapper.posing import Options
+
+    pinned: dict[str, str] = {}
+    for text in fix or []:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise InputError("--fix", text[:60], "write KEY=VALUE")
+        if key in pinned:
+            raise InputError("--fix", key, "is pinned twice")
+        pinned[key] = value
+    return Options(batch, pinned, min_throughput, max_pes, max_buffer, model)
+
+
+def _search(method: str, time_limit: float | None, workers: int | None, seed: int) -> Search:
+    from mapper.solving import Search
+
+    return Search(method, time_limit, workers, seed)
+
+
+def _progress(parts: int, quiet: bool, log: Path | None) -> Any:
+    from mapper.terminal import ProgressReport
+
+    return ProgressReport(parts, quiet, log)
+
+
+@contextmanager
+def _interruptible(search: Search) -> Iterator[None]:
+    """The first Ctrl-C asks the search to end with what it has, the second ends the program."""
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        if search.interrupt.is_set():
+            raise KeyboardInterrupt
+        search.interrupt.set()
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _check_writable(path: Path | None) -> None:
+    """Fail before the search, not after it, if its result cannot be written."""
+    if path is not None and (path.is_dir() or not path.resolve().parent.is_dir()):
+        raise InputError("-o", str(path), "cannot be written; give a file in an existing folder")
+
+
+def _dumped(document: Any) -> str:
+    return json.dumps(document, indent=1, allow_nan=False) + "\n"
+
+
+def _show(solution: Solution, as_json: bool) -> None:
+    from mapper import terminal
+
+    if as_json:
+        print(_dumped(solution.to_json()), end="")
+    else:
+        print(terminal.headline(solution))
+        terminal.print_table(*terminal.solution_rows(solution))
+        for line in terminal.skipped_lines(solution):
+            print(line)
+    if solution.exit_code:
+        print(f"mapper: {terminal.cause(solution)}", file=sys.stderr)
+    raise typer.Exit(solution.exit_code)
+
+
+def _listed(what: Listing) -> list[tuple[str, str]]:
+    from mapper.kind import kinds
+
+    if what is Listing.workloads:
+        from mapper.workloads.catalogue import catalogue_names
+
+        return list(catalogue_names())
+    if what is Listing.archs:
+        from mapper.arch.source import machine_names
+
+        return list(machine_names())
+    if what is Listing.objectives:
+        return [
+            (objective, f"{kind.name}{' (default)' if place == 0 else ''}")
+            for kind in kinds()
+            for place, objective in enumerate(kind.objectives)
+        ]
+    return [
+        (method.name, f"{kind.name}, {'exact' if method.exact else 'not exact'}: {method.summary}")
+        for kind in kinds()
+        for method in kind.methods().values()
+    ]

@@ -1,0 +1,122 @@
+"""What the API needs to know of a kind of problem."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+from mapper.arch.source import Machine
+from mapper.formulations.verdict import BrokenRule
+from mapper.solver.certificate import Certificate
+from mapper.solver.method import Method
+from mapper.workloads.network import Network
+
+
+class JsonValue(Protocol):
+    """A mapping value: solution documents hold what ``to_json`` returns."""
+
+    def to_json(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True)
+class PosedPart:
+    """One part of a posed problem: its name in the document, where it came from, and the problem itself.
+    Parts of equal ``key`` are one problem."""
+
+    name: str
+    source: str
+    problem: Any
+    key: Any
+    merged: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A mapping after the referee: rules it breaks, its cost and breakdown (None if it has no cost), and
+    the objective's value."""
+
+    broken: tuple[BrokenRule, ...]
+    cost: dict[str, Any] | None
+    breakdown: dict[str, Any] | None
+    value: int | float | None
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of a solution."""
+
+    name: str
+    source: str
+    same_as: str | None
+    mapping: JsonValue | None
+    cost: dict[str, Any] | None
+    breakdown: dict[str, Any] | None
+    certificate: Certificate
+    merged: tuple[tuple[str, str], ...] = field(default=())
+
+    def to_json(self) -> dict[str, Any]:
+        document: dict[str, Any] = {
+            "name": self.name,
+            "source": self.source,
+            "same_as": self.same_as,
+            "mapping": None if self.mapping is None else self.mapping.to_json(),
+            "cost": self.cost,
+            "breakdown": self.breakdown,
+            "certificate": self.certificate.to_json(),
+        }
+        if self.merged:
+            document["merged"] = [{"name": name, "op": op} for name, op in self.merged]
+        return document
+
+
+class Kind(ABC):
+    """One kind of problem. ``objectives``: the first is the default; ``options``: those it understands."""
+
+    name: ClassVar[str]
+    objectives: ClassVar[tuple[str, ...]]
+    options: ClassVar[frozenset[str]]
+    default_method: ClassVar[str] = "auto"
+
+    @abstractmethod
+    def pose(
+        self, network: Network, machine: Machine, objective: str, fix: Mapping[str, str]
+    ) -> tuple[PosedPart, ...]:
+        """The parts of the problem, in document order."""
+
+    @abstractmethod
+    def methods(self) -> dict[str, Method[Any, Any]]:
+        """Every method of the kind by name, exact ones first."""
+
+    @abstractmethod
+    def judge(self, problem: Any, mapping: Any) -> Judged:
+        """The referee's verdict and the model's cost."""
+
+    @abstractmethod
+    def read_mapping(self, fields: Mapping[str, Any], problem: Any, source: str) -> Any:
+        """A mapping from a document."""
+
+    @abstractmethod
+    def total(self, costs: list[dict[str, Any]]) -> dict[str, Any]:
+        """The cost of the whole from that of its parts."""
+
+    @abstractmethod
+    def structure(self, network: Network) -> dict[str, Any]:
+        """The workload's structure as it stands in the document."""
+
+    @abstractmethod
+    def network_from_structure(self, structure: Mapping[str, Any], name: str, source: str) -> Network:
+        """The network that ``structure`` describes."""
+
+    @abstractmethod
+    def formulation(self, problem: Any) -> Any:
+        """The formulation of one part, built, for ``explain``."""
+
+    @abstractmethod
+    def simulate(self, part: PosedPart, mapping: Any, seed: int) -> dict[str, Any]:
+        """Run one part: ``outputs_equal``, ``max_error``, ``cost_simulated``, ``agrees``, ``physical``."""
+
+    @abstractmethod
+    def generate(self, part: PosedPart, mapping: Any, seed: int) -> dict[str, str]:
+        """Files (name to text) that one part becomes."""

@@ -1,0 +1,128 @@
+"""The kind ``tiling``: loop nests on dataflow accelerators (001)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar, cast
+
+from mapper.arch.source import Machine
+from mapper.formulations.tiling.problem import OBJECTIVES, Objective, Pins, TilingProblem
+from mapper.formulations.tiling.referee import verify
+from mapper.kind.kind import Judged, Kind, PosedPart
+from mapper.models.tiling.mapping import TilingMapping
+from mapper.solver.method import Method
+from mapper.workloads.document import InputError
+from mapper.workloads.nest_file import nest_from_document, nest_to_document
+from mapper.workloads.network import Layer, Network
+
+
+class Tiling(Kind):
+    """Every layer is a part of its own: tile and order its loop nest for the least objective."""
+
+    name: ClassVar[str] = "tiling"
+    objectives: ClassVar[tuple[str, ...]] = OBJECTIVES
+    options: ClassVar[frozenset[str]] = frozenset({"batch", "fix"})
+
+    def pose(
+        self, network: Network, machine: Machine, objective: str, fix: Mapping[str, str]
+    ) -> tuple[PosedPart, ...]:
+        names = [layer.name for layer in network.layers]
+        parts = []
+        for layer in network.layers:
+            pins = Pins.parse(_own_pins(fix, layer.name, names), layer.nest)
+            problem = TilingProblem(layer.nest, machine, cast(Objective, objective), pins)
+            key = (layer.nest.same_problem(), pins)
+            parts.append(PosedPart(layer.name, layer.source, problem, key, layer.merged))
+        return tuple(parts)
+
+    def methods(self) -> dict[str, Method[Any, Any]]:
+        from mapper.solver.tiling.catalogue import METHODS
+
+        return {method.name: method for method in METHODS}
+
+    def judge(self, problem: TilingProblem, mapping: TilingMapping) -> Judged:
+        verdict = verify(problem, mapping)
+        cost = verdict.cost
+        if cost is None:
+            return Judged(verdict.broken, None, None, None)
+        return Judged(verdict.broken, cost.cost_json(), cost.breakdown_json(), problem.value(cost))
+
+    def read_mapping(self, fields: Mapping[str, Any], problem: TilingProblem, source: str) -> TilingMapping:
+        return TilingMapping.from_json(fields, problem.nest, source)
+
+    def total(self, costs: list[dict[str, Any]]) -> dict[str, Any]:
+        total = {key: sum(cost[key] for cost in costs) for key in ("energy_pj", "cycles", "edp_pj_cycles")}
+        return {
+            **total,
+            "latency_ms": math.fsum(cost["latency_ms"] for cost in costs),
+            "edp_of_totals": total["energy_pj"] * total["cycles"],
+        }
+
+    def structure(self, network: Network) -> dict[str, Any]:
+        return {
+            "layers": [
+                {
+                    "name": layer.name,
+                    "source": layer.source,
+                    "op": layer.op,
+                    "merged": [list(merged) for merged in layer.merged],
+                    "nest": nest_to_document(layer.nest),
+                }
+                for layer in network.layers
+            ]
+        }
+
+    def network_from_structure(self, structure: Mapping[str, Any], name: str, source: str) -> Network:
+        layers = structure.get("layers")
+        if not isinstance(layers, list) or not layers:
+            raise InputError(source, "problem.structure.layers", "must list the layers")
+        return Network(name, tuple(_layer(entry, place, source) for place, entry in enumerate(layers)))
+
+    def formulation(self, problem: TilingProblem) -> Any:
+        from mapper.formulations.tiling.program import build
+
+        return build(problem)
+
+    def simulate(self, part: PosedPart, mapping: TilingMapping, seed: int) -> dict[str, Any]:
+        from mapper.sim.tiling import simulate
+
+        problem: TilingProblem = part.problem
+        return simulate(problem.nest, problem.machine, mapping, seed).to_json()
+
+    def generate(self, part: PosedPart, mapping: TilingMapping, seed: int) -> dict[str, str]:
+        from mapper.codegen.tiling import generate_c
+
+        problem: TilingProblem = part.problem
+        return generate_c(problem.nest, problem.machine, mapping, seed)
+
+
+def _own_pins(fix: Mapping[str, str], name: str, names: list[str]) -> dict[str, str]:
+    """The decisions that concern one layer: those without a layer's name, and those with its own."""
+    own = {}
+    for key, value in fix.items():
+        head, _, tail = key.partition(".")
+        if head == name and tail:
+            own[tail] = value
+        elif head not in names:
+            own[key] = value
+    return own
+
+
+def _layer(entry: Any, place: int, source: str) -> Layer:
+    field = f"problem.structure.layers.{place}"
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("nest"), dict):
+        raise InputError(source, field, "must have a nest")
+    merged = entry.get("merged", [])
+    if not isinstance(merged, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in merged):
+        raise InputError(source, f"{field}.merged", "must list pairs of name and operator")
+    return Layer(
+        str(entry.get("name", "")),
+        str(entry.get("source", "")),
+        str(entry.get("op", "")),
+        nest_from_document(entry["nest"], f"{source}: {field}.nest"),
+        tuple((str(name), str(op)) for name, op in merged),
+    )
+
+
+TILING = Tiling()

@@ -1,0 +1,40 @@
+"""Plots of results, as PNG or SVG."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mapper.verb import Sweep
+from mapper.workloads.document import InputError
+
+
+def draw_sweep(sweep: Sweep, path: Path) -> None:
+    """The objective over the first varied field, one line per value of the others (001, Fig. 12).
+
+    Raises: InputError if the file is neither .png nor .svg, or cannot be written.
+    """
+    if path.suffix not in (".png", ".svg"):
+        raise InputError("--plot", str(path), "must end in .png or .svg")
+    from matplotlib.figure import Figure
+
+    varied = list(sweep.rows[0].vary or {})
+    lines: dict[str, list[tuple[str, float]]] = {}
+    for row in sweep.rows:
+        point = row.vary or {}
+        label = ", ".join(f"{key}={point[key]}" for key in varied[1:])
+        if row.certificate.value is not None:
+            lines.setdefault(label, []).append((str(point[varied[0]]), float(row.certificate.value)))
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    axes = figure.subplots()
+    for label, points in lines.items():
+        axes.plot([x for x, _ in points], [y for _, y in points], marker="o", label=label or None)
+    axes.set_yscale("log")
+    axes.set_xlabel(varied[0])
+    axes.set_ylabel("objective value")
+    if len(varied) > 1:
+        axes.legend(fontsize="small")
+    axes.grid(True, which="both", alpha=0.3)
+    try:
+        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    except OSError as error:
+        raise InputError("--plot", str(path), f"cannot be written ({error.strerror})") from None

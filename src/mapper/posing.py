@@ -1,0 +1,172 @@
+"""From names, files and options to a posed problem."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from mapper.arch.source import Machine, load_machine, machine_from_document, machine_to_document
+from mapper.kind import kind_named, kind_of
+from mapper.kind.kind import Kind, PosedPart
+from mapper.workloads.document import InputError
+from mapper.workloads.network import InputFile, Network
+from mapper.workloads.source import load_network
+
+DEFAULT_WORKLOAD = "resnet-dmazerunner"
+DEFAULT_MACHINE = "dmazerunner-256"
+SOLUTION_SCHEMA = "mapper.solution/1"
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options that change the problem; None where unset. ``fix`` pins decisions."""
+
+    batch: int | None = None
+    fix: Mapping[str, str] = field(default_factory=dict)
+    min_throughput: float | None = None
+    max_pes: int | None = None
+    max_buffer: int | None = None
+    model: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "fix": dict(self.fix) or None}
+
+    def given(self) -> frozenset[str]:
+        return frozenset(name for name, value in self.to_json().items() if value is not None)
+
+
+@dataclass(frozen=True)
+class Posed:
+    """A workload and a machine with an objective and options: a problem of one kind, in parts."""
+
+    kind: Kind
+    workload: str
+    arch: str
+    objective: str
+    options: Options
+    network: Network
+    machine: Machine
+    inputs: tuple[InputFile, ...]
+    parts: tuple[PosedPart, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """``problem`` of a solution document: all that simulating and generating need."""
+        return {
+            "kind": self.kind.name,
+            "workload": self.workload,
+            "arch": self.arch,
+            "objective": self.objective,
+            "options": self.options.to_json(),
+            "inputs": [asdict(file) for file in self.inputs],
+            "machine": machine_to_document(self.machine),
+            "structure": self.kind.structure(self.network),
+        }
+
+    def skipped_json(self) -> list[dict[str, Any]]:
+        macs = self.network.macs
+        return [
+            {
+                "name": operator.name,
+                "op": operator.op,
+                "reason": operator.reason,
+                "macs": operator.macs,
+                "share_of_macs": operator.macs / macs if macs else 0.0,
+                "share_of_time": None,
+            }
+            for operator in self.network.skipped
+        ]
+
+
+def pose(
+    workload: str | None = None,
+    arch: str | None = None,
+    objective: str | None = None,
+    options: Options | None = None,
+) -> Posed:
+    """Read workload and machine and pose the problem.
+
+    Raises: InputError if anything about them is wrong or does not fit together.
+    """
+    options = options or Options()
+    named = workload or DEFAULT_WORKLOAD
+    machine, machine_file = load_machine(arch or DEFAULT_MACHINE)
+    network = load_network(named, options.batch)
+    resolved = Options(**{**vars(options), "batch": network.batch})
+    return posed(
+        named, arch or DEFAULT_MACHINE, objective, resolved, network, machine, (*network.inputs, machine_file)
+    )
+
+
+def posed(
+    workload: str,
+    arch: str,
+    objective: str | None,
+    options: Options,
+    network: Network,
+    machine: Machine,
+    inputs: tuple[InputFile, ...],
+) -> Posed:
+    """Pose the problem of values already read.
+
+    Raises: InputError if the kind has no such objective or option.
+    """
+    kind = kind_of(machine)
+    chosen = objective or kind.objectives[0]
+    if chosen not in kind.objectives:
+        raise InputError("--objective", chosen, f"a {kind.name} problem has {', '.join(kind.objectives)}")
+    unknown = sorted(options.given() - kind.options - {"batch"})
+    if unknown:
+        flag = "--" + unknown[0].replace("_", "-")
+        raise InputError(flag, "", f"means nothing to a {kind.name} problem; leave it out")
+    parts = kind.pose(network, machine, chosen, options.fix)
+    return Posed(kind, workload, arch, chosen, options, network, machine, inputs, parts)
+
+
+def pose_again(document: Mapping[str, Any], source: str) -> Posed:
+    """The problem that a solution document carries.
+
+    Raises: InputError if the document is no solution or lacks what posing needs.
+    """
+    if document.get("schema") != SOLUTION_SCHEMA:
+        raise InputError(source, "schema", f"must be {SOLUTION_SCHEMA}")
+    problem = document.get("problem")
+    if not isinstance(problem, dict):
+        raise InputError(source, "problem", "is missing; give a solution written by mapper solve")
+    for key, kind in (
+        ("kind", str),
+        ("workload", str),
+        ("objective", str),
+        ("machine", dict),
+        ("structure", dict),
+    ):
+        if not isinstance(problem.get(key), kind):
+            raise InputError(source, f"problem.{key}", "is missing; give a solution written by mapper solve")
+    known = kind_named(problem["kind"], source)
+    options = _options(problem.get("options"), source)
+    machine = machine_from_document(problem["machine"], f"{source}: problem.machine")
+    network = known.network_from_structure(problem["structure"], problem["workload"], source)
+    return posed(
+        problem["workload"], str(problem.get("arch")), problem["objective"], options, network, machine,
+        _inputs(problem.get("inputs"), source),
+    )  # fmt: skip
+
+
+def _inputs(entries: Any, source: str) -> tuple[InputFile, ...]:
+    if not isinstance(entries, list) or not all(
+        isinstance(entry, dict) and set(entry) == {"path", "sha256"} for entry in entries
+    ):
+        raise InputError(source, "problem.inputs", "must list paths with their sha256")
+    return tuple(InputFile(str(entry["path"]), str(entry["sha256"])) for entry in entries)
+
+
+def _options(fields: Any, source: str) -> Options:
+    if not isinstance(fields, dict) or set(fields) - set(Options().to_json()):
+        raise InputError(source, "problem.options", "must hold the options of a problem")
+    fix = fields.get("fix") or {}
+    if not isinstance(fix, dict) or not all(isinstance(value, str) for value in fix.values()):
+        raise InputError(source, "problem.options.fix", "must name decisions and their values")
+    batch = fields.get("batch")
+    if batch is not None and (type(batch) is not int or batch < 1):
+        raise InputError(source, "problem.options.batch", "must be a positive integer")
+    return Options(**{**fields, "fix": fix})

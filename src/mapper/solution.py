@@ -1,0 +1,119 @@
+"""Solutions: parts with their costs and certificates, and what holds of the whole."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from mapper.kind.kind import Part
+from mapper.posing import SOLUTION_SCHEMA, Posed
+from mapper.solver.certificate import WORST_FIRST, Certificate
+
+DISTRIBUTION = "mapper-engine"
+SOLVERS = ("ortools", "numba", "numpy")
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What came of a posed problem. ``cost`` is None if a part has no mapping."""
+
+    posed: Posed
+    parts: tuple[Part, ...]
+    cost: dict[str, Any] | None
+    certificate: Certificate
+
+    def to_json(self) -> dict[str, Any]:
+        return json_safe(
+            {
+                "schema": SOLUTION_SCHEMA,
+                "problem": self.posed.to_json(),
+                "parts": [part.to_json() for part in self.parts],
+                "skipped": self.posed.skipped_json(),
+                "cost": self.cost,
+                "certificate": self.certificate.to_json(),
+                "versions": versions(),
+            }
+        )
+
+    @property
+    def exit_code(self) -> int:
+        """0: mapped; 1: proven to have no answer, or rejected by the referee; 3: no answer in time."""
+        if self.certificate.found:
+            return 0 if self.certificate.verified else 1
+        proven_away = any(not part.certificate.found and part.certificate.proven for part in self.parts)
+        return 1 if proven_away else 3
+
+
+def assemble(posed: Posed, parts: Sequence[Part]) -> Solution:
+    """The solution that ``parts`` make up."""
+    costs = [part.cost for part in parts if part.cost is not None]
+    complete = len(costs) == len(parts)
+    cost = posed.kind.total(costs) if complete else None
+    return Solution(posed, tuple(parts), cost, joint_certificate([part.certificate for part in parts]))
+
+
+def joint_certificate(certificates: Sequence[Certificate]) -> Certificate:
+    """The certificate of independent parts: sums of values, bounds and seconds, the worst of the rest."""
+    found = all(certificate.found for certificate in certificates)
+    methods = list(dict.fromkeys(certificate.method for certificate in certificates))
+    evaluations = [c.evaluations for c in certificates if c.evaluations is not None]
+    return Certificate(
+        stop=next(stop for stop in WORST_FIRST if any(c.stop == stop for c in certificates)),
+        found=found,
+        value=_sum([certificate.value for certificate in certificates]),
+        bound=_sum([certificate.bound for certificate in certificates]),
+        # A network of which one part has no mapping has none, whatever became of the others.
+        proven=all(c.proven for c in certificates) or any(c.proven and not c.found for c in certificates),
+        method=" ".join(methods),
+        restrictions=tuple(dict.fromkeys(r for c in certificates for r in c.restrictions)),
+        verified=all(certificate.verified for certificate in certificates),
+        broken=tuple(rule for certificate in certificates for rule in certificate.broken),
+        seconds=math.fsum(certificate.seconds for certificate in certificates),
+        cpu_seconds=math.fsum(certificate.cpu_seconds for certificate in certificates),
+        evaluations=sum(evaluations) if evaluations else None,
+        seed=certificates[0].seed,
+        workers=certificates[0].workers,
+    )
+
+
+def repeated(part: Part, name: str, source: str, merged: tuple[tuple[str, str], ...]) -> Part:
+    """The same answer for another layer that is the same problem; it took no time."""
+    certificate = replace(part.certificate, seconds=0.0, cpu_seconds=0.0)
+    return replace(part, name=name, source=source, same_as=part.name, merged=merged, certificate=certificate)
+
+
+def versions() -> dict[str, str]:
+    """Versions of mapper and of the solvers it stands on."""
+    found = {"mapper": metadata.version(DISTRIBUTION)}
+    return found | {name: metadata.version(name) for name in SOLVERS}
+
+
+def json_safe(value: Any) -> Any:
+    """``value`` with null for numbers JSON does not have."""
+    if isinstance(value, dict):
+        return {key: json_safe(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_safe(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write ``path`` so that a reader sees the old text or the new one, never half of it."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_text(text)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _sum(values: list[int | float | None]) -> int | float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None

@@ -1,0 +1,184 @@
+"""Running a method over the parts of a posed problem."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from mapper.kind.kind import Kind, Part, PosedPart
+from mapper.posing import Posed
+from mapper.solution import Solution, assemble, repeated
+from mapper.solver.certificate import Certificate
+from mapper.solver.method import Effort, Method, Outcome, Progress
+from mapper.workloads.document import InputError
+
+Listener = Callable[[str, Progress], None]
+"""Hears of progress: the part's name and where its search stands."""
+
+
+def nobody(part: str, progress: Progress) -> None:
+    """Nobody listens."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """How to search: method, seconds for all parts together, workers, seed, who is told, and what ends it.
+
+    ``executor`` runs independent parts; without one, threads do (the searches release the interpreter).
+    """
+
+    method: str = "auto"
+    time_limit: float | None = None
+    workers: int | None = None
+    seed: int = 0
+    started: float = field(default_factory=time.monotonic)
+    interrupt: threading.Event = field(default_factory=threading.Event)
+    listener: Listener = nobody
+    executor: Executor | None = None
+
+    @property
+    def used_workers(self) -> int:
+        return self.workers or os.cpu_count() or 1
+
+    @property
+    def deadline(self) -> float | None:
+        return None if self.time_limit is None else self.started + self.time_limit
+
+
+def method_named(kind: Kind, name: str) -> Method[Any, Any]:
+    """A method of the kind.
+
+    Raises: InputError naming those it has.
+    """
+    methods = kind.methods()
+    if name not in methods:
+        raise InputError("--method", name, f"a {kind.name} problem has {', '.join(methods)}")
+    return methods[name]
+
+
+def run(posed: Posed, search: Search, finished: Callable[[Solution], None] | None = None) -> Solution:
+    """Solve every part once; ``finished`` hears of the solution so far whenever a part is done.
+
+    Raises: InputError if the method does not exist or refuses the problem.
+    """
+    method = method_named(posed.kind, search.method)
+    method.prepare()
+    first_of: dict[Any, PosedPart] = {}
+    for part in posed.parts:
+        first_of.setdefault(part.key, part)
+    answers: dict[Any, Part] = {}
+    side_by_side = min(search.used_workers, len(first_of))
+    with _executor(search, side_by_side) as executor:
+        pending: dict[Future[Part], Any] = {
+            executor.submit(solve_part, posed.kind, method, part, search, side_by_side): key
+            for key, part in first_of.items()
+        }
+        while pending:
+            done, _ = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
+            for future in done:
+                answers[pending.pop(future)] = future.result()
+            if done and finished is not None:
+                finished(_solution(posed, method, search, first_of, answers))
+    return _solution(posed, method, search, first_of, answers)
+
+
+@contextmanager
+def _executor(search: Search, side_by_side: int) -> Iterator[Executor]:
+    if search.executor is not None:
+        yield search.executor
+        return
+    with ThreadPoolExecutor(side_by_side) as executor:
+        try:
+            yield executor
+        except BaseException:
+            search.interrupt.set()
+            raise
+
+
+def _solution(
+    posed: Posed,
+    method: Method[Any, Any],
+    search: Search,
+    first_of: dict[Any, PosedPart],
+    answers: dict[Any, Part],
+) -> Solution:
+    parts = []
+    for part in posed.parts:
+        first = first_of[part.key]
+        answer = answers.get(part.key) or _unanswered(first, method, search)
+        if part is not first:
+            answer = repeated(answer, part.name, part.source, part.merged)
+        parts.append(answer)
+    return assemble(posed, parts)
+
+
+def _unanswered(part: PosedPart, method: Method[Any, Any], search: Search) -> Part:
+    """How a part stands in the document while it is still being solved."""
+    certificate = Certificate(
+        "interrupted", False, None, None, False, method.name, seed=search.seed, workers=search.used_workers
+    )
+    return Part(part.name, part.source, None, None, None, None, certificate, part.merged)
+
+
+def solve_part(
+    kind: Kind, method: Method[Any, Any], part: PosedPart, search: Search, side_by_side: int
+) -> Part:
+    """Search one part, have the referee judge what was found, and certify it."""
+
+    def report(progress: Progress) -> None:
+        search.listener(part.name, progress)
+
+    effort = Effort(
+        deadline=search.deadline,
+        workers=max(1, search.used_workers // side_by_side),
+        seed=search.seed,
+        interrupt=search.interrupt,
+        report=report,
+    )
+    wall, processor = time.perf_counter(), time.thread_time() if side_by_side > 1 else time.process_time()
+    stopped = effort.stopped()
+    outcome = (
+        Outcome[Any](None, None, None, stopped, False) if stopped else method.search(part.problem, effort)
+    )
+    clock = time.thread_time if side_by_side > 1 else time.process_time
+    certificate = Certificate(
+        stop=outcome.stop,
+        found=outcome.mapping is not None,
+        value=outcome.value,
+        bound=outcome.bound if outcome.mapping is not None or not outcome.proven else None,
+        proven=outcome.proven,
+        method=outcome.method or method.name,
+        restrictions=outcome.restrictions,
+        seconds=time.perf_counter() - wall,
+        cpu_seconds=clock() - processor,
+        evaluations=outcome.evaluations,
+        seed=search.seed,
+        workers=search.used_workers,
+    )
+    return judged(kind, part, outcome.mapping, certificate)
+
+
+def judged(kind: Kind, part: PosedPart, mapping: Any | None, certificate: Certificate) -> Part:
+    """The part with the referee's verdict and the model's cost; no claim survives a broken rule."""
+    if mapping is None:
+        certificate = replace(certificate, verified=certificate.proven)
+        return Part(part.name, part.source, None, None, None, None, certificate, part.merged)
+    verdict = kind.judge(part.problem, mapping)
+    sound = not verdict.broken
+    certificate = replace(
+        certificate,
+        value=verdict.value,
+        verified=sound,
+        broken=verdict.broken,
+        proven=certificate.proven and sound,
+        bound=certificate.bound if sound else None,
+    )
+    return Part(
+        part.name, part.source, None, mapping, verdict.cost, verdict.breakdown, certificate, part.merged
+    )

@@ -1,0 +1,299 @@
+"""How results look on a terminal, and how progress is shown and logged."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any
+
+from mapper.workloads.document import InputError
+
+if TYPE_CHECKING:
+    from mapper.solution import Solution
+    from mapper.solver.certificate import Certificate
+    from mapper.solver.method import Progress
+    from mapper.verb import Comparison, Row, Sweep
+
+SHOWN_SKIPPED = 12
+
+
+def number(value: Any) -> str:
+    """A figure for people: whole numbers with separators, large or small ones in powers of ten."""
+    if value is None:
+        return "–"
+    if isinstance(value, int) and abs(value) < 10**12:
+        return f"{value:,}"
+    if value and (abs(value) >= 1e9 or abs(value) < 1e-3):
+        return f"{value:.6e}"
+    return f"{value:,.4g}" if isinstance(value, float) else str(value)
+
+
+def percent(gap: float | None) -> str:
+    """A gap as a percentage."""
+    return "–" if gap is None else f"{gap:.2%}"
+
+
+def proof(certificate: Certificate) -> str:
+    """What is proven, in a word or two."""
+    if certificate.broken:
+        return "rejected: " + ", ".join(dict.fromkeys(rule.rule for rule in certificate.broken))
+    if not certificate.found:
+        return "infeasible, proven" if certificate.proven else f"none ({certificate.stop.replace('_', ' ')})"
+    if certificate.proven:
+        return "optimal, proven"
+    return {"time_limit": "best in time", "interrupted": "interrupted"}.get(certificate.stop, "not proven")
+
+
+def solution_rows(solution: Solution) -> tuple[list[str], list[list[str]]]:
+    """Heading and lines of a solution's table, with a line of totals."""
+    keys = [key for key in _cost_keys(solution) if key != "edp_of_totals"]
+    heading = ["part", *keys, "gap", "proof", "method", "seconds"]
+    lines = []
+    for part in solution.parts:
+        name = part.name if part.same_as is None else f"{part.name} = {part.same_as}"
+        costs = [number((part.cost or {}).get(key)) for key in keys]
+        lines.append([name, *costs, *_certified(part.certificate)])
+    if len(solution.parts) > 1:
+        costs = [number((solution.cost or {}).get(key)) for key in keys]
+        lines.append(["total", *costs, *_certified(solution.certificate)])
+    return heading, lines
+
+
+def _cost_keys(solution: Solution) -> list[str]:
+    for cost in (solution.cost, *(part.cost for part in solution.parts)):
+        if cost is not None:
+            return list(cost)
+    return []
+
+
+def _certified(certificate: Certificate) -> list[str]:
+    return [percent(certificate.gap), proof(certificate), certificate.method, f"{certificate.seconds:.2f}"]
+
+
+def comparison_rows(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
+    """Heading and lines of a comparison; the gap is to the proven optimum where one of the methods proved it."""
+    proven = [
+        row.certificate.value for row in comparison.rows if row.certificate.proven and row.certificate.found
+    ]
+    optimum = proven[0] if proven else None
+    heading = ["method", "value", "bound", "to optimum", "proof", "evaluations", "seconds", "CPU s"]
+    lines = []
+    for row in comparison.rows:
+        certificate = row.certificate
+        value = certificate.value
+        off = None if value is None or not optimum else value / optimum - 1
+        lines.append(
+            [
+                certificate.method,
+                number(value),
+                number(certificate.bound),
+                percent(off),
+                proof(certificate),
+                number(certificate.evaluations),
+                f"{certificate.seconds:.2f}",
+                f"{certificate.cpu_seconds:.2f}",
+            ]
+        )
+    return heading, lines
+
+
+def sweep_rows(sweep: Sweep) -> tuple[list[str], list[list[str]]]:
+    """Heading and lines of a sweep."""
+    varied = list(sweep.rows[0].vary or {}) if sweep.rows else []
+    keys = next((list(row.cost) for row in sweep.rows if row.cost is not None), [])
+    keys = [key for key in keys if key != "edp_of_totals"]
+    heading = [*varied, *keys, "gap", "proof", "seconds"]
+    return heading, [_sweep_line(row, varied, keys) for row in sweep.rows]
+
+
+def _sweep_line(row: Row, varied: Sequence[str], keys: Sequence[str]) -> list[str]:
+    certificate = row.certificate
+    point = [str((row.vary or {})[key]) for key in varied]
+    costs = [number((row.cost or {}).get(key)) for key in keys]
+    return [*point, *costs, percent(certificate.gap), proof(certificate), f"{certificate.seconds:.2f}"]
+
+
+def print_table(heading: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
+    """A table on stdout; as wide as it needs to be where nobody's terminal limits it."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD)
+    for place, title in enumerate(heading):
+        table.add_column(title, justify="left" if place == 0 else "right", no_wrap=True)
+    for line in lines:
+        table.add_row(*[_plain(cell) for cell in line])
+    Console(width=None if sys.stdout.isatty() else 240, highlight=False).print(table)
+
+
+def _plain(text: str) -> str:
+    """Names from files stay text: no markup, no control characters."""
+    return "".join(char if char.isprintable() else "?" for char in text)[:80].replace("[", r"\[")
+
+
+def as_csv(heading: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """The table as comma-separated values."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(heading)
+    writer.writerows(lines)
+    return text.getvalue()
+
+
+def as_markdown(heading: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """The table in Markdown."""
+    rows = [list(heading), ["---"] + ["---:"] * (len(heading) - 1), *map(list, lines)]
+    return "".join("| " + " | ".join(row) + " |\n" for row in rows)
+
+
+class ProgressReport(AbstractContextManager["ProgressReport"]):
+    """Progress on stderr where that is a terminal, and as JSON lines in a log file."""
+
+    def __init__(self, parts: int, quiet: bool, log: Path | None) -> None:
+        self._parts, self._log_path = parts, log
+        self._log: IO[str] | None = None
+        self._bar: Any = None
+        self._task: Any = None
+        self._show = sys.stderr.isatty() and not quiet
+        self._began = time.monotonic()
+
+    def __enter__(self) -> ProgressReport:
+        if self._log_path is not None:
+            try:
+                self._log = self._log_path.open("w")
+            except OSError as error:
+                raise InputError(
+                    "--log", str(self._log_path), f"cannot be written ({error.strerror})"
+                ) from None
+        if self._show:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+            self._bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeElapsedColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._bar.start()
+            self._task = self._bar.add_task("solving", total=self._parts)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+        if self._log is not None:
+            self._log.close()
+
+    def progress(self, part: str, progress: Progress) -> None:
+        """A search has come further."""
+        gap = None
+        if progress.value and progress.bound is not None:
+            gap = abs(progress.value - progress.bound) / abs(progress.value)
+        self._write(
+            {"event": "progress", "part": part, "value": progress.value, "bound": progress.bound, "gap": gap}
+        )
+        if self._bar is not None:
+            text = f"{_plain(part)}: best {number(progress.value)}, bound {number(progress.bound)}, gap {percent(gap)}"
+            self._bar.update(self._task, description=text)
+
+    def finished(self, solution: Solution) -> None:
+        """A part is done."""
+        done = sum(part.certificate.found or part.certificate.proven for part in solution.parts)
+        self._write({"event": "parts", "done": done, "of": len(solution.parts)})
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done)
+
+    def _write(self, event: dict[str, Any]) -> None:
+        if self._log is not None:
+            from mapper.solution import json_safe
+
+            event = {"seconds": round(time.monotonic() - self._began, 3), **event}
+            self._log.write(json.dumps(json_safe(event)) + "\n")
+            self._log.flush()
+
+
+def skipped_lines(solution: Solution) -> list[str]:
+    """What was not mapped, in a few lines."""
+    skipped = solution.posed.skipped_json()
+    if not skipped:
+        return []
+    by_op: dict[str, list[float]] = {}
+    for entry in skipped:
+        by_op.setdefault(entry["op"], []).append(entry["share_of_macs"])
+    listed = sorted(by_op.items(), key=lambda item: (-sum(item[1]), item[0]))
+    text = ", ".join(
+        f"{len(shares)} {op} ({sum(shares):.1%} of MACs)" for op, shares in listed[:SHOWN_SKIPPED]
+    )
+    more = f", {len(listed) - SHOWN_SKIPPED} more kinds" if len(listed) > SHOWN_SKIPPED else ""
+    return [f"not mapped (no loop nest): {text}{more}"]
+
+
+def headline(solution: Solution) -> str:
+    """The problem in a line."""
+    problem = solution.posed
+    fixed = "".join(f", {key}={value}" for key, value in problem.options.fix.items())
+    return f"{problem.workload} on {problem.arch}: least {problem.objective}{fixed} ({problem.kind.name})"
+
+
+def cause(solution: Solution) -> str:
+    """Why there is no answer, or why the referee rejects it: one line with part, rule and remedy."""
+    for part in solution.parts:
+        certificate = part.certificate
+        if certificate.broken:
+            rule = certificate.broken[0]
+            return (
+                f"{part.name}: the referee rejects the mapping: {rule.rule} ({rule.place}, by {rule.size:g})"
+            )
+        if not certificate.found and certificate.proven:
+            return f"{part.name}: proven to have no mapping on {solution.posed.arch}; enlarge the machine or unpin decisions"
+    part = next(part for part in solution.parts if not part.certificate.found)
+    if part.certificate.stop == "complete":
+        return f"{part.name}: {part.certificate.method} found no mapping and proves nothing; try another --method"
+    bound = number(part.certificate.bound)
+    return (
+        f"{part.name}: no answer within the limit (bound {bound}); raise --time-limit or try another --method"
+    )
+
+
+def simulation_rows(result: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Heading and lines of a simulation: the model's cost beside the simulator's."""
+    heading = [
+        "part",
+        "outputs",
+        "max error",
+        "energy_pj",
+        "simulated",
+        "cycles",
+        "simulated",
+        "physical cycles",
+    ]
+    lines = []
+    for part in result["parts"]:
+        model, simulated = part["cost_model"], part["cost_simulated"]
+        physical = (part.get("physical") or {}).get("cycles")
+        lines.append(
+            [
+                part["name"],
+                "equal" if part["outputs_equal"] else "DIFFER",
+                number(part["max_error"]),
+                number(model["energy_pj"]),
+                number(simulated["energy_pj"]),
+                number(model["cycles"]),
+                number(simulated["cycles"]),
+                number(physical),
+            ]
+        )
+    return heading, lines
