@@ -1,0 +1,298 @@
+"""What a run cost: every transfer that was made, charged under the machine's named rules.
+
+Cycles are summed over passes: what each pass computes, which tiles it waits for, and which transfers run
+beside it. Passes in which the same tiles move take the same time, so each such pattern is timed once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mapper.arch.dataflow import DataflowMachine
+from mapper.sim.tiling.dataflow import Traffic
+from mapper.sim.tiling.footprint import Footprint, Shape, networks
+from mapper.sim.tiling.walk import Flags, Level, Numbers, Walk
+from mapper.workloads.nest import LoopNest
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """A run to be charged: the nest and machine, the passes, what tiles take and how often they moved."""
+
+    nest: LoopNest
+    machine: DataflowMachine
+    shape: Shape
+    walk: Walk
+    footprints: tuple[Footprint, ...]
+    traffic: tuple[Traffic, ...]
+
+    @property
+    def operands(self) -> range:
+        return range(len(self.nest.operands))
+
+    @property
+    def doubled(self) -> bool:
+        return self.machine.rules.partial_sums == "doubled"
+
+    def crossings(self, k: int) -> int:
+        """Tiles of operand ``k`` that are charged between scratch-pad and PEs, both ways.
+
+        Doubled, a zero-initialised partial sum is charged a read at its first visit too, but none at all if
+        it stays through scratch-pad passes; otherwise exactly the copies that were made are charged.
+        """
+        operand, traffic = self.nest.operands[k], self.traffic[k]
+        if operand.is_updated and operand.zero_initialised and self.doubled:
+            return traffic.rf_stores + (0 if self.walk.stays(k) else traffic.rf_visits)
+        return traffic.rf_loads + traffic.rf_stores
+
+    def dma_transfers(self, k: int) -> int:
+        return self.traffic[k].spm_loads + self.traffic[k].spm_stores
+
+    def brings_back(self, k: int) -> bool:
+        """Whether DMA keeps time in every pass for the partial sum to come in beside the one going out."""
+        return self.nest.operands[k].is_updated and (self.doubled or self.traffic[k].spm_loads > 0)
+
+
+def words(ledger: Ledger) -> dict[str, dict[str, int]]:
+    """Words of every operand that each level gave or took."""
+    table = {}
+    for k, operand in enumerate(ledger.nest.operands):
+        footprint, crossings = ledger.footprints[k], ledger.crossings(k)
+        table[operand.name] = {
+            "rf": _executions(ledger) * (operand.reads + operand.writes),
+            "noc": footprint.delivered_words * crossings,
+            "spm": footprint.array_words * crossings,
+            "dram": footprint.spm_words * ledger.dma_transfers(k),
+        }
+    return table
+
+
+def bursts(ledger: Ledger) -> dict[str, int]:
+    """DMA bursts of every operand."""
+    return {
+        operand.name: ledger.footprints[k].bursts * ledger.dma_transfers(k)
+        for k, operand in enumerate(ledger.nest.operands)
+    }
+
+
+def network_busy(ledger: Ledger) -> tuple[int, ...]:
+    """Cycles in which each network carries tiles."""
+    busy = [0] * len(ledger.machine.noc.networks)
+    for k, (read, write) in enumerate(networks(ledger.nest, ledger.machine)):
+        out = ledger.traffic[k].rf_stores
+        for network, tiles in ((read, ledger.crossings(k) - out), (write, out)):
+            if network is not None:
+                busy[network] += tiles * ledger.footprints[k].noc_cycles
+    return tuple(busy)
+
+
+def dma_busy(ledger: Ledger) -> int:
+    """Cycles in which DMA moves tiles."""
+    return sum(ledger.footprints[k].dma_cycles * ledger.dma_transfers(k) for k in ledger.operands)
+
+
+def energy_by_resource(ledger: Ledger) -> dict[str, float]:
+    """Energy (pJ) by resource; PEs that add up partial sums take a MAC, three RF accesses and the NoC."""
+    energy, table = ledger.machine.energy_pj, words(ledger).values()
+    additions = sum(ledger.footprints[k].additions * ledger.traffic[k].rf_stores for k in ledger.operands)
+    return {
+        "mac": _operation_energy(ledger) + additions * energy.mac,
+        "rf": _rf_energy(ledger) + additions * 3 * ledger.machine.rf_energy_pj,
+        "noc": (sum(row["noc"] for row in table) + additions) * energy.noc,
+        "spm": sum(row["spm"] for row in table) * ledger.machine.spm_energy_pj,
+        "dram": sum(row["dram"] for row in table) * energy.dram,
+    }
+
+
+def energy_pj(ledger: Ledger) -> int | float:
+    """Energy of the layer, added up in the order of the original tool, on which its rounding depends:
+    operations, register files, what moves within scratch-pad passes, and what moves between them."""
+    machine = ledger.machine
+    unit = 3 * machine.rf_energy_pj + machine.energy_pj.noc + machine.energy_pj.mac
+    within, between = 0.0, 0.0
+    passes = ledger.walk.dram.passes
+    for k in ledger.operands:
+        footprint, traffic = ledger.footprints[k], ledger.traffic[k]
+        updated, stays = ledger.nest.operands[k].is_updated, ledger.walk.stays(k)
+        crossing = (
+            footprint.delivered_words * machine.energy_pj.noc + footprint.array_words * machine.spm_energy_pj
+        )
+        adding = footprint.additions * unit
+        dma = footprint.spm_words * machine.energy_pj.dram
+        moved = dma * traffic.spm_visits
+        if updated:
+            moved += dma * (ledger.dma_transfers(k) - traffic.spm_visits)
+        visits, tiles = traffic.rf_visits, ledger.crossings(k)
+        if not ledger.doubled or (stays and tiles > visits):
+            moved += crossing * tiles + adding * (traffic.rf_stores if updated else 0)
+        elif stays:
+            moved += (crossing + adding) * visits
+        else:
+            within += (2 * crossing + adding if updated else crossing) * (visits // passes)
+        between += moved
+    total = _operation_energy(ledger) + _rf_energy(ledger) + within * passes + between
+    return round(total) if machine.rules.energy == "rounded" else total
+
+
+def cycles(ledger: Ledger, *, free_networks: bool = False, free_reduction: bool = False) -> int:
+    """Cycles of the layer, pass by pass; optionally as if networks or reductions took no time.
+
+    Scratch-pad tiles that change in every pass move in every pass. A tile that stays longer is fetched in
+    the last pass of the tile before it, a partial sum goes back to DRAM in the first pass after its last.
+    The run is one of many like it: the first tiles are fetched during the last pass.
+    """
+    timing = _Timing(ledger, free_networks, free_reduction)
+    dram = ledger.walk.dram
+    begins, ends, always = (np.zeros(dram.passes, np.int64) for _ in range(3))
+    for k in ledger.operands:
+        arrives = dram.arrives(k)
+        stays = np.repeat(dram.runs(k) > 1, dram.runs(k))
+        begins |= (arrives & stays).astype(np.int64) << k
+        ends |= (np.roll(arrives, -1) & stays).astype(np.int64) << k
+        always |= (arrives & ~stays).astype(np.int64) << k
+    patterns, counts = np.unique(np.stack([always, begins, ends]), axis=1, return_counts=True)
+    return sum(
+        timing.scratch_pad_pass(*(_members(mask) for mask in pattern)) * int(count)
+        for pattern, count in zip(patterns.T, counts, strict=True)
+    )
+
+
+def stall_cycles(ledger: Ledger) -> dict[str, int]:
+    """Cycles beyond the useful ones, by what would be saved if a cause were removed after the others."""
+    useful = _compute_cycles(ledger) * ledger.walk.spm.passes * ledger.walk.dram.passes
+    everything = cycles(ledger)
+    no_reduction = cycles(ledger, free_reduction=True)
+    dma_alone = cycles(ledger, free_reduction=True, free_networks=True)
+    return {
+        "noc": no_reduction - dma_alone,
+        "dma": dma_alone - useful,
+        "reduction": everything - no_reduction,
+    }
+
+
+class _Timing:
+    """Times of passes in which given tiles move."""
+
+    def __init__(self, ledger: Ledger, free_networks: bool, free_reduction: bool) -> None:
+        self._ledger = ledger
+        self._networks = networks(ledger.nest, ledger.machine)
+        self._noc = [0 if free_networks else footprint.noc_cycles for footprint in ledger.footprints]
+        self._reduction = [
+            0 if free_reduction else footprint.reduction_cycles for footprint in ledger.footprints
+        ]
+        # Without network traffic a register file has nothing to hide behind, and nothing to wait for.
+        self._double_buffered = ledger.machine.rf.double_buffered and not free_networks
+        self._compute = _compute_cycles(ledger)
+        self._processing, self._every_pass_load = self._register_file_passes()
+
+    def scratch_pad_pass(self, always: Sequence[int], begins: Sequence[int], ends: Sequence[int]) -> int:
+        """One scratch-pad pass: DMA beside processing.
+
+        ``always``: operands that change in every pass; ``begins``: those that begin a longer stay with it;
+        ``ends``: those that end one.
+        """
+        operands, footprints = self._ledger.nest.operands, self._ledger.footprints
+        dma = sum(footprints[k].dma_cycles * (2 if self._ledger.brings_back(k) else 1) for k in always)
+        dma += sum(footprints[k].dma_cycles for k in ends)
+        dma += sum(footprints[k].dma_cycles for k in begins if operands[k].is_updated)
+        load = max((self._noc[k] for k in begins if self._ledger.walk.stays(k)), default=0)
+        processing = self._processing + max(0, load - self._every_pass_load)
+        leaving = [k for k in ends if operands[k].is_updated and self._ledger.walk.stays(k)]
+        if leaving:
+            processing += sum(self._reduction[k] for k in leaving)
+            processing += self._compute if self._double_buffered else 0
+        return max(dma, processing)
+
+    def _register_file_passes(self) -> tuple[int, int]:
+        """Cycles of one scratch-pad pass without DMA, and of the tiles that move in each of its passes.
+
+        Tiles for the next register-file pass come while one computes. A partial sum leaves before the PEs
+        go on, so that the computation behind it is not hidden. Tiles that stay through whole scratch-pad
+        passes move between those (section 4.3.3, continuous reuse).
+        """
+        spm, operands = self._ledger.walk.spm, self._ledger.nest.operands
+        moving = [k for k in self._ledger.operands if not self._ledger.walk.stays(k)]
+        arrives: dict[int, Flags] = {k: spm.arrives(k) for k in moving}
+        sums = [k for k in moving if operands[k].is_updated]
+        leaves_every_pass = any(bool(arrives[k].all()) for k in sums)
+        pattern: Numbers = np.zeros(spm.passes, np.int64)
+        for k, flags in arrives.items():
+            pattern |= flags.astype(np.int64) << k
+        total = 0
+        for mask, count in zip(*np.unique(pattern, return_counts=True), strict=True):
+            load = self._load(_members(mask))
+            if leaves_every_pass:
+                taken = load
+            elif self._double_buffered:
+                taken = max(load, self._compute)
+            else:
+                taken = load + self._compute
+            total += taken * int(count)
+        gone = np.zeros(spm.passes, bool)
+        for k in sums:
+            left = _leaves(spm, k)
+            gone |= left
+            total += self._reduction[k] * int(np.count_nonzero(left))
+        if leaves_every_pass or self._double_buffered:
+            total += self._compute * int(np.count_nonzero(gone))
+        always = [k for k in moving if bool(arrives[k].all())]
+        return total, self._load(always)
+
+    def _load(self, moved: Sequence[int]) -> int:
+        """Cycles until these tiles have crossed: networks work side by side, each one tile after another."""
+        busy = [0] * len(self._ledger.machine.noc.networks)
+        for k in moved:
+            for network in self._networks[k]:
+                if network is not None:
+                    busy[network] += self._noc[k]
+        return max(busy)
+
+
+def _leaves(level: Level, k: int) -> Flags:
+    """Whether operand ``k``'s tile changes after a pass; true of the last."""
+    return np.roll(level.arrives(k), -1)
+
+
+def _members(mask: Any) -> tuple[int, ...]:
+    return tuple(k for k in range(int(mask).bit_length()) if int(mask) >> k & 1)
+
+
+def _executions(ledger: Ledger) -> int:
+    """Executions of the statement: in every pass each PE executes it for all words of its tiles."""
+    in_pass = math.prod(ledger.shape.rf.values()) * math.prod(ledger.shape.pes.values())
+    return in_pass * ledger.walk.spm.passes * ledger.walk.dram.passes
+
+
+def _operations(nest: LoopNest) -> int:
+    """Operations of one execution: a multiply-accumulate per factor after the first, or the additions."""
+    reads = sum(operand.access == "read" for operand in nest.operands)
+    return max(1, reads - 1 if nest.operation == "multiply_add" else reads)
+
+
+def _compute_cycles(ledger: Ledger) -> int:
+    """Cycles of one register-file pass: an operation a cycle if the PE is pipelined, else its latency."""
+    array = ledger.machine.pe_array
+    latency = 1
+    if not array.pipelined:
+        latency = array.latency_cycles.get("add", 1)
+        if ledger.nest.operation == "multiply_add":
+            latency += array.latency_cycles.get("multiply", 1)
+    return math.prod(ledger.shape.rf.values()) * _operations(ledger.nest) * latency
+
+
+def _operation_energy(ledger: Ledger) -> float:
+    energy = ledger.machine.energy_pj
+    unit = energy.mac if ledger.nest.operation == "multiply_add" else energy.add
+    return _executions(ledger) * _operations(ledger.nest) * unit
+
+
+def _rf_energy(ledger: Ledger) -> float:
+    executions, unit = _executions(ledger), ledger.machine.rf_energy_pj
+    reads = sum(operand.reads for operand in ledger.nest.operands)
+    writes = sum(operand.writes for operand in ledger.nest.operands)
+    return reads * executions * unit + writes * executions * unit
