@@ -19,7 +19,7 @@ class _Part(BaseModel):
 class EnergyBySize(_Part):
     """Energy per word (pJ) for each size of a memory (bytes), so that a sweep of sizes stays honest."""
 
-    by_bytes: Annotated[dict[Count, Amount], Field(min_length=1)]
+    by_bytes: Annotated[dict[Annotated[int, Field(ge=1)], Amount], Field(min_length=1)]
 
 
 class PeArray(_Part):

@@ -12,6 +12,7 @@ import yaml
 from pydantic import ValidationError
 
 LARGEST_DOCUMENT_BYTES = 1 << 20
+DEEPEST_NESTING = 64
 
 
 class InputError(Exception):
@@ -23,13 +24,11 @@ class InputError(Exception):
         super().__init__(" ".join(f"{place}: {remedy}".split())[:600])
 
 
-class _StrictLoader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader):  # type: ignore[misc]
-    """YAML without aliases (a small file must not unfold into a large value) and without repeated keys."""
+_Loader = yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader
 
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("aliases (*name) are not accepted; write the value out")
-        return super().compose_node(parent, index)
+
+class _StrictLoader(_Loader):  # type: ignore[misc, valid-type]
+    """YAML without repeated keys."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[Hashable] = set()
@@ -70,7 +69,7 @@ def parse_document(data: bytes, source: str, largest: int = LARGEST_DOCUMENT_BYT
         raise InputError(source, "", f"larger than {largest} bytes; give a smaller file")
     try:
         text = data.decode("utf-8")
-        value = json.loads(text) if text.lstrip().startswith("{") else yaml.load(text, Loader=_StrictLoader)
+        value = json.loads(text) if text.lstrip().startswith("{") else _load_yaml(text)
     except json.JSONDecodeError:
         return _parse_yaml(text, source)
     except (yaml.YAMLError, UnicodeDecodeError, ValueError) as error:
@@ -82,7 +81,8 @@ def parse_document(data: bytes, source: str, largest: int = LARGEST_DOCUMENT_BYT
 
 def validation_error(error: ValidationError, source: str) -> InputError:
     """The first fault of a validated document, as one line."""
-    fault = error.errors()[0]
+    # Of the ways a value may be written, the last tried says what is wrong with the one it comes nearest to.
+    fault = error.errors()[0] if len(error.errors()) == 1 else error.errors()[-1]
     field = ".".join(str(part) for part in fault["loc"])
     message = fault["msg"].removeprefix("Value error, ")
     if fault["type"] == "extra_forbidden":
@@ -90,9 +90,22 @@ def validation_error(error: ValidationError, source: str) -> InputError:
     return InputError(source, field[:120], message[:300])
 
 
+def _load_yaml(text: str) -> Any:
+    """The value of a YAML text, its events seen first: the parser would follow any depth until the stack
+    ends, and an alias (a second use of a value) lets a small file unfold into a large value."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        if isinstance(event, yaml.AliasEvent):
+            raise yaml.YAMLError("aliases (*name) are not accepted; write the value out")
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST_NESTING:
+            raise yaml.YAMLError("nested too deeply; flatten it")
+    return yaml.load(text, Loader=_StrictLoader)
+
+
 def _parse_yaml(text: str, source: str) -> dict[str, Any]:
     try:
-        return _named_fields(yaml.load(text, Loader=_StrictLoader), source)
+        return _named_fields(_load_yaml(text), source)
     except (yaml.YAMLError, ValueError) as error:
         raise InputError(source, "", f"neither YAML nor JSON: {_first_line(error)}") from None
     except RecursionError:
