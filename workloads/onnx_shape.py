@@ -7,6 +7,7 @@ no rule is named once a layer needs its output.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -49,9 +50,9 @@ class GraphShapes:
         return dimensions
 
     def _cause(self, tensor: str, reader: Operator) -> InputError:
-        seen, queue, failed = {tensor}, [tensor], ""
+        seen, queue, failed = {tensor}, deque([tensor]), ""
         while queue:
-            name = queue.pop(0)
+            name = queue.popleft()
             if name in self.inputs and known_dimensions(self.types.get(name)) is None:
                 return self._open_dimension(name)
             failed = failed or self.reasons.get(name, "")

@@ -77,10 +77,8 @@ def _document(data: bytes, source: str, origin: str, batch: int | None) -> Netwo
     if schema == CONVOLUTIONS_SCHEMA:
         return convolutions_from_document(fields, source, inputs, batch)
     if schema != NEST_SCHEMA:
-        found = f"{str(schema)[:40]!r} is" if "schema" in fields else "is missing; it must be"
-        raise InputError(
-            source, "schema", f"{found} none of {NEST_SCHEMA}, {CONVOLUTIONS_SCHEMA}; correct it"
-        )
+        found = f"{schema[:40]!r} is no schema of a workload" if isinstance(schema, str) else "is missing"
+        raise InputError(source, "schema", f"{found}; write {NEST_SCHEMA} or {CONVOLUTIONS_SCHEMA}")
     nest = nest_from_document(fields, source)
     if batch is not None:
         raise InputError("--batch", "", f"{source} is a loop nest and has no batch; change its loops instead")
