@@ -1,6 +1,7 @@
 """Simulation of tiling mappings: does it run, are its numbers right, does it cost what the model said."""
 
+from mapper.sim.tiling.physical import PhysicalRun, simulate_physical
 from mapper.sim.tiling.reference import reference_output
 from mapper.sim.tiling.simulation import Simulation, simulate
 
-__all__ = ["Simulation", "reference_output", "simulate"]
+__all__ = ["PhysicalRun", "Simulation", "reference_output", "simulate", "simulate_physical"]

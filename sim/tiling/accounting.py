@@ -164,7 +164,7 @@ def cycles(ledger: Ledger, *, free_networks: bool = False, free_reduction: bool 
 
 def stall_cycles(ledger: Ledger) -> dict[str, int]:
     """Cycles beyond the useful ones, by what would be saved if a cause were removed after the others."""
-    useful = _compute_cycles(ledger) * ledger.walk.spm.passes * ledger.walk.dram.passes
+    useful = compute_cycles(ledger) * ledger.walk.spm.passes * ledger.walk.dram.passes
     everything = cycles(ledger)
     no_reduction = cycles(ledger, free_reduction=True)
     dma_alone = cycles(ledger, free_reduction=True, free_networks=True)
@@ -187,7 +187,7 @@ class _Timing:
         ]
         # Without network traffic a register file has nothing to hide behind, and nothing to wait for.
         self._double_buffered = ledger.machine.rf.double_buffered and not free_networks
-        self._compute = _compute_cycles(ledger)
+        self._compute = compute_cycles(ledger)
         self._processing, self._every_pass_load = self._register_file_passes()
 
     def scratch_pad_pass(self, always: Sequence[int], begins: Sequence[int], ends: Sequence[int]) -> int:
@@ -274,7 +274,7 @@ def _operations(nest: LoopNest) -> int:
     return max(1, reads - 1 if nest.operation == "multiply_add" else reads)
 
 
-def _compute_cycles(ledger: Ledger) -> int:
+def compute_cycles(ledger: Ledger) -> int:
     """Cycles of one register-file pass: an operation a cycle if the PE is pipelined, else its latency."""
     array = ledger.machine.pe_array
     latency = 1

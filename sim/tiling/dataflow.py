@@ -54,6 +54,7 @@ class _Copy:
     spm: Buffer
     rf: Buffer
     touched: Array
+    box_in_rf: Slices
     touched_in_spm: dict[int, tuple[Array, Array]] = field(default_factory=dict)
     source_in_spm: dict[int, Slices] = field(default_factory=dict)
     spm_pass: int = -1
@@ -69,7 +70,7 @@ class Dataflow:
         self._nest, self._shape, self._walk = nest, shape, walk
         kind = number_type(nest)
         self.traffic = tuple(Traffic() for _ in nest.operands)
-        self._copies: list[_Copy] = [None] * len(nest.operands)  # type: ignore[list-item]
+        self._copies: dict[int, _Copy] = {}
         for tensor in tensors(nest):
             dram = Buffer(
                 tensor.low, data[tensor.name], np.zeros(tensor.shape if tensor.written else (), bool)
@@ -83,8 +84,11 @@ class Dataflow:
                 for k, operand in zip(group, members, strict=True):
                     zero = tuple(-low for low in rf.low)
                     touched = view(rf.words, nest, operand, shape.array, zero)
-                    self._copies[k] = _Copy(operand, tensor, dram, spm, rf, touched)
-        self._statement = Statement(nest, [copy.touched for copy in self._copies], shape.rf, shape.array)
+                    box = _region(operand, shape.array, (0,) * len(zero), rf.low)
+                    self._copies[k] = _Copy(operand, tensor, dram, spm, rf, touched, box)
+        self._statement = Statement(
+            nest, [self._copies[k].touched for k in range(len(nest.operands))], shape.rf, shape.array
+        )
         self._written = next(k for k, operand in enumerate(nest.operands) if operand.writes)
         # The written operand leaves first, so that other accesses of its tensor find the result.
         self._turn = sorted(range(len(nest.operands)), key=lambda k: k != self._written)
@@ -92,7 +96,7 @@ class Dataflow:
     def run(self) -> None:
         """All passes, in the mapping's order; at the end the result is in its tensor."""
         dram, spm = self._walk.dram, self._walk.spm
-        outer, inner = _moves(dram, self._turn), _moves(spm, self._turn)
+        outer, inner = moves(dram, self._turn), moves(spm, self._turn)
         wraps = [bool(spm.tiles[k][0] != spm.tiles[k][-1]) for k in range(len(self._nest.operands))]
         for s in range(dram.passes):
             arriving = outer[s]
@@ -153,8 +157,7 @@ class Dataflow:
         if source is None:
             shift = self._shift(copy.operand, self._walk.spm, t, self._shape.array)
             source = copy.source_in_spm[tile] = _region(copy.operand, self._shape.array, shift, copy.spm.low)
-        target = _region(copy.operand, self._shape.array, (0,) * len(source), copy.rf.low)
-        copy.rf.words[target] = copy.spm.words[source]
+        copy.rf.words[copy.box_in_rf] = copy.spm.words[source]
 
     def _leave_rf(self) -> None:
         copy = self._copies[self._written]
@@ -228,7 +231,7 @@ def _region(operand: Operand, counts: Mapping[str, int], shift: Sequence[int], l
     return tuple(region)
 
 
-def _moves(level: Level, turn: Sequence[int]) -> list[tuple[int, ...]]:
+def moves(level: Level, turn: Sequence[int]) -> list[tuple[int, ...]]:
     """The operands whose tile changes, for every pass, in the order in which they move."""
     arrives = {k: level.arrives(k) for k in turn}
     pattern = np.zeros(level.passes, np.int64)

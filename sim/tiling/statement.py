@@ -85,16 +85,13 @@ class Statement:
         out = loops_of(nest, nest.operands[written])
         labels = [loops_of(nest, operand) for operand in nest.operands]
         sources = [k for k, operand in enumerate(nest.operands) if operand.access == "read"]
+        self._accumulates = nest.operands[written].is_updated
         self._steps: list[tuple[Array, Callable[[], Array]]] = []
         for taken in _steps(nest, nest.operands[written], rf, array):
-            parts = [
-                tile[(*(taken.get(loop, slice(None)) for loop in loops), ...)]
-                for tile, loops in zip(views, labels, strict=True)
-            ]
+            parts = [_part(tile, loops, taken) for tile, loops in zip(views, labels, strict=True)]
             counts = {loop: len(range(array[loop])[taken.get(loop, slice(None))]) for loop in nest.loops}
             factors = [(parts[k], labels[k]) for k in sources]
             self._steps.append((parts[written], self._value(factors, out, counts)))
-        self._accumulates = nest.operands[written].is_updated
 
     def run(self) -> None:
         """Execute every iteration of one pass."""
@@ -107,9 +104,7 @@ class Statement:
     def _value(
         self, factors: Sequence[Labelled], out: tuple[str, ...], counts: Mapping[str, int]
     ) -> Callable[[], Array]:
-        if not self._nest.operands[
-            [operand.writes for operand in self._nest.operands].index(True)
-        ].is_updated:
+        if not self._accumulates:
             # A plain write is overwritten along loops that do not index it: the last iteration remains.
             factors = [_last(part, loops, out) for part, loops in factors]
             counts = {loop: counts[loop] if loop in out else 1 for loop in counts}
@@ -137,6 +132,11 @@ def _steps(
                 choices[loop] = [slice(digit, digit + 1) for digit in range(array[loop])]
     for chosen in product(*choices.values()):
         yield dict(zip(choices, chosen, strict=True))
+
+
+def _part(tile: Array, loops: tuple[str, ...], taken: Mapping[str, slice]) -> Array:
+    chosen: Any = (*(taken.get(loop, slice(None)) for loop in loops), ...)
+    return np.asarray(tile[chosen])
 
 
 def _last(part: Array, loops: tuple[str, ...], out: tuple[str, ...]) -> Labelled:
@@ -223,8 +223,7 @@ def _pair(
         b = b.sum(axis=lone_second) if lone_second else b
         a = a.transpose(left_order).reshape(left_shape)
         b = b.transpose(right_order).reshape(right_shape)
-        if left_shape[0] == 1:
-            return (a[0] @ b[0]).reshape(shape)
-        return (a @ b).reshape(shape)
+        multiplied: Array = a[0] @ b[0] if left_shape[0] == 1 else a @ b
+        return multiplied.reshape(shape)
 
     return multiply, result
