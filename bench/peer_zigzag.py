@@ -35,13 +35,13 @@ DRAM_WORDS = 13
 
 
 def port(name: str, kind: str, words: int, moves: list[str]) -> dict[str, Any]:
-    """A port of up to ``words`` words a cycle; moves are from or to the level above or below (fh, tl, ...)."""
+    """A port of up to ``words`` words a cycle; moves go to or come from the next level (fh, tl, ...)."""
     widths = {"bandwidth_min": WORD, "bandwidth_max": words * WORD}
     return {"name": name, "type": kind, "allocation": moves} | widths
 
 
 def memory(kilobytes: float, pj_per_word: float, words: int, serves: list[str]) -> dict[str, Any]:
-    """A memory of all operands; DRAM has one wide port for all, others a port of one word for each transfer."""
+    """A memory of all operands; DRAM has one wide port, the others one of a word for each transfer."""
     fills, reads = ["I1, fh", "I2, fh", "O, fh"], ["I1, tl", "I2, tl", "O, tl"]
     if words > 1:
         ports = [port("rw_port_1", "read_write", words, [*fills, *reads, "O, fl", "O, th"])]

@@ -138,6 +138,19 @@ def test_reuse_may_continue_through_rf_and_scratch_pad_passes(machine: DataflowM
     assert q.dram_reuse == (16, 1, 1)
 
 
+@pytest.mark.parametrize("innermost", [("C",), ("Fy", "Fx"), ("N", "M"), ("Oy", "C", "Ox")])
+def test_orders_may_be_held_to_their_innermost_loops(innermost: tuple[str, ...]) -> None:
+    nest = convolution()
+    trip_counts = distinguishable(nest)
+    orders = list(unique_orders(nest, innermost=innermost).values())
+    assert all(order[-len(innermost) :] == innermost for order in orders)
+    held = (order for order in itertools.permutations(nest.loops) if order[-len(innermost) :] == innermost)
+    expected = {reuse_factors(nest, order, trip_counts) for order in held}
+    found = [reuse_factors(nest, order, trip_counts) for order in orders]
+    assert len(found) == len(set(found))
+    assert set(found) == expected
+
+
 @st.composite
 def nests(draw: st.DrawFn) -> LoopNest:
     """Nests of up to five loops whose operands depend on any of them."""
