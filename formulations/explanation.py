@@ -1,0 +1,124 @@
+"""A built formulation for people: text, Markdown, LaTeX or HTML, from the parts that built the model."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from typing import Literal, get_args
+
+from mapper.formulations.formulation import BuiltPart, Formulation, Kind
+
+Format = Literal["text", "markdown", "latex", "html"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+HEADINGS: dict[Kind, str] = {
+    "set": "Sets",
+    "variables": "Variables",
+    "family": "Constraints",
+    "objective": "Objective",
+}
+Sections = list[tuple[str, list[BuiltPart]]]
+
+
+def explain(formulation: Formulation, form: Format = "text") -> str:
+    """The built ``formulation`` in words, symbols and the counts of this instance."""
+    writers: dict[Format, Callable[[Formulation, Sections], str]] = {
+        "text": _text,
+        "markdown": _markdown,
+        "latex": _latex,
+        "html": _html,
+    }
+    sections = [
+        (heading, [built for built in formulation.built if built.part.kind == kind])
+        for kind, heading in HEADINGS.items()
+    ]
+    return writers[form](formulation, [section for section in sections if section[1]])
+
+
+def _total(formulation: Formulation) -> str:
+    variables, constraints = formulation.size()
+    return f"{variables:,} variables, {constraints:,} constraints"
+
+
+def _count(built: BuiltPart) -> str:
+    if built.part.kind == "set":
+        return f"{built.members:,}"
+    counts = [(built.variables, "variable"), (built.constraints, "constraint")]
+    said = [f"{count:,} {noun}{'' if count == 1 else 's'}" for count, noun in counts if count]
+    return ", ".join(said) or "nothing here"
+
+
+def _name(built: BuiltPart) -> str:
+    return built.part.name.replace("_", " ")
+
+
+def _text(formulation: Formulation, sections: Sections) -> str:
+    lines = [formulation.title, f"  {formulation.instance()}", f"  {_total(formulation)}"]
+    for heading, parts in sections:
+        lines += ["", heading]
+        for built in parts:
+            lines += [
+                f"  {_name(built)} ({_count(built)})",
+                f"    {built.part.sentence}",
+                f"    {built.part.tex}",
+            ]
+    return "\n".join(lines) + "\n"
+
+
+def _markdown(formulation: Formulation, sections: Sections) -> str:
+    lines = [f"# {formulation.title}", "", f"{formulation.instance()}: {_total(formulation)}."]
+    for heading, parts in sections:
+        lines += ["", f"## {heading}"]
+        for built in parts:
+            lines += [
+                "",
+                f"**{_name(built)}** ({_count(built)}). {built.part.sentence}",
+                "",
+                f"$${built.part.tex}$$",
+            ]
+    return "\n".join(lines) + "\n"
+
+
+def _latex(formulation: Formulation, sections: Sections) -> str:
+    lines = [
+        r"\documentclass{article}",
+        r"\usepackage{amsmath,amssymb}",
+        r"\begin{document}",
+        rf"\section*{{{_escaped(formulation.title)}}}",
+        _escaped(f"{formulation.instance()}: {_total(formulation)}."),
+    ]
+    for heading, parts in sections:
+        lines.append(rf"\subsection*{{{heading}}}")
+        for built in parts:
+            said = _escaped(f"({_count(built)}). {built.part.sentence}")
+            lines += [rf"\paragraph{{{_escaped(_name(built))}}} {said}", rf"\[ {built.part.tex} \]"]
+    return "\n".join([*lines, r"\end{document}"]) + "\n"
+
+
+def _escaped(text: str) -> str:
+    special = {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+    }
+    special |= {">": r"\textgreater{}"} | {sign: f"\\{sign}" for sign in "&%$#_{}"}
+    return "".join(special.get(sign, sign) for sign in text)
+
+
+def _html(formulation: Formulation, sections: Sections) -> str:
+    title = html.escape(formulation.title)
+    lines = [
+        "<!DOCTYPE html>",
+        f'<html lang="en"><head><meta charset="utf-8"><title>{title}</title></head><body>',
+        f"<h1>{title}</h1>",
+        f"<p>{html.escape(formulation.instance())}: {_total(formulation)}.</p>",
+    ]
+    for heading, parts in sections:
+        lines.append(f"<h2>{heading}</h2><dl>")
+        for built in parts:
+            lines += [
+                f"<dt><b>{html.escape(_name(built))}</b> ({_count(built)})</dt>",
+                f"<dd>{html.escape(built.part.sentence)}<pre>{html.escape(built.part.tex)}</pre></dd>",
+            ]
+        lines.append("</dl>")
+    return "\n".join([*lines, "</body></html>"]) + "\n"

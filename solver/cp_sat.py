@@ -1,0 +1,103 @@
+"""Running CP-SAT on any formulation: limits, interruption, repeatable search, progress and bounds."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ortools.sat.python import cp_model
+
+from mapper.solver.certificate import Stop
+from mapper.solver.method import Effort
+
+POLL_SECONDS = 0.1
+Answer = Literal["optimal", "feasible", "infeasible", "unknown"]
+
+
+@dataclass(frozen=True)
+class CpSatResult:
+    """``answer``, the objective's ``bound`` as the model counts it (None if the model is infeasible), why the
+    search stopped, and ``value_of``, which reads a variable of the best solution if ``found``."""
+
+    answer: Answer
+    bound: float | None
+    stop: Stop
+    value_of: Callable[[Any], int]
+
+    @property
+    def found(self) -> bool:
+        return self.answer in ("optimal", "feasible")
+
+
+def run_cp_sat(
+    model: cp_model.CpModel, effort: Effort, report: Callable[[float | None, float | None], None]
+) -> CpSatResult:
+    """Minimise or maximise ``model`` within ``effort``; ``report`` hears of every better value or bound.
+
+    Workers take turns in a fixed order (interleaved search), so that equal seeds and numbers of workers give
+    equal answers unless the clock or an interrupt ends the search.
+
+    Raises: ValueError if the model is malformed.
+    """
+    solver = cp_model.CpSolver()
+    parameters = solver.parameters
+    parameters.num_workers = max(1, effort.workers)
+    parameters.interleave_search = True
+    parameters.random_seed = effort.seed
+    left = effort.seconds_left()
+    if left is not None:
+        parameters.max_time_in_seconds = left
+    listener = _Listener(report)
+    solver.best_bound_callback = listener.on_bound
+    finished = threading.Event()
+    watch = threading.Thread(target=_stop_on_interrupt, args=(solver, effort, finished), daemon=True)
+    watch.start()
+    try:
+        status = solver.solve(model, listener)
+    finally:
+        finished.set()
+        watch.join()
+    if status == cp_model.MODEL_INVALID:
+        raise ValueError(f"malformed model: {model.validate()}")
+    answers: dict[Any, Answer] = {
+        cp_model.OPTIMAL: "optimal",
+        cp_model.FEASIBLE: "feasible",
+        cp_model.INFEASIBLE: "infeasible",
+    }
+    answer = answers.get(status, "unknown")
+    stop: Stop = "complete" if answer in ("optimal", "infeasible") else effort.stopped() or "time_limit"
+    bound = None if answer == "infeasible" else _exact_bound(model, solver)
+    return CpSatResult(answer, bound, stop, lambda variable: int(solver.value(variable)))
+
+
+def _exact_bound(model: cp_model.CpModel, solver: cp_model.CpSolver) -> float:
+    """The bound, from the integer that the solver keeps: a float loses digits beyond 2^53."""
+    objective = model.proto.objective
+    bound = solver.response_proto.inner_objective_lower_bound + int(objective.offset)
+    return bound * (int(objective.scaling_factor) or 1)
+
+
+class _Listener(cp_model.CpSolverSolutionCallback):
+    """Passes on the best value and bound so far."""
+
+    def __init__(self, report: Callable[[float | None, float | None], None]) -> None:
+        super().__init__()
+        self._report = report
+        self._value: float | None = None
+        self._bound: float | None = None
+
+    def on_solution_callback(self) -> None:
+        self._value, self._bound = self.objective_value, self.best_objective_bound
+        self._report(self._value, self._bound)
+
+    def on_bound(self, bound: float) -> None:
+        self._bound = bound
+        self._report(self._value, bound)
+
+
+def _stop_on_interrupt(solver: cp_model.CpSolver, effort: Effort, finished: threading.Event) -> None:
+    while not finished.wait(POLL_SECONDS):
+        if effort.interrupt.is_set():
+            solver.stop_search()
