@@ -6,7 +6,7 @@ import math
 
 from mapper.arch.dataflow import DataflowMachine
 from mapper.models.tiling.evaluation import operation_energy, rf_access_energy
-from mapper.workloads.nest import LoopNest
+from mapper.workloads.nest import LoopNest, Operand
 
 
 def least_energy(nest: LoopNest, machine: DataflowMachine) -> int | float:
@@ -20,13 +20,17 @@ def least_energy(nest: LoopNest, machine: DataflowMachine) -> int | float:
     per_word = machine.energy_pj.dram + machine.spm_energy_pj + machine.energy_pj.noc
     for operand in nest.operands:
         trips = 2 if operand.is_updated and not operand.zero_initialised else 1
-        touched = math.prod(
-            _distinct(dimension.coefficients, nest.trip_counts) for dimension in operand.index
-        )
+        dimensions = range(len(operand.index))
+        touched = math.prod(_distinct(operand, place, nest.trip_counts) for place in dimensions)
         energy += trips * touched * per_word
     return math.floor(energy) if machine.rules.energy == "rounded" else energy * (1 - 1e-12)
 
 
-def _distinct(coefficients: tuple[tuple[str, int], ...], bounds: dict[str, int]) -> int:
-    """A number of values an index expression surely takes: those along its longest single loop."""
-    return max((bounds[loop] for loop, _ in coefficients), default=1)
+def _distinct(operand: Operand, place: int, bounds: dict[str, int]) -> int:
+    """A number of values that one dimension surely takes for each choice of the others: those along its
+    longest loop that stands in no other dimension (A[i][i] touches a diagonal, not a square)."""
+    elsewhere = {
+        loop for other, index in enumerate(operand.index) if other != place for loop, _ in index.coefficients
+    }
+    own = [bounds[loop] for loop, _ in operand.index[place].coefficients if loop not in elsewhere]
+    return max(own, default=1)
