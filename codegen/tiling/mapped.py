@@ -8,10 +8,11 @@ DRAM tiles, ``s_`` scratch-pad tiles, ``r_`` register-file words, ``p_`` PEs, ``
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from mapper.codegen.tiling.text import Writer, counted, indexed, linear, subscripts
-from mapper.codegen.tiling.tile import Buffered, Tiles
+from mapper.codegen.tiling.tile import Tiles
+from mapper.workloads.nest import Operand
 from mapper.workloads.tensor import bounds_of
 
 Digits = dict[str, list[tuple[int, str]]]
@@ -118,56 +119,58 @@ def _in_space(tiles: Tiles, loops: Sequence[str] | frozenset[str]) -> list[str]:
     return [counted(f"p_{loop}", tiles.pes[loop]) for loop in tiles.pe_loops if loop in loops]
 
 
+def _box(operand: Operand, counts: Mapping[str, int]) -> tuple[list[str], list[list[tuple[int, str]]]]:
+    """Loops over the words of an operand's tile, counted from its least index, and their variables."""
+    heads, words = [], []
+    for position, dimension in enumerate(operand.index):
+        least, most = bounds_of(dimension, counts)
+        words.append([(1, f"w{position}")] if most > least else [])
+        heads += [counted(f"w{position}", most - least + 1)] if most > least else []
+    return heads, words
+
+
+def _from_least(operand: Operand, counts: Mapping[str, int], low: Sequence[int]) -> list[int]:
+    """``low`` as seen from an operand's least index, so that words of its box count up from there."""
+    return [
+        first - bounds_of(dimension, counts)[0] + dimension.constant
+        for dimension, first in zip(operand.index, low, strict=True)
+    ]
+
+
 def _to_spm(writer: Writer, tiles: Tiles, k: int, idle: Sequence[tuple[str, int, str]]) -> None:
     buffered = tiles.buffers[k]
     operand = buffered.operand
     if operand.access == "write":
         return
-    box = [bounds_of(dimension, tiles.spm_tile) for dimension in operand.index]
-    words = [f"w{place}" for place in range(len(box))]
-    heads = [counted(word, most - least + 1) for word, (least, most) in zip(words, box, strict=True)]
-    target = indexed(
-        f"spm_{buffered.name}",
-        [
-            linear([(1, word)], least - low)
-            for word, (least, _), low in zip(words, box, buffered.spm_low, strict=True)
-        ],
-    )
-    offsets = [least - low for (least, _), low in zip(box, buffered.tensor.low, strict=True)]
-    places = subscripts(operand, _dram_digits(tiles), offsets, bare=True)
-    source = indexed(
-        f"(*dram_{buffered.tensor.name})",
-        [word if place == "0" else f"{place} + {word}" for place, word in zip(places, words, strict=True)],
-    )
+    heads, words = _box(operand, tiles.spm_tile)
+
+    def place(array: str, digits: Digits, low: Sequence[int]) -> str:
+        return indexed(array, subscripts(operand, digits, _from_least(operand, tiles.spm_tile, low), words))
+
+    target = place(f"spm_{buffered.name}", {}, buffered.spm_low)
+    source = place(f"(*dram_{buffered.tensor.name})", _dram_digits(tiles), buffered.tensor.low)
     # The tensor itself begins at zero: tiles that meet others are always fetched.
     may_clear = (
         operand.is_updated and operand.zero_initialised and not (buffered.shared or buffered.overlapping)
     )
-    _fill(writer, f"{operand.name}: next tile from DRAM", heads, target, source, idle if may_clear else None)
-
-
-def _fill(
-    writer: Writer,
-    what: str,
-    heads: Sequence[str],
-    target: str,
-    source: str,
-    cleared_at: Sequence[tuple[str, int, str]] | None,
-) -> None:
-    """Copy a tile; ``cleared_at``: loops at whose first iterations it is still zero (None: never)."""
-    if cleared_at is None:
-        writer.line(f"/* {what}. */")
-        value = source
-    elif cleared_at:
-        writer.line(f"/* {what}; at its first visit it is zero. */")
-        first = " && ".join(f"{variable} == 0" for variable, _, _ in cleared_at)
-        value = f"{first} ? 0 : {source}"
-    else:
-        writer.line(f"/* {what}: zero, as it is visited once. */")
-        value = "0"
+    value = _visited(writer, f"{operand.name}: next tile from DRAM", source, idle if may_clear else None)
     count = writer.nested(heads)
     writer.line(f"{target} = {value};")
     writer.close(count)
+
+
+def _visited(
+    writer: Writer, what: str, source: str, cleared_at: Sequence[tuple[str, int, str]] | None
+) -> str:
+    """What a tile begins with; ``cleared_at``: loops in whose first iterations it is zero (None: never)."""
+    if cleared_at is None:
+        writer.line(f"/* {what}. */")
+        return source
+    if not cleared_at:
+        writer.line(f"/* {what}: begins at zero. */")
+        return "0"
+    writer.line(f"/* {what}; begins at zero on its first visit. */")
+    return f"{' && '.join(f'{variable} == 0' for variable, _, _ in cleared_at)} ? 0 : {source}"
 
 
 def _to_rf(writer: Writer, tiles: Tiles, k: int, idle: Sequence[tuple[str, int, str]]) -> None:
@@ -175,60 +178,52 @@ def _to_rf(writer: Writer, tiles: Tiles, k: int, idle: Sequence[tuple[str, int, 
     operand = buffered.operand
     if operand.access == "write":
         return
-    box = [bounds_of(dimension, tiles.rf) for dimension in operand.index]
-    words = [f"w{place}" for place in range(len(box))]
-    offsets = [least - low for (least, _), low in zip(box, buffered.spm_low, strict=True)]
-    places = subscripts(operand, _tile_in_spm(tiles), offsets, bare=True)
-    source = indexed(
-        f"spm_{buffered.name}",
-        [word if place == "0" else f"{place} + {word}" for place, word in zip(places, words, strict=True)],
-    )
-    target = indexed(
-        f"rf_{buffered.name}[pe]",
-        [
-            linear([(1, word)], least - low)
-            for word, (least, _), low in zip(words, box, buffered.rf_low, strict=True)
-        ],
-    )
-    count = writer.nested(_in_space(tiles, tiles.pe_loops))
-    if not count:
-        writer.open("")
-    _pe(writer, tiles)
-    heads = [counted(word, most - least + 1) for word, (least, most) in zip(words, box, strict=True)]
-    cleared = None
+    heads, words = _box(operand, tiles.rf)
+
+    def place(array: str, digits: Digits, low: Sequence[int]) -> str:
+        return indexed(array, subscripts(operand, digits, _from_least(operand, tiles.rf, low), words))
+
+    target = place(f"rf_{buffered.name}[pe]", {}, buffered.rf_low)
+    source = place(f"spm_{buffered.name}", _tile_in_spm(tiles), buffered.spm_low)
+    cleared: Sequence[tuple[str, int, str]] | None = None
     if operand.is_updated:
         if buffered.overlapping:
             cleared = []
         elif operand.zero_initialised and not buffered.shared:
-            cleared = list(idle)
+            cleared = idle
         members = [loop for loop in tiles.pe_loops if loop not in operand.loops]
-        if members and cleared != []:
+        if members:
             # One PE of each group goes on from the partial sum, the others begin a part of their own.
-            home = " && ".join(f"p_{loop} == 0" for loop in members)
-            source = f"({home} ? {source} : 0)"
-    _fill(writer, f"{operand.name}: next tile into the register files", heads, target, source, cleared)
-    writer.close(max(count, 1))
+            source = f"({' && '.join(f'p_{loop} == 0' for loop in members)} ? {source} : 0)"
+    value = _visited(writer, f"{operand.name}: next tile into the register files", source, cleared)
+    count = _each_pe(writer, tiles)
+    inner = writer.nested(heads)
+    writer.line(f"{target} = {value};")
+    writer.close(inner + count)
 
 
-def _rf_pass(writer: Writer, tiles: Tiles) -> None:
-    writer.line("/* One register-file pass; the innermost loops run in space, on all PEs at once. */")
-    heads = [counted(f"r_{loop}", tiles.rf[loop]) for loop in tiles.rf_loops]
-    count = writer.nested([*heads, *_in_space(tiles, tiles.pe_loops)])
+def _each_pe(writer: Writer, tiles: Tiles) -> int:
+    """Open the spatial loops; returns how many braces there are to close."""
+    count = writer.nested(_in_space(tiles, tiles.pe_loops))
     if not count:
         writer.open("")
     _pe(writer, tiles)
+    return max(count, 1)
+
+
+def _rf_pass(writer: Writer, tiles: Tiles) -> None:
+    writer.line("/* One register-file pass; the innermost loops run in space, in parallel on all PEs. */")
+    count = writer.nested([counted(f"r_{loop}", tiles.rf[loop]) for loop in tiles.rf_loops])
+    count += _each_pe(writer, tiles)
     digits: Digits = {loop: [(1, f"r_{loop}")] for loop in tiles.rf_loops}
-    names = [
-        indexed(f"rf_{b.name}[pe]", subscripts(b.operand, digits, [-low for low in b.rf_low]))
-        for b in tiles.buffers
-    ]
+    names = [indexed(f"rf_{b.name}[pe]", subscripts(b.operand, digits, b.rf_low)) for b in tiles.buffers]
     result = tiles.buffers[tiles.written].operand
     value = statement(
         tiles, [name for name, b in zip(names, tiles.buffers, strict=True) if b.operand.access == "read"]
     )
     target = names[tiles.written]
     writer.line(f"{target} = {f'add({target}, {value})' if result.is_updated else value};")
-    writer.close(max(count, 1))
+    writer.close(count)
 
 
 def statement(tiles: Tiles, reads: Sequence[str]) -> str:
@@ -240,24 +235,26 @@ def statement(tiles: Tiles, reads: Sequence[str]) -> str:
 
 
 def _from_rf(writer: Writer, tiles: Tiles) -> None:
-    buffered: Buffered = tiles.buffers[tiles.written]
+    buffered = tiles.buffers[tiles.written]
     operand = buffered.operand
     members = [loop for loop in tiles.pe_loops if loop not in operand.loops]
-    writer.line(f"/* {operand.name}: the tile leaves the register files{_how(buffered, members)}. */")
-    in_rf: Digits = {loop: [(1, f"r_{loop}")] for loop in tiles.rf_loops if loop in operand.loops}
-    in_spm = _tile_in_spm(tiles)
-    if buffered.overlapping and operand.is_updated:
+    if operand.is_updated and buffered.overlapping:
         _add_overlapping(writer, tiles)
         return
+    adding = operand.is_updated and bool(members)
+    together = "; PEs add up their parts" if adding else ""
+    writer.line(f"/* {operand.name}: the tile leaves the register files{together}. */")
+    in_rf: Digits = {loop: [(1, f"r_{loop}")] for loop in tiles.rf_loops if loop in operand.loops}
+    in_spm = _tile_in_spm(tiles)
     for loop in in_rf:
         in_spm.setdefault(loop, []).append((1, f"r_{loop}"))
-    spm = indexed(f"spm_{buffered.name}", subscripts(operand, in_spm, [-low for low in buffered.spm_low]))
-    rf = indexed(f"rf_{buffered.name}[pe]", subscripts(operand, in_rf, [-low for low in buffered.rf_low]))
+    spm = indexed(f"spm_{buffered.name}", subscripts(operand, in_spm, buffered.spm_low))
+    rf = indexed(f"rf_{buffered.name}[pe]", subscripts(operand, in_rf, buffered.rf_low))
     heads = [*_in_space(tiles, operand.loops), *(counted(f"r_{loop}", tiles.rf[loop]) for loop in in_rf)]
     count = writer.nested(heads)
     if not count:
         writer.open("")
-    if operand.is_updated and members:
+    if adding:
         writer.line("int64_t sum = 0;")
         inner = writer.nested(_in_space(tiles, members))
         _pe(writer, tiles)
@@ -270,29 +267,23 @@ def _from_rf(writer: Writer, tiles: Tiles) -> None:
     writer.close(max(count, 1))
 
 
-def _how(buffered: Buffered, members: Sequence[str]) -> str:
-    if buffered.operand.is_updated and (members or buffered.overlapping):
-        return "; PEs add up their parts"
-    return ""
-
-
 def _add_overlapping(writer: Writer, tiles: Tiles) -> None:
     """Tiles of several PEs share words: each adds its part to what the scratch-pad holds."""
     buffered = tiles.buffers[tiles.written]
-    words = [f"w{place}" for place in range(len(buffered.rf_shape))]
-    offsets = [rf - spm for rf, spm in zip(buffered.rf_low, buffered.spm_low, strict=True)]
-    places = subscripts(buffered.operand, _tile_in_spm(tiles), offsets, bare=True)
-    spm = indexed(
-        f"spm_{buffered.name}",
-        [word if place == "0" else f"{place} + {word}" for place, word in zip(places, words, strict=True)],
+    operand = buffered.operand
+    writer.line(f"/* {operand.name}: every PE adds its part to the tile in the scratch-pad. */")
+    heads, words = _box(operand, tiles.rf)
+    spm, rf = (
+        indexed(array, subscripts(operand, digits, _from_least(operand, tiles.rf, low), words))
+        for array, digits, low in (
+            (f"spm_{buffered.name}", _tile_in_spm(tiles), buffered.spm_low),
+            (f"rf_{buffered.name}[pe]", {}, buffered.rf_low),
+        )
     )
-    count = writer.nested(_in_space(tiles, tiles.pe_loops))
-    if not count:
-        writer.open("")
-    _pe(writer, tiles)
-    inner = writer.nested([counted(word, size) for word, size in zip(words, buffered.rf_shape, strict=True)])
-    writer.line(f"{spm} = add({spm}, {indexed(f'rf_{buffered.name}[pe]', words)});")
-    writer.close(inner + max(count, 1))
+    count = _each_pe(writer, tiles)
+    inner = writer.nested(heads)
+    writer.line(f"{spm} = add({spm}, {rf});")
+    writer.close(inner + count)
 
 
 def _from_spm(writer: Writer, tiles: Tiles) -> None:
@@ -307,8 +298,8 @@ def _from_spm(writer: Writer, tiles: Tiles) -> None:
     count = writer.nested([counted(f"t_{loop}", tiles.spm_tile[loop]) for loop in loops])
     target = indexed(
         f"(*dram_{buffered.tensor.name})",
-        subscripts(operand, in_dram, [-low for low in buffered.tensor.low]),
+        subscripts(operand, in_dram, buffered.tensor.low),
     )
-    source = indexed(f"spm_{buffered.name}", subscripts(operand, in_spm, [-low for low in buffered.spm_low]))
+    source = indexed(f"spm_{buffered.name}", subscripts(operand, in_spm, buffered.spm_low))
     writer.line(f"{target} = {source};")
     writer.close(count)

@@ -100,7 +100,7 @@ def _words(tiles: Tiles) -> list[str]:
     return [
         indexed(
             f"(*dram_{buffered.tensor.name})",
-            subscripts(buffered.operand, digits, [-low for low in buffered.tensor.low]),
+            subscripts(buffered.operand, digits, buffered.tensor.low),
         )
         for buffered in tiles.buffers
     ]

@@ -20,10 +20,8 @@ def check_names(nest: LoopNest) -> None:
 
 
 def comment(text: str) -> str:
-    """Text that cannot end a comment."""
-    return "".join(char if char.isascii() and char.isprintable() else "?" for char in text).replace(
-        "*/", "* /"
-    )
+    """Text that neither ends a comment nor begins another."""
+    return "".join(char if char.isascii() and char.isprintable() and char != "*" else "?" for char in text)
 
 
 def linear(terms: Iterable[tuple[int, str]], constant: int = 0) -> str:
@@ -80,20 +78,20 @@ class Writer:
 def subscripts(
     operand: Operand,
     digits: Mapping[str, Sequence[tuple[int, str]]],
-    constants: Sequence[int],
-    *,
-    bare: bool = False,
+    low: Sequence[int],
+    words: Sequence[Sequence[tuple[int, str]]] = (),
 ) -> list[str]:
-    """One expression per dimension: its loops written as sums of ``digits`` (weight, variable).
+    """An operand's place in an array that begins at index ``low``, one expression per dimension.
 
-    ``constants`` are added; the index expression's own constant is included unless ``bare``.
+    Loops are written as sums of ``digits`` (weight, variable); ``words`` are added per dimension.
     """
     places = []
-    for dimension, constant in zip(operand.index, constants, strict=True):
+    for position, (dimension, first) in enumerate(zip(operand.index, low, strict=True)):
         terms = [
             (factor * weight, variable)
             for loop, factor in dimension.coefficients
             for weight, variable in digits.get(loop, ())
         ]
-        places.append(linear(terms, constant + (0 if bare else dimension.constant)))
+        terms += words[position] if words else []
+        places.append(linear(terms, dimension.constant - first))
     return places

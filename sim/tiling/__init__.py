@@ -2,6 +2,7 @@
 
 from mapper.sim.tiling.physical import PhysicalRun, simulate_physical
 from mapper.sim.tiling.reference import reference_output
+from mapper.sim.tiling.report import report
 from mapper.sim.tiling.simulation import Simulation, simulate
 
-__all__ = ["PhysicalRun", "Simulation", "reference_output", "simulate", "simulate_physical"]
+__all__ = ["PhysicalRun", "Simulation", "reference_output", "report", "simulate", "simulate_physical"]

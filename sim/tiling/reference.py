@@ -31,8 +31,13 @@ def initial_tensors(nest: LoopNest, seed: int = 0) -> dict[str, Array]:
         for position in tensor.operands:
             operand = nest.operands[position]
             if operand.is_updated and operand.zero_initialised:
-                for digits in _serial_digits(nest):
-                    data[tensor.name][_selected(nest, operand, tensor, digits)] = 0
+                regions = {
+                    repr(region): region
+                    for digits in _serial_digits(nest)
+                    for region in [_selected(nest, operand, tensor, digits)]
+                }
+                for region in regions.values():
+                    data[tensor.name][region] = 0
     return data
 
 

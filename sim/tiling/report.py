@@ -1,0 +1,43 @@
+"""A simulated mapping beside what the model says of it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mapper.arch.dataflow import DataflowMachine
+from mapper.models.tiling.evaluation import evaluate
+from mapper.models.tiling.mapping import TilingMapping
+from mapper.sim.tiling.physical import simulate_physical
+from mapper.sim.tiling.simulation import simulate
+from mapper.workloads.nest import LoopNest
+
+
+def report(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping, seed: int = 0) -> dict[str, Any]:
+    """What ``mapper simulate`` says of one layer.
+
+    ``agrees``: words, cycles and energy equal the model's under the machine's named rules (an energy that is
+    not rounded, to twelve digits); ``disagreements`` names those that do not. ``physical`` is the run under
+    physical rules, whose difference from the model is reported and is no failure.
+
+    Raises: InputError as ``simulate`` does.
+    """
+    model, run = evaluate(nest, machine, mapping), simulate(nest, machine, mapping, seed)
+    physical = simulate_physical(nest, machine, mapping)
+    equal = {
+        "energy_pj": math.isclose(run.energy_pj, model.energy_pj, rel_tol=1e-12)
+        if machine.rules.energy == "exact"
+        else run.energy_pj == model.energy_pj,
+        "cycles": run.cycles == model.cycles,
+        "words": run.words == model.words,
+    }
+    return {
+        **run.to_json(),
+        "agrees": all(equal.values()),
+        "disagreements": [quantity for quantity, same in equal.items() if not same],
+        "physical": {
+            **physical.to_json(),
+            "cycles_over_model": physical.cycles / model.cycles,
+            "energy_over_model": physical.energy_pj / model.energy_pj if model.energy_pj else None,
+        },
+    }
