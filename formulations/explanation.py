@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Literal, get_args
 
 from mapper.formulations.formulation import BuiltPart, Formulation, Kind
+from mapper.workloads.document import InputError
 
 Format = Literal["text", "markdown", "latex", "html"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -19,14 +20,19 @@ HEADINGS: dict[Kind, str] = {
 Sections = list[tuple[str, list[BuiltPart]]]
 
 
-def explain(formulation: Formulation, form: Format = "text") -> str:
-    """The built ``formulation`` in words, symbols and the counts of this instance."""
-    writers: dict[Format, Callable[[Formulation, Sections], str]] = {
+def render(formulation: Formulation, form: str = "text") -> str:
+    """The built ``formulation`` in words, symbols and the counts of this instance.
+
+    Raises: InputError if ``form`` is none of ``FORMATS``.
+    """
+    writers: dict[str, Callable[[Formulation, Sections], str]] = {
         "text": _text,
         "markdown": _markdown,
         "latex": _latex,
         "html": _html,
     }
+    if form not in writers:
+        raise InputError("--format", form, f"no such format; use {', '.join(FORMATS)}")
     sections = [
         (heading, [built for built in formulation.built if built.part.kind == kind])
         for kind, heading in HEADINGS.items()

@@ -13,7 +13,6 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeVar
 
 from mapper.workloads.document import InputError
@@ -76,11 +75,12 @@ def _marked(kind: Kind, tex: str) -> Callable[[Step], Step]:
 
 
 class Formulation(ABC):
-    """Base of all formulations. A subclass sets ``title`` and ``exports``, takes its instance in
-    ``__init__``, and is built once by ``build``."""
+    """Base of all formulations. A subclass sets ``title`` and the forms ``exports`` in which its library can
+    write a model, takes its instance in ``__init__``, and is built once by ``build``."""
 
     title: ClassVar[str]
-    exports: ClassVar[tuple[str, ...]] = ()
+    exports: ClassVar[tuple[str, ...]]
+    built: tuple[BuiltPart, ...] = ()
 
     @abstractmethod
     def size(self) -> tuple[int, int]:
@@ -113,15 +113,16 @@ class Formulation(ABC):
         self.built = tuple(built)
         return self.built
 
-    def export(self, path: Path, form: str) -> None:
-        """Write the model in one of ``exports``.
+    @abstractmethod
+    def exported(self, form: str) -> str:
+        """The model as text in a form of ``exports``."""
+
+    def export(self, form: str) -> str:
+        """The model as text.
 
         Raises: InputError if the library cannot write this form.
         """
-        writer: Callable[[Path], None] | None = getattr(self, f"export_{form}", None)
-        if form not in self.exports or writer is None:
-            offered = " or ".join(self.exports) or "none"
-            raise InputError(
-                "--export", form, f"{self.title} has no such form; it can be written as {offered}"
-            )
-        writer(path)
+        if form not in self.exports:
+            remedy = f"the formulation has no such form; it can be written as {' or '.join(self.exports)}"
+            raise InputError("--export", form, remedy)
+        return self.exported(form)

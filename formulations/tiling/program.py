@@ -7,17 +7,19 @@ read from its table; what couples the two is stated here. docs/formulation-tilin
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from ortools.sat.python import cp_model
 
 from mapper.formulations.formulation import Formulation, family, index_set, objective, variables
+from mapper.formulations.tiling.problem import TilingProblem
 from mapper.formulations.tiling.program_instance import LARGEST, Columns, TilingInstance
 from mapper.formulations.tiling.program_lattice import exponent_of
-from mapper.formulations.tiling.program_table import spm_pins
+from mapper.formulations.tiling.program_reduction import reduce_tables
+from mapper.formulations.tiling.program_table import TilingTables, TooManyTilesError, spm_pins
 from mapper.models.tiling.mapping import LEVELS, TilingMapping
+from mapper.workloads.document import InputError
 
 DECIDED = ("walk", "situation", "dram_", "rf_", "spatial_")
 """Columns that are decisions and not quantities."""
@@ -44,9 +46,9 @@ class TilingProgram(Formulation):
             f"{problem.nest.name or 'nest'} ({bounds}) on {problem.machine.name}, least {problem.objective}"
         )
 
-    def export_cpsat(self, path: Path) -> None:
-        """CP-SAT's own text form of the model."""
-        path.write_text(str(self.model.proto))
+    def exported(self, form: str) -> str:
+        """CP-SAT's own text form: products and tables have no linear one."""
+        return str(self.model.proto)
 
     @index_set(r"\mathcal L = \prod_{l} \{d : d \mid B_l\}")
     def tiles(self) -> int:
@@ -55,14 +57,14 @@ class TilingProgram(Formulation):
 
     @index_set(r"\{(r,s) : \prod_l s_l \le P,\ \sum_k D_k(r) \le R,\ r s \in \mathcal L\}")
     def splits(self) -> int:
-        """Array tiles, split into trip counts s in space and r in register files: at most P PEs, and the words
-        D of all operands k within the R words of a register file."""
+        """Array tiles, split into trip counts s in space and r in register files: at most P PEs, and the
+        words D of all operands k within the R words of a register file."""
         return self.of.tables.split_count
 
     @index_set(r"\{(c,o) : \sum_k \lceil w D_k(c) / \beta \rceil \le K,\ o \in \mathcal O(B/c)\}")
     def scratch_pad_tiles(self) -> int:
-        """Scratch-pad tiles c within K banks of beta bytes, each with the classes o of orders at DRAM that its
-        loops allow; orders of equal reuse are one class."""
+        """Scratch-pad tiles c within K banks of beta bytes, each with the classes o of orders at DRAM that
+        its loops allow; orders of equal reuse are one class."""
         return len(self.of.tables.outer.point)
 
     @index_set(r"\Omega = \{(u, \Sigma)\}")
@@ -135,7 +137,8 @@ class TilingProgram(Formulation):
 
     @family(r"(i, \omega, e^{\text{rf}}, e^{\text{spatial}}, q_i) \in T_I")
     def array_table(self) -> None:
-        """An array row fixes the factors in space and in register files, the walk, and what the array costs."""
+        """An array row fixes the factors in space and in register files, the walk, and what the array
+        costs."""
         known = {"walk": self.walk, **self.q_inner}
         for level in ("rf", "spatial"):
             known |= {f"{level}_{place}": variable for place, variable in enumerate(self.exponent[level])}
@@ -153,8 +156,8 @@ class TilingProgram(Formulation):
 
     @family(r"(\omega, o) \Rightarrow \bigvee_{l \in \Lambda} \neg a_l \vee \bigvee_{l \in \Gamma} a_l")
     def orders(self) -> None:
-        """The walk has an order for the loops that run: what ends a reuse runs before anything else outside it,
-        and exactly those operands stay that are reused in all RF passes and at DRAM."""
+        """The walk has an order for the loops that run: what ends a reuse runs before anything else outside
+        it, and exactly those operands stay that are reused in all RF passes and at DRAM."""
         for number, (mode, reused) in enumerate(self.of.situations):
             here = self.model.new_bool_var(f"situation_{number}")
             self.model.add(self.situation == number).only_enforce_if(here)
@@ -204,8 +207,9 @@ class TilingProgram(Formulation):
 
     @family(r"C = n_j \mu + \sum_h (\Delta_h - \Delta_{h-1})\, v_{j,h},\quad \mu = \max(\delta_j, \pi)")
     def overlap(self) -> None:
-        """A pass takes the longer of DMA and array, and more where operands h that stay through several passes
-        change their tiles: DMA fetches them in the pass before and returns partial sums in the one after."""
+        """A pass takes the longer of DMA and array, and more where operands h that stay through several
+        passes change their tiles: DMA fetches them in the pass before, returns partial sums in the one
+        after."""
         limit, outer, inner = self.of.cycles_limit, self.q_outer, self.q_inner
         usual = self._longest("usual_pass", outer["always"], self.one_pass)
         total = self._product("usual_passes", limit, usual, outer["passes"])
@@ -256,6 +260,15 @@ class TilingProgram(Formulation):
                     factor = mapping.factors[mapping.loops.index(axis.loop)][place]
                     self.model.add_hint(variable, exponent_of(axis.prime, factor)[0])
 
+    def improve(self, value: int | float) -> None:
+        """Ask for mappings not worse than ``value`` only."""
+        self.model.add(self.minimised <= self.of.whole(value))
+
+    def leave_out(self, value_of: Callable[[Any], int]) -> None:
+        """Forbid the pair of rows of a solution: its mapping costs more than the program counts."""
+        pair = (value_of(self.outer_row), value_of(self.inner_row))
+        self.model.add_forbidden_assignments([self.outer_row, self.inner_row], [pair])
+
     def break_ties(self, least: int) -> None:
         """Among mappings of the ``least`` value ask for the next in rank: fewer cycles where energy is the
         value, else less energy; the energy-delay product follows."""
@@ -302,3 +315,17 @@ class TilingProgram(Formulation):
 
     def _impossible(self) -> None:
         self.model.add_bool_or([])
+
+
+def build(problem: TilingProblem) -> TilingProgram:
+    """The program of ``problem``, built.
+
+    Raises: InputError if the nest has too many tiles to tabulate.
+    """
+    try:
+        tables = TilingTables.of(problem, lambda: None)
+    except TooManyTilesError as error:
+        raise InputError(problem.nest.name or "nest", "loops", f"{error}; give a smaller nest") from None
+    program = TilingProgram(TilingInstance.of(tables, reduce_tables(tables, lambda: None)))
+    program.build()
+    return program

@@ -22,9 +22,9 @@ ROWS_AT_ONCE = 1 << 16
 class ArrayTiles:
     """Rows of (array tile, register-file tile), sorted by array tile; the spatial factors are the quotient.
 
-    ``passes``: RF passes of the layer; ``compute``: cycles of one. Columns (operands, rows): NoC ``cycles`` of
-    one distribution, ``transfer`` energy of one (NoC and scratch-pad, whole units), cycles in which PEs add
-    up their partial sums (``added``) and the energy of that (``addition``).
+    ``passes``: RF passes of the layer; ``compute``: cycles of one. Columns (operands, rows): NoC ``cycles``
+    of one distribution, ``transfer`` energy of one (NoC and scratch-pad, whole units), cycles in which PEs
+    add up their partial sums (``added``) and the energy of that (``addition``).
     """
 
     point: Integers
@@ -44,8 +44,8 @@ class ArrayTiles:
 class WalkingCosts:
     """What each array tile adds in one walking mode, as numbers that the scratch-pad's tile only multiplies.
 
-    energy = ``energy`` + sum over terms of ``energy_slope`` * repeats; processing cycles = ``cycles`` + sum of
-    ``cycles_slope`` * repeats. Terms are the mode's layers, then its staying operands; ``repeats`` are the
+    energy = ``energy`` + sum over terms of ``energy_slope`` * repeats; processing cycles = ``cycles`` + sum
+    of ``cycles_slope`` * repeats. Terms are the mode's layers, then its staying operands; ``repeats`` are the
     scratch-pad passes over a layer's loops, or the visits of a staying operand. ``first`` and ``last``
     (levels, rows): cycles added to the passes around a change of the operands that stay.
     """
@@ -100,11 +100,10 @@ class Splits:
             points.append(rf + spatial)
             files.append(rf)
             held += len(rf)
+            proceed()
             if held >= ROWS_AT_ONCE:
-                proceed()
                 yield self._rows(points, files)
                 points, files, held = [], [], 0
-        proceed()
         if held:
             yield self._rows(points, files)
 
@@ -162,7 +161,7 @@ def walking_costs(
 
     def load(moving: tuple[int, ...]) -> Integers:
         """Cycles of the busiest network."""
-        busiest = zero
+        busiest: Integers = zero
         for network in range(len(machine.noc.networks)):
             uses = [tiles.cycles[k] for k in moving if network in (read[k], write[k])]
             busiest = np.maximum(busiest, sum(uses, zero))
@@ -170,7 +169,9 @@ def walking_costs(
 
     def crossing(k: int) -> Integers:
         """Energy of one visit: partial sums cross both ways, and PEs add theirs up."""
-        return (2 if operands[k].is_updated else 1) * tiles.transfer[k] + tiles.addition[k]
+        both_ways = 2 if operands[k].is_updated else 1
+        energy: Integers = both_ways * tiles.transfer[k] + tiles.addition[k]
+        return energy
 
     every = mode.moving(frozenset())
     update_every_pass = any(operands[k].is_updated for k in every)

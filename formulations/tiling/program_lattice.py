@@ -100,7 +100,8 @@ class Lattice:
         return self._swept(values, loops, pinned, upward=True)
 
     def least_over_multiples(self, values: Reals, pinned: Mapping[str, int]) -> Reals:
-        """At each point the least value of the points it divides, with the quotient where it is ``pinned``."""
+        """At each point the least value of the points it divides; in a ``pinned`` loop the quotient is
+        given."""
         return self._swept(values, self.loops, pinned, upward=False)
 
     def _swept(self, values: Reals, loops: Collection[str], pinned: Mapping[str, int], upward: bool) -> Reals:

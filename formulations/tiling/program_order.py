@@ -82,7 +82,7 @@ class OrderPattern:
         return verdict
 
     def order(self, running: frozenset[str]) -> tuple[str, ...]:
-        """An order (outer to inner) of this pattern for a tile whose ``running`` loops satisfy the clauses."""
+        """An order (outer to inner) of this pattern; the ``running`` loops must satisfy the clauses."""
         inner: list[str] = []
         for layer, following in zip(self.layers, (*self.layers[1:], frozenset(self.loops)), strict=True):
             placed = {*inner, *self.pinned, *layer}

@@ -152,13 +152,14 @@ def _promising(tables: TilingTables, row: int, mode: int, width: int) -> Integer
     lattice, least = tables.lattice, tables.least[mode]
     point = tables.outer.point[row]
     inside = np.flatnonzero((lattice.exponents <= lattice.exponents[:, point : point + 1]).all(axis=0))
+    inside = inside[np.isfinite(least.own[0, inside])]
     energy, processing = least.bound(least.own[:, inside], tables.outer_repeats([row], mode))
-    inside, energy, processing = (column[np.isfinite(processing)] for column in (inside, energy, processing))
     table = tables.outer.take(np.full(len(inside), row))
     none = np.zeros((tables.levels, len(inside)))
     energy = energy + table.energy + tables.energies.constant
     floor = objective(tables.problem, tables.energies, energy, table.cycles(processing, none, none))
-    return inside[np.argsort(floor, kind="stable")[:width]]
+    nearest: Integers = inside[np.argsort(floor, kind="stable")[:width]]
+    return nearest
 
 
 def _inner_rows(
@@ -183,10 +184,10 @@ def _inner_rows(
             wanted |= np.isfinite(above[number][0])
     kept: dict[int, list[ArrayTiles]] = {number: [] for number in above}
     for tiles in tables.splits.stream(wanted, proceed):
-        for number, columns in above.items():
-            here = tiles.take(np.isfinite(columns[0, tiles.point]))
+        for number, floors in above.items():
+            here = tiles.take(np.isfinite(floors[0, tiles.point]))
             costs = tables.costs(here, number)
-            least = columns[:, here.point]
+            least = floors[:, here.point]
             energy = (
                 tables.energies.constant
                 + least[0]

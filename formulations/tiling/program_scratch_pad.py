@@ -44,7 +44,7 @@ class ScratchPadTiles:
         (levels, rows): work added to the passes around a change of tiles. Grows in each of them."""
         one = processing / self.passes
         usual = np.maximum(self.always, one)
-        total = usual * self.passes
+        total: Reals = usual * self.passes
         charged: Any = 0
         for level, changes in enumerate(self.changes):
             before = np.maximum(usual, np.maximum(self.fetched[level], one + last[level]))

@@ -21,6 +21,12 @@ from mapper.formulations.tiling.program_order import OrderPattern, order_pattern
 from mapper.formulations.tiling.program_scratch_pad import ScratchPadTiles, scratch_pad_tiles
 from mapper.models.tiling.mapping import TilingMapping
 
+MOST_TILES = 1 << 20
+
+
+class TooManyTilesError(Exception):
+    """The nest has more tiles than the tables should hold."""
+
 
 @dataclass(frozen=True)
 class LeastShares:
@@ -57,9 +63,14 @@ class TilingTables:
 
     @classmethod
     def of(cls, problem: TilingProblem, proceed: Callable[[], None]) -> TilingTables:
-        """Tabulate ``problem``; ``proceed`` is called now and then and may raise to stop."""
+        """Tabulate ``problem``; ``proceed`` is called now and then and may raise to stop.
+
+        Raises: TooManyTilesError beyond ``MOST_TILES``.
+        """
         nest, machine, pins = problem.nest, problem.machine, problem.pins
         lattice, energies = Lattice.of(nest), WholeEnergies.of(nest, machine)
+        if lattice.size > MOST_TILES:
+            raise TooManyTilesError(f"{lattice.size} tiles are more than the {MOST_TILES} that are tabulated")
         dram = order_patterns(nest, machine, pins.innermost("dram"))
         modes = walking_modes(order_patterns(nest, machine, pins.innermost("spm")), dram)
         outer = scratch_pad_tiles(problem, lattice, dram, energies)
@@ -166,7 +177,7 @@ def _least_of_splits(
     modes: tuple[WalkingMode, ...],
     proceed: Callable[[], None],
 ) -> tuple[list[Reals], int]:
-    """Least of every cost column over the splits of each point, for each mode; and how many splits there are."""
+    """Least of every cost column over the splits of each point, for each mode, and the number of splits."""
     least = [
         np.full((2 + 2 * (len(mode.layers) + len(mode.staying)), lattice.size), np.inf) for mode in modes
     ]
