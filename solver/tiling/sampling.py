@@ -25,6 +25,8 @@ Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 REPAIRS_PER_GENE = 6
+OUTWARDS = 0.9
+"""Share of the repairs that move a gene to DRAM, where it takes no room; the others are any step."""
 
 
 @dataclass(frozen=True)
@@ -114,18 +116,17 @@ class Space:
         """
         population = self.draw(rng, count)
         valid = self.valid(population, self.factors(population))
-        for _ in range(REPAIRS_PER_GENE * max(1, len(self.primes))):
+        for _ in range(REPAIRS_PER_GENE * len(self.primes)):
             broken = np.flatnonzero(~valid)
             if not len(broken):
                 break
             bad = population.rows(broken)
             mended = self.neighbours(rng, bad)
-            if len(self.primes):
-                rows, gene = np.arange(len(bad)), rng.integers(len(self.primes), size=len(bad))
-                outwards = self.allowed[gene, batch.DRAM] & (rng.random(len(bad)) < 0.75)
-                moved = bad.genes.copy()
-                moved[rows[outwards], gene[outwards]] = batch.DRAM
-                mended = Population(np.where(outwards[:, None], moved, mended.genes), mended.orders)
+            inside = self.allowed[:, batch.DRAM] & (bad.genes != batch.DRAM)
+            outwards = np.flatnonzero(inside.any(axis=1) & (rng.random(len(bad)) < OUTWARDS))
+            gene = np.argmax(rng.random(inside.shape) * inside, axis=1)[outwards]
+            mended.genes[outwards] = bad.genes[outwards]
+            mended.genes[outwards, gene] = batch.DRAM
             factors = self.factors(mended)
             mended = mended.where(self._pinned_in_space(factors), bad)
             population.genes[broken], population.orders[broken] = mended.genes, mended.orders
