@@ -104,9 +104,7 @@ def test_footprints_cover_strides_and_overlaps() -> None:
     nest = convolution_nest("strided", square_convolution(1, 1, 1, 7, 3, 2, 14, 1))
     rows = [(1, 1, bound, 1) for _, bound in nest.bounds]
     machine = MACHINE.model_copy(update={"rf": MACHINE.rf.model_copy(update={"bytes": 64})})
-    found = broken(
-        TilingProblem(nest, machine, "edp"), TilingMapping(nest.loops, rows, nest.loops, nest.loops)
-    )
+    found = broken(TilingProblem(nest, machine, "edp"), in_nest_order(nest, *rows))
     assert found == (BrokenRule("register file words", "register file", 49 + 15 * 15 + 9 - 32),)
 
 
