@@ -28,10 +28,13 @@ DRAM, SPM, RF, SPATIAL = (LEVELS.index(level) for level in ("dram", "spm", "rf",
 
 
 def fits(nest: LoopNest, machine: DataflowMachine, factors: Integers) -> Flags:
-    """Whether each tiling of ``factors`` (P, loops, 4) fits PEs, register files and scratch-pad."""
+    """Whether each tiling of ``factors`` (P, loops, 4) fits PEs, register files and scratch-pad.
+
+    Tiles are measured in floats: exact as far as any memory reaches, and beyond that too large, not wrapped.
+    """
     in_space = factors[:, :, SPATIAL].prod(axis=1)
-    rf = _trip_counts(nest, factors[:, :, RF])
-    spm = _trip_counts(nest, factors[:, :, SPM:].prod(axis=2))
+    rf = _trip_counts(nest, factors[:, :, RF].astype(np.float64))
+    spm = _trip_counts(nest, factors[:, :, SPM:].prod(axis=2).astype(np.float64))
     fitting: Flags = (
         (in_space <= machine.pes)
         & (tile.rf_words(nest, rf) <= machine.rf_words)
@@ -107,7 +110,7 @@ def costs(
     return Costs(np.rint(energy) if machine.rules.energy == "rounded" else energy, cycles)
 
 
-def _trip_counts(nest: LoopNest, columns: Integers) -> dict[str, Integers]:
+def _trip_counts(nest: LoopNest, columns: NDArray[Any]) -> dict[str, NDArray[Any]]:
     return {loop: np.ascontiguousarray(columns[:, position]) for position, loop in enumerate(nest.loops)}
 
 
