@@ -19,6 +19,7 @@ from mapper.sim.tiling import accounting
 from mapper.sim.tiling.accounting import Ledger
 from mapper.sim.tiling.dataflow import Traffic, moves
 from mapper.sim.tiling.footprint import footprints, networks, shape_of
+from mapper.sim.tiling.simulation import check_size
 from mapper.sim.tiling.walk import walk
 from mapper.workloads.nest import LoopNest
 from mapper.workloads.tensor import tensors, touches_each_word_once
@@ -63,10 +64,11 @@ class PhysicalRun:
 def simulate_physical(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -> PhysicalRun:
     """Time and charge ``mapping`` under physical rules, without computing its result.
 
-    Raises: InputError if the factors do not multiply to the bounds, or if there are too many passes.
+    Raises: InputError if the factors do not multiply to the bounds, or if the run is too large to simulate.
     """
     physical = machine.model_copy(update={"rules": PHYSICAL_RULES})
     shape, passes = shape_of(nest, mapping), walk(nest, mapping)
+    check_size(nest)
     traffic = tuple(Traffic() for _ in nest.operands)
     ledger = Ledger(nest, physical, shape, passes, footprints(nest, physical, shape), traffic)
     timeline = _Timeline(ledger)

@@ -197,5 +197,5 @@ def _float_is_exact(nest: LoopNest, inputs: Mapping[str, Array], names: list[str
         return False
     bound = nest.iterations
     for name in names:
-        bound *= max(1, int(np.abs(inputs[name].astype(np.int64)).max(initial=0)))
+        bound *= max(1, abs(int(inputs[name].min())), abs(int(inputs[name].max())))
     return bound < EXACT_BELOW

@@ -20,8 +20,8 @@ from mapper.workloads.document import InputError
 from mapper.workloads.nest import LoopNest
 from mapper.workloads.tensor import tensors
 
-MOST_WORDS = 1 << 28
-"""Words of all tensors together that are simulated at most; they are held in memory."""
+MOST_BYTES = 1 << 30
+"""Memory that the tensors of a run may take: a byte per word that is read, 33 per word of the result."""
 MOST_ITERATIONS = 1 << 40
 """Executions of the statement that are simulated at most; more would take many minutes."""
 
@@ -125,11 +125,10 @@ def simulate(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping, s
 
 def check_size(nest: LoopNest) -> None:
     """Raises: InputError if ``nest`` is too large to run with real data."""
-    held = sum(tensor.words for tensor in tensors(nest))
-    if held > MOST_WORDS:
-        raise InputError(
-            nest.name, "loops", f"{held} words of data, more than {MOST_WORDS}; lower the bounds"
-        )
+    held = sum(tensor.words * (33 if tensor.written else 1) for tensor in tensors(nest))
+    if held > MOST_BYTES:
+        remedy = f"a run takes {held >> 20} MiB of data, more than {MOST_BYTES >> 20}; lower the bounds"
+        raise InputError(nest.name, "loops", remedy)
     if nest.iterations > MOST_ITERATIONS:
         remedy = f"{nest.iterations} iterations, more than {MOST_ITERATIONS}; lower the bounds"
         raise InputError(nest.name, "loops", remedy)

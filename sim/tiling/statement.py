@@ -12,40 +12,15 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
-from numpy.typing import NDArray
 
+from mapper.sim.tiling.window import Array, loops_of
 from mapper.workloads.nest import LoopNest, Operand
 from mapper.workloads.tensor import LEAST, tensors, touches_each_word_once
 
-Array = NDArray[Any]
 Labelled = tuple[Array, tuple[str, ...]]
 """An array and the loop that runs along each of its axes."""
 
 EXACT_BELOW = 1 << 53
-
-
-def loops_of(nest: LoopNest, operand: Operand) -> tuple[str, ...]:
-    """The loops an operand depends on, in nest order."""
-    return tuple(loop for loop in nest.loops if loop in operand.loops)
-
-
-def view(
-    array: Array, nest: LoopNest, operand: Operand, counts: Mapping[str, int], zero: Sequence[int]
-) -> Array:
-    """What ``operand`` touches of ``array``, one axis per loop it depends on.
-
-    ``zero``: position in the array of the element that index expressions without their constants call 0.
-    """
-    start = tuple(
-        slice(place + dimension.constant, None) for place, dimension in zip(zero, operand.index, strict=True)
-    )
-    loops = loops_of(nest, operand)
-    strides = dict.fromkeys(loops, 0)
-    for dimension, stride in zip(operand.index, array.strides, strict=True):
-        for loop, factor in dimension.coefficients:
-            strides[loop] += factor * stride
-    return as_strided(array[start], tuple(counts[loop] for loop in loops), tuple(strides.values()))
 
 
 def carried_loops(nest: LoopNest) -> frozenset[str]:

@@ -66,7 +66,7 @@ def test_no_mapping_reads_or_writes_outside_its_buffers(
 ) -> None:
     nest = nest_of(name)
 
-    @settings(max_examples=25, deadline=None, derandomize=True, database=None)
+    @settings(max_examples=8, deadline=None, derandomize=True, database=None)
     @given(mappings(nest))
     def holds(mapping: TilingMapping) -> None:
         folder = tmp_path_factory.mktemp("program")

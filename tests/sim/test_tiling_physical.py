@@ -17,7 +17,7 @@ from tests.sim.small_nest import SMALL_NESTS, machine_of, machines, mapping_of, 
 def test_useful_cycles_and_stalls_add_up_and_nothing_is_faster_than_its_parts(name: str) -> None:
     nest = nest_of(name)
 
-    @settings(max_examples=15, deadline=None, derandomize=True)
+    @settings(max_examples=10, deadline=None, derandomize=True)
     @given(machines(), mappings(nest))
     def holds(machine: DataflowMachine, mapping: TilingMapping) -> None:
         run = simulate_physical(nest, machine, mapping)
