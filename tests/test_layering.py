@@ -58,4 +58,6 @@ def test_the_referee_shares_no_code_with_formulation_or_search() -> None:
     names = imported(ROOT / "formulations" / "tiling" / "referee.py")
     modules = {name.rsplit(".", 1)[0] for name in names}
     assert not [module for module in modules if ".solver" in module or ".program" in module]
-    assert not {"mapper.models.tiling.tile", "mapper.models.tiling.cost", "mapper.models.tiling.order"} & modules
+    assert (
+        not {"mapper.models.tiling.tile", "mapper.models.tiling.cost", "mapper.models.tiling.order"} & modules
+    )

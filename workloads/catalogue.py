@@ -60,6 +60,12 @@ def catalogue_names() -> tuple[tuple[str, str], ...]:
     return tuple((name, entry.description) for name, entry in CATALOGUE.items())
 
 
+def document_text(name: str) -> str | None:
+    """The YAML of an entry that is a document, or None if there is no such entry."""
+    entry = CATALOGUE.get(name)
+    return entry_bytes(name).decode() if entry is not None and entry.origin == "document" else None
+
+
 def entry_bytes(name: str) -> bytes:
     """The bytes that an entry is: of its document, of its file in the wheel, or of the model that is built.
 

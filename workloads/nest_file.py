@@ -58,6 +58,9 @@ def nest_from_document(fields: dict[str, Any], source: str) -> LoopNest:
     operands = tuple(
         _operand(entry, position, document, source) for position, entry in enumerate(document.operands)
     )
+    for place, operand in enumerate(operands):
+        if math.prod(operand.extents) > MOST_ITERATIONS:
+            raise InputError(source, f"operands.{place}", f"more than {MOST_ITERATIONS:.0e} words; make it smaller")
     names = [operand.name for operand in operands]
     if len(set(names)) < len(names):
         raise InputError(

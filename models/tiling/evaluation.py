@@ -249,7 +249,7 @@ def _stalls(nest: LoopNest, machine: DataflowMachine, q: TileQuantities, cycles:
 
 def fits(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -> bool:
     """Whether the tiles fit PEs, register files and scratch-pad."""
-    return (
+    return bool(
         tile.product(mapping.trip_counts("spatial"), nest.loops) <= machine.pes
         and tile.rf_words(nest, mapping.trip_counts("rf")) <= machine.rf_words
         and tile.banks(nest, machine, mapping.trip_counts("rf", "spatial", "spm"))

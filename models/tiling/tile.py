@@ -81,7 +81,9 @@ def networks_of(nest: LoopNest, machine: DataflowMachine) -> tuple[list[int], li
         way: [n for n, network in enumerate(networks) if network.carries == way] for way in ("read", "write")
     }
     taken = {"read": 0, "write": 0}
-    read, write, width = [], [], []
+    read: list[int] = []
+    write: list[int] = []
+    width: list[int] = []
     for operand in nest.operands:
         used = []
         for way, needed, assigned in (("read", operand.reads, read), ("write", operand.writes, write)):

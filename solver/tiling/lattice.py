@@ -23,8 +23,11 @@ Floats = NDArray[np.float64]
 LARGEST_LATTICE = 1_500_000
 
 
-class LatticeTooLarge(Exception):
+class LatticeTooLargeError(Exception):
     """The nest has more tiles than can be tabulated."""
+
+    def __init__(self, tiles: int) -> None:
+        super().__init__(f"the nest has {tiles} tiles, more than the {LARGEST_LATTICE} that are tabulated")
 
 
 @dataclass(frozen=True)
@@ -102,12 +105,12 @@ def divisors_of(number: int) -> list[int]:
 def build_lattice(nest: LoopNest) -> Lattice:
     """Tabulate the lattice of ``nest``.
 
-    Raises: LatticeTooLarge beyond LARGEST_LATTICE tiles.
+    Raises: LatticeTooLargeError beyond LARGEST_LATTICE tiles.
     """
     lists = [divisors_of(bound) for _, bound in nest.bounds]
     counts = [len(entries) for entries in lists]
     if math.prod(counts) > LARGEST_LATTICE:
-        raise LatticeTooLarge(math.prod(counts))
+        raise LatticeTooLargeError(math.prod(counts))
     widest = max(counts)
     divisors = np.zeros((len(lists), widest), dtype=np.int64)
     quotients = np.full((len(lists), widest, widest), -1, dtype=np.int64)

@@ -51,7 +51,7 @@ class SearchTable:
 def build_table(problem: TilingProblem, pruning: Pruning) -> SearchTable:
     """Tabulate ``problem`` under ``pruning``.
 
-    Raises: LatticeTooLarge if the nest has too many tiles.
+    Raises: LatticeTooLargeError if the nest has too many tiles.
     """
     nest, machine = problem.nest, problem.machine
     lattice = build_lattice(nest)

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
@@ -68,7 +68,7 @@ Pareto = Annotated[
 ]
 
 
-class Format(str, Enum):
+class Format(StrEnum):
     """How ``explain`` writes."""
 
     text = "text"
@@ -77,7 +77,7 @@ class Format(str, Enum):
     html = "html"
 
 
-class ExportFormat(str, Enum):
+class ExportFormat(StrEnum):
     """How ``explain --export`` writes the model."""
 
     lp = "lp"
@@ -85,7 +85,7 @@ class ExportFormat(str, Enum):
     cpsat = "cpsat"
 
 
-class Listing(str, Enum):
+class Listing(StrEnum):
     """What ``list`` lists."""
 
     workloads = "workloads"
@@ -356,12 +356,12 @@ def list_names(
 
 
 @app.command(epilog="Example: mapper show dmazerunner-256 > mine.yaml")
-def show(name: Annotated[str, typer.Argument(help="A machine or a loop nest of the catalogue.")]) -> None:
+def show(name: Annotated[str, typer.Argument(help="A machine or a document of the catalogue.")]) -> None:
     """A preset as YAML, to edit."""
     from mapper.arch.source import preset_text
-    from mapper.workloads.catalogue import nest_text
+    from mapper.workloads.catalogue import document_text
 
-    text = preset_text(name) or nest_text(name)
+    text = preset_text(name) or document_text(name)
     if text is None:
         raise InputError("show", name, "is no preset; see mapper list archs and mapper list workloads")
     print(text, end="")

@@ -28,7 +28,7 @@ class Solution:
     certificate: Certificate
 
     def to_json(self) -> dict[str, Any]:
-        return json_safe(
+        return as_document(
             {
                 "schema": SOLUTION_SCHEMA,
                 "problem": self.posed.to_json(),
@@ -93,12 +93,16 @@ def versions() -> dict[str, str]:
     return found | {name: metadata.version(name) for name in SOLVERS}
 
 
-def json_safe(value: Any) -> Any:
-    """``value`` with null for numbers JSON does not have."""
+def as_document(fields: dict[str, Any]) -> dict[str, Any]:
+    """``fields`` with null for numbers JSON does not have."""
+    return {key: _json_value(entry) for key, entry in fields.items()}
+
+
+def _json_value(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: json_safe(entry) for key, entry in value.items()}
+        return as_document(value)
     if isinstance(value, list | tuple):
-        return [json_safe(entry) for entry in value]
+        return [_json_value(entry) for entry in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

@@ -218,10 +218,10 @@ class ProgressReport(AbstractContextManager["ProgressReport"]):
 
     def _write(self, event: dict[str, Any]) -> None:
         if self._log is not None:
-            from mapper.solution import json_safe
+            from mapper.solution import as_document
 
             event = {"seconds": round(time.monotonic() - self._began, 3), **event}
-            self._log.write(json.dumps(json_safe(event)) + "\n")
+            self._log.write(json.dumps(as_document(event)) + "\n")
             self._log.flush()
 
 
@@ -258,7 +258,8 @@ def cause(solution: Solution) -> str:
                 f"{part.name}: the referee rejects the mapping: {rule.rule} ({rule.place}, by {rule.size:g})"
             )
         if not certificate.found and certificate.proven:
-            return f"{part.name}: proven to have no mapping on {solution.posed.arch}; enlarge the machine or unpin decisions"
+            arch = solution.posed.arch
+            return f"{part.name}: proven to have no mapping on {arch}; enlarge the machine or unpin decisions"
     part = next(part for part in solution.parts if not part.certificate.found)
     if part.certificate.stop == "complete":
         return f"{part.name}: {part.certificate.method} found no mapping and proves nothing; try another --method"
@@ -283,7 +284,7 @@ def simulation_rows(result: dict[str, Any]) -> tuple[list[str], list[list[str]]]
     lines = []
     for part in result["parts"]:
         model, simulated = part["cost_model"], part["cost_simulated"]
-        physical = (part.get("physical") or {}).get("cycles")
+        physical = part["physical"]["cost"]["cycles"]
         lines.append(
             [
                 part["name"],

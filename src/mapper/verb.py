@@ -14,7 +14,7 @@ import yaml
 from mapper.arch.source import machine_from_document, machine_to_document
 from mapper.kind.kind import Kind, PosedPart
 from mapper.posing import SOLUTION_SCHEMA, Options, Posed, pose, pose_again, posed
-from mapper.solution import Solution, assemble, json_safe
+from mapper.solution import Solution, as_document, assemble
 from mapper.solver.certificate import Certificate
 from mapper.solving import Search, judged, run
 from mapper.workloads.document import InputError, parse_document, read_bytes
@@ -35,9 +35,8 @@ class Row:
 
     def to_json(self) -> dict[str, Any]:
         head = {"method": self.certificate.method} if self.vary is None else {"vary": self.vary}
-        return json_safe(
-            {**head, "arch": self.arch, "cost": self.cost, "certificate": self.certificate.to_json()}
-        )
+        row = {**head, "arch": self.arch, "cost": self.cost, "certificate": self.certificate.to_json()}
+        return as_document(row)
 
 
 @dataclass(frozen=True)
@@ -179,7 +178,7 @@ def simulate(solution: Path | Mapping[str, Any], seed: int = 0) -> dict[str, Any
     }
     parts = [{**by_key[part.key], "name": part.name} for part in problem.parts]
     models = [part["cost_model"] for part in parts]
-    return json_safe(
+    return as_document(
         {
             "schema": "mapper.simulation/1",
             "outputs_equal": all(part["outputs_equal"] for part in parts),

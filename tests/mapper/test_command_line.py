@@ -51,7 +51,7 @@ def test_solve_proves_the_papers_layer(mapper: Any) -> None:
     part = answer["parts"][0]
     assert part["name"] == "conv5_2"
     assert part["cost"]["edp_pj_cycles"] == 6844957271165824
-    assert COST_KEYS <= set(part["cost"])
+    assert set(part["cost"]) >= COST_KEYS
     assert set(part["certificate"]) == CERTIFICATE_KEYS
     assert part["certificate"]["proven"] and part["certificate"]["verified"]
     assert part["certificate"]["bound"] == part["certificate"]["value"] == 6844957271165824
@@ -164,7 +164,13 @@ def test_pinned_spatial_loops_are_obeyed_and_the_rest_is_proven(mapper: Any) -> 
 
 def test_compare_answers_with_rows(mapper: Any) -> None:
     run = mapper(
-        "compare", "resnet-dmazerunner/conv5_2", "--method", "branch-and-bound", "--method", "opt1+opt2+opt3", "--json"
+        "compare",
+        "resnet-dmazerunner/conv5_2",
+        "--method",
+        "branch-and-bound",
+        "--method",
+        "opt1+opt2+opt3",
+        "--json",
     )
     answer = document(run)
     assert [row["method"] for row in answer["rows"]] == ["branch-and-bound", "opt1+opt2+opt3"]
@@ -175,7 +181,9 @@ def test_compare_answers_with_rows(mapper: Any) -> None:
 
 
 def test_sweep_follows_the_energies_of_the_swept_sizes(mapper: Any) -> None:
-    run = mapper("sweep", "matmul", "--vary", "rf.bytes=256,512", "--vary", "spm.bytes=65536,131072", "--json")
+    run = mapper(
+        "sweep", "matmul", "--vary", "rf.bytes=256,512", "--vary", "spm.bytes=65536,131072", "--json"
+    )
     rows = document(run)["rows"]
     assert [row["vary"] for row in rows] == [
         {"rf.bytes": 256, "spm.bytes": 65536},
@@ -223,7 +231,9 @@ def test_progress_can_be_logged_as_json_lines(mapper: Any, tmp_path: Path) -> No
         (("list", "colours"), "colours"),
     ],
 )
-def test_wrong_input_is_one_line_that_names_the_field(mapper: Any, words: tuple[str, ...], named: str) -> None:
+def test_wrong_input_is_one_line_that_names_the_field(
+    mapper: Any, words: tuple[str, ...], named: str
+) -> None:
     code, out, err = mapper(*words)
     assert code == 2
     assert out == ""
@@ -231,7 +241,9 @@ def test_wrong_input_is_one_line_that_names_the_field(mapper: Any, words: tuple[
     assert named in err
 
 
-@pytest.mark.parametrize("words", [(), ("--help",), ("solve", "--help"), ("list", "methods"), ("list", "archs")])
+@pytest.mark.parametrize(
+    "words", [(), ("--help",), ("solve", "--help"), ("list", "methods"), ("list", "archs")]
+)
 def test_help_and_lists_import_no_heavy_library(words: tuple[str, ...]) -> None:
     script = (
         "import sys; sys.argv = ['mapper', *sys.argv[1:]]\n"
@@ -245,7 +257,17 @@ def test_help_and_lists_import_no_heavy_library(words: tuple[str, ...]) -> None:
 
 
 def test_every_command_has_help_and_an_example(mapper: Any) -> None:
-    for command in ("solve", "compare", "explain", "evaluate", "sweep", "simulate", "generate", "list", "show"):
+    for command in (
+        "solve",
+        "compare",
+        "explain",
+        "evaluate",
+        "sweep",
+        "simulate",
+        "generate",
+        "list",
+        "show",
+    ):
         code, out, _ = mapper(command, "--help")
         assert code == 0
         assert f"Example: mapper {command}" in " ".join(out.split())

@@ -85,10 +85,10 @@ class Tiling(Kind):
         return build(problem)
 
     def simulate(self, part: PosedPart, mapping: TilingMapping, seed: int) -> dict[str, Any]:
-        from mapper.sim.tiling import simulate
+        from mapper.sim.tiling import report
 
         problem: TilingProblem = part.problem
-        return simulate(problem.nest, problem.machine, mapping, seed).to_json()
+        return report(problem.nest, problem.machine, mapping, seed)
 
     def generate(self, part: PosedPart, mapping: TilingMapping, seed: int) -> dict[str, str]:
         from mapper.codegen.tiling import generate_c

@@ -1,0 +1,57 @@
+"""Every method for tilings, exact ones first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+from mapper.formulations.tiling.problem import TilingProblem
+from mapper.models.tiling.mapping import TilingMapping
+from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.tiling.annealing import ANNEALING
+from mapper.solver.tiling.branch_and_bound import BRANCH_AND_BOUND, pruned_method
+from mapper.solver.tiling.brute_force import BRUTE_FORCE
+from mapper.solver.tiling.constraint_program import CONSTRAINT_PROGRAM
+from mapper.solver.tiling.genetic import GENETIC
+from mapper.solver.tiling.prior_dataflow import PRIOR_DATAFLOWS
+from mapper.solver.tiling.random_search import RANDOM_SEARCH
+from mapper.workloads.document import InputError
+
+
+def _automatic(problem: TilingProblem, effort: Effort) -> Outcome[TilingMapping]:
+    """Branch and bound; what it restricts or refuses, brute force where the space is small, else the better
+    of what it found and annealing, with an honest bound."""
+    exact = replace(BRANCH_AND_BOUND.search(problem, effort), method=BRANCH_AND_BOUND.name)
+    if exact.proven or exact.stop != "complete":
+        return exact
+    try:
+        return replace(BRUTE_FORCE.search(problem, effort), method=BRUTE_FORCE.name)
+    except InputError:
+        ANNEALING.prepare()
+    annealed = replace(ANNEALING.search(problem, effort), method=ANNEALING.name)
+    if exact.value is None or (annealed.value is not None and annealed.value < exact.value):
+        return annealed
+    return exact
+
+
+AUTOMATIC: Method[TilingProblem, TilingMapping] = Method(
+    "auto",
+    True,
+    "branch and bound; brute force or annealing for what it cannot prove",
+    _automatic,
+    BRANCH_AND_BOUND.prepare,
+)
+
+PRUNED = tuple(pruned_method(*chosen) for chosen in product((True, False), repeat=3) if any(chosen))
+
+METHODS: tuple[Method[TilingProblem, TilingMapping], ...] = (
+    AUTOMATIC,
+    BRANCH_AND_BOUND,
+    CONSTRAINT_PROGRAM,
+    BRUTE_FORCE,
+    *PRUNED,
+    ANNEALING,
+    GENETIC,
+    RANDOM_SEARCH,
+    *PRIOR_DATAFLOWS,
+)
