@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -10,8 +9,7 @@ from pathlib import Path
 
 import onnx
 
-from mapper.workloads.document import InputError, read_bytes, sha256
-from mapper.workloads.network import InputFile
+from mapper.workloads.document import InputError, read_bytes
 from mapper.workloads.onnx_function import inline_functions
 
 LARGEST_MODEL_BYTES = 2 << 30
@@ -22,16 +20,17 @@ SMALL_VALUE_ELEMENTS = 64
 
 @dataclass(frozen=True)
 class OnnxModel:
-    """A model whose calls of local functions are unfolded, its ONNX opset, and the files it was read from."""
+    """A model whose calls of local functions are unfolded, its opsets by domain, and the files that hold its
+    external data."""
 
     source: str
     proto: onnx.ModelProto
     opsets: dict[str, int]
-    inputs: tuple[InputFile, ...]
+    external: tuple[Path, ...] = ()
 
 
 def read_model(path: Path) -> OnnxModel:
-    """The model in an ONNX file; the external data it names are found and hashed, not loaded.
+    """The model in an ONNX file; the external data it names are found, not loaded.
 
     Raises: InputError if the file, or a file it refers to, is no part of a readable model.
     """
@@ -39,24 +38,25 @@ def read_model(path: Path) -> OnnxModel:
     if not path.is_file():
         raise InputError(source, "", "is no file; give an existing .onnx file")
     data = read_bytes(path, LARGEST_MODEL_BYTES)
-    return parse_model(data, source, InputFile(source, sha256(data)), path.parent)
+    return parse_model(data, source, path.parent)
 
 
-def parse_model(data: bytes, source: str, origin: InputFile, folder: Path | None = None) -> OnnxModel:
+def parse_model(data: bytes, source: str, folder: Path | None = None) -> OnnxModel:
     """The model in ``data``; ``folder`` is where its external data lie (None: it may have none).
 
     Raises: InputError as ``read_model``.
     """
     try:
         proto = onnx.ModelProto.FromString(data)
+    except MemoryError:
+        raise
     except Exception:  # protobuf has an error type of its own per implementation
         raise InputError(source, "", "is no ONNX model, or a truncated one; export it again") from None
     if not proto.graph.node:
         raise InputError(source, "graph", "has no operators; export the model again")
     proto = inline_functions(proto, source)
     opsets = _opsets(proto, source)
-    external = _resolve_external_data(proto, source, folder)
-    return OnnxModel(source, proto, opsets, (origin, *external))
+    return OnnxModel(source, proto, opsets, _resolve_external_data(proto, source, folder))
 
 
 def _opsets(proto: onnx.ModelProto, source: str) -> dict[str, int]:
@@ -74,19 +74,16 @@ def _opsets(proto: onnx.ModelProto, source: str) -> dict[str, int]:
     return opsets
 
 
-def _resolve_external_data(proto: onnx.ModelProto, source: str, folder: Path | None) -> tuple[InputFile, ...]:
+def _resolve_external_data(proto: onnx.ModelProto, source: str, folder: Path | None) -> tuple[Path, ...]:
     """Check every reference to external data; small tensors are read, since shapes may depend on them."""
-    files: dict[str, InputFile] = {}
+    files: dict[str, Path] = {}
     for tensor in _tensors(proto.graph):
         if tensor.data_location != onnx.TensorProto.EXTERNAL:
             continue
         field = f"tensor {str(tensor.name)[:60]!r}"
         entries = {str(entry.key): str(entry.value) for entry in tensor.external_data}
         location = entries.get("location", "")
-        path = _data_file(location, source, field, folder)
-        if location not in files:
-            with path.open("rb") as file:
-                files[location] = InputFile(str(path), hashlib.file_digest(file, "sha256").hexdigest())
+        path = files[location] = files.get(location) or _data_file(location, source, field, folder)
         size = path.stat().st_size
         try:
             offset = int(entries.get("offset", "0"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from mapper.workloads.document import InputError
-from mapper.workloads.network import Layer, Network, SkippedOperator
+from mapper.workloads.network import InputFile, Layer, Network, SkippedOperator
 from mapper.workloads.onnx_file import OnnxModel
 from mapper.workloads.onnx_graph import sorted_operators
 from mapper.workloads.onnx_layer import Unmappable, is_layer, layer_kind, layer_nest
@@ -13,10 +13,17 @@ from mapper.workloads.onnx_shape import infer_shapes
 from mapper.workloads.onnx_skipped import skipped_operator
 
 
-def network_of(model: OnnxModel, name: str, batch: int | None = None, own_names: bool = False) -> Network:
+def network_of(
+    model: OnnxModel,
+    name: str,
+    batch: int | None = None,
+    inputs: tuple[InputFile, ...] = (),
+    own_names: bool = False,
+) -> Network:
     """The layers of a model, ``conv1 ...`` and ``gemm1 ...`` counted per type in topological order.
 
-    ``batch`` replaces the first dimension of the inputs; with ``own_names`` layers keep their ONNX names.
+    ``batch`` replaces the first dimension of the inputs; ``inputs`` are the files it was read
+    from; with ``own_names`` layers keep their ONNX names.
 
     Raises: InputError if the graph is broken, a layer's shape is unknown, or there is no layer.
     """
@@ -44,4 +51,4 @@ def network_of(model: OnnxModel, name: str, batch: int | None = None, own_names:
         raise InputError(
             model.source, "graph", f"has no convolution or matrix product (only {found}); give one that has"
         )
-    return Network(name, tuple(layers), tuple(skipped), model.inputs, shapes.batch)
+    return Network(name, tuple(layers), tuple(skipped), inputs, shapes.batch)

@@ -46,7 +46,9 @@ def _suffix(text: str) -> str:
 def _whole(text: str, batch: int | None) -> Network:
     if text not in CATALOGUE:
         if _suffix(text) == ".onnx":
-            return _onnx_file(text, batch)
+            from mapper.workloads.onnx_process import read_network
+
+            return read_network(Path(text), batch)
         path = Path(text)
         if not path.is_file():
             raise InputError(
@@ -59,15 +61,8 @@ def _whole(text: str, batch: int | None) -> Network:
     from mapper.workloads.onnx_file import parse_model
     from mapper.workloads.onnx_network import network_of
 
-    model = parse_model(data, text, InputFile(origin, sha256(data)))
-    return network_of(model, text, batch, CATALOGUE[text].own_names)
-
-
-def _onnx_file(text: str, batch: int | None) -> Network:
-    from mapper.workloads.onnx_file import read_model
-    from mapper.workloads.onnx_network import network_of
-
-    return network_of(read_model(Path(text)), Path(text).stem, batch)
+    inputs = (InputFile(origin, sha256(data)),)
+    return network_of(parse_model(data, text), text, batch, inputs, CATALOGUE[text].own_names)
 
 
 def _document(data: bytes, source: str, origin: str, batch: int | None) -> Network:

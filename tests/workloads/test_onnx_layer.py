@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,8 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
 from mapper.workloads.nest import LoopNest, Operand
-from mapper.workloads.network import InputFile
-from mapper.workloads.onnx_file import parse_model
+from mapper.workloads.onnx_file import parse_model, read_model
 from mapper.workloads.onnx_network import network_of
-from mapper.workloads.source import load_network
 
 Array = NDArray[np.float32]
 
@@ -37,7 +36,7 @@ def model_of(op: str, data: Sequence[int], weights: Sequence[int], **attributes:
 
 
 def nest_of(model: onnx.ModelProto) -> LoopNest:
-    network = network_of(parse_model(model.SerializeToString(), "net", InputFile("net", "")), "net")
+    network = network_of(parse_model(model.SerializeToString(), "net"), "net")
     return network.layers[0].nest
 
 
@@ -163,7 +162,7 @@ def test_quantised_layers_are_layers(
         {"w": [4, 3, 3, 3], "n": [7, 5], "s": [], "z": []},
         element=TensorProto.UINT8,
     )
-    (layer,) = load_network(path).layers
+    (layer,) = network_of(read_model(Path(path)), "net").layers
     assert (layer.name, layer.source, layer.op) == (nest_op, "quantised", op)
     assert layer.nest.iterations == (4 * 6 * 6 * 3 * 9 if nest_op == "conv1" else 6 * 7 * 5)
 
@@ -178,5 +177,5 @@ def test_layers_are_counted_per_type_in_topological_order_whatever_the_order_in_
         helper.make_node("Conv", ["b", "k"], ["c"], "second"),
     ]
     path = save_model(nodes, {"x": [1, 1, 4, 4]}, {"w": [4, 4], "k": [1, 1, 1, 1]})
-    names = [(layer.name, layer.source) for layer in load_network(path).layers]
+    names = [(layer.name, layer.source) for layer in network_of(read_model(Path(path)), "net").layers]
     assert names == [("conv1", "first"), ("gemm1", "b"), ("conv2", "second"), ("gemm2", "last")]

@@ -1,0 +1,56 @@
+"""Files of users are read in a process of their own, which may crash."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import onnx
+import pytest
+from onnx import helper
+
+from mapper.workloads.document import InputError
+from mapper.workloads.onnx_process import read_network
+from mapper.workloads.source import load_network
+
+SaveModel = Callable[..., str]
+node = helper.make_node
+
+
+def test_a_file_is_the_network_that_the_catalogue_has() -> None:
+    path = Path(onnx.__file__).parent / "backend/test/data/light/light_shufflenet.onnx"
+    file, entry = load_network(str(path), 2), load_network("shufflenet", 2)
+    assert (file.layers, file.skipped, file.batch) == (entry.layers, entry.skipped, entry.batch)
+    assert [(read.path, read.sha256) for read in file.inputs] == [(str(path), entry.inputs[0].sha256)]
+
+
+def test_a_fault_keeps_its_field_and_remedy(save_model: SaveModel) -> None:
+    path = save_model([node("MatMul", ["x", "x"], ["y"])], {"x": [2, "K"]})
+    with pytest.raises(InputError) as caught:
+        load_network(path)
+    assert (caught.value.source, caught.value.field) == (path, "input 'x'")
+
+
+def test_an_operator_that_crashes_onnx_is_one_line(save_model: SaveModel) -> None:
+    nodes = [node("Split", ["x"], ["a", "b"], axis=0, num_outputs=1), node("MatMul", ["a", "a"], ["y"])]
+    path = save_model(nodes, {"x": [6, None]}, opset=18)
+    with pytest.raises(InputError) as caught:  # what it says depends on the release of onnx
+        load_network(path)
+    assert str(caught.value).startswith(path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.slow
+def test_an_operator_that_keeps_onnx_busy_for_ever_is_one_line(save_model: SaveModel) -> None:
+    nodes = [node("Einsum", ["x"], ["t"], equation="......"), node("MatMul", ["x", "x"], ["y"])]
+    with pytest.raises(InputError, match="takes longer than 30 s to read; simplify the model"):
+        load_network(save_model(nodes, {"x": [2, 2]}))
+
+
+def test_a_module_of_the_same_name_in_the_working_directory_is_not_taken(
+    save_model: SaveModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "onnx.py").write_text("raise SystemExit(7)")
+    monkeypatch.chdir(tmp_path)
+    path = save_model([node("MatMul", ["x", "x"], ["y"])], {"x": [2, 2]})
+    assert read_network(Path(path)).macs == 8
