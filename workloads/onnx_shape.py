@@ -88,10 +88,11 @@ def infer_shapes(model: OnnxModel, operators: tuple[Operator, ...], batch: int |
     fixed = declared if isinstance(declared, int) else None
     if batch is None or batch == fixed:
         return _infer(model, operators, inputs, fixed, None)
-    before = _infer(model, operators, with_batch(inputs, declared, fixed or 1), fixed, None)
-    if batch == (fixed or 1):
+    written = fixed or 1
+    before = _infer(model, operators, with_batch(inputs, declared, written), written, None)
+    if batch == written:
         return before
-    rebatch = Rebatch(before.types, fixed or 1, batch)
+    rebatch = Rebatch(before.types, written, batch)
     return _infer(model, operators, with_batch(inputs, declared, batch), batch, rebatch)
 
 

@@ -28,10 +28,11 @@ def batches(path: str, batch: int | None = None) -> list[int]:
     return [next(iter(layer.nest.trip_counts.values())) for layer in read(path, batch).layers]
 
 
-def test_an_open_batch_is_given_on_the_command_line(save_model: SaveModel) -> None:
+@pytest.mark.parametrize("batch", [1, 5])
+def test_an_open_batch_is_given_on_the_command_line(save_model: SaveModel, batch: int) -> None:
     path = save_model([node("Conv", ["x", "w"], ["y"])], {"x": ["N", 3, 8, 8]}, {"w": [4, 3, 3, 3]})
-    assert read(path, 5).batch == 5
-    assert batches(path, 5) == [5]
+    assert read(path, batch).batch == batch
+    assert batches(path, batch) == [batch]
 
 
 def test_an_open_batch_that_is_not_given_is_named(save_model: SaveModel) -> None:
