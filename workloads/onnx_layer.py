@@ -209,6 +209,9 @@ def _absent(axis: int, rank: int, factor: tuple[int, ...], batch: tuple[int, ...
 
 def _check_size(nest: LoopNest, operator: Operator, source: str) -> None:
     largest = max(max(nest.trip_counts.values()), *(max(operand.extents) for operand in nest.operands))
-    if nest.iterations > MOST_ITERATIONS or largest > LARGEST_SIZE:
-        remedy = f"{nest.iterations:.0e} iterations, or a size beyond 2^31; lower its sizes"
+    words = max(math.prod(operand.extents) for operand in nest.operands)
+    if max(nest.iterations, words) > MOST_ITERATIONS or largest > LARGEST_SIZE:
+        remedy = (
+            f"{nest.iterations:.0e} iterations over {words:.0e} words is beyond this program; lower its sizes"
+        )
         raise InputError(source, operator.field(), remedy)
