@@ -113,6 +113,17 @@ class Operand:
         """Words touched by loops of these trip counts: ``data_alloc`` of section 4.3.1."""
         return math.prod(dimension.span(trip_counts) for dimension in self.index)
 
+    def touches_each_word_once(self, trip_counts: Mapping[str, int]) -> bool:
+        """Whether no two values of the operand's loops name the same word (sufficient, by mixed radix)."""
+        for dimension in self.index:
+            reach = 0
+            for loop, factor in sorted(dimension.coefficients, key=lambda term: abs(term[1])):
+                if trip_counts[loop] > 1:
+                    if abs(factor) <= reach:
+                        return False
+                    reach += abs(factor) * (trip_counts[loop] - 1)
+        return True
+
 
 @dataclass(frozen=True)
 class LoopNest:

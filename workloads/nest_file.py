@@ -60,7 +60,9 @@ def nest_from_document(fields: dict[str, Any], source: str) -> LoopNest:
     )
     for place, operand in enumerate(operands):
         if math.prod(operand.extents) > MOST_ITERATIONS:
-            raise InputError(source, f"operands.{place}", f"more than {MOST_ITERATIONS:.0e} words; make it smaller")
+            raise InputError(
+                source, f"operands.{place}", f"more than {MOST_ITERATIONS:.0e} words; make it smaller"
+            )
     names = [operand.name for operand in operands]
     if len(set(names)) < len(names):
         raise InputError(
@@ -70,6 +72,14 @@ def nest_from_document(fields: dict[str, Any], source: str) -> LoopNest:
         raise InputError(
             source, "operands", "exactly one operand must be written (access write or read_write)"
         )
+    written = next(operand for operand in operands if operand.writes)
+    if not written.touches_each_word_once(document.loops):
+        remedy = "its tiles would overlap, so partial results would be lost; write each word from one index"
+        raise InputError(source, f"operands.{names.index(written.name)}.index", remedy)
+    if written.access == "write" and set(loops) - written.loops:
+        loop = min(set(loops) - written.loops)
+        remedy = f"every iteration of {loop} writes the same words; make it read_write if they are summed"
+        raise InputError(source, f"operands.{names.index(written.name)}.access", remedy)
     unused = set(loops) - {loop for operand in operands for loop in operand.loops}
     if unused:
         raise InputError(source, f"loops.{min(unused)}", "no operand is indexed by it; remove the loop")

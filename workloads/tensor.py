@@ -76,18 +76,6 @@ def bounds_of(dimension: AffineIndex, trip_counts: Mapping[str, int]) -> tuple[i
     return constant + sum(min(0, end) for end in ends), constant + sum(max(0, end) for end in ends)
 
 
-def touches_each_word_once(operand: Operand, trip_counts: Mapping[str, int]) -> bool:
-    """Whether no two values of the operand's loops name the same word (sufficient, by mixed radix)."""
-    for dimension in operand.index:
-        reach = 0
-        for loop, factor in sorted(dimension.coefficients, key=lambda term: abs(term[1])):
-            if trip_counts[loop] > 1:
-                if abs(factor) <= reach:
-                    return False
-                reach += abs(factor) * (trip_counts[loop] - 1)
-    return True
-
-
 def _linear_part(operand: Operand) -> tuple[Any, ...]:
     return tuple(dimension.coefficients for dimension in operand.index)
 

@@ -149,10 +149,7 @@ def _to_spm(writer: Writer, tiles: Tiles, k: int, idle: Sequence[tuple[str, int,
 
     target = place(f"spm_{buffered.name}", {}, buffered.spm_low)
     source = place(f"(*dram_{buffered.tensor.name})", _dram_digits(tiles), buffered.tensor.low)
-    # The tensor itself begins at zero: tiles that meet others are always fetched.
-    may_clear = (
-        operand.is_updated and operand.zero_initialised and not (buffered.shared or buffered.overlapping)
-    )
+    may_clear = operand.is_updated and operand.zero_initialised and not buffered.shared
     value = _visited(writer, f"{operand.name}: next tile from DRAM", source, idle if may_clear else None)
     count = writer.nested(heads)
     writer.line(f"{target} = {value};")
@@ -187,9 +184,7 @@ def _to_rf(writer: Writer, tiles: Tiles, k: int, idle: Sequence[tuple[str, int, 
     source = place(f"spm_{buffered.name}", _tile_in_spm(tiles), buffered.spm_low)
     cleared: Sequence[tuple[str, int, str]] | None = None
     if operand.is_updated:
-        if buffered.overlapping:
-            cleared = []
-        elif operand.zero_initialised and not buffered.shared:
+        if operand.zero_initialised and not buffered.shared:
             cleared = idle
         members = [loop for loop in tiles.pe_loops if loop not in operand.loops]
         if members:
@@ -238,9 +233,6 @@ def _from_rf(writer: Writer, tiles: Tiles) -> None:
     buffered = tiles.buffers[tiles.written]
     operand = buffered.operand
     members = [loop for loop in tiles.pe_loops if loop not in operand.loops]
-    if operand.is_updated and buffered.overlapping:
-        _add_overlapping(writer, tiles)
-        return
     adding = operand.is_updated and bool(members)
     together = "; PEs add up their parts" if adding else ""
     writer.line(f"/* {operand.name}: the tile leaves the register files{together}. */")
@@ -265,25 +257,6 @@ def _from_rf(writer: Writer, tiles: Tiles) -> None:
         _pe(writer, tiles, last=members)
         writer.line(f"{spm} = {rf};")
     writer.close(max(count, 1))
-
-
-def _add_overlapping(writer: Writer, tiles: Tiles) -> None:
-    """Tiles of several PEs share words: each adds its part to what the scratch-pad holds."""
-    buffered = tiles.buffers[tiles.written]
-    operand = buffered.operand
-    writer.line(f"/* {operand.name}: every PE adds its part to the tile in the scratch-pad. */")
-    heads, words = _box(operand, tiles.rf)
-    spm, rf = (
-        indexed(array, subscripts(operand, digits, _from_least(operand, tiles.rf, low), words))
-        for array, digits, low in (
-            (f"spm_{buffered.name}", _tile_in_spm(tiles), buffered.spm_low),
-            (f"rf_{buffered.name}[pe]", {}, buffered.rf_low),
-        )
-    )
-    count = _each_pe(writer, tiles)
-    inner = writer.nested(heads)
-    writer.line(f"{spm} = add({spm}, {rf});")
-    writer.close(inner + count)
 
 
 def _from_spm(writer: Writer, tiles: Tiles) -> None:

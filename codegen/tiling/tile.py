@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.workloads.document import InputError
 from mapper.workloads.nest import LoopNest, Operand
-from mapper.workloads.tensor import Tensor, bounds_of, tensors, touches_each_word_once
+from mapper.workloads.tensor import Tensor, bounds_of, tensors
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,6 @@ class Buffered:
     rf_low: tuple[int, ...]
     rf_shape: tuple[int, ...]
     shared: bool
-    overlapping: bool
 
     @property
     def word(self) -> str:
@@ -89,12 +88,6 @@ def _buffers(nest: LoopNest, rf: Mapping[str, int], spm: Mapping[str, int]) -> t
             group = tensor.operands if tensor.written else (position,)
             members = [nest.operands[member] for member in group]
             name = next((member.name for member in members if member.writes), nest.operands[position].name)
-            overlapping = tensor.written and not touches_each_word_once(
-                nest.operands[position], nest.trip_counts
-            )
-            if overlapping and len(members) > 1:
-                remedy = "is read while several iterations meet in one of its words; copy it first"
-                raise InputError(nest.name, tensor.name, remedy)
             by_position[position] = Buffered(
                 nest.operands[position],
                 tensor,
@@ -102,7 +95,6 @@ def _buffers(nest: LoopNest, rf: Mapping[str, int], spm: Mapping[str, int]) -> t
                 *_hull(members, spm),
                 *_hull(members, rf),
                 shared=len(members) > 1,
-                overlapping=overlapping,
             )
     return tuple(by_position[position] for position in range(len(nest.operands)))
 

@@ -22,7 +22,7 @@ from mapper.sim.tiling.footprint import footprints, networks, shape_of
 from mapper.sim.tiling.simulation import check_size
 from mapper.sim.tiling.walk import walk
 from mapper.workloads.nest import LoopNest
-from mapper.workloads.tensor import tensors, touches_each_word_once
+from mapper.workloads.tensor import tensors
 
 PHYSICAL_RULES = Rules(stored_extent="touched", partial_sums="first_visit_free", energy="exact")
 
@@ -114,7 +114,7 @@ class _Timeline:
         self._free = [0] * len(lanes)
         self._written = next(k for k, operand in enumerate(nest.operands) if operand.writes)
         result = nest.operands[self._written]
-        self._keeps_zero = result.zero_initialised and touches_each_word_once(result, nest.trip_counts)
+        self._keeps_zero = result.zero_initialised
         self._seen_at: dict[str, set[int]] = {"spm": set(), "rf": set()}
         # A tensor that is read where it is written cannot be fetched before the result has left.
         self._reads_result = any(tensor.written and len(tensor.operands) > 1 for tensor in tensors(nest))

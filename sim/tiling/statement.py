@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from mapper.sim.tiling.window import Array, loops_of
-from mapper.workloads.nest import LoopNest, Operand
-from mapper.workloads.tensor import LEAST, tensors, touches_each_word_once
+from mapper.workloads.nest import LoopNest
+from mapper.workloads.tensor import LEAST, tensors
 
 Labelled = tuple[Array, tuple[str, ...]]
 """An array and the loop that runs along each of its axes."""
@@ -43,9 +43,7 @@ def number_type(nest: LoopNest) -> type[np.float64] | type[np.int64]:
     written = next(operand for operand in nest.operands if operand.writes)
     reads = sum(operand.access == "read" for operand in nest.operands)
     term = abs(LEAST) ** reads if nest.operation == "multiply_add" else abs(LEAST) * reads
-    terms = nest.iterations
-    if touches_each_word_once(written, nest.trip_counts):
-        terms = math.prod(bound for loop, bound in nest.bounds if loop not in written.loops)
+    terms = math.prod(bound for loop, bound in nest.bounds if loop not in written.loops)
     return np.float64 if term * terms + abs(LEAST) < EXACT_BELOW else np.int64
 
 
@@ -62,7 +60,7 @@ class Statement:
         sources = [k for k, operand in enumerate(nest.operands) if operand.access == "read"]
         self._accumulates = nest.operands[written].is_updated
         self._steps: list[tuple[Array, Callable[[], Array]]] = []
-        for taken in _steps(nest, nest.operands[written], rf, array):
+        for taken in _steps(nest, rf):
             parts = [_part(tile, loops, taken) for tile, loops in zip(views, labels, strict=True)]
             counts = {loop: len(range(array[loop])[taken.get(loop, slice(None))]) for loop in nest.loops}
             factors = [(parts[k], labels[k]) for k in sources]
@@ -79,32 +77,20 @@ class Statement:
     def _value(
         self, factors: Sequence[Labelled], out: tuple[str, ...], counts: Mapping[str, int]
     ) -> Callable[[], Array]:
-        if not self._accumulates:
-            # A plain write is overwritten along loops that do not index it: the last iteration remains.
-            factors = [_last(part, loops, out) for part, loops in factors]
-            counts = {loop: counts[loop] if loop in out else 1 for loop in counts}
         if self._nest.operation == "multiply_add":
             return _product(factors, out, counts)
         return _sum(factors, out, counts)
 
 
-def _steps(
-    nest: LoopNest, written: Operand, rf: Mapping[str, int], array: Mapping[str, int]
-) -> Iterator[dict[str, slice]]:
+def _steps(nest: LoopNest, rf: Mapping[str, int]) -> Iterator[dict[str, slice]]:
     """Parts of a pass that run one after another, as slices of loops; one part is the usual case.
 
-    Loops that carry values run in sequence within each PE. Loops that name one word of the result several
-    times are taken apart, since a view of it must not name a word twice.
+    Loops that carry values run in sequence within each PE.
     """
     choices: dict[str, list[slice]] = {}
     for loop in nest.loops:
         if loop in carried_loops(nest) and rf[loop] > 1:
             choices[loop] = [slice(digit, None, rf[loop]) for digit in range(rf[loop])]
-    if not touches_each_word_once(written, array):
-        for dimension in written.index:
-            loops = sorted((loop for loop, _ in dimension.coefficients), key=lambda loop: array[loop])
-            for loop in loops[:-1]:
-                choices[loop] = [slice(digit, digit + 1) for digit in range(array[loop])]
     for chosen in product(*choices.values()):
         yield dict(zip(choices, chosen, strict=True))
 
@@ -112,11 +98,6 @@ def _steps(
 def _part(tile: Array, loops: tuple[str, ...], taken: Mapping[str, slice]) -> Array:
     chosen: Any = (*(taken.get(loop, slice(None)) for loop in loops), ...)
     return np.asarray(tile[chosen])
-
-
-def _last(part: Array, loops: tuple[str, ...], out: tuple[str, ...]) -> Labelled:
-    kept = part[(*(slice(None) if loop in out else -1 for loop in loops), ...)]
-    return kept, tuple(loop for loop in loops if loop in out)
 
 
 def _aligned(loops: tuple[str, ...], out: tuple[str, ...]) -> Callable[[Array], Array]:

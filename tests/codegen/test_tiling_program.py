@@ -16,7 +16,6 @@ from mapper.sim.tiling import simulate
 from mapper.workloads.document import InputError
 from mapper.workloads.layer import convolution_nest, square_convolution
 from mapper.workloads.nest import LoopNest
-from mapper.workloads.nest_file import nest_from_document
 from tests.sim.small_nest import SMALL_NESTS, machine_of, mapping_of, mappings, nest_of
 
 STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
@@ -136,27 +135,6 @@ def test_a_changed_copy_is_reported_as_a_mismatch(tmp_path: Path) -> None:
     done = subprocess.run([compiled(program, tmp_path)], capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stdout.strip().endswith("MISMATCH")
-
-
-def test_partial_sums_of_overlapping_tiles_are_kept(tmp_path: Path) -> None:
-    # A transposed convolution: neighbouring tiles of O share a word.
-    nest = nest_from_document(
-        {
-            "schema": "mapper.nest/1",
-            "name": "transposed",
-            "loops": {"X": 4, "F": 3, "C": 4},
-            "operands": [
-                {"tensor": "O", "index": ["2*X + F"], "access": "read_write"},
-                {"tensor": "I", "index": ["X", "C"]},
-                {"tensor": "W", "index": ["C", "F"]},
-            ],
-        },
-        "transposed",
-    )
-    mapping = mapping_of(nest, dram="C X F", X={"spatial": 2}, F={"rf": 3}, C={"rf": 2})
-    simulated = simulate(nest, machine_of(), mapping)
-    assert simulated.outputs_equal
-    assert run(nest, mapping, tmp_path) == f"checksum {simulated.checksum:016x} OK"
 
 
 def test_the_same_seed_gives_the_same_text() -> None:
