@@ -96,6 +96,10 @@ def _executor(search: Search, side_by_side: int) -> Iterator[Executor]:
     with ThreadPoolExecutor(side_by_side) as executor:
         try:
             yield executor
+        except InputError:
+            # A method that refuses one part fits the problem no more: parts not begun are not tried.
+            executor.shutdown(wait=False, cancel_futures=True)
+            raise
         except BaseException:
             search.interrupt.set()
             raise

@@ -98,6 +98,10 @@ class Kind(ABC):
         """A mapping from a document."""
 
     @abstractmethod
+    def describe(self, part: Part) -> list[str]:
+        """A part's mapping and what it costs, in a few lines for people."""
+
+    @abstractmethod
     def total(self, costs: list[dict[str, Any]]) -> dict[str, Any]:
         """The cost of the whole from that of its parts."""
 

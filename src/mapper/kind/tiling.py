@@ -9,8 +9,8 @@ from typing import Any, ClassVar, cast
 from mapper.arch.source import Machine
 from mapper.formulations.tiling.problem import OBJECTIVES, Objective, Pins, TilingProblem
 from mapper.formulations.tiling.referee import verify
-from mapper.kind.kind import Judged, Kind, PosedPart
-from mapper.models.tiling.mapping import TilingMapping
+from mapper.kind.kind import Judged, Kind, Part, PosedPart
+from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS, TilingMapping
 from mapper.solver.method import Method
 from mapper.workloads.document import InputError
 from mapper.workloads.nest_file import nest_from_document, nest_to_document
@@ -50,6 +50,21 @@ class Tiling(Kind):
 
     def read_mapping(self, fields: Mapping[str, Any], problem: TilingProblem, source: str) -> TilingMapping:
         return TilingMapping.from_json(fields, problem.nest, source)
+
+    def describe(self, part: Part) -> list[str]:
+        assert isinstance(part.mapping, TilingMapping) and part.breakdown is not None
+        lines = []
+        for level in LEVELS:
+            counts = part.mapping.trip_counts(level)
+            order = part.mapping.order(level) if level in ORDERED_LEVELS else part.mapping.loops
+            runs = " ".join(f"{loop}={counts[loop]}" for loop in order if counts[loop] > 1)
+            note = "  (outer to inner)" if level in ORDERED_LEVELS and " " in runs else ""
+            lines.append(f"  {level:8} {runs or '–'}{note}")
+        energy = part.breakdown["energy_pj"]
+        whole = sum(energy.values()) or 1.0
+        shares = ", ".join(f"{name} {value / whole:.1%}" for name, value in energy.items())
+        stalls = ", ".join(f"{cause} {cycles:,}" for cause, cycles in part.breakdown["stall_cycles"].items())
+        return [*lines, f"  energy   {shares}", f"  stalls   {stalls} cycles"]
 
     def total(self, costs: list[dict[str, Any]]) -> dict[str, Any]:
         total = {key: sum(cost[key] for cost in costs) for key in ("energy_pj", "cycles", "edp_pj_cycles")}
