@@ -2,26 +2,46 @@
 
 from __future__ import annotations
 
-import json
-import signal
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mapper.option import (
+    Arch,
+    AsJson,
+    Batch,
+    ExportFormat,
+    Fix,
+    Format,
+    Listing,
+    Log,
+    MaxBuffer,
+    MaxPes,
+    MethodName,
+    MinThroughput,
+    Model,
+    Objective,
+    Output,
+    Pareto,
+    Quiet,
+    Seed,
+    TimeLimit,
+    Workers,
+    Workload,
+    check_writable,
+    dumped,
+    interruptible,
+    progress_of,
+    read_options,
+    read_search,
+)
 from mapper.workloads.document import InputError
 
 if TYPE_CHECKING:
-    from mapper.posing import Options
     from mapper.solution import Solution
-    from mapper.solving import Search
 
 app = typer.Typer(
     name="mapper",
@@ -30,68 +50,6 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
 )
-
-Workload = Annotated[
-    str | None,
-    typer.Argument(
-        help="A catalogue name, name/part, or a file (.onnx, .yaml, .json). Default: resnet-dmazerunner."
-    ),
-]
-Arch = Annotated[str | None, typer.Option("--arch", help="A machine: a preset's name or a YAML file.")]
-Objective = Annotated[
-    str | None,
-    typer.Option(help="edp, energy, latency, ii, throughput, pes, dsps or traffic; each kind has a default."),
-]
-MethodName = Annotated[str, typer.Option("--method", help="How to solve; see mapper list methods.")]
-TimeLimit = Annotated[
-    float | None, typer.Option(min=0.0, help="Seconds for the whole command (compare: per method).")
-]
-Workers = Annotated[int | None, typer.Option(min=1, help="Threads to use. Default: all processors.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of searches and data.")]
-Output = Annotated[
-    Path | None, typer.Option("-o", "--output", help="Write the solution here as parts finish.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
-Log = Annotated[Path | None, typer.Option(help="Write progress to this file as JSON lines.")]
-Batch = Annotated[int | None, typer.Option(min=1, help="Images at once.")]
-Fix = Annotated[
-    list[str] | None,
-    typer.Option(help="Pin a decision, KEY=VALUE (spatial=Oy,Ox; M.rf=8; order.dram=M,N,C). Repeatable."),
-]
-MinThroughput = Annotated[float | None, typer.Option(min=0.0, help="Least throughput in frames per second.")]
-MaxPes = Annotated[int | None, typer.Option(min=1, help="Most PEs to use.")]
-MaxBuffer = Annotated[int | None, typer.Option(min=0, help="Most bytes of buffers.")]
-Model = Annotated[str | None, typer.Option(help="The model to use, where a kind has several.")]
-Pareto = Annotated[
-    bool, typer.Option("--pareto", help="All trade-offs instead of one optimum, where a kind has them.")
-]
-
-
-class Format(StrEnum):
-    """How ``explain`` writes."""
-
-    text = "text"
-    markdown = "markdown"
-    latex = "latex"
-    html = "html"
-
-
-class ExportFormat(StrEnum):
-    """How ``explain --export`` writes the model."""
-
-    lp = "lp"
-    mps = "mps"
-    cpsat = "cpsat"
-
-
-class Listing(StrEnum):
-    """What ``list`` lists."""
-
-    workloads = "workloads"
-    archs = "archs"
-    objectives = "objectives"
-    methods = "methods"
 
 
 @app.command(epilog="Example: mapper solve resnet50 --objective edp -o resnet50.json")
@@ -120,25 +78,25 @@ def solve(
     from mapper.solution import write_whole
     from mapper.solving import run
 
-    options = _options(batch, fix, min_throughput, max_pes, max_buffer, model)
-    search = _search(method, time_limit, workers, seed)
-    _check_writable(output)
-    with _interruptible(search):
+    options = read_options(batch, fix, min_throughput, max_pes, max_buffer, model)
+    search = read_search(method, time_limit, workers, seed)
+    check_writable(output)
+    with interruptible(search):
         posed = pose(workload, arch, objective, options)
         if pareto:
             raise InputError(
                 "--pareto", "", f"a {posed.kind.name} problem has no trade-offs to list; leave it out"
             )
-        with _progress(len(posed.parts), quiet, log) as report:
+        with progress_of(len(posed.parts), quiet, log) as report:
 
             def finished(solution: Solution) -> None:
                 report.finished(solution)
                 if output is not None:
-                    write_whole(output, _dumped(solution.to_json()))
+                    write_whole(output, dumped(solution.to_json()))
 
             solution = run(posed, replace(search, listener=report.progress), finished)
     if output is not None:
-        write_whole(output, _dumped(solution.to_json()))
+        write_whole(output, dumped(solution.to_json()))
     _show(solution, as_json)
 
 
@@ -168,21 +126,21 @@ def compare(
     from mapper.solving import method_named
     from mapper.verb import compare as api
 
-    options = _options(batch, fix, min_throughput, max_pes, max_buffer, model)
-    search = _search("auto", time_limit, workers, seed)
+    options = read_options(batch, fix, min_throughput, max_pes, max_buffer, model)
+    search = read_search("auto", time_limit, workers, seed)
     if method:
         from mapper.posing import pose
 
         kind = pose(workload, arch, objective, options).kind
         for name in method:
             method_named(kind, name)
-    with _interruptible(search), _progress(1, quiet, log) as report:
+    with interruptible(search), progress_of(1, quiet, log) as report:
         comparison = api(
             workload, arch, objective, options, replace(search, listener=report.progress), method
         )
     heading, lines = terminal.comparison_rows(comparison)
     if as_json:
-        print(_dumped(comparison.to_json()), end="")
+        print(dumped(comparison.to_json()), end="")
     elif as_csv:
         print(terminal.as_csv(heading, lines), end="")
     elif as_markdown:
@@ -217,7 +175,7 @@ def explain(
     from mapper.explaining import explain as api
     from mapper.explaining import export as write_model
 
-    options = _options(batch, fix, min_throughput, max_pes, max_buffer, model)
+    options = read_options(batch, fix, min_throughput, max_pes, max_buffer, model)
     if export is not None:
         write_model(workload, arch, objective, options, export[0].value, export[1])
     print(api(workload, arch, objective, options, format.value), end="")
@@ -243,10 +201,10 @@ def evaluate(
 
     if mapping is None:
         raise InputError("--mapping", "", "is missing; give the file that holds the mapping")
-    solution = api(workload, arch, mapping, objective, _options(batch, fix, None, None, None, model))
+    solution = api(workload, arch, mapping, objective, read_options(batch, fix, None, None, None, model))
     if output is not None:
-        _check_writable(output)
-        write_whole(output, _dumped(solution.to_json()))
+        check_writable(output)
+        write_whole(output, dumped(solution.to_json()))
     _show(solution, as_json)
 
 
@@ -284,10 +242,10 @@ def sweep(
 
     if not vary:
         raise InputError("--vary", "", "is missing; give KEY=V1,V2,... with a field of the machine")
-    _check_writable(plot)
-    options = _options(batch, fix, min_throughput, max_pes, max_buffer, model)
-    search = _search(method, time_limit, workers, seed)
-    with _interruptible(search), _progress(1, quiet, log) as report:
+    check_writable(plot)
+    options = read_options(batch, fix, min_throughput, max_pes, max_buffer, model)
+    search = read_search(method, time_limit, workers, seed)
+    with interruptible(search), progress_of(1, quiet, log) as report:
         grid = dict(varied_values(text) for text in vary)
         swept = api(workload, arch, grid, objective, options, replace(search, listener=report.progress))
     if plot is not None:
@@ -295,7 +253,7 @@ def sweep(
 
         draw_sweep(swept, plot)
     if as_json:
-        print(_dumped(swept.to_json()), end="")
+        print(dumped(swept.to_json()), end="")
     else:
         terminal.print_table(*terminal.sweep_rows(swept))
     found = any(row.certificate.found for row in swept.rows)
@@ -315,7 +273,7 @@ def simulate(
 
     result = api(solution, seed)
     if as_json:
-        print(_dumped(result), end="")
+        print(dumped(result), end="")
     else:
         terminal.print_table(*terminal.simulation_rows(result))
         print(f"data: seeded integers, seed {seed}", file=sys.stderr)
@@ -348,7 +306,7 @@ def list_names(
     """Names that the other commands take."""
     names = _listed(what)
     if as_json:
-        print(_dumped([{"name": name, "description": text} for name, text in names]), end="")
+        print(dumped([{"name": name, "description": text} for name, text in names]), end="")
         return
     width = max(len(name) for name, _ in names)
     for name, text in names:
@@ -397,73 +355,11 @@ def _fail(line: str, code: int) -> None:
     sys.exit(code)
 
 
-def _options(
-    batch: int | None,
-    fix: list[str] | None,
-    min_throughput: float | None,
-    max_pes: int | None,
-    max_buffer: int | None,
-    model: str | None,
-) -> Options:
-    from mapper.posing import Options
-
-    pinned: dict[str, str] = {}
-    for text in fix or []:
-        key, equals, value = text.partition("=")
-        if not equals or not key:
-            raise InputError("--fix", text[:60], "write KEY=VALUE")
-        if key in pinned:
-            raise InputError("--fix", key, "is pinned twice")
-        pinned[key] = value
-    return Options(batch, pinned, min_throughput, max_pes, max_buffer, model)
-
-
-def _search(method: str, time_limit: float | None, workers: int | None, seed: int) -> Search:
-    from mapper.solving import Search
-
-    return Search(method, time_limit, workers, seed)
-
-
-def _progress(parts: int, quiet: bool, log: Path | None) -> Any:
-    from mapper.terminal import ProgressReport
-
-    return ProgressReport(parts, quiet, log)
-
-
-@contextmanager
-def _interruptible(search: Search) -> Iterator[None]:
-    """The first Ctrl-C asks the search to end with what it has, the second ends the program."""
-
-    def ask(number: int, frame: FrameType | None) -> None:
-        if search.interrupt.is_set():
-            raise KeyboardInterrupt
-        search.interrupt.set()
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, ask)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _check_writable(path: Path | None) -> None:
-    """Fail before the search, not after it, if its result cannot be written."""
-    if path is not None and (path.is_dir() or not path.resolve().parent.is_dir()):
-        raise InputError("-o", str(path), "cannot be written; give a file in an existing folder")
-
-
-def _dumped(document: Any) -> str:
-    return json.dumps(document, indent=1, allow_nan=False) + "\n"
-
-
 def _show(solution: Solution, as_json: bool) -> None:
     from mapper import terminal
 
     if as_json:
-        print(_dumped(solution.to_json()), end="")
+        print(dumped(solution.to_json()), end="")
     else:
         print(terminal.headline(solution))
         terminal.print_table(*terminal.solution_rows(solution))

@@ -1,0 +1,145 @@
+"""Options that the commands share, and what they are read into."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mapper.workloads.document import InputError
+
+if TYPE_CHECKING:
+    from mapper.posing import Options
+    from mapper.solving import Search
+
+Workload = Annotated[
+    str | None,
+    typer.Argument(
+        help="A catalogue name, name/part, or a file (.onnx, .yaml, .json). Default: resnet-dmazerunner."
+    ),
+]
+Arch = Annotated[str | None, typer.Option("--arch", help="A machine: a preset's name or a YAML file.")]
+Objective = Annotated[
+    str | None,
+    typer.Option(help="edp, energy, latency, ii, throughput, pes, dsps or traffic; each kind has a default."),
+]
+MethodName = Annotated[str, typer.Option("--method", help="How to solve; see mapper list methods.")]
+TimeLimit = Annotated[
+    float | None, typer.Option(min=0.0, help="Seconds for the whole command (compare: per method).")
+]
+Workers = Annotated[int | None, typer.Option(min=1, help="Threads to use. Default: all processors.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of searches and data.")]
+Output = Annotated[
+    Path | None, typer.Option("-o", "--output", help="Write the solution here as parts finish.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
+Log = Annotated[Path | None, typer.Option(help="Write progress to this file as JSON lines.")]
+Batch = Annotated[int | None, typer.Option(min=1, help="Images at once.")]
+Fix = Annotated[
+    list[str] | None,
+    typer.Option(help="Pin a decision, KEY=VALUE (spatial=Oy,Ox; M.rf=8; order.dram=M,N,C). Repeatable."),
+]
+MinThroughput = Annotated[float | None, typer.Option(min=0.0, help="Least throughput in frames per second.")]
+MaxPes = Annotated[int | None, typer.Option(min=1, help="Most PEs to use.")]
+MaxBuffer = Annotated[int | None, typer.Option(min=0, help="Most bytes of buffers.")]
+Model = Annotated[str | None, typer.Option(help="The model to use, where a kind has several.")]
+Pareto = Annotated[
+    bool, typer.Option("--pareto", help="All trade-offs instead of one optimum, where a kind has them.")
+]
+
+
+class Format(StrEnum):
+    """How ``explain`` writes."""
+
+    text = "text"
+    markdown = "markdown"
+    latex = "latex"
+    html = "html"
+
+
+class ExportFormat(StrEnum):
+    """How ``explain --export`` writes the model."""
+
+    lp = "lp"
+    mps = "mps"
+    cpsat = "cpsat"
+
+
+class Listing(StrEnum):
+    """What ``list`` lists."""
+
+    workloads = "workloads"
+    archs = "archs"
+    objectives = "objectives"
+    methods = "methods"
+
+
+def read_options(
+    batch: int | None,
+    fix: list[str] | None,
+    min_throughput: float | None,
+    max_pes: int | None,
+    max_buffer: int | None,
+    model: str | None,
+) -> Options:
+    from mapper.posing import Options
+
+    pinned: dict[str, str] = {}
+    for text in fix or []:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise InputError("--fix", text[:60], "write KEY=VALUE")
+        if key in pinned:
+            raise InputError("--fix", key, "is pinned twice")
+        pinned[key] = value
+    return Options(batch, pinned, min_throughput, max_pes, max_buffer, model)
+
+
+def read_search(method: str, time_limit: float | None, workers: int | None, seed: int) -> Search:
+    from mapper.solving import Search
+
+    return Search(method, time_limit, workers, seed)
+
+
+def progress_of(parts: int, quiet: bool, log: Path | None) -> Any:
+    from mapper.terminal import ProgressReport
+
+    return ProgressReport(parts, quiet, log)
+
+
+@contextmanager
+def interruptible(search: Search) -> Iterator[None]:
+    """The first Ctrl-C asks the search to end with what it has, the second ends the program."""
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        if search.interrupt.is_set():
+            raise KeyboardInterrupt
+        search.interrupt.set()
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def check_writable(path: Path | None) -> None:
+    """Fail before the search, not after it, if its result cannot be written."""
+    if path is not None and (path.is_dir() or not path.resolve().parent.is_dir()):
+        raise InputError("-o", str(path), "cannot be written; give a file in an existing folder")
+
+
+def dumped(document: Any) -> str:
+    return json.dumps(document, indent=1, allow_nan=False) + "\n"
