@@ -21,7 +21,9 @@ class InputError(Exception):
     def __init__(self, source: str, field: str, remedy: str) -> None:
         self.source, self.field, self.remedy = source, field, remedy
         place = f"{source}: {field}" if field else source
-        super().__init__(" ".join(f"{place}: {remedy}".split())[:600])
+        line = " ".join(f"{place}: {remedy}".split())[:600]
+        # Names come from files: whatever a terminal would obey is not passed on.
+        super().__init__("".join(char if char.isprintable() else "?" for char in line))
 
 
 _Loader = yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader

@@ -67,8 +67,7 @@ def joint_certificate(certificates: Sequence[Certificate]) -> Certificate:
         found=found,
         value=_sum([certificate.value for certificate in certificates]),
         bound=_sum([certificate.bound for certificate in certificates]),
-        # A network of which one part has no mapping has none, whatever became of the others.
-        proven=all(c.proven for c in certificates) or any(c.proven and not c.found for c in certificates),
+        proven=all(certificate.proven for certificate in certificates),
         method=" ".join(methods),
         restrictions=tuple(dict.fromkeys(r for c in certificates for r in c.restrictions)),
         verified=all(certificate.verified for certificate in certificates),
