@@ -1,0 +1,145 @@
+"""Coarse-grained reconfigurable arrays: PEs with links, register files and memory ports (000, section II-A).
+
+A PE executes one operation or one move a cycle. An operation issued at t with latency L can be read from the
+PE's output register from t + L on, and, if it also writes one of the PE's registers, from there; what is
+overwritten in a cycle can still be read in that cycle. A PE reads its own registers, its own output register
+and those of the PEs that have a link to it. A move takes one cycle. Registers do not rotate and a kernel is II
+words per PE, so a register holds a value for II cycles at the most.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from mapper.workloads.document import validation_error
+
+Count = Annotated[int, Field(ge=1, le=4096, strict=True)]
+Pe = tuple[int, int]
+
+OPERATION_CLASS = {
+    "load": "memory", "store": "memory",
+    "fadd": "float", "fsub": "float", "fmul": "float", "fdiv": "float", "fmax": "float", "fmin": "float",
+    "fcmp": "float", "itof": "float", "ftoi": "float", "sqrt": "float",
+    "mul": "multiply", "div": "multiply", "rem": "multiply",
+}  # fmt: skip
+"""Class of every opcode that is not plain integer arithmetic (class ``integer``)."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class RegisterFile(_Part):
+    """Registers of one PE, and how many of them it can read and write in a cycle (None: any number)."""
+
+    registers: Annotated[int, Field(ge=0, le=1024, strict=True)]
+    read_ports: Count | None = None
+    write_ports: Count | None = None
+
+
+class PeGroup(_Part):
+    """Which PEs can do what: ``classes`` are integer, multiply, float, memory, or ``any`` (every opcode,
+    known or not). ``at``: the PEs as [row, column], or ``all``."""
+
+    at: Literal["all"] | list[tuple[int, int]]
+    classes: list[Literal["integer", "multiply", "float", "memory", "any"]]
+
+
+class CgraMachine(_Part):
+    """A CGRA (000, sections II-A and VI)."""
+
+    schema_name: Literal["mapper.cgra/1"] = Field(alias="schema")
+    name: Annotated[str, Field(min_length=1, max_length=64)]
+    description: Annotated[str, Field(max_length=2000)] = ""
+    rows: Annotated[int, Field(ge=1, le=64, strict=True)]
+    columns: Annotated[int, Field(ge=1, le=64, strict=True)]
+    links: Annotated[
+        list[Literal["mesh", "torus", "diagonal", "row_bus", "column_bus"] | tuple[Pe, Pe]],
+        Field(max_length=20000),
+    ]
+    pes: Annotated[list[PeGroup], Field(min_length=1)]
+    latency_cycles: dict[str, Annotated[int, Field(ge=1, le=1024, strict=True)]] = {}
+    register_file: RegisterFile
+    memory_ports: Count | None = None
+    clock_mhz: Annotated[float, Field(gt=0, le=1e6)] | None = None
+    sram_bytes: Annotated[int, Field(ge=1)] | None = None
+    power_w: Annotated[float, Field(gt=0, le=1e6)] | None = None
+    outer_code_cycles: Annotated[float, Field(ge=0, le=1e6)] | None = None
+
+    @model_validator(mode="after")
+    def _is_buildable(self) -> CgraMachine:
+        for group in self.pes:
+            for pe in [] if group.at == "all" else group.at:
+                self._check(pe, "pes.at")
+        for link in self.links:
+            if not isinstance(link, str):
+                self._check(link[0], "links")
+                self._check(link[1], "links")
+        return self
+
+    def _check(self, pe: Pe, field: str) -> None:
+        if not (0 <= pe[0] < self.rows and 0 <= pe[1] < self.columns):
+            raise ValueError(f"{field}: PE {list(pe)} is outside the {self.rows}x{self.columns} array")
+
+    @cached_property
+    def all_pes(self) -> tuple[Pe, ...]:
+        """Every PE, row by row."""
+        return tuple((row, column) for row in range(self.rows) for column in range(self.columns))
+
+    @cached_property
+    def readers(self) -> dict[Pe, frozenset[Pe]]:
+        """For every PE those that can read its output register, itself included."""
+        found: dict[Pe, set[Pe]] = {pe: {pe} for pe in self.all_pes}
+        for link in self.links:
+            if isinstance(link, str):
+                for pe in self.all_pes:
+                    found[pe].update(self._reached(pe, link))
+            else:
+                found[link[0]].add(link[1])
+        return {pe: frozenset(reached) for pe, reached in found.items()}
+
+    def _reached(self, pe: Pe, link: str) -> list[Pe]:
+        row, column = pe
+        straight = [(row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)]
+        if link == "torus":
+            return [(r % self.rows, c % self.columns) for r, c in straight]
+        if link == "row_bus":
+            return [other for other in self.all_pes if other[0] == row]
+        if link == "column_bus":
+            return [other for other in self.all_pes if other[1] == column]
+        slanted = [(row + dr, column + dc) for dr in (-1, 1) for dc in (-1, 1)]
+        near = straight if link == "mesh" else slanted
+        return [(r, c) for r, c in near if 0 <= r < self.rows and 0 <= c < self.columns]
+
+    @cached_property
+    def abilities(self) -> dict[Pe, frozenset[str]]:
+        """For every PE the classes of operations it executes."""
+        found: dict[Pe, set[str]] = {pe: set() for pe in self.all_pes}
+        for group in self.pes:
+            for pe in self.all_pes if group.at == "all" else group.at:
+                found[pe].update(group.classes)
+        return {pe: frozenset(classes) for pe, classes in found.items()}
+
+    def can_execute(self, pe: Pe, opcode: str) -> bool:
+        """Whether ``pe`` has a unit for ``opcode``."""
+        classes = self.abilities[pe]
+        return "any" in classes or OPERATION_CLASS.get(opcode, "integer") in classes
+
+    def latency(self, opcode: str) -> int:
+        """Cycles from issue until the result can be read: the opcode's, else its class's, else 1."""
+        kind = OPERATION_CLASS.get(opcode, "integer")
+        return self.latency_cycles.get(opcode, self.latency_cycles.get(kind, 1))
+
+
+def cgra_from_document(fields: dict[str, Any], source: str) -> CgraMachine:
+    """A machine from the fields of a document.
+
+    Raises: InputError naming the field that is wrong.
+    """
+    try:
+        return CgraMachine.model_validate(fields)
+    except ValidationError as error:
+        raise validation_error(error, source) from None

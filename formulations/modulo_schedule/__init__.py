@@ -1,0 +1,1 @@
+"""Modulo scheduling: the problem, the constraint program, and the referee."""

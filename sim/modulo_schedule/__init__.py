@@ -1,0 +1,1 @@
+"""Cycle-accurate simulation of configuration words."""
