@@ -48,8 +48,10 @@ MECHANISMS = (
 )  # fmt: skip
 
 
-def problem(nest: LoopNest, objective: Objective = "edp", **fixed: str) -> TilingProblem:
-    return TilingProblem(nest, MACHINE, objective, Pins.parse(fixed, nest))
+def problem(
+    nest: LoopNest, objective: Objective = "edp", fixed: dict[str, str] | None = None
+) -> TilingProblem:
+    return TilingProblem(nest, MACHINE, objective, Pins.parse(fixed or {}, nest))
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
@@ -89,7 +91,7 @@ def test_a_pruned_search_claims_no_proof_of_the_whole_problem() -> None:
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_the_optimum_of_a_dataflow_mechanism_runs_its_loops_in_space(mechanism: str) -> None:
-    pinned = problem(LAYERS["conv5_2"], spatial=f"{mechanism},*")
+    pinned = problem(LAYERS["conv5_2"], fixed={"spatial": f"{mechanism},*"})
     outcome = branch_and_bound(pinned, Effort())
     assert outcome.proven and outcome.mapping is not None and outcome.value is not None
     assert outcome.value >= LEAST["conv5_2"]["edp"]
@@ -103,7 +105,9 @@ def test_the_free_optimum_is_met_again_when_all_of_it_is_pinned() -> None:
     fixed = {f"{loop}.rf": str(count) for loop, count in free.trip_counts("rf").items()}
     fixed |= {f"{loop}.spatial": str(count) for loop, count in free.trip_counts("spatial").items()}
     fixed |= {"order.dram": ",".join(free.dram_order), "order.spm": ",".join(free.spm_order)}
-    assert branch_and_bound(problem(LAYERS["conv5_2"], **fixed), Effort()).value == LEAST["conv5_2"]["edp"]
+    assert (
+        branch_and_bound(problem(LAYERS["conv5_2"], fixed=fixed), Effort()).value == LEAST["conv5_2"]["edp"]
+    )
 
 
 def test_keeping_an_operand_longer_never_costs_more() -> None:
