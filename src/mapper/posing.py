@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from mapper.arch.source import Machine, load_machine, machine_from_document, machine_to_document
 from mapper.kind import kind_named, kind_of
-from mapper.kind.kind import Kind, PosedPart
+from mapper.kind.kind import Kind, PosedPart, Workload
 from mapper.workloads.document import InputError
-from mapper.workloads.network import InputFile, Network
-from mapper.workloads.source import load_network
+from mapper.workloads.network import InputFile
 
 DEFAULT_WORKLOAD = "resnet-dmazerunner"
 DEFAULT_MACHINE = "dmazerunner-256"
@@ -45,9 +44,8 @@ class Posed:
     arch: str
     objective: str
     options: Options
-    network: Network
+    read: Workload
     machine: Machine
-    inputs: tuple[InputFile, ...]
     parts: tuple[PosedPart, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -58,24 +56,10 @@ class Posed:
             "arch": self.arch,
             "objective": self.objective,
             "options": self.options.to_json(),
-            "inputs": [asdict(file) for file in self.inputs],
+            "inputs": [asdict(file) for file in self.read.inputs],
             "machine": machine_to_document(self.machine),
-            "structure": self.kind.structure(self.network),
+            "structure": self.kind.structure(self.read.value),
         }
-
-    def skipped_json(self) -> list[dict[str, Any]]:
-        macs = self.network.macs
-        return [
-            {
-                "name": operator.name,
-                "op": operator.op,
-                "reason": operator.reason,
-                "macs": operator.macs,
-                "share_of_macs": operator.macs / macs if macs else 0.0,
-                "share_of_time": None,
-            }
-            for operator in self.network.skipped
-        ]
 
 
 def pose(
@@ -90,22 +74,15 @@ def pose(
     """
     options = options or Options()
     named = workload or DEFAULT_WORKLOAD
-    machine, machine_file = load_machine(arch or DEFAULT_MACHINE)
-    network = load_network(named, options.batch)
-    resolved = Options(**{**vars(options), "batch": network.batch})
-    return posed(
-        named, arch or DEFAULT_MACHINE, objective, resolved, network, machine, (*network.inputs, machine_file)
-    )
+    machine_name = arch or DEFAULT_MACHINE
+    machine, machine_file = load_machine(machine_name)
+    read = kind_of(machine).read(named, options.batch)
+    read = replace(read, inputs=(*read.inputs, machine_file))
+    return posed(named, machine_name, objective, replace(options, batch=read.batch), read, machine)
 
 
 def posed(
-    workload: str,
-    arch: str,
-    objective: str | None,
-    options: Options,
-    network: Network,
-    machine: Machine,
-    inputs: tuple[InputFile, ...],
+    workload: str, arch: str, objective: str | None, options: Options, read: Workload, machine: Machine
 ) -> Posed:
     """Pose the problem of values already read.
 
@@ -119,8 +96,8 @@ def posed(
     if unknown:
         flag = "--" + unknown[0].replace("_", "-")
         raise InputError(flag, "", f"means nothing to a {kind.name} problem; leave it out")
-    parts = kind.pose(network, machine, chosen, options.fix)
-    return Posed(kind, workload, arch, chosen, options, network, machine, inputs, parts)
+    parts = kind.pose(read.value, machine, chosen, options.fix)
+    return Posed(kind, workload, arch, chosen, options, read, machine, parts)
 
 
 def pose_again(document: Mapping[str, Any], source: str) -> Posed:
@@ -145,11 +122,9 @@ def pose_again(document: Mapping[str, Any], source: str) -> Posed:
     known = kind_named(problem["kind"], source)
     options = _options(problem.get("options"), source)
     machine = machine_from_document(problem["machine"], f"{source}: problem.machine")
-    network = known.network_from_structure(problem["structure"], problem["workload"], source)
-    return posed(
-        problem["workload"], str(problem.get("arch")), problem["objective"], options, network, machine,
-        _inputs(problem.get("inputs"), source),
-    )  # fmt: skip
+    value = known.read_structure(problem["structure"], problem["workload"], source)
+    read = Workload(value, _inputs(problem.get("inputs"), source), options.batch)
+    return posed(problem["workload"], str(problem.get("arch")), problem["objective"], options, read, machine)
 
 
 def _inputs(entries: Any, source: str) -> tuple[InputFile, ...]:

@@ -33,7 +33,7 @@ class Solution:
                 "schema": SOLUTION_SCHEMA,
                 "problem": self.posed.to_json(),
                 "parts": [part.to_json() for part in self.parts],
-                "skipped": self.posed.skipped_json(),
+                "skipped": list(self.posed.read.skipped),
                 "cost": self.cost,
                 "certificate": self.certificate.to_json(),
                 "versions": versions(),

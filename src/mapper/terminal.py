@@ -227,7 +227,7 @@ class ProgressReport(AbstractContextManager["ProgressReport"]):
 
 def skipped_lines(solution: Solution) -> list[str]:
     """What was not mapped, in a few lines."""
-    skipped = solution.posed.skipped_json()
+    skipped = solution.posed.read.skipped
     if not skipped:
         return []
     by_op: dict[str, list[float]] = {}

@@ -147,9 +147,7 @@ def sweep(
     machines = [_varied(base, point) for point in points]
     rows = []
     for point, machine in zip(points, machines, strict=True):
-        problem = posed(
-            base.workload, base.arch, base.objective, base.options, base.network, machine, base.inputs
-        )
+        problem = posed(base.workload, base.arch, base.objective, base.options, base.read, machine)
         solution = run(problem, search or Search())
         rows.append(Row(base.arch, solution.cost, solution.certificate, point))
         if search is not None and search.interrupt.is_set():

@@ -7,11 +7,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
-from mapper.arch.source import Machine
 from mapper.formulations.verdict import BrokenRule
 from mapper.solver.certificate import Certificate
 from mapper.solver.method import Method
-from mapper.workloads.network import Network
+from mapper.workloads.network import InputFile
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A workload as its kind reads it: the value, the files it came from, images at once (None where there
+    is no such thing), and the operators that are not mapped, as they stand in the document."""
+
+    value: Any
+    inputs: tuple[InputFile, ...]
+    batch: int | None = None
+    skipped: tuple[dict[str, Any], ...] = ()
 
 
 class JsonValue(Protocol):
@@ -80,10 +90,15 @@ class Kind(ABC):
     default_method: ClassVar[str] = "auto"
 
     @abstractmethod
-    def pose(
-        self, network: Network, machine: Machine, objective: str, fix: Mapping[str, str]
-    ) -> tuple[PosedPart, ...]:
-        """The parts of the problem, in document order."""
+    def read(self, text: str, batch: int | None) -> Workload:
+        """The workload that ``text`` names.
+
+        Raises: InputError if there is none, or if it does not fit this kind's machines.
+        """
+
+    @abstractmethod
+    def pose(self, value: Any, machine: Any, objective: str, fix: Mapping[str, str]) -> tuple[PosedPart, ...]:
+        """The parts of the problem of a workload's value, in document order."""
 
     @abstractmethod
     def methods(self) -> dict[str, Method[Any, Any]]:
@@ -106,12 +121,12 @@ class Kind(ABC):
         """The cost of the whole from that of its parts."""
 
     @abstractmethod
-    def structure(self, network: Network) -> dict[str, Any]:
+    def structure(self, value: Any) -> dict[str, Any]:
         """The workload's structure as it stands in the document."""
 
     @abstractmethod
-    def network_from_structure(self, structure: Mapping[str, Any], name: str, source: str) -> Network:
-        """The network that ``structure`` describes."""
+    def read_structure(self, structure: Mapping[str, Any], name: str, source: str) -> Any:
+        """The workload's value that ``structure`` describes."""
 
     @abstractmethod
     def formulation(self, problem: Any) -> Any:

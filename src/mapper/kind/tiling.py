@@ -6,15 +6,16 @@ import math
 from collections.abc import Mapping
 from typing import Any, ClassVar, cast
 
-from mapper.arch.source import Machine
+from mapper.arch.dataflow import DataflowMachine
 from mapper.formulations.tiling.problem import OBJECTIVES, Objective, Pins, TilingProblem
 from mapper.formulations.tiling.referee import verify
-from mapper.kind.kind import Judged, Kind, Part, PosedPart
+from mapper.kind.kind import Judged, Kind, Part, PosedPart, Workload
 from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS, TilingMapping
 from mapper.solver.method import Method
 from mapper.workloads.document import InputError
 from mapper.workloads.nest_file import nest_from_document, nest_to_document
 from mapper.workloads.network import Layer, Network
+from mapper.workloads.source import load_network
 
 
 class Tiling(Kind):
@@ -24,12 +25,16 @@ class Tiling(Kind):
     objectives: ClassVar[tuple[str, ...]] = OBJECTIVES
     options: ClassVar[frozenset[str]] = frozenset({"batch", "fix"})
 
+    def read(self, text: str, batch: int | None) -> Workload:
+        network = load_network(text, batch)
+        return Workload(network, network.inputs, network.batch, tuple(_skipped(network)))
+
     def pose(
-        self, network: Network, machine: Machine, objective: str, fix: Mapping[str, str]
+        self, value: Network, machine: DataflowMachine, objective: str, fix: Mapping[str, str]
     ) -> tuple[PosedPart, ...]:
-        names = [layer.name for layer in network.layers]
+        names = [layer.name for layer in value.layers]
         parts = []
-        for layer in network.layers:
+        for layer in value.layers:
             pins = Pins.parse(_own_pins(fix, layer.name, names), layer.nest)
             problem = TilingProblem(layer.nest, machine, cast(Objective, objective), pins)
             key = (layer.nest.same_problem(), pins)
@@ -74,7 +79,7 @@ class Tiling(Kind):
             "edp_of_totals": total["energy_pj"] * total["cycles"],
         }
 
-    def structure(self, network: Network) -> dict[str, Any]:
+    def structure(self, value: Network) -> dict[str, Any]:
         return {
             "layers": [
                 {
@@ -84,11 +89,11 @@ class Tiling(Kind):
                     "merged": [list(merged) for merged in layer.merged],
                     "nest": nest_to_document(layer.nest),
                 }
-                for layer in network.layers
+                for layer in value.layers
             ]
         }
 
-    def network_from_structure(self, structure: Mapping[str, Any], name: str, source: str) -> Network:
+    def read_structure(self, structure: Mapping[str, Any], name: str, source: str) -> Network:
         layers = structure.get("layers")
         if not isinstance(layers, list) or not layers:
             raise InputError(source, "problem.structure.layers", "must list the layers")
@@ -110,6 +115,21 @@ class Tiling(Kind):
 
         problem: TilingProblem = part.problem
         return generate_c(problem.nest, problem.machine, mapping, seed)
+
+
+def _skipped(network: Network) -> list[dict[str, Any]]:
+    macs = network.macs
+    return [
+        {
+            "name": operator.name,
+            "op": operator.op,
+            "reason": operator.reason,
+            "macs": operator.macs,
+            "share_of_macs": operator.macs / macs if macs else 0.0,
+            "share_of_time": None,
+        }
+        for operator in network.skipped
+    ]
 
 
 def _own_pins(fix: Mapping[str, str], name: str, names: list[str]) -> dict[str, str]:
