@@ -16,7 +16,7 @@ from mapper.formulations.formulation import Formulation, family, index_set, obje
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.formulations.tiling.program_instance import LARGEST, Columns, TilingInstance
 from mapper.formulations.tiling.program_lattice import exponent_of
-from mapper.formulations.tiling.program_reduction import reduce_tables
+from mapper.formulations.tiling.program_reduction import Watch, reduce_tables
 from mapper.formulations.tiling.program_table import TilingTables, TooManyTilesError, spm_pins
 from mapper.models.tiling.mapping import LEVELS, TilingMapping
 from mapper.workloads.document import InputError
@@ -323,9 +323,9 @@ def build(problem: TilingProblem) -> TilingProgram:
     Raises: InputError if the nest has too many tiles to tabulate.
     """
     try:
-        tables = TilingTables.of(problem, lambda: None)
+        tables = TilingTables.of(problem, Watch().proceed)
     except TooManyTilesError as error:
         raise InputError(problem.nest.name or "nest", "loops", f"{error}; give a smaller nest") from None
-    program = TilingProgram(TilingInstance.of(tables, reduce_tables(tables, lambda: None)))
+    program = TilingProgram(TilingInstance.of(tables, reduce_tables(tables, Watch())))
     program.build()
     return program

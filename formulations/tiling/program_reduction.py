@@ -7,7 +7,6 @@ as it, and leave the domains of the program's variables.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +24,21 @@ SLACK = 1e-9
 """Floors are floating-point numbers; a row goes only if it is worse by more than this share."""
 FIRST_ROWS = 64
 """Scratch-pad rows, and array tiles of each, that the dive for an incumbent looks at first."""
+FEW_ROWS = 256
+"""Scratch-pad rows with which the dive leaves off."""
+
+
+class Watch:
+    """Hears how the tables come along. ``proceed`` is called often and may raise to stop."""
+
+    def proceed(self) -> None:
+        """Work goes on."""
+
+    def bounded(self, floor: float) -> None:
+        """No mapping has a smaller value than ``floor``."""
+
+    def found(self, mapping: TilingMapping, value: int | float) -> None:
+        """A mapping better than those before."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +76,6 @@ class Reduction:
     incumbent: TilingMapping | None
     value: int | float | None
 
-    @property
-    def floor(self) -> float | None:
-        """The least floor: a bound for the whole problem. None if nothing is left."""
-        return float(self.outer.floor.min()) if len(self.outer.floor) else None
-
 
 def objective(problem: TilingProblem, energies: WholeEnergies, energy: Any, cycles: Any) -> Any:
     """The objective in pJ*cycles, pJ or cycles, at the least, of an energy in units. Rounding to whole pJ may
@@ -75,18 +84,20 @@ def objective(problem: TilingProblem, energies: WholeEnergies, energy: Any, cycl
     return {"edp": pj * cycles, "energy": pj, "latency": cycles}[problem.objective]
 
 
-def reduce_tables(tables: TilingTables, proceed: Callable[[], None], by_incumbent: bool = True) -> Reduction:
-    """Find an incumbent and drop the rows that cannot match it; or, without one, all rows that no partner
-    makes a mapping."""
+def reduce_tables(tables: TilingTables, watch: Watch, by_incumbent: bool = True) -> Reduction:
+    """Find an incumbent and drop the rows that cannot match it. Without one (there is none, or it is not
+    asked for) no row is dropped for its floor, only those that divisibility leaves without a partner."""
     outer = outer_rows(tables)
     outer = outer.take(np.isfinite(outer.floor))
     before = len(outer.row)
-    incumbent, value = _dive(tables, outer, proceed) if by_incumbent else (None, None)
-    cut = np.inf if value is None else value * (1 + SLACK)
+    if before:
+        watch.bounded(float(outer.floor.min()))
+    incumbent, value = _dive(tables, outer, watch) if by_incumbent else (None, None)
     if by_incumbent and value is None:
         outer = outer.take(slice(0, 0))
+    cut = np.inf if value is None else value * (1 + SLACK)
     outer = outer.take(outer.floor <= cut)
-    inner = _inner_rows(tables, outer, cut, proceed)
+    inner = _inner_rows(tables, outer, cut, watch)
     return Reduction(outer, inner, before, tables.split_count * len(tables.modes), incumbent, value)
 
 
@@ -110,41 +121,54 @@ def outer_rows(tables: TilingTables) -> OuterRows:
 
 
 def _dive(
-    tables: TilingTables, outer: OuterRows, proceed: Callable[[], None]
+    tables: TilingTables, outer: OuterRows, watch: Watch
 ) -> tuple[TilingMapping | None, int | float | None]:
-    """The best mapping among the scratch-pad rows of least floor and, for each, the array tiles of least
-    floor. Only if those make no mapping at all, more are looked at, and in the end all."""
-    problem, lattice = tables.problem, tables.lattice
+    """A good mapping: the best of the scratch-pad rows of least floor with the array tiles of least floor.
+
+    More rows are looked at until few are left whose floor is not above the best mapping's value, and more
+    array tiles of each as long as there is no mapping at all.
+    """
     by_floor = np.argsort(outer.floor, kind="stable")
-    width = FIRST_ROWS
-    while True:
-        chosen = outer.take(by_floor[:width])
-        wanted = np.zeros(lattice.size, dtype=bool)
+    mapping, value = None, None
+    seen, width, tiles_each = 0, FIRST_ROWS, FIRST_ROWS
+    while seen < len(by_floor):
+        best = _best_of(tables, outer.take(by_floor[seen : seen + width]), tiles_each, watch)
+        if best is not None and (value is None or best[0] < value):
+            mapping, value = best[1], best[0]
+            watch.found(mapping, value)
+        seen, width = seen + width, 2 * width
+        if value is not None and int((outer.floor <= value).sum()) <= max(seen, FEW_ROWS):
+            break
+        if seen >= len(by_floor) and value is None and tiles_each < tables.lattice.size:
+            seen, tiles_each = 0, tables.lattice.size
+    return mapping, value
+
+
+def _best_of(
+    tables: TilingTables, chosen: OuterRows, tiles_each: int, watch: Watch
+) -> tuple[int | float, TilingMapping] | None:
+    """The best mapping of the ``chosen`` rows, each with its most promising array tiles."""
+    problem, lattice = tables.problem, tables.lattice
+    wanted = np.zeros(lattice.size, dtype=bool)
+    for row, mode in zip(chosen.row, chosen.mode, strict=True):
+        wanted[_promising(tables, int(row), int(mode), tiles_each)] = True
+    best: tuple[Any, ...] | None = None
+    for tiles in tables.splits.stream(wanted, watch.proceed):
         for row, mode in zip(chosen.row, chosen.mode, strict=True):
-            wanted[_promising(tables, int(row), int(mode), width)] = True
-        best: tuple[Any, ...] | None = None
-        for tiles in tables.splits.stream(wanted, proceed):
-            for row, mode in zip(chosen.row, chosen.mode, strict=True):
-                pairs = tiles.take(tables.partners(int(row), int(mode), tiles))
-                if not len(pairs.point):
-                    continue
-                energy, cycles = tables.pair_costs(int(row), int(mode), pairs)
-                value = objective(problem, tables.energies, energy.astype(float), cycles)
-                place = int(np.argmin(value))
-                found = (
-                    float(value[place]),
-                    int(row),
-                    int(mode),
-                    int(pairs.point[place]),
-                    int(pairs.rf[place]),
-                )
-                best = found if best is None else min(best, found)
-        if best is not None:
-            mapping = tables.mapping(*best[1:])
-            return mapping, problem.value(evaluate(problem.nest, problem.machine, mapping))
-        if width >= max(len(outer.row), lattice.size):
-            return None, None
-        width *= 16
+            watch.proceed()
+            pairs = tiles.take(tables.partners(int(row), int(mode), tiles))
+            if not len(pairs.point):
+                continue
+            energy, cycles = tables.pair_costs(int(row), int(mode), pairs)
+            value = objective(problem, tables.energies, energy.astype(float), cycles)
+            place = int(np.argmin(value))
+            split = int(pairs.point[place]), int(pairs.rf[place])
+            found = (float(value[place]), int(row), int(mode), *split)
+            best = found if best is None else min(best, found)
+    if best is None:
+        return None
+    mapping = tables.mapping(*best[1:])
+    return problem.value(evaluate(problem.nest, problem.machine, mapping)), mapping
 
 
 def _promising(tables: TilingTables, row: int, mode: int, width: int) -> Integers:
@@ -162,9 +186,7 @@ def _promising(tables: TilingTables, row: int, mode: int, width: int) -> Integer
     return nearest
 
 
-def _inner_rows(
-    tables: TilingTables, outer: OuterRows, cut: float, proceed: Callable[[], None]
-) -> tuple[InnerRows, ...]:
+def _inner_rows(tables: TilingTables, outer: OuterRows, cut: float, watch: Watch) -> tuple[InnerRows, ...]:
     """Array rows whose floor over the remaining scratch-pad rows is not above ``cut``."""
     lattice, pinned = tables.lattice, spm_pins(tables.problem)
     above: dict[int, Reals] = {}
@@ -183,7 +205,7 @@ def _inner_rows(
             )
             wanted |= np.isfinite(above[number][0])
     kept: dict[int, list[ArrayTiles]] = {number: [] for number in above}
-    for tiles in tables.splits.stream(wanted, proceed):
+    for tiles in tables.splits.stream(wanted, watch.proceed):
         for number, floors in above.items():
             here = tiles.take(np.isfinite(floors[0, tiles.point]))
             costs = tables.costs(here, number)

@@ -6,8 +6,12 @@ import math
 from typing import TYPE_CHECKING
 
 from mapper.formulations.tiling.problem import TilingProblem
+from mapper.formulations.tiling.program_reduction import Watch, reduce_tables
+from mapper.formulations.tiling.program_scratch_pad import backward_loops
+from mapper.formulations.tiling.program_table import TilingTables, TooManyTilesError
 from mapper.models.tiling.evaluation import evaluate
 from mapper.models.tiling.mapping import TilingMapping
+from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Method, Outcome, Progress
 
 if TYPE_CHECKING:
@@ -20,38 +24,60 @@ SAME = 1e-12
 MOST_ROUNDS = 64
 
 
-class _StoppedError(Exception):
-    """The effort ended while the tables were made."""
-
-
 def constraint_program(problem: TilingProblem, effort: Effort) -> Outcome[TilingMapping]:
     """Find the least objective over the whole space and prove it, or prove that there is no mapping."""
     from mapper.formulations.tiling.program import TilingProgram
     from mapper.formulations.tiling.program_instance import TilingInstance
-    from mapper.formulations.tiling.program_reduction import reduce_tables
-    from mapper.formulations.tiling.program_scratch_pad import backward_loops
-    from mapper.formulations.tiling.program_table import TilingTables, TooManyTilesError
 
-    def proceed() -> None:
-        if effort.stopped() is not None:
-            raise _StoppedError
-
+    watch = _EffortWatch(problem, effort)
     restrictions = (BACKWARD,) if backward_loops(problem) else ()
     try:
-        tables = TilingTables.of(problem, proceed)
-        reduction = reduce_tables(tables, proceed)
+        tables = TilingTables.of(problem, watch.proceed)
+        reduction = reduce_tables(tables, watch)
     except TooManyTilesError as error:
-        return Outcome(None, None, problem.bound(), "complete", False, (str(error),))
-    except _StoppedError:
-        stop = effort.stopped() or "time_limit"
-        return Outcome(None, None, problem.bound(), stop, False, restrictions)
+        return Outcome(None, None, watch.bound, "complete", False, (str(error),))
+    except _StoppedError as stopped:
+        return Outcome(watch.mapping, watch.value, watch.bound, stopped.stop, False, restrictions)
     program = TilingProgram(TilingInstance.of(tables, reduction))
     program.build()
     program.hint()
-    return _solved(program, effort, restrictions)
+    return _solved(program, effort, watch, restrictions)
 
 
-def _solved(program: TilingProgram, effort: Effort, restrictions: tuple[str, ...]) -> Outcome[TilingMapping]:
+class _StoppedError(Exception):
+    """The effort ended while the tables were made."""
+
+    def __init__(self, stop: Stop) -> None:
+        super().__init__(stop)
+        self.stop = stop
+
+
+class _EffortWatch(Watch):
+    """Stops with the effort, keeps the best mapping, its value and the best bound, and reports them."""
+
+    def __init__(self, problem: TilingProblem, effort: Effort) -> None:
+        self._problem, self._effort = problem, effort
+        self.bound: int | float = problem.bound()
+        self.mapping: TilingMapping | None = None
+        self.value: int | float | None = None
+
+    def proceed(self) -> None:
+        stop = self._effort.stopped()
+        if stop is not None:
+            raise _StoppedError(stop)
+
+    def bounded(self, floor: float) -> None:
+        self.bound = max(self.bound, floor if self.value is None else min(floor, self.value))
+        self._effort.report(Progress(self.value, self.bound, 0))
+
+    def found(self, mapping: TilingMapping, value: int | float) -> None:
+        self.mapping, self.value = mapping, value
+        self._effort.report(Progress(value, min(self.bound, value), 0))
+
+
+def _solved(
+    program: TilingProgram, effort: Effort, watch: _EffortWatch, restrictions: tuple[str, ...]
+) -> Outcome[TilingMapping]:
     """Solve until nothing is left that the program counts below the best mapping.
 
     The program counts in integers and, where it must, rounds down: a tie at half a pJ, a product beyond 64
@@ -62,28 +88,28 @@ def _solved(program: TilingProgram, effort: Effort, restrictions: tuple[str, ...
     from mapper.solver.cp_sat import run_cp_sat
 
     problem, instance = program.of.problem, program.of
-    least = problem.bound()
     best = instance.reduction.incumbent
     rank = None if best is None else _rank(problem, best)
 
     def report(value: float | None, bound: float | None) -> None:
-        known = least if bound is None else max(least, instance.real(bound))
-        found = rank[0] if rank is not None else None if value is None else instance.real(value)
-        effort.report(Progress(found, known if found is None else min(found, known), 0))
+        if bound is not None:
+            watch.bounded(instance.real(bound))
 
-    met, bound = False, least
+    met = False
     for turn in range(MOST_ROUNDS):
         result = run_cp_sat(program.model, effort, report)
         if result.found:
             mapping = program.extract(result.value_of)
             if rank is None or _rank(problem, mapping) < rank:
                 best, rank = mapping, _rank(problem, mapping)
+                watch.found(best, rank[0])
         met = result.answer == "infeasible"
         if result.bound is not None:
-            bound = max(least, instance.real(result.bound))
+            watch.bounded(instance.real(result.bound))
         if result.answer != "optimal" or rank is None:
             break
-        met = bound >= rank[0] or math.isclose(bound, rank[0], rel_tol=SAME)
+        counted = instance.real(result.value_of(program.minimised))
+        met = counted >= rank[0] or math.isclose(counted, rank[0], rel_tol=SAME)
         if met and turn == 0:
             program.break_ties(result.value_of(program.minimised))
             tied = run_cp_sat(program.model, effort, lambda value, bound: None)
@@ -94,13 +120,12 @@ def _solved(program: TilingProgram, effort: Effort, restrictions: tuple[str, ...
         program.leave_out(result.value_of)
         program.improve(rank[0])
     if best is None or rank is None:
-        return Outcome(
-            None, None, None if met else bound, result.stop, met and not restrictions, restrictions
-        )
+        bound = None if met else watch.bound
+        return Outcome(None, None, bound, result.stop, met and not restrictions, restrictions)
     if result.stop == "complete" and not met:
         restrictions = (*restrictions, COARSE)
     value = rank[0]
-    bound = value if met else min(bound, value)
+    bound = value if met else min(watch.bound, value)
     return Outcome(best, value, bound, result.stop, met and not restrictions, restrictions)
 
 

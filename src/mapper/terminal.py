@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from mapper.verb import Comparison, Row, Sweep
 
 SHOWN_SKIPPED = 12
+COMPARED = ("ii", "energy_pj", "cycles")
+"""Costs that a simulation shows beside the model's."""
 
 
 def number(value: Any) -> str:
@@ -270,31 +272,17 @@ def cause(solution: Solution) -> str:
 
 
 def simulation_rows(result: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Heading and lines of a simulation: the model's cost beside the simulator's."""
-    heading = [
-        "part",
-        "outputs",
-        "max error",
-        "energy_pj",
-        "simulated",
-        "cycles",
-        "simulated",
-        "physical cycles",
-    ]
+    """Heading and lines of a simulation: the model's cost beside the simulator's, and what else it reports."""
+    first = result["parts"][0]
+    keys = [key for key in COMPARED if key in first["cost_simulated"]]
+    physical = "physical" in first
+    heading = ["part", "outputs", "max error"]
+    for key in keys:
+        heading += [key, "simulated"]
     lines = []
     for part in result["parts"]:
-        model, simulated = part["cost_model"], part["cost_simulated"]
-        physical = part["physical"]["cost"]["cycles"]
-        lines.append(
-            [
-                part["name"],
-                "equal" if part["outputs_equal"] else "DIFFER",
-                number(part["max_error"]),
-                number(model["energy_pj"]),
-                number(simulated["energy_pj"]),
-                number(model["cycles"]),
-                number(simulated["cycles"]),
-                number(physical),
-            ]
-        )
-    return heading, lines
+        line = [part["name"], "equal" if part["outputs_equal"] else "DIFFER", number(part["max_error"])]
+        for key in keys:
+            line += [number(part["cost_model"][key]), number(part["cost_simulated"][key])]
+        lines.append([*line, number(part["physical"]["cost"]["cycles"])] if physical else line)
+    return [*heading, "physical cycles"] if physical else heading, lines
