@@ -22,10 +22,11 @@ def mappings(problem: TilingProblem) -> Iterator[TilingMapping]:
     choices = [
         [
             factors
-            for factors in product(range(1, bound + 1), repeat=4)
+            for factors in fourfold(bound)
             if factors[0] * factors[1] * factors[2] * factors[3] == bound
             and all(
-                pins.allows(loop, level, f) for level, f in zip(("dram", "spm", "rf", "spatial"), factors)
+                pins.allows(loop, level, f)
+                for level, f in zip(("dram", "spm", "rf", "spatial"), factors, strict=True)
             )
             and (factors[3] == 1 or loop not in nest.sequential_loops)
         ]
@@ -39,11 +40,19 @@ def mappings(problem: TilingProblem) -> Iterator[TilingMapping]:
                     yield TilingMapping(nest.loops, factors, dram, spm)
 
 
+def fourfold(bound: int) -> Iterator[tuple[int, int, int, int]]:
+    """All quadruples of numbers up to ``bound``."""
+    for a, b, c, d in product(range(1, bound + 1), repeat=4):
+        yield a, b, c, d
+
+
 def orders(problem: TilingProblem, level: str, counts: list[int]) -> Iterator[tuple[str, ...]]:
     """Orders that end in the pinned loops; loops that run once stand outermost in one order."""
     pinned = problem.pins.innermost(level)
     free = [loop for loop in problem.nest.loops if loop not in pinned]
-    running = [loop for loop, count in zip(problem.nest.loops, counts) if count > 1 and loop in free]
+    running = [
+        loop for loop, count in zip(problem.nest.loops, counts, strict=True) if count > 1 and loop in free
+    ]
     idle = [loop for loop in free if loop not in running]
     for chosen in permutations(running):
         yield (*idle, *chosen, *pinned)
