@@ -42,8 +42,7 @@ def mappings(problem: TilingProblem) -> Iterator[TilingMapping]:
 
 def fourfold(bound: int) -> Iterator[tuple[int, int, int, int]]:
     """All quadruples of numbers up to ``bound``."""
-    for a, b, c, d in product(range(1, bound + 1), repeat=4):
-        yield a, b, c, d
+    yield from product(range(1, bound + 1), repeat=4)
 
 
 def orders(problem: TilingProblem, level: str, counts: list[int]) -> Iterator[tuple[str, ...]]:
