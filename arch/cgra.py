@@ -22,7 +22,8 @@ Pe = tuple[int, int]
 OPERATION_CLASS = {
     "load": "memory", "store": "memory",
     "fadd": "float", "fsub": "float", "fmul": "float", "fdiv": "float", "fmax": "float", "fmin": "float",
-    "fcmp": "float", "itof": "float", "ftoi": "float", "sqrt": "float",
+    "fcmp_lt": "float", "fcmp_le": "float", "fcmp_gt": "float", "fcmp_ge": "float", "fcmp_eq": "float",
+    "fcmp_ne": "float", "itof": "float", "ftoi": "float", "sqrt": "float",
     "mul": "multiply", "div": "multiply", "rem": "multiply",
 }  # fmt: skip
 """Class of every opcode that is not plain integer arithmetic (class ``integer``)."""

@@ -4,29 +4,46 @@ from __future__ import annotations
 
 import difflib
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, overload
 
+import yaml
+
+from mapper.arch.cgra import CgraMachine, cgra_from_document
+from mapper.arch.cgra_preset import FAMILIES, cgra_preset, srp_names
 from mapper.arch.dataflow import DataflowMachine, dataflow_from_document
 from mapper.workloads.document import LARGEST_DOCUMENT_BYTES, InputError, parse_document, read_bytes, sha256
 from mapper.workloads.network import InputFile
 
 PRESETS = Path(__file__).parent / "presets"
-Machine = DataflowMachine
+Machine = DataflowMachine | CgraMachine
 
 
 def machine_names() -> tuple[tuple[str, str], ...]:
-    """Names of the presets with a line of description each."""
+    """Names of the presets, and of the families of presets, with a line of description each."""
     listed = []
     for path in sorted(PRESETS.glob("*.yaml")):
         fields = parse_document(path.read_bytes(), path.name)
-        listed.append((path.stem, str(fields.get("description", "")).split(":")[0].split(". ")[0]))
-    return tuple(listed)
+        listed.append((path.stem, _first_sentence(fields)))
+    listed += [(name, _first_sentence(cgra_preset(name) or {})) for name in srp_names()]
+    return (*listed, *FAMILIES)
 
 
 def preset_text(name: str) -> str | None:
     """The YAML of a preset, or None if there is none of that name."""
+    fields = cgra_preset(name)
+    if fields is not None:
+        # Flow style keeps every entry of a long list of PEs on few lines.
+        return yaml.safe_dump(fields, sort_keys=False, default_flow_style=None, width=100)
     path = PRESETS / f"{name}.yaml"
     return path.read_text() if path.stem == name and path.is_file() else None
+
+
+@overload
+def load_machine(text: Literal["dmazerunner-256", "eyeriss-168"]) -> tuple[DataflowMachine, InputFile]: ...
+
+
+@overload
+def load_machine(text: str) -> tuple[Machine, InputFile]: ...
 
 
 def load_machine(text: str) -> tuple[Machine, InputFile]:
@@ -56,10 +73,17 @@ def machine_from_document(fields: dict[str, Any], source: str) -> Machine:
     """
     if fields.get("schema") == "mapper.dataflow/1":
         return dataflow_from_document(fields, source)
-    raise InputError(source, "schema", f"{fields.get('schema')!r} is no machine; write mapper.dataflow/1")
+    if fields.get("schema") == "mapper.cgra/1":
+        return cgra_from_document(fields, source)
+    remedy = f"{fields.get('schema')!r} is no machine; write mapper.dataflow/1 or mapper.cgra/1"
+    raise InputError(source, "schema", remedy)
 
 
 def machine_to_document(machine: Machine) -> dict[str, Any]:
     """The document that reads back as ``machine``."""
     document: dict[str, Any] = machine.model_dump(mode="json", by_alias=True)
     return document
+
+
+def _first_sentence(fields: dict[str, Any]) -> str:
+    return str(fields.get("description", "")).split(":")[0].split(". ")[0]

@@ -8,10 +8,17 @@ from mapper.workloads.document import InputError
 
 
 def kind_of(machine: Machine) -> Kind:
-    """The kind of problem that a machine of this class poses."""
+    """The kind of problem that a machine of this class poses.
+
+    Raises: InputError if this version has no kind for the class.
+    """
     from mapper.kind.tiling import TILING
 
-    return {"mapper.dataflow/1": TILING}[machine.schema_name]
+    known: dict[str, Kind] = {"mapper.dataflow/1": TILING}
+    if machine.schema_name not in known:
+        remedy = f"this version has no kind of problem for {machine.schema_name}; take a machine of {', '.join(known)}"
+        raise InputError("--arch", machine.name, remedy)
+    return known[machine.schema_name]
 
 
 def kind_named(name: str, source: str) -> Kind:

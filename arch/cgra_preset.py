@@ -1,0 +1,103 @@
+"""CGRAs that are named by their size: the paper's arrays, and plain grids for other people's graphs."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+LARGEST = 64
+"""Rows and columns of the largest ``mesh``, ``torus`` and ``left-memory``."""
+
+SRP_SIDES = (2, 3, 4)
+SRP_REGISTERS = 128
+GRID_REGISTERS = 16
+
+FAMILIES = (
+    ("mesh-NxM", f"PEs linked to their four neighbours, every opcode on every PE (N, M 1 to {LARGEST})"),
+    ("torus-NxM", f"a mesh whose rows and columns are rings (N, M 1 to {LARGEST})"),
+    ("left-memory-NxM", f"a mesh in which only the left column loads and stores (N, M 1 to {LARGEST})"),
+)
+"""Names that stand for one machine per size, with a line of description each."""
+
+_NAME = re.compile(r"(srp|mesh|torus|left-memory)-([1-9][0-9]?)x([1-9][0-9]?)")
+
+
+def srp_names() -> tuple[str, ...]:
+    """The paper's nine arrays, smallest first (000, section VI)."""
+    return tuple(f"srp-{rows}x{columns}" for rows in SRP_SIDES for columns in SRP_SIDES)
+
+
+def cgra_preset(name: str) -> dict[str, Any] | None:
+    """The document (schema ``mapper.cgra/1``) of the machine called ``name``, or None if there is none."""
+    found = _NAME.fullmatch(name)
+    if found is None:
+        return None
+    family, rows, columns = found[1], int(found[2]), int(found[3])
+    if family == "srp":
+        return _srp(rows, columns) if name in srp_names() else None
+    if max(rows, columns) > LARGEST:
+        return None
+    return _grid(family, rows, columns)
+
+
+def _head(name: str, description: str, rows: int, columns: int) -> dict[str, Any]:
+    return {
+        "schema": "mapper.cgra/1",
+        "name": name,
+        "description": description,
+        "rows": rows,
+        "columns": columns,
+    }
+
+
+def _srp(rows: int, columns: int) -> dict[str, Any]:
+    """The machine of 000, section VI. Memory and float units stand on the two colours of a chess board, so
+    that every PE of one kind has neighbours of the other."""
+    places = [[row, column] for row in range(rows) for column in range(columns)]
+    registers = SRP_REGISTERS // (rows * columns)
+    description = (
+        f"The paper's CGRA with {rows}x{columns} PEs. Published: 500 MHz, 320 kB of SRAM, {SRP_REGISTERS} "
+        "registers of 32 bits in all, float32, load latency 16, 8 memory-capable and 8 float-capable of 16 "
+        "PEs, 0.15 W. This project's choices: links to all eight neighbours, memory and float units on "
+        f"alternate PEs, integer and multiply units on all, {registers} registers a PE with two read ports "
+        "and one write port, the other latencies, and 0.15 W at every size."
+    )
+    return {
+        **_head(f"srp-{rows}x{columns}", description, rows, columns),
+        "links": ["mesh", "diagonal"],
+        "pes": [
+            {"at": "all", "classes": ["integer", "multiply"]},
+            {"at": [at for at in places if sum(at) % 2 == 0], "classes": ["memory"]},
+            {"at": [at for at in places if sum(at) % 2 == 1], "classes": ["float"]},
+        ],
+        "latency_cycles": {
+            "load": 16, "store": 1, "integer": 1, "multiply": 2, "div": 12, "rem": 12,
+            "float": 3, "fdiv": 12, "sqrt": 12,
+        },
+        "register_file": {"registers": registers, "read_ports": 2, "write_ports": 1},
+        "clock_mhz": 500,
+        "sram_bytes": 327680,
+        "power_w": 0.15,
+    }  # fmt: skip
+
+
+def _grid(family: str, rows: int, columns: int) -> dict[str, Any]:
+    described = {
+        "mesh": "PEs linked to their four neighbours; every PE runs every opcode, known or not.",
+        "torus": "PEs linked to their four neighbours, around the edges too; every PE runs every opcode.",
+        "left-memory": "PEs linked to their four neighbours; only the left column loads and stores.",
+    }
+    pes: list[dict[str, Any]] = [{"at": "all", "classes": ["any"]}]
+    if family == "left-memory":
+        pes = [
+            {"at": "all", "classes": ["integer", "multiply", "float"]},
+            {"at": [[row, 0] for row in range(rows)], "classes": ["memory"]},
+        ]
+    description = f"{rows}x{columns} {described[family]} All latencies are 1, and no port is limited."
+    return {
+        **_head(f"{family}-{rows}x{columns}", description, rows, columns),
+        "links": ["torus" if family == "torus" else "mesh"],
+        "pes": pes,
+        "latency_cycles": {},
+        "register_file": {"registers": GRID_REGISTERS},
+    }
