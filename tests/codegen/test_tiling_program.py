@@ -94,7 +94,9 @@ def test_make_builds_it_without_a_warning_and_runs_it(tmp_path: Path) -> None:
     nest, mapping = convolution_mapping()
     for name, text in generate_c(nest, machine_of(), mapping).items():
         (tmp_path / name).write_text(text, encoding="ascii")
-    done = subprocess.run(["make", "--no-print-directory", "run"], cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run(
+        ["make", "--no-print-directory", "run"], cwd=tmp_path, capture_output=True, text=True
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert "-O2 -std=c11 -Wall -Wextra" in done.stdout
     assert done.stdout.strip().endswith("OK")
