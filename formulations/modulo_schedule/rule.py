@@ -1,0 +1,23 @@
+"""The rules of modulo scheduling, by the names under which the referee reports them (000, V-C)."""
+
+from __future__ import annotations
+
+INTERVAL = "initiation interval"
+PLACED = "one placement per operation"
+ROUTED = "one route per edge"
+IN_ARRAY = "PE in the array"
+ABILITY = "PE has the unit"
+STAGE = "first issue in stage 0"
+SLOT = "one issue per PE and cycle"
+OUTPUT_WRITE = "one result per PE and cycle"
+ENDS = "route begins at its producer"
+CHAIN = "route goes on by moves"
+LINK = "link to the reader"
+HELD = "value held when read"
+REGISTER = "register exists"
+ONE_REGISTER = "one register per result"
+OCCUPANCY = "one value per register"
+READ_PORTS = "register read ports"
+WRITE_PORTS = "register write ports"
+MEMORY_PORTS = "memory ports"
+LATENCY = "latency of an edge"
