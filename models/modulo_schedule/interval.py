@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import combinations
+from fractions import Fraction
+from itertools import chain, combinations
+from math import ceil
 
 from mapper.arch.cgra import OPERATION_CLASS, CgraMachine, Pe
 from mapper.models.modulo_schedule.latency import edge_latency
@@ -34,7 +36,6 @@ def res_mii(graph: DataflowGraph, machine: CgraMachine) -> Interval:
 
     Raises: InputError if no PE can execute an operation.
     """
-    bounds = [Interval(1, "an II is one cycle at least", ())]
     users = _users(graph, machine)
     # Abilities come in four classes, so that the unions of able sets are few.
     unions = {
@@ -42,18 +43,20 @@ def res_mii(graph: DataflowGraph, machine: CgraMachine) -> Interval:
         for size in range(1, len(users) + 1)
         for chosen in combinations(users, size)
     }
-    for pes in sorted(unions, key=lambda union: (-len(union), sorted(union))):
-        confined = sorted(operation for able, using in users.items() if able <= pes for operation in using)
-        cause = f"{_kinds(graph, machine, confined)} on {len(pes)} PEs"
-        bounds.append(Interval(-(-len(confined) // len(pes)), cause, tuple(confined)))
-    if machine.memory_ports is not None:
-        memory = tuple(
-            position for position, operation in enumerate(graph.operations)
-            if OPERATION_CLASS.get(operation.opcode) == "memory"
-        )  # fmt: skip
+    fullest, bound = Fraction(0), Interval(1, "no operations", ())
+    for pes in sorted(unions, key=lambda union: (len(union), sorted(union))):
+        confined = tuple(sorted(chain(*(using for able, using in users.items() if able <= pes))))
+        if Fraction(len(confined), len(pes)) > fullest:
+            fullest = Fraction(len(confined), len(pes))
+            bound = Interval(ceil(fullest), f"{_kinds(graph, confined)} on {len(pes)} PEs", confined)
+    memory = tuple(
+        position for position, operation in enumerate(graph.operations)
+        if OPERATION_CLASS.get(operation.opcode) == "memory"
+    )  # fmt: skip
+    if machine.memory_ports is not None and Fraction(len(memory), machine.memory_ports) > fullest:
         cause = f"{len(memory)} memory operations on {machine.memory_ports} memory ports"
-        bounds.append(Interval(-(-len(memory) // machine.memory_ports), cause, memory))
-    return max(bounds, key=lambda bound: (bound.value, bool(bound.operations)))
+        bound = Interval(-(-len(memory) // machine.memory_ports), cause, memory)
+    return bound
 
 
 def rec_mii(graph: DataflowGraph, machine: CgraMachine) -> Interval:
@@ -88,6 +91,8 @@ def rec_mii(graph: DataflowGraph, machine: CgraMachine) -> Interval:
             binding = tuple(link.source for link in longer)
     if not binding:
         return Interval(1, "no recurrence", ())
+    first = binding.index(min(binding, key=order.__getitem__))
+    binding = (*binding[first:], *binding[:first])
     return Interval(max(1, -(-latency // distance)), _recurrence(graph, binding, latency, distance), binding)
 
 
@@ -123,7 +128,7 @@ def _users(graph: DataflowGraph, machine: CgraMachine) -> dict[frozenset[Pe], li
     return users
 
 
-def _kinds(graph: DataflowGraph, machine: CgraMachine, operations: list[int]) -> str:
+def _kinds(graph: DataflowGraph, operations: tuple[int, ...]) -> str:
     """How many operations of which classes, most first."""
     counted: dict[str, int] = {}
     for operation in operations:
