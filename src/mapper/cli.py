@@ -364,7 +364,7 @@ def _show(solution: Solution, as_json: bool) -> None:
         print(terminal.headline(solution))
         terminal.print_table(*terminal.solution_rows(solution))
         if len(solution.parts) == 1 and solution.parts[0].breakdown is not None:
-            print("\n".join(solution.posed.kind.describe(solution.parts[0])))
+            print("\n".join(solution.posed.kind.describe(solution.posed.parts[0].problem, solution.parts[0])))
         for line in terminal.skipped_lines(solution):
             print(line)
     if solution.exit_code:

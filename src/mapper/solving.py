@@ -183,6 +183,7 @@ def judged(kind: Kind, part: PosedPart, mapping: Any | None, certificate: Certif
         proven=certificate.proven and sound,
         bound=certificate.bound if sound else None,
     )
+    shown = kind.shown(part.problem, mapping)
     return Part(
-        part.name, part.source, None, mapping, verdict.cost, verdict.breakdown, certificate, part.merged
+        part.name, part.source, None, shown, verdict.cost, verdict.breakdown, certificate, part.merged
     )

@@ -113,7 +113,11 @@ class Kind(ABC):
         """A mapping from a document."""
 
     @abstractmethod
-    def describe(self, part: Part) -> list[str]:
+    def shown(self, problem: Any, mapping: Any) -> JsonValue:
+        """The mapping as documents show it."""
+
+    @abstractmethod
+    def describe(self, problem: Any, part: Part) -> list[str]:
         """A part's mapping and what it costs, in a few lines for people."""
 
     @abstractmethod

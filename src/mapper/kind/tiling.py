@@ -56,7 +56,10 @@ class Tiling(Kind):
     def read_mapping(self, fields: Mapping[str, Any], problem: TilingProblem, source: str) -> TilingMapping:
         return TilingMapping.from_json(fields, problem.nest, source)
 
-    def describe(self, part: Part) -> list[str]:
+    def shown(self, problem: TilingProblem, mapping: TilingMapping) -> TilingMapping:
+        return mapping
+
+    def describe(self, problem: TilingProblem, part: Part) -> list[str]:
         assert isinstance(part.mapping, TilingMapping) and part.breakdown is not None
         lines = []
         for level in LEVELS:
