@@ -3,7 +3,8 @@
 Everything that a PE writes for the iteration that issues at the placements' times is an event; it recurs every
 II cycles. Every read of every route is looked up in the cycle in which it happens. A read takes the value from
 the output register where that still holds it, else from the register: a schedule that is valid with another
-choice is valid with this one, which needs the fewest ports and keeps registers the shortest.
+choice is valid with this one, which needs the fewest ports and keeps registers the shortest. Every move makes a
+copy of its own: what another copy of the same value overwrites is overwritten.
 """
 
 from __future__ import annotations
