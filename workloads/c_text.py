@@ -1,0 +1,54 @@
+"""C text before it is parsed: comments, line continuations, and constants named by #define."""
+
+from __future__ import annotations
+
+import re
+
+from mapper.workloads.document import InputError
+
+LONGEST_CONSTANT = 200
+MOST_CONSTANTS = 1000
+OWN_NAMES = {"int32_t": "int", "uint32_t": "unsigned", "__restrict__": "restrict", "__restrict": "restrict"}
+
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+_DEFINE = re.compile(r"#\s*define\s+([A-Za-z_]\w*)(\(?)[ \t]*(.*)")
+_IGNORED = re.compile(r"#\s*(include|pragma)\b")
+_CONSTANT = re.compile(r"[\w.+\-*/%<>&|^~() ]+")
+
+
+def preprocessed(text: str, source: str) -> str:
+    """``text`` without comments and directives, its object-like constants replaced, its lines in place.
+
+    ``#include`` and ``#pragma`` lines are dropped; fixed-width names of int and unsigned are C's own.
+    Raises: InputError for any other directive, or a constant that is no number or arithmetic of numbers.
+    """
+    text = _COMMENT.sub(lambda found: "\n" * found[0].count("\n") + " ", text)
+    text = re.sub(r"\\[ \t]*\n", " ", text)
+    constants = dict(OWN_NAMES)
+    lines: list[str] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.lstrip().startswith("#"):
+            lines.append(_NAME.sub(lambda found: constants.get(found[0], found[0]), line))
+            continue
+        lines.append("")
+        if _IGNORED.match(line.lstrip()):
+            continue
+        define = _DEFINE.match(line.lstrip())
+        if define is None:
+            raise InputError(
+                source, f"line {number}", "only #define of constants is read; preprocess the file"
+            )
+        constants[define[1]] = _constant(define, constants, f"{source}:{number}")
+        if len(constants) > MOST_CONSTANTS:
+            raise InputError(source, f"line {number}", f"more than {MOST_CONSTANTS} #defines; give fewer")
+    return "\n".join(lines)
+
+
+def _constant(define: re.Match[str], known: dict[str, str], place: str) -> str:
+    if define[2]:
+        raise InputError(place, define[1], "is a macro with parameters; write it out where it is used")
+    value = _NAME.sub(lambda found: known.get(found[0], found[0]), define[3].strip())
+    if len(value) > LONGEST_CONSTANT or not _CONSTANT.fullmatch(value) or _NAME.search(value):
+        raise InputError(place, define[1], "is no constant; #define it as a number or arithmetic of numbers")
+    return f"({value})"

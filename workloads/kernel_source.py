@@ -1,0 +1,68 @@
+"""From what a user calls a kernel to the kernel that is meant."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from mapper.workloads.document import InputError, read_bytes, sha256
+from mapper.workloads.kernel import Kernel
+from mapper.workloads.kernel_catalogue import KERNELS, LARGEST_KERNEL_BYTES, kernel_bytes
+from mapper.workloads.network import InputFile
+
+DFG_MARK = b"mapper.dfg/"
+_C_FILE = re.compile(r"(?P<path>.+\.c)(?::(?P<function>\w+)(?::(?P<number>\d{1,6}))?)?", re.DOTALL)
+
+
+def kernel_names() -> tuple[tuple[str, str], ...]:
+    """Names and one-line descriptions of the built-in kernels."""
+    return tuple(KERNELS.items())
+
+
+def is_kernel(text: str) -> bool:
+    """Whether ``text`` names a kernel: a built-in one, a C file (``file.c:function:loop``), or a graph by the
+    end of its name. Only a ``.json``, ``.yaml`` or ``.yml`` file is looked into, for its schema."""
+    if text in KERNELS or _C_FILE.fullmatch(text) or text.endswith("_edges"):
+        return True
+    suffix = Path(text).suffix.lower()
+    if suffix in (".json", ".yaml", ".yml") and "\0" not in text:
+        try:
+            return DFG_MARK in Path(text).read_bytes()[:LARGEST_KERNEL_BYTES]
+        except OSError:
+            return False
+    return suffix in (".dot", ".graphml")
+
+
+def load_kernel(text: str) -> tuple[Kernel, tuple[InputFile, ...]]:
+    """The kernel called ``text``, and the files read: a built-in one; ``file.c``, ``file.c:function`` or
+    ``file.c:function:N`` for its N-th innermost loop, counted from 0; or a graph (``.dot``, ``.graphml``, a
+    ``mapper.dfg/1`` document, ``*_edges``).
+
+    Raises: InputError if there is no such kernel, or it cannot be read.
+    """
+    from mapper.workloads.c_kernel import kernel_from_c
+    from mapper.workloads.graph_file import read_graph
+
+    if text in KERNELS:
+        data = kernel_bytes(text)
+        kernel = kernel_from_c(data.decode("utf-8"), f"{text}.c", text, text, 0)
+        return kernel, (InputFile(f"catalogue:{text}", sha256(data)),)
+    if "\0" in text or not is_kernel(text):
+        raise InputError(
+            text[:80] or "workload", "", "names no kernel; give a file.c, a graph, or a name of the catalogue"
+        )
+    named = _C_FILE.fullmatch(text)
+    if named is None:
+        return read_graph(text)
+    path = Path(named["path"])
+    data = read_bytes(path, LARGEST_KERNEL_BYTES)
+    try:
+        source = data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(str(path), "", "is not UTF-8 text; save it as such") from None
+    number = None if named["number"] is None else int(named["number"])
+    name = named["function"] or path.stem
+    name = name if number is None else f"{name}:{number}"
+    return kernel_from_c(source, str(path), name, named["function"], number), (
+        InputFile(str(path), sha256(data)),
+    )
