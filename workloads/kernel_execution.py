@@ -36,10 +36,8 @@ def execute(kernel: Kernel, memory: Mapping[str, npt.NDArray[Any]]) -> Memory:
         )
         raise InputError(name, "opcode", fault)
     for operation, edges in zip(graph.operations, graph.incoming, strict=True):
-        brought = (graph.edges[edge].operand for edge in edges)
-        given = sorted(
-            [*dict(operation.immediates), *(operand for operand in brought if operand is not None)]
-        )
+        brought = [graph.edges[edge].operand for edge in edges]
+        positions = sorted([*dict(operation.immediates), *(one for one in brought if one is not None)])
         least, most = ARITY[operation.opcode]
         if positions != list(range(len(positions))) or not least <= len(positions) <= most:
             raise InputError(
