@@ -44,7 +44,8 @@ class _Reader:
         self.source = source
         self.nodes: dict[str, dict[str, str]] = {}
         self.edges: list[tuple[str, str, dict[str, str]]] = []
-        self._tokens = [*self._split(text), ("end", "")]
+        # A port at the very end is skipped together with the name it lacks.
+        self._tokens = [*self._split(text), *[("end", "")] * 5]
         self._at = 0
         self._defaults: list[dict[str, dict[str, str]]] = [{"node": {}, "edge": {}}]
 
@@ -136,7 +137,6 @@ class _Reader:
             self._at += 2
             if self._is_mark(":"):
                 self._at += 2
-            self._at = min(self._at, len(self._tokens) - 1)
         return re.sub(r"\\(.)", r"\1", token[1:-1]) if kind == "quoted" else token
 
     def _word(self) -> str:
