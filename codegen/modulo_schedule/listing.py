@@ -1,0 +1,51 @@
+"""Configuration words as an assembler listing."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from mapper.models.modulo_schedule.configuration import Configuration, Immediate, Output, Register, Word
+
+LEGEND = """\
+; OUT is the PE's own output register, OUT[r,c] that of PE [r,c], Rk an own register, #v an immediate.
+; {a b} in front of an operand: iterations 0, 1 ... take these values instead.
+; @Sn: active for iteration i in repetition i + n of the II words. +L: readable L cycles after the issue.
+; ?x: switched off where x is 0."""
+
+
+def listing(configuration: Configuration) -> str:
+    """One block per PE that issues anything, one line per word: slot, stage, operation, destination, operands."""
+    trips = "unknown" if configuration.trip_count is None else str(configuration.trip_count)
+    lines = [
+        f"; {_plain(configuration.kernel)} on {_plain(configuration.machine)}",
+        f"; II {configuration.ii}, {configuration.stages} stages, trip count {trips}",
+        LEGEND,
+    ]
+    for pe, words in groupby(configuration.words, key=lambda word: word.pe):
+        lines += ["", f"PE[{pe[0]},{pe[1]}]:"]
+        lines += [_line(word) for word in words]
+    return "\n".join(lines) + "\n"
+
+
+def _line(word: Word) -> str:
+    opcode = _plain(word.opcode) + ("" if word.array is None else f" {_plain(word.array)}")
+    places = (["OUT"] if word.output else []) + [f"R{register}" for register in word.registers]
+    operands = ", ".join(_operand(operand, word) for operand in word.operands)
+    predicate = "" if word.predicate is None else f" ?{_operand(word.predicate, word)}"
+    name = "" if word.operation is None else f"  ; {_plain(word.operation)}"
+    text = f"  {word.slot:>3} @S{word.stage:<3} {opcode:<14} {'+'.join(places):<8} <- {operands}{predicate}"
+    return f"{text} +{word.latency}{name}"
+
+
+def _operand(operand: Immediate | Output | Register, word: Word) -> str:
+    if isinstance(operand, Immediate):
+        return f"#{operand.value}"
+    first = "{" + " ".join(map(str, operand.initial)) + "} " if operand.initial else ""
+    if isinstance(operand, Register):
+        return f"{first}R{operand.register_number}"
+    return first + ("OUT" if operand.pe == word.pe else f"OUT[{operand.pe[0]},{operand.pe[1]}]")
+
+
+def _plain(name: str) -> str:
+    """Names come from files: whatever would break a line is not passed on."""
+    return "".join(char if char.isprintable() else "?" for char in name)
