@@ -32,12 +32,16 @@ class CpSatResult:
 
 
 def run_cp_sat(
-    model: cp_model.CpModel, effort: Effort, report: Callable[[float | None, float | None], None]
+    model: cp_model.CpModel,
+    effort: Effort,
+    report: Callable[[float | None, float | None], None],
+    work: float | None = None,
 ) -> CpSatResult:
     """Minimise or maximise ``model`` within ``effort``; ``report`` hears of every better value or bound.
 
     Workers take turns in a fixed order (interleaved search), so that equal seeds and numbers of workers give
-    equal answers unless the clock or an interrupt ends the search.
+    equal answers unless the clock or an interrupt ends the search. ``work`` ends it after so much work, in the
+    solver's own unit (about a second on a fast core), which repeats as well; the answer is then unknown.
 
     Raises: ValueError if the model is malformed.
     """
@@ -50,6 +54,8 @@ def run_cp_sat(
     if left is not None:
         parameters.max_time_in_seconds = left
     listener = _Listener(report)
+    if work is not None:
+        parameters.max_deterministic_time = work
     solver.best_bound_callback = listener.on_bound
     finished = threading.Event()
     watch = threading.Thread(target=_stop_on_interrupt, args=(solver, effort, finished), daemon=True)

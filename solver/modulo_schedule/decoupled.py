@@ -1,0 +1,143 @@
+"""The decoupled exact method: issue times first, then PEs and routes, with cuts that send failures back."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from mapper.arch.cgra import Pe
+from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.models.modulo_schedule.mapping import ModuloSchedule
+from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.modulo_schedule.constraint_program import decide
+from mapper.solver.modulo_schedule.interval_search import Attempt, least_interval
+
+if TYPE_CHECKING:
+    from mapper.formulations.modulo_schedule.program_time import TimeProgram
+
+Times = dict[int, int]
+
+TIME_WORK = 2.0
+"""Work spent on the shortest waiting before any issue times are taken."""
+QUICK_MOVES = ((0, 1.0), (3, 3.0))
+"""Moves allowed and work spent on issue times before others are tried."""
+QUICK_ROUNDS = 3
+"""Issue times that are tried quickly before the next II."""
+QUICK_WINDOWS = 2
+REFINING_WORK = 1.0
+
+
+def decoupled(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
+    """The least II and a schedule for it, proven.
+
+    Issue times come from a program that every schedule keeps; for given times the full program seeks PEs and
+    routes, first in small windows of the array and with few moves. Times that are proven to have none are cut,
+    with as few operations in the cut as a quick refinement leaves. An II has no schedule once all times are cut.
+
+    Raises: InputError if no PE can execute an operation, or a cycle of the graph has distance 0.
+    """
+    return least_interval(
+        problem,
+        effort,
+        lambda ii, left: _decide(problem, ii, left, QUICK_ROUNDS),
+        lambda ii, left: _decide(problem, ii, left, None),
+    )
+
+
+def _decide(problem: ModuloProblem, ii: int, effort: Effort, rounds: int | None) -> Attempt:
+    """Take issue times until some have PEs and routes: for so many rounds with quick tries, or (None) deciding
+    every one of them until none is left."""
+    from mapper.formulations.modulo_schedule.program_instance import ModuloInstance
+    from mapper.formulations.modulo_schedule.program_time import TimeProgram
+
+    program = TimeProgram(ModuloInstance(problem, ii, problem.machine.all_pes))
+    program.build()
+    tries = 0
+    while rounds is None or tries < rounds:
+        times = _next_times(program, effort)
+        if isinstance(times, Attempt):
+            # What was only tried quickly was not decided.
+            undecided = tries > 0 and rounds is not None
+            return Attempt(None, "undecided") if undecided else times
+        if rounds is None:
+            tried = decide(problem, ii, problem.machine.all_pes, effort, times)
+        else:
+            tried = _quick(problem, ii, times, effort)
+        if tried.schedule is not None or effort.stopped():
+            return tried
+        cut = _refined(problem, ii, times, effort) if rounds is None else tuple(times)
+        program.leave_out(times, cut)
+        tries += 1
+    return Attempt(None, "undecided")
+
+
+def _next_times(program: TimeProgram, effort: Effort) -> Times | Attempt:
+    """Issue times that are not cut, or why there are none."""
+    from mapper.solver.cp_sat import run_cp_sat
+
+    stop = effort.stopped()
+    if stop is not None:
+        return Attempt(None, "undecided", stop)
+    result = run_cp_sat(program.model, effort, lambda value, bound: None, TIME_WORK)
+    if result.answer == "unknown" and effort.stopped() is None:
+        result = run_cp_sat(program.model, effort, lambda value, bound: None)
+    if result.found:
+        return dict(enumerate(program.extract(result.value_of)))
+    return Attempt(None, "infeasible" if result.answer == "infeasible" else "undecided", result.stop)
+
+
+def _quick(problem: ModuloProblem, ii: int, times: Times, effort: Effort) -> Attempt:
+    tried = Attempt(None, "undecided")
+    for moves, work in QUICK_MOVES:
+        for window in _windows(problem, ii):
+            tried = decide(problem, ii, window, effort, times, moves, work)
+            if tried.schedule is not None or effort.stopped():
+                return tried
+    return tried
+
+
+def _windows(problem: ModuloProblem, ii: int) -> list[tuple[Pe, ...]]:
+    """Corners of the array, smallest first, on which the operations could fit by their number: a schedule
+    there is one of the whole array. On torus and mesh any corner is as good as another."""
+    machine, graph = problem.machine, problem.kernel.graph
+    found: list[tuple[Pe, ...]] = []
+    least = math.isqrt(max(0, -(-len(graph.operations) // ii) - 1)) + 1
+    for side in range(least, max(machine.rows, machine.columns) + 1):
+        window = tuple(pe for pe in machine.all_pes if pe[0] < side and pe[1] < side)
+        if _can_hold(problem, ii, window) and window not in found:
+            found.append(window)
+        if len(found) == QUICK_WINDOWS:
+            break
+    return found
+
+
+def _can_hold(problem: ModuloProblem, ii: int, window: tuple[Pe, ...]) -> bool:
+    """Whether the window has a slot for every operation, class by class."""
+    machine, graph = problem.machine, problem.kernel.graph
+    needed: dict[frozenset[Pe], int] = {}
+    for operation in graph.operations:
+        able = frozenset(pe for pe in window if machine.can_execute(pe, operation.opcode))
+        needed[able] = needed.get(able, 0) + 1
+    return all(count <= len(able) * ii for able, count in needed.items())
+
+
+def _refined(problem: ModuloProblem, ii: int, times: Times, effort: Effort) -> tuple[int, ...]:
+    """Operations, the first among them, whose times alone already have no PEs and routes: others are freed
+    one by one where little work proves that this changes nothing."""
+    kept = dict(times)
+    for operation in range(1, len(times)):
+        fewer = {other: time for other, time in kept.items() if other != operation}
+        if (
+            decide(problem, ii, problem.machine.all_pes, effort, fewer, work=REFINING_WORK).answer
+            == "infeasible"
+        ):
+            kept = fewer
+    return tuple(kept)
+
+
+DECOUPLED: Method[ModuloProblem, ModuloSchedule] = Method(
+    "decoupled",
+    True,
+    "issue times first, then PEs and routes, by CP-SAT; failures come back as cuts",
+    decoupled,
+)

@@ -1,0 +1,83 @@
+"""Minimising the II exactly: intervals are decided one by one, from MII upwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.models.modulo_schedule.interval import mii
+from mapper.models.modulo_schedule.mapping import ModuloSchedule
+from mapper.solver.certificate import Stop
+from mapper.solver.method import Effort, Outcome, Progress
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What is known about one II: a schedule, a proof that there is none, or neither and why."""
+
+    schedule: ModuloSchedule | None
+    answer: Literal["found", "infeasible", "undecided"]
+    stop: Stop = "complete"
+
+
+def most_interval(problem: ModuloProblem) -> int:
+    """The last II that is tried: all operations one after another, each handed on by a move."""
+    machine, graph = problem.machine, problem.kernel.graph
+    steps = sum(machine.latency(operation.opcode) + 1 for operation in graph.operations)
+    steps += sum(edge.latency or 1 for edge in graph.edges)
+    return mii(graph, machine).value + steps
+
+
+def least_interval(
+    problem: ModuloProblem,
+    effort: Effort,
+    quick: Callable[[int, Effort], Attempt],
+    decide: Callable[[int, Effort], Attempt],
+) -> Outcome[ModuloSchedule]:
+    """The schedule of the least II that is found; the bound is the least II that is neither below MII nor
+    proven to have no schedule.
+
+    First each II upwards gets a ``quick`` try until one has a schedule; then those below it are decided
+    upwards, so that an answer is there early and is proven, or bettered, as time allows. With ``fixed_ii`` only
+    that II is tried, and having no schedule there is having none at all.
+    """
+    least = mii(problem.kernel.graph, problem.machine).value
+    fixed = problem.fixed_ii
+    if fixed is not None and fixed < least:
+        return Outcome(None, None, None, "complete", True, evaluations=0)
+    first, last = (least, most_interval(problem)) if fixed is None else (fixed, fixed)
+    found: ModuloSchedule | None = None
+    open_intervals = []
+    evaluations = 0
+    for ii in range(first, last + 1):
+        tried = Attempt(None, "undecided") if effort.stopped() else quick(ii, effort)
+        evaluations += 1
+        if tried.answer != "infeasible":
+            open_intervals.append(ii)
+        if tried.schedule is not None:
+            found = tried.schedule
+        if found is not None or effort.stopped():
+            break
+    for ii in tuple(open_intervals):
+        bound = open_intervals[0]
+        effort.report(Progress(None if found is None else found.ii, bound, evaluations))
+        if found is not None and ii == found.ii:
+            break
+        tried = decide(ii, effort)
+        evaluations += 1
+        if tried.schedule is not None:
+            found = tried.schedule
+            break
+        if tried.answer == "undecided":
+            value = None if found is None else found.ii
+            return Outcome(found, value, bound, tried.stop, False, evaluations=evaluations)
+        open_intervals.remove(ii)
+    if found is not None:
+        effort.report(Progress(found.ii, found.ii, evaluations))
+        return Outcome(found, found.ii, found.ii, "complete", True, evaluations=evaluations)
+    if fixed is not None:
+        return Outcome(None, None, None, "complete", True, evaluations=evaluations)
+    beyond = f"initiation intervals above {last} are not tried"
+    return Outcome(None, None, last + 1, "complete", False, (beyond,), evaluations=evaluations)
