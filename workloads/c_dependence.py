@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor, gcd
 
 from mapper.workloads.c_affine import Form, as_number, plus, split
 from mapper.workloads.dataflow_graph import Edge
 
 MEMORY_LATENCY = 1
 """A word is written in the cycle in which its store issues; any access of a later cycle sees it."""
-MOST_ENUMERATED = 1 << 16
+MOST_ITERATIONS = 1 << 31
+"""What stands for a trip count that is not known: a loop variable of 32 bits takes no more values."""
 
 
 @dataclass(frozen=True)
@@ -70,20 +73,42 @@ def _distances(
             return None, None
         later = apart // stride
         return (later, None) if later >= 0 else (None, -later)
-    if trip_count is None or trip_count > MOST_ENUMERATED:
-        return None
-    return _met(stride, stride2, apart, trip_count)
+    return _met(stride, stride2, apart, MOST_ITERATIONS if trip_count is None else trip_count)
 
 
-def _met(stride: int, stride2: int, apart: int, trip_count: int) -> tuple[int | None, int | None]:
-    """The distances where stride * x + apart = stride2 * y for iterations x and y of the loop."""
+def _met(stride: int, stride2: int, apart: int, trips: int) -> tuple[int | None, int | None]:
+    """The least distances where stride * x + apart = stride2 * y for iterations x and y below ``trips``, the
+    strides being different.
+
+    All such pairs are x = x0 + period * k, y = y0 + slope * k; y - x is monotone in k, so the least distance
+    to either side stands where it changes sign, or at the end of the loop that is nearer.
+    """
     if stride2 == 0:
-        touching = [x for x in range(trip_count) if stride * x + apart == 0]
-        meetings = [distance for x in touching for distance in ((0, -1) if x else (0,))]
-    else:
-        touched = {stride2 * y: y for y in range(trip_count)}
-        words = ((x, stride * x + apart) for x in range(trip_count))
-        meetings = [touched[word] - x for x, word in words if word in touched]
-    later = [distance for distance in meetings if distance >= 0]
-    earlier = [-distance for distance in meetings if distance < 0]
-    return min(later, default=None), min(earlier, default=None)
+        x, odd = divmod(-apart, stride)
+        met = not odd and 0 <= x < trips
+        # The second touches this word in every iteration, the first in iteration x alone.
+        return (0, 1 if x > 0 else None) if met else (None, None)
+    divisor = gcd(stride, stride2)
+    if apart % divisor:
+        return None, None
+    stride, stride2, apart = stride // divisor, stride2 // divisor, apart // divisor
+    period, slope = abs(stride2), stride if stride2 > 0 else -stride
+    x0 = -apart * pow(stride, -1, period) % period
+    y0 = (stride * x0 + apart) // stride2
+    low, high = 0, (trips - 1 - x0) // period
+    if slope:
+        ends = sorted((Fraction(-y0, slope), Fraction(trips - 1 - y0, slope)))
+        low, high = max(low, ceil(ends[0])), min(high, floor(ends[1]))
+    elif not 0 <= y0 < trips:
+        return None, None
+    change = slope - period
+    turn = Fraction(x0 - y0, change)
+    later, earlier = (ceil(turn), ceil(turn) - 1) if change > 0 else (floor(turn), floor(turn) + 1)
+    # Where the distance grows with k, later meetings lie at k >= turn; where it falls, at k <= turn.
+    later = max(later, low) if change > 0 else min(later, high)
+    earlier = min(earlier, high) if change > 0 else max(earlier, low)
+    start = y0 - x0
+    return (
+        start + change * later if low <= later <= high else None,
+        -(start + change * earlier) if low <= earlier <= high else None,
+    )

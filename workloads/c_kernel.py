@@ -12,6 +12,7 @@ from mapper.workloads.document import InputError
 from mapper.workloads.kernel import Array, Kernel
 
 MOST_OPERATIONS = 20000
+MOST_ACCESSES = 1000
 ASSUMED_WORDS = 1024
 
 
@@ -63,6 +64,10 @@ def _kernel(place: LoopPlace, lowered: Lowering, name: str, text: str) -> Kernel
         for identity in live
         if (node := body.nodes[identity]).array is not None
     )
+    if len(accesses) > MOST_ACCESSES:
+        raise fault(
+            place.source, place.loop, place.name, f"more than {MOST_ACCESSES} accesses; part the loop"
+        )
     ordered, assumed = order_edges(accesses, lowered.header.trip_count)
     for first, second in assumed:
         pair = f"{names[first.operation]} and {names[second.operation]}"
@@ -131,14 +136,15 @@ def _origin(
 def _names(body: LoopBody, live: list[int]) -> list[str]:
     """A name per operation: the scalar it was first assigned to, or what it does, numbered where needed."""
     taken: set[str] = set()
+    counts: dict[str, int] = {}
     names: list[str] = []
     for identity in live:
         node = body.nodes[identity]
         stem = node.label or (f"{node.opcode}_{node.array}" if node.array else node.opcode)
-        name, count = stem, 1
+        name = stem
         while name in taken:
-            count += 1
-            name = f"{stem}_{count}"
+            counts[stem] = counts.get(stem, 1) + 1
+            name = f"{stem}_{counts[stem]}"
         taken.add(name)
         names.append(name)
     return names
