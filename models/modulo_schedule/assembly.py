@@ -36,7 +36,7 @@ def assemble(kernel: Kernel, machine: CgraMachine, schedule: ModuloSchedule) -> 
     """The words of ``schedule``, by PE and cycle of the II; it judges nothing: two operations in one slot give
     two words.
 
-    Raises: InputError if an operand has no route, or more than one value.
+    Raises: InputError if an operand has no route or more than one value, or initial values are missing.
     """
     return _Assembly(kernel, machine, schedule).configuration()
 
@@ -121,6 +121,9 @@ class _Assembly:
         reader = self.schedule.placements[edge.destination]
         consumed, position = reader.time + edge.distance * self.ii, edge.operand or 0
         initial = edge.initial or (0,) * edge.distance
+        if len(initial) != edge.distance:
+            fault = f"{len(initial)} initial values for a distance of {edge.distance}; give as many"
+            raise InputError(self.kernel.name, f"edge {at}", fault)
         self._give(edge.destination, position, self._read(hops[-1], reader.pe, consumed, position, initial))
 
     def _phase(self, time: int) -> tuple[int, int]:

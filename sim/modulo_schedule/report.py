@@ -24,7 +24,7 @@ from mapper.workloads.opcode import ARITY
 SYMBOLIC_REPETITIONS = 4
 """Iterations beyond the stages and the longest distance that symbols are followed for: by then all words are
 active together, and what they read has been overwritten several times."""
-MOST_ISSUES = 2_000_000
+MOST_ISSUES = 200_000
 """Issued words that one report runs at the most; a longer loop is run for its first iterations."""
 
 
@@ -71,13 +71,13 @@ def report(kernel: Kernel, machine: CgraMachine, schedule: ModuloSchedule, seed:
 def _has_numbers(kernel: Kernel) -> bool:
     """Whether every operation has a numeric meaning, its operands and its array, and the trip count is known."""
     arrays = {array.name for array in kernel.arrays}
-    for position, operation in enumerate(kernel.graph.operations):
-        carried = [kernel.graph.edges[at].operand for at in kernel.graph.incoming[position]]
-        count = len(operation.immediates) + sum(operand is not None for operand in carried)
+    for operation, incoming in zip(kernel.graph.operations, kernel.graph.incoming, strict=True):
+        carried = [kernel.graph.edges[at].operand for at in incoming]
+        positions = [*dict(operation.immediates), *(operand for operand in carried if operand is not None)]
         least, most = ARITY.get(operation.opcode, (0, -1))
-        if not least <= count <= most or (operation.opcode in ("load", "store")) != (
-            operation.array is not None
-        ):
+        if sorted(positions) != list(range(len(positions))) or not least <= len(positions) <= most:
+            return False
+        if (operation.opcode in ("load", "store")) != (operation.array is not None):
             return False
         if operation.array is not None and operation.array not in arrays:
             return False

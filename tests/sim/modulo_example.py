@@ -7,6 +7,7 @@ from typing import Any
 from mapper.arch.cgra import CgraMachine, cgra_from_document
 from mapper.models.modulo_schedule.mapping import Hop, ModuloSchedule, Placement, Route
 from mapper.workloads.dataflow_graph import DataflowGraph, Edge, Operation
+from mapper.workloads.graph_order import iteration_order
 from mapper.workloads.kernel import Array, Kernel
 
 Example = tuple[Kernel, CgraMachine, ModuloSchedule]
@@ -134,3 +135,28 @@ def routed_over_a_neighbour() -> Example:
     kernel = kernel_of((Operation("a", "alpha"), Operation("b", "beta")), (Edge(0, 1, 0),), trips=None)
     routes = (Route(0, (result((0, 0), 1), move((0, 1), 2))),)
     return kernel, array_of(1, 3), ModuloSchedule(1, (Placement((0, 0), 0), Placement((0, 2), 2)), routes)
+
+
+def one_after_another(kernel: Kernel) -> Example:
+    """``kernel`` on one PE, an operation a cycle, every result in a register of its own; a value that lives
+    longer than the II is handed on by moves, in cycles after the last operation."""
+    graph = kernel.graph
+    order = iteration_order(graph, kernel.name)
+    time = {operation: cycle for cycle, operation in enumerate(order)}
+    ii = len(order) + sum(2 + edge.distance for edge in graph.edges if edge.distance)
+    # Slots from the last backwards: each further move then comes nearly II after the one before.
+    free, slots = len(order), iter(range(ii - 1, len(order) - 1, -1))
+    routes = []
+    for at, edge in enumerate(graph.edges):
+        if edge.operand is None:
+            continue
+        hops = [result(LEFT, time[edge.source] + 1, edge.source)]
+        read = time[edge.destination] + edge.distance * ii
+        while read >= hops[-1].time + ii:
+            slot = next(slots)
+            hops.append(move(LEFT, hops[-1].time + (slot - hops[-1].time) % ii + 1, free))
+            free += 1
+        routes.append(Route(at, tuple(hops)))
+    routes += [Route(at, ()) for at, edge in enumerate(graph.edges) if edge.operand is None]
+    placements = tuple(Placement(LEFT, time[operation]) for operation in range(len(order)))
+    return kernel, array_of(1, 1, max(free, 1)), ModuloSchedule(ii, placements, tuple(routes))
