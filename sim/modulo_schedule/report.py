@@ -32,11 +32,12 @@ def report(kernel: Kernel, machine: CgraMachine, schedule: ModuloSchedule, seed:
     """What ``mapper simulate`` says of one loop.
 
     Every kernel runs on symbols, which shows each operand of the wrong operation or iteration; one whose
-    opcodes, arrays and trip count are known also runs on seeded numbers, whose memory is compared word by
-    word. ``agrees``: no violation, and as many cycles as the model counts for the iterations run.
-    ``iterations`` are those run, the first of a loop that is longer than can be simulated; ``cycles`` are
-    theirs. ``cost_simulated`` is of the whole loop: the cycles of the iterations not run are II each, and its
-    ``cycles`` and what follows from them are None without a trip count.
+    opcodes, arrays and trip count are known also runs on seeded numbers, whose memory is compared bit by bit.
+    ``max_error``: the largest difference of words, None if one of them is not finite. ``agrees``: no
+    violation, and as many cycles as the model counts for the iterations run. ``iterations`` are those run,
+    the first of a loop that is longer than can be simulated; ``cycles`` are theirs. ``cost_simulated`` is of
+    the whole loop: the cycles of the iterations not run are II each, and its ``cycles`` and what follows from
+    them are None without a trip count.
 
     Raises: InputError if the schedule cannot be assembled, or an access lies outside its array.
     """
@@ -45,7 +46,7 @@ def report(kernel: Kernel, machine: CgraMachine, schedule: ModuloSchedule, seed:
     short = configuration.stages + reach + SYMBOLIC_REPETITIONS
     symbolic = simulate(configuration, machine, {}, short, "symbols")
     same_symbols = symbolic.trace == reference_trace(kernel.graph, short)
-    run, iterations, error = symbolic, short, 0.0
+    run, iterations, error, same_numbers = symbolic, short, 0.0, True
     numeric = _has_numbers(kernel)
     if numeric:
         iterations = min(kernel.trip_count or 0, max(short, MOST_ISSUES // max(1, len(configuration.words))))
@@ -53,10 +54,11 @@ def report(kernel: Kernel, machine: CgraMachine, schedule: ModuloSchedule, seed:
         expected = execute(replace(kernel, trip_count=iterations), memory)
         run = simulate(configuration, machine, memory, iterations)
         error = largest_error(expected, run.memory)
+        same_numbers = all(words.tobytes() == run.memory[name].tobytes() for name, words in expected.items())
     model = evaluate(kernel, machine, schedule)
     violations = tuple(dict.fromkeys((*symbolic.violations, *run.violations)))
     return {
-        "outputs_equal": same_symbols and error == 0,
+        "outputs_equal": same_symbols and same_numbers,
         "max_error": error if math.isfinite(error) else None,
         "cost_simulated": _cost(kernel, machine, configuration.ii, configuration.stages, run, iterations),
         "agrees": not violations and run.cycles == iterations * schedule.ii + model.fill,
@@ -94,7 +96,7 @@ def largest_error(expected: Mapping[str, NDArray[Any]], found: Mapping[str, NDAr
             difference = np.abs(words.astype(np.float64) - found[name].astype(np.float64))
         equal = (words == found[name]) | (np.isnan(words) & np.isnan(found[name]))
         difference[equal] = 0.0
-        worst = max(worst, float(np.max(np.nan_to_num(difference, nan=math.inf))))
+        worst = max(worst, float(np.max(np.where(np.isnan(difference), math.inf, difference))))
     return worst
 
 

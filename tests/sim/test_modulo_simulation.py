@@ -16,6 +16,7 @@ from mapper.models.modulo_schedule.assembly import assemble
 from mapper.models.modulo_schedule.configuration import Configuration, read_configuration
 from mapper.models.modulo_schedule.mapping import ModuloSchedule, Placement, Route
 from mapper.sim.modulo_schedule import Run, report, simulate
+from mapper.sim.modulo_schedule.report import largest_error
 from mapper.workloads.dataflow_graph import Edge, Operation
 from mapper.workloads.document import InputError
 from tests.sim.modulo_example import (
@@ -178,6 +179,43 @@ def test_two_stores_to_one_word_in_one_cycle_are_found() -> None:
     schedule = ModuloSchedule(1, (Placement((0, 0), 0), Placement((0, 1), 0)), ())
     example = kernel_of(stores, ()), array_of(1, 2), schedule
     assert rules(run(example)) == {"one store per memory word and cycle"}
+
+
+def test_a_load_reads_what_was_stored_before_its_own_cycle() -> None:
+    kernel = kernel_of(
+        (
+            Operation("old", "load", ((0, 3),), "x"),
+            Operation("new", "store", ((0, 3), (1, 99)), "x"),
+            Operation("copy", "store", ((0, 0),), "y"),
+        ),
+        (Edge(0, 2, 1),),
+    )
+    for at, value in ((1, 99), (0, 3)):
+        # The store to x[3] in the cycle before the load, and in the load's own.
+        schedule = ModuloSchedule(
+            3,
+            (Placement((0, 0), 1), Placement((0, 1), 1 - at), Placement((0, 0), 2)),
+            (Route(0, (result((0, 0), 2),)),),
+        )
+        assert run((kernel, array_of(1, 2), schedule), trips=1).memory["y"][0] == value
+
+
+def test_errors_are_the_largest_difference_of_words() -> None:
+    one = {"y": np.array([1.0, np.nan, 2.0], np.float32)}
+    assert largest_error(one, {"y": np.array([1.0, np.nan, 2.5], np.float32)}) == 0.5
+    assert largest_error(one, {"y": np.array([np.inf, np.nan, 2.0], np.float32)}) == np.inf
+    assert largest_error(one, one) == 0
+
+
+def test_the_report_tells_wrong_numbers_and_how_far_they_are() -> None:
+    kernel, machine, schedule = accumulate()
+    late = ModuloSchedule(
+        schedule.ii,
+        schedule.placements,
+        (*schedule.routes[:4], Route(4, (result(LEFT, 1, 0),)), schedule.routes[5]),
+    )
+    found = report(kernel, machine, late)
+    assert not found["outputs_equal"] and found["max_error"] > 0
 
 
 def test_an_opcode_without_a_meaning_has_no_numbers() -> None:
