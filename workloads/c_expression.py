@@ -31,6 +31,7 @@ KINDS: dict[tuple[str, ...], Kind] = {
     ("int", "unsigned"): "unsigned",
     ("float",): "float",
 }
+LONGEST_NUMBER = 60
 SIGN_BIT = -(1 << 31)
 
 
@@ -189,6 +190,8 @@ class Expressions:
 
     def _constant(self, node: c_ast.Constant) -> Value:
         text = str(node.value).lower()
+        if len(text) > LONGEST_NUMBER:
+            raise self.fault(node, f"a constant has more than {LONGEST_NUMBER} digits; give a shorter one")
         if node.type in ("float", "double", "long double"):
             if node.type != "float":
                 self.note("double constants are taken in single precision")

@@ -72,11 +72,15 @@ def header_of(loop: c_ast.For, expressions: Expressions, assigned: frozenset[str
         raise expressions.fault(loop, "the bound is computed, so the trip count is unknown; give a constant")
     if start.literal is None or bound.literal is None:
         return LoopHeader(name, start, step, None)
-    count = _count(symbol, start.literal, bound.literal, step)
+    unsigned = "unsigned" in (start.kind, bound.kind)
+    first, last = (value % (1 << 32) if unsigned else value for value in (start.literal, bound.literal))
+    count = _count(symbol, first, last, step)
     if count is None:
         raise expressions.fault(loop, "the loop never ends; let its step lead to the bound")
     if count < 1:
         raise expressions.fault(loop, "the loop never runs; give it at least one iteration")
+    if not (0 if unsigned else -(1 << 31)) <= first + count * step < (1 << 32 if unsigned else 1 << 31):
+        raise expressions.fault(loop, f"{name[:40]} leaves the 32 bits of its type; choose a nearer bound")
     return LoopHeader(name, start, step, count)
 
 

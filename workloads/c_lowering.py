@@ -73,7 +73,8 @@ class Lowering(Expressions):
             inner = inner.type
         while isinstance(inner, c_ast.ArrayDecl):
             size = None if inner.dim is None else self.value(inner.dim, None).literal
-            if (size is None and (inner.dim is not None or sizes)) or (size is not None and size < 1):
+            # The first size places no word, so that one given by a parameter is as good as none.
+            if (size is None and sizes) or (size is not None and size < 1):
                 raise self.fault(declaration, "the size of an array is no positive constant; give a number")
             sizes.append(size)
             inner = inner.type
@@ -100,6 +101,10 @@ class Lowering(Expressions):
                     declaration, "only scalars are declared inside a loop; move it to the function"
                 )
             self.arrays[name] = self._shape(declaration)
+            if declaration.init is not None:
+                self.note(
+                    f"the values that {name} starts with are not read: its words are those of the memory"
+                )
             return
         self.kinds[name] = self.kind_of(declaration.type)
         self.scalars[name] = None

@@ -8,9 +8,10 @@ from mapper.workloads.document import InputError
 
 LONGEST_CONSTANT = 200
 MOST_CONSTANTS = 1000
+LONGEST_TEXT = 1 << 21
 OWN_NAMES = {"int32_t": "int", "uint32_t": "unsigned", "__restrict__": "restrict", "__restrict": "restrict"}
 
-_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _DEFINE = re.compile(r"#\s*define\s+([A-Za-z_]\w*)(\(?)[ \t]*(.*)")
 _IGNORED = re.compile(r"#\s*(include|pragma)\b")
@@ -27,9 +28,15 @@ def preprocessed(text: str, source: str) -> str:
     text = re.sub(r"\\[ \t]*\n", " ", text)
     constants = dict(OWN_NAMES)
     lines: list[str] = []
+    length = 0
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.lstrip().startswith("#"):
             lines.append(_NAME.sub(lambda found: constants.get(found[0], found[0]), line))
+            length += len(lines[-1])
+            if length > LONGEST_TEXT:
+                raise InputError(
+                    source, f"line {number}", "its constants make the text too long; give a smaller one"
+                )
             continue
         lines.append("")
         if _IGNORED.match(line.lstrip()):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mapper.workloads.document import read_bytes
 
-LARGEST_KERNEL_BYTES = 1 << 20
+LARGEST_KERNEL_BYTES = 1 << 18
 
 KERNELS: dict[str, str] = {
     "gemm": "kernel: one element of a matrix product, float32, innermost loop over k",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from mapper.workloads.document import InputError, read_bytes, sha256
+from mapper.workloads.document import LARGEST_DOCUMENT_BYTES, InputError, read_bytes, sha256
 from mapper.workloads.kernel import Kernel
 from mapper.workloads.kernel_catalogue import KERNELS, LARGEST_KERNEL_BYTES, kernel_bytes
 from mapper.workloads.network import InputFile
@@ -27,9 +27,12 @@ def is_kernel(text: str) -> bool:
     suffix = Path(text).suffix.lower()
     if suffix in (".json", ".yaml", ".yml") and "\0" not in text:
         try:
-            return DFG_MARK in Path(text).read_bytes()[:LARGEST_KERNEL_BYTES]
+            if Path(text).is_file():
+                with Path(text).open("rb") as file:
+                    return DFG_MARK in file.read(LARGEST_DOCUMENT_BYTES)
         except OSError:
-            return False
+            pass
+        return False
     return suffix in (".dot", ".graphml")
 
 

@@ -34,6 +34,9 @@ def refused(text: str, **choice: int | str) -> str:
         ("for (int i = 0; i < a[0]; i++) a[i] = 1;", "trip count"),
         ("for (int i = 0; i < 9; i--) a[i] = 1;", "never ends"),
         ("for (int i = 9; i < 9; i++) a[i] = 1;", "never runs"),
+        ("for (unsigned i = 9; i >= 0; i--) a[i] = 1;", "leaves the 32 bits"),
+        ("for (int i = 0; i <= 2147483647; i++) a[0] += 1;", "leaves the 32 bits"),
+        (LOOP + "a[i] = " + "9" * 5000 + ";", "digits"),
         ("for (;;) a[0] = 1;", "single variable"),
         (LOOP + "s = i;", "no result"),
         (LOOP + "a[i + 60] = 1;", "make it larger"),
@@ -71,9 +74,11 @@ def test_each_construct_outside_the_subset_is_named(body: str, word: str) -> Non
         ("void f(void) { int x = " + "(" * 50000 + "1" + ")" * 50000 + "; }", "nested too deeply"),
         ("void f(void) { " + "{" * 5000 + "}" * 5000 + " }", "nested too deeply"),
         (
-            "void f(int a[4]) { for (int i = 0; i < 4; i++) a[i] = " + "-" * 0 + "1+" * 30000 + "1; }",
+            "void f(int a[4]) { for (int i = 0; i < 4; i++) a[i] = " + "1+" * 30000 + "1; }",
             "nested too deeply",
         ),
+        ("/*" * 100000, "not C"),
+        ("#define A " + "(1+" * 40 + "1" + ")" * 40 + "\nint x = " + "A+" * 50000 + "1;", "too long"),
         ("", "no function"),
     ],
 )

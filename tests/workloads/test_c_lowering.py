@@ -150,3 +150,14 @@ def test_a_bound_that_is_a_parameter_leaves_the_trip_count_open() -> None:
     assert any("trip count" in note for note in made.notes) and any(
         "parameter n" in note for note in made.notes
     )
+
+
+def test_an_unsigned_variable_counts_beyond_the_range_of_int() -> None:
+    text = "void f(int y[1]) { for (unsigned i = 0; i < 3000000000u; i += 1000000000) y[0] += 1; }"
+    assert kernel(text).trip_count == 3
+
+
+def test_values_that_an_array_is_declared_with_are_said_to_be_left_out() -> None:
+    text = "int taps[2] = {3, 4}; void f(int n, int y[n]) { for (int i = 0; i < 2; i++) y[i] = taps[i]; }"
+    assert any("taps" in note for note in kernel(text).notes)
+    assert run(text, taps=[5, 6])["y"] == [5, 6]
