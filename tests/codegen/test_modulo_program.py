@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -69,9 +70,13 @@ def test_the_predicate_of_a_store_stands_apart() -> None:
     assert stored["predicate"] == {"from": "output", "position": 2, "pe": [1, 0], "initial": []}
 
 
-def test_the_first_issue_lies_in_stage_0_wherever_the_times_begin() -> None:
+@pytest.mark.parametrize("shift", [-3, 0, 7])
+def test_the_first_issue_lies_in_stage_0_wherever_the_times_begin(shift: int) -> None:
     kernel, machine, schedule = routed_over_a_neighbour()
-    stages = {part.operation: part.stage for part in assemble(kernel, machine, schedule).words}
+    placements = tuple(replace(placement, time=placement.time + shift) for placement in schedule.placements)
+    hops = tuple(replace(hop, time=hop.time + shift) for hop in schedule.routes[0].hops)
+    shifted = ModuloSchedule(schedule.ii, placements, (Route(0, hops),))
+    stages = {part.operation: part.stage for part in assemble(kernel, machine, shifted).words}
     assert stages == {"a": 0, None: 1, "b": 2}
 
 
