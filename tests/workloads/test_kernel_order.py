@@ -29,6 +29,7 @@ def shuffled(kernel: Kernel, memory: dict[str, npt.NDArray[Any]], seed: int) -> 
     after = {name: words.copy() for name, words in memory.items()}
     done: dict[tuple[int, int], Number] = {}
     following = [0] * len(graph.operations)
+    held = 0
     while any(count < trips for count in following):
         ready = [
             at
@@ -39,8 +40,9 @@ def shuffled(kernel: Kernel, memory: dict[str, npt.NDArray[Any]], seed: int) -> 
                 for edge in (graph.edges[position] for position in graph.incoming[at])
             )
         ]
-        # Running far ahead with few operations finds missing edges sooner than taking turns.
-        at = draw.choice(ready) if draw.random() < 0.3 else ready[seed % len(ready)]
+        # Keeping one operation back while all others run ahead finds a missing edge sooner than taking turns.
+        held = draw.randrange(len(graph.operations)) if len(done) % 60 == 0 else held
+        at = draw.choice([one for one in ready if one != held] or ready)
         iteration, operation = following[at], graph.operations[at]
         given = dict(operation.immediates)
         for edge in (graph.edges[position] for position in graph.incoming[at]):
