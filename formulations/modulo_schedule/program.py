@@ -151,6 +151,11 @@ class ModuloProgram(Formulation):
         for q, s in self._slots():
             self.model.add_at_most_one([*self._issues(q, s), *(self.move[u, q, s] for u in self.of.values)])
 
+    @family(r"\sum_{u,q,s} m_{u,q,s} \le |S| - |V|")
+    def spare_slots(self) -> None:
+        """Moves take slots that operations leave: implied, and the solver sees it at once where none is left."""
+        self.model.add(sum(self.move.values()) <= self.of.spare_slots)
+
     @family(r"\sum_{v \in V_{mem}} \sum_q x_{v,q,s} \le \text{ports} \quad \forall s")
     def memory_ports(self) -> None:
         """Loads and stores issued in a cycle fit the memory's ports."""

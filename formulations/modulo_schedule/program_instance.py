@@ -123,6 +123,11 @@ class ModuloInstance:
             for pe in self.pes
         )
 
+    @property
+    def spare_slots(self) -> int:
+        """Slots that no operation needs: there are no more moves than these."""
+        return len(self.pes) * self.ii - len(self.graph.operations)
+
     @cached_property
     def horizon_stages(self) -> int:
         """Stages that hold some schedule if there is any (docs/formulation-modulo-schedule.md, Horizon):

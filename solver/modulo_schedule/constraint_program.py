@@ -35,10 +35,13 @@ def constraint_program(problem: ModuloProblem, effort: Effort) -> Outcome[Modulo
 
 
 def _few_moves(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
+    """A schedule with few moves, if little work finds one; a proof where no slots are left for more."""
+    pes = problem.machine.all_pes
+    spare = len(pes) * ii - len(problem.kernel.graph.operations)
     tried = Attempt(None, "undecided")
     for most, work in FEW_MOVES:
-        tried = decide(problem, ii, problem.machine.all_pes, effort, moves=most, work=work)
-        if tried.schedule is not None or effort.stopped():
+        tried = decide(problem, ii, pes, effort, moves=most, work=work)
+        if tried.schedule is not None or effort.stopped() or (tried.answer == "infeasible" and spare <= most):
             return tried
     return Attempt(None, "undecided", tried.stop)
 

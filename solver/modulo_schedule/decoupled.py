@@ -21,9 +21,11 @@ TIME_WORK = 2.0
 """Work spent on the shortest waiting before any issue times are taken."""
 QUICK_MOVES = ((0, 1.0), (3, 3.0))
 """Moves allowed and work spent on issue times before others are tried."""
-QUICK_ROUNDS = 3
+QUICK_ROUNDS = 2
 """Issue times that are tried quickly before the next II."""
 QUICK_WINDOWS = 2
+JOINT = (3, 12.0)
+"""Moves allowed and work spent on a window with issue times left open: moves need values that wait."""
 REFINING_WORK = 1.0
 
 
@@ -39,9 +41,20 @@ def decoupled(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]
     return least_interval(
         problem,
         effort,
-        lambda ii, left: _decide(problem, ii, left, QUICK_ROUNDS),
+        lambda ii, left: _tried(problem, ii, left),
         lambda ii, left: _decide(problem, ii, left, None),
     )
+
+
+def _tried(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
+    """Quick tries of times first, then of times and places at once on a window."""
+    tried = _decide(problem, ii, effort, QUICK_ROUNDS)
+    windows = _windows(problem, ii)
+    if tried.answer != "undecided" or effort.stopped() or not windows:
+        return tried
+    moves, work = JOINT
+    joint = decide(problem, ii, windows[-1], effort, moves=moves, work=work)
+    return joint if joint.schedule is not None else Attempt(None, "undecided", joint.stop)
 
 
 def _decide(problem: ModuloProblem, ii: int, effort: Effort, rounds: int | None) -> Attempt:

@@ -52,13 +52,15 @@ def least_interval(
     open_intervals = []
     evaluations = 0
     for ii in range(first, last + 1):
-        tried = Attempt(None, "undecided") if effort.stopped() else quick(ii, effort)
+        if effort.stopped():
+            open_intervals.append(ii)
+            break
+        tried = quick(ii, effort)
         evaluations += 1
         if tried.answer != "infeasible":
             open_intervals.append(ii)
         if tried.schedule is not None:
             found = tried.schedule
-        if found is not None or effort.stopped():
             break
     for ii in tuple(open_intervals):
         bound = open_intervals[0]
