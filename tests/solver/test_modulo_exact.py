@@ -1,0 +1,128 @@
+"""The exact methods of modulo scheduling: schedules that the referee accepts, proofs that agree, honest limits."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import replace
+
+import pytest
+
+from mapper.arch.cgra import CgraMachine, cgra_from_document
+from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.formulations.modulo_schedule.referee import verify
+from mapper.models.modulo_schedule.interval import mii
+from mapper.models.modulo_schedule.mapping import ModuloSchedule
+from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.modulo_schedule.brute_force import BRUTE_FORCE
+from mapper.solver.modulo_schedule.constraint_program import CONSTRAINT_PROGRAM
+from mapper.solver.modulo_schedule.decoupled import DECOUPLED
+from mapper.workloads.dataflow_graph import DataflowGraph, Edge, Operation
+from mapper.workloads.kernel import Kernel
+
+Exact = Method[ModuloProblem, ModuloSchedule]
+EXACT = [CONSTRAINT_PROGRAM, DECOUPLED]
+
+
+def mesh(rows: int, columns: int, registers: int = 8) -> CgraMachine:
+    document = {
+        "schema": "mapper.cgra/1", "name": "mesh", "rows": rows, "columns": columns, "links": ["mesh"],
+        "pes": [{"at": "all", "classes": ["any"]}], "register_file": {"registers": registers},
+    }  # fmt: skip
+    return cgra_from_document(document, "test")
+
+
+def problem(machine: CgraMachine, operations: int, *edges: tuple[int, int, int]) -> ModuloProblem:
+    """Edges as source, destination and distance; operands in the order in which they come."""
+    operands = [sum(other[1] == edge[1] for other in edges[:at]) for at, edge in enumerate(edges)]
+    graph = DataflowGraph(
+        "graph",
+        tuple(Operation(f"o{position}", "add") for position in range(operations)),
+        tuple(Edge(u, w, operand, d) for (u, w, d), operand in zip(edges, operands, strict=True)),
+    )
+    return ModuloProblem(Kernel("graph", graph), machine)
+
+
+def random_problem(machine: CgraMachine, operations: int, seed: int) -> ModuloProblem:
+    rng = random.Random(seed)
+    edges = [
+        (rng.randrange(max(0, w - 3), w), w, 0)
+        for w in range(1, operations)
+        for _ in range(rng.choice([1, 2]))
+    ]
+    return problem(machine, operations, *edges, (operations - 1, operations - 2, 1))
+
+
+def check(given: ModuloProblem, outcome: Outcome[ModuloSchedule]) -> None:
+    assert outcome.mapping is not None
+    assert verify(given, outcome.mapping).broken == ()
+    assert outcome.value == outcome.mapping.ii
+    assert outcome.bound is not None and outcome.bound <= outcome.mapping.ii
+
+
+@pytest.mark.parametrize("method", EXACT, ids=lambda method: method.name)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_small_graph_gets_a_schedule_that_the_referee_accepts_and_a_proof(method: Exact, seed: int) -> None:
+    given = random_problem(mesh(2, 2), 6, seed)
+    outcome = method.search(given, Effort())
+    check(given, outcome)
+    assert outcome.proven and not outcome.restrictions and outcome.bound == outcome.value
+
+
+@pytest.mark.parametrize("method", EXACT, ids=lambda method: method.name)
+def test_routing_can_raise_the_interval_above_every_bound_by_argument(method: Exact) -> None:
+    """One value with four readers on a row of PEs whose every slot is taken: none is left for a move."""
+    given = problem(mesh(1, 5), 5, (0, 1, 0), (0, 2, 0), (0, 3, 0), (0, 4, 0))
+    assert mii(given.kernel.graph, given.machine).value == 1
+    outcome = method.search(given, Effort())
+    check(given, outcome)
+    assert outcome.value == 2 and outcome.proven
+
+
+@pytest.mark.parametrize("method", EXACT, ids=lambda method: method.name)
+def test_a_pinned_interval_without_a_schedule_is_proven_to_have_none(method: Exact) -> None:
+    given = problem(mesh(1, 5), 5, (0, 1, 0), (0, 2, 0), (0, 3, 0), (0, 4, 0))
+    for ii in (0, 1):
+        outcome = method.search(replace(given, fixed_ii=ii), Effort())
+        assert outcome.mapping is None and outcome.bound is None and outcome.proven
+
+
+@pytest.mark.parametrize("method", EXACT, ids=lambda method: method.name)
+def test_a_value_that_lives_longer_than_the_interval_is_handed_on(method: Exact) -> None:
+    given = replace(problem(mesh(1, 2), 2, (0, 1, 2)), fixed_ii=2)
+    outcome = method.search(given, Effort())
+    check(given, outcome)
+
+
+@pytest.mark.parametrize("method", EXACT, ids=lambda method: method.name)
+def test_without_registers_values_wait_in_output_registers_and_moves_alone(method: Exact) -> None:
+    given = problem(mesh(2, 2, registers=0), 4, (0, 1, 0), (1, 2, 0), (0, 2, 0), (2, 3, 0))
+    check(given, method.search(given, Effort()))
+
+
+@pytest.mark.parametrize("method", EXACT, ids=lambda method: method.name)
+def test_what_ends_for_want_of_time_claims_no_more_than_the_argument_gives(method: Exact) -> None:
+    given = random_problem(mesh(2, 2), 9, 1)
+    outcome = method.search(given, Effort(deadline=time.monotonic()))
+    assert outcome.mapping is None and not outcome.proven
+    assert outcome.stop == "time_limit"
+    assert outcome.bound == mii(given.kernel.graph, given.machine).value
+
+
+@pytest.mark.parametrize("method", EXACT, ids=lambda method: method.name)
+def test_the_same_seed_gives_the_same_schedule(method: Exact) -> None:
+    given = random_problem(mesh(2, 2), 6, 4)
+    assert method.search(given, Effort(seed=3)) == method.search(given, Effort(seed=3))
+
+
+@pytest.mark.parametrize(
+    "edges", [((0, 1, 0), (1, 0, 1)), ((0, 1, 0), (0, 1, 1)), ((0, 1, 0), (1, 2, 0), (0, 2, 0))]
+)
+@pytest.mark.parametrize("registers", [1, 8])
+def test_brute_force_finds_what_the_exact_methods_prove(
+    edges: tuple[tuple[int, int, int], ...], registers: int
+) -> None:
+    given = problem(mesh(1, 2, registers), 1 + max(w for _, w, _ in edges), *edges)
+    brute = BRUTE_FORCE.search(given, Effort())
+    check(given, brute)
+    assert [method.search(given, Effort()).value for method in EXACT] == [brute.value] * len(EXACT)
