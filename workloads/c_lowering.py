@@ -28,10 +28,11 @@ class Lowering(Expressions):
     def __init__(self, place: LoopPlace) -> None:
         super().__init__(place.source, place.name)
         self.place_of_loop = place
+        self.inside = False
         self.assumed: set[str] = set()
         self.symbols: dict[str, int] = {}
         for declaration in place.declarations:
-            self._declare(declaration, None, is_global=True)
+            self._declare(declaration, None)
         parameters = place.function.decl.type.args
         for parameter in parameters.params if parameters is not None else []:
             if not isinstance(parameter, c_ast.Decl):
@@ -87,7 +88,7 @@ class Lowering(Expressions):
             raise self.fault(declaration, f"larger than {LARGEST_ARRAY_WORDS} words; give a smaller array")
         return shape
 
-    def _declare(self, declaration: c_ast.Decl, predicate: Value | None, is_global: bool = False) -> None:
+    def _declare(self, declaration: c_ast.Decl, predicate: Value | None) -> None:
         name = str(declaration.name)
         if isinstance(declaration.type, c_ast.FuncDecl):
             return
@@ -96,7 +97,7 @@ class Lowering(Expressions):
                 declaration, f"{name[:40]} is declared twice in one scope or hides another; rename it"
             )
         if not isinstance(declaration.type, c_ast.TypeDecl):
-            if declaration.name is None or (not is_global and hasattr(self, "header")):
+            if declaration.name is None or self.inside:
                 raise self.fault(
                     declaration, "only scalars are declared inside a loop; move it to the function"
                 )
@@ -166,6 +167,7 @@ class Lowering(Expressions):
         computed_before = len(self.body.nodes)
         self._check_invariant(loop, computed_before)
         self.header = header
+        self.inside = True
         if header.trip_count is None:
             self.note("the bound is a parameter, so the trip count is not known")
         self.scalars[header.variable] = self.body.induction(
