@@ -1,0 +1,59 @@
+"""Schedules of a small array on a larger one that contains it: why a larger mesh is never worse."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mapper.arch.cgra import CgraMachine
+from mapper.models.modulo_schedule.mapping import ModuloSchedule, Pe
+from mapper.workloads.document import InputError
+
+
+def contains(small: CgraMachine, large: CgraMachine, offset: Pe = (0, 0)) -> bool:
+    """Whether every schedule of ``small`` is one of ``large`` when its PEs are shifted by ``offset``: all
+    units, links, registers and ports are there, and the latencies are the same."""
+    if any(not fits for fits in _limits(small, large)):
+        return False
+    for pe in small.all_pes:
+        shifted = _shifted(pe, offset)
+        if shifted not in large.readers or not all(
+            kind in large.abilities[shifted] or "any" in large.abilities[shifted]
+            for kind in small.abilities[pe]
+        ):
+            return False
+        if not large.readers[shifted] >= {_shifted(reader, offset) for reader in small.readers[pe]}:
+            return False
+    return True
+
+
+def embed(
+    schedule: ModuloSchedule, small: CgraMachine, large: CgraMachine, offset: Pe = (0, 0)
+) -> ModuloSchedule:
+    """``schedule`` of ``small`` as a schedule of ``large``, its PEs shifted by ``offset`` rows and columns.
+
+    Raises: InputError if ``large`` does not contain ``small`` there.
+    """
+    if not contains(small, large, offset):
+        raise InputError(large.name, "links", f"{small.name} is not a part of it at {list(offset)}")
+    placements = tuple(replace(placed, pe=_shifted(placed.pe, offset)) for placed in schedule.placements)
+    routes = tuple(
+        replace(route, hops=tuple(replace(hop, pe=_shifted(hop.pe, offset)) for hop in route.hops))
+        for route in schedule.routes
+    )
+    return ModuloSchedule(schedule.ii, placements, routes)
+
+
+def _shifted(pe: Pe, offset: Pe) -> Pe:
+    return pe[0] + offset[0], pe[1] + offset[1]
+
+
+def _limits(small: CgraMachine, large: CgraMachine) -> tuple[bool, ...]:
+    """What holds for all PEs alike: latencies, registers, ports; None is no limit."""
+    ours, theirs = small.register_file, large.register_file
+    pairs = (
+        (ours.read_ports, theirs.read_ports),
+        (ours.write_ports, theirs.write_ports),
+        (small.memory_ports, large.memory_ports),
+    )
+    enough = tuple(more is None or (less is not None and more >= less) for less, more in pairs)
+    return (small.latency_cycles == large.latency_cycles, theirs.registers >= ours.registers, *enough)
