@@ -16,8 +16,10 @@ from ortools.sat.python import cp_model
 
 from mapper.arch.cgra import Pe
 from mapper.formulations.formulation import Formulation, family, index_set, objective, variables
+from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.formulations.modulo_schedule.program_instance import ModuloInstance
 from mapper.formulations.modulo_schedule.program_route import Event, Read, RoutedSchedule
+from mapper.models.modulo_schedule.interval import mii
 
 OUTPUT, REGISTER = "output", "register"
 
@@ -368,3 +370,15 @@ class ModuloProgram(Formulation):
     def _issues(self, q: Pe, s: int) -> list[Any]:
         operations = range(len(self.of.graph.operations))
         return [self.issue[v, q, s] for v in operations if (v, q) in self.on]
+
+
+def build(problem: ModuloProblem) -> ModuloProgram:
+    """The program of ``problem`` on the whole array at its pinned II, or else at MII, built.
+
+    Raises: InputError if no PE can execute an operation, or a cycle of the graph has distance 0.
+    """
+    least = mii(problem.kernel.graph, problem.machine).value
+    ii = least if problem.fixed_ii is None else problem.fixed_ii
+    program = ModuloProgram(ModuloInstance(problem, ii, problem.machine.all_pes))
+    program.build()
+    return program
