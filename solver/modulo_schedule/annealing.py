@@ -209,7 +209,7 @@ class _Layout:
 
 def _at(trial: Trial, ii: int) -> ModuloSchedule | None:
     instance = trial.instance
-    distance = instance.time_distance(ii)
+    distance = instance.time_distance(ii, trial.is_over)
     if distance is None:
         return None
     steps = STEPS * instance.operations

@@ -25,6 +25,10 @@ class Trial:
     def stopped(self) -> bool:
         """Whether the search must end; asked once for every step."""
         self.evaluations += 1
+        return self.is_over()
+
+    def is_over(self) -> bool:
+        """Whether time is up or somebody interrupts."""
         return self.effort.stopped() is not None
 
 

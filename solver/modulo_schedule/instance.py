@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -76,15 +77,19 @@ class Instance:
             found.append(row)
         return found
 
-    def time_distance(self, ii: int) -> np.ndarray[tuple[int, int], np.dtype[np.int32]] | None:
+    def time_distance(
+        self, ii: int, stopped: Callable[[], bool]
+    ) -> np.ndarray[tuple[int, int], np.dtype[np.int32]] | None:
         """Least cycles between the issues of any two operations at ``ii``, shape (operations, operations):
         longest paths over edges of length delay - distance * ii, `NO_PATH` where there is none (Rau 1994,
-        MinDist). None if a recurrence does not fit into ``ii``."""
+        MinDist). None if a recurrence does not fit into ``ii``, or the search is stopped."""
         longest = np.full((self.operations, self.operations), NO_PATH, dtype=np.int32)
         np.fill_diagonal(longest, 0)
         for edge, (u, w) in enumerate(zip(self.source, self.destination, strict=True)):
             longest[u, w] = max(longest[u, w], self.delay[edge] - self.distance[edge] * ii)
         for middle in range(self.operations):
+            if stopped():
+                return None
             rows = np.flatnonzero(longest[:, middle] > NO_PATH // 2)
             through = longest[rows, middle, None] + longest[None, middle, :]
             longest[rows] = np.maximum(longest[rows], through)

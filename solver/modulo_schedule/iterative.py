@@ -79,7 +79,7 @@ def _start(trial: Trial, ii: int, distance: TimeDistance, start: int) -> ModuloS
 
 
 def _at(trial: Trial, ii: int) -> ModuloSchedule | None:
-    distance = trial.instance.time_distance(ii)
+    distance = trial.instance.time_distance(ii, trial.is_over)
     if distance is None:
         return None
     for start in range(RESTARTS):
