@@ -14,6 +14,9 @@ from mapper.solver.modulo_schedule.interval_search import Attempt, least_interva
 FEW_MOVES = ((0, 2.0), (3, 8.0))
 """Moves allowed and work spent before the program is solved without a limit on either."""
 
+MOST_CLAUSES = 600_000
+"""A larger program is not built: that alone would take longer than most limits allow."""
+
 
 def constraint_program(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
     """The least II and a schedule for it, proven; the program is complete at every II (its documentation
@@ -41,7 +44,8 @@ def _few_moves(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
     tried = Attempt(None, "undecided")
     for most, work in FEW_MOVES:
         tried = decide(problem, ii, pes, effort, moves=most, work=work)
-        if tried.schedule is not None or effort.stopped() or (tried.answer == "infeasible" and spare <= most):
+        ended = tried.schedule is not None or tried.left_out is not None or effort.stopped() is not None
+        if ended or (tried.answer == "infeasible" and spare <= most):
             return tried
     return Attempt(None, "undecided", tried.stop)
 
@@ -70,6 +74,8 @@ def decide(
     stop = effort.stopped()
     if stop is not None:
         return Attempt(None, "undecided", stop)
+    if _clauses(problem, ii, pes) > MOST_CLAUSES:
+        return Attempt(None, "undecided", "complete", f"programs above {MOST_CLAUSES} clauses are not built")
     program = ModuloProgram(ModuloInstance(problem, ii, tuple(pes)))
     program.build()
     if times is not None:
@@ -88,6 +94,13 @@ def decide(
             return Attempt(program.extract(result.value_of).schedule(), "found")
         except NamelessError as error:
             program.forbid_lifetimes(error.lifetimes)
+
+
+def _clauses(problem: ModuloProblem, ii: int, pes: Sequence[Pe]) -> int:
+    """About how many clauses say which value every move and every demand reads."""
+    graph, readers = problem.kernel.graph, problem.machine.readers
+    links = sum(len(readers[pe]) + 1 for pe in pes)
+    return ii * ii * (links * len(graph.operations) + 2 * len(pes) * len(graph.edges))
 
 
 CONSTRAINT_PROGRAM: Method[ModuloProblem, ModuloSchedule] = Method(

@@ -21,10 +21,10 @@ TIME_WORK = 2.0
 """Work spent on the shortest waiting before any issue times are taken."""
 QUICK_MOVES = ((0, 1.0), (3, 3.0))
 """Moves allowed and work spent on issue times before others are tried."""
-QUICK_ROUNDS = 2
+QUICK_ROUNDS = 1
 """Issue times that are tried quickly before the next II."""
 QUICK_WINDOWS = 2
-JOINT = (3, 12.0)
+JOINT = (3, 8.0)
 """Moves allowed and work spent on a window with issue times left open: moves need values that wait."""
 REFINING_WORK = 1.0
 
@@ -54,7 +54,7 @@ def _tried(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
         return tried
     moves, work = JOINT
     joint = decide(problem, ii, windows[-1], effort, moves=moves, work=work)
-    return joint if joint.schedule is not None else Attempt(None, "undecided", joint.stop)
+    return joint if joint.schedule is not None else Attempt(None, "undecided", joint.stop, joint.left_out)
 
 
 def _decide(problem: ModuloProblem, ii: int, effort: Effort, rounds: int | None) -> Attempt:
@@ -76,7 +76,7 @@ def _decide(problem: ModuloProblem, ii: int, effort: Effort, rounds: int | None)
             tried = decide(problem, ii, problem.machine.all_pes, effort, times)
         else:
             tried = _quick(problem, ii, times, effort)
-        if tried.schedule is not None or effort.stopped():
+        if tried.schedule is not None or tried.left_out is not None or effort.stopped():
             return tried
         cut = _refined(problem, ii, times, effort) if rounds is None else tuple(times)
         program.leave_out(times, cut)

@@ -15,11 +15,13 @@ from mapper.solver.method import Effort, Outcome, Progress
 
 @dataclass(frozen=True)
 class Attempt:
-    """What is known about one II: a schedule, a proof that there is none, or neither and why."""
+    """What is known about one II: a schedule, a proof that there is none, or neither and why (``left_out``:
+    what the attempt did not do, if not time ended it)."""
 
     schedule: ModuloSchedule | None
     answer: Literal["found", "infeasible", "undecided"]
     stop: Stop = "complete"
+    left_out: str | None = None
 
 
 def most_interval(problem: ModuloProblem) -> int:
@@ -61,6 +63,7 @@ def least_interval(
             open_intervals.append(ii)
         if tried.schedule is not None:
             found = tried.schedule
+        if found is not None or tried.left_out is not None:
             break
     for ii in tuple(open_intervals):
         bound = open_intervals[0]
@@ -74,7 +77,8 @@ def least_interval(
             break
         if tried.answer == "undecided":
             value = None if found is None else found.ii
-            return Outcome(found, value, bound, tried.stop, False, evaluations=evaluations)
+            left_out = () if tried.left_out is None else (tried.left_out,)
+            return Outcome(found, value, bound, tried.stop, False, left_out, evaluations)
         open_intervals.remove(ii)
     if found is not None:
         effort.report(Progress(found.ii, found.ii, evaluations))

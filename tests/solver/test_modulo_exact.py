@@ -126,3 +126,10 @@ def test_brute_force_finds_what_the_exact_methods_prove(
     brute = BRUTE_FORCE.search(given, Effort())
     check(given, brute)
     assert [method.search(given, Effort()).value for method in EXACT] == [brute.value] * len(EXACT)
+
+
+def test_a_program_too_large_to_build_is_said_to_be_left_out_and_proves_nothing() -> None:
+    given = problem(mesh(2, 2), 600, *((at, at + 1, 0) for at in range(599)))
+    outcome = CONSTRAINT_PROGRAM.search(replace(given, fixed_ii=150), Effort())
+    assert outcome.mapping is None and not outcome.proven
+    assert outcome.bound == 150 and outcome.restrictions
