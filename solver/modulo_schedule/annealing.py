@@ -207,13 +207,13 @@ class _Layout:
         return rng.choice(able), rng.randint(low, high)
 
 
-def _at(trial: Trial, ii: int) -> ModuloSchedule | None:
+def _at(trial: Trial, ii: int, starts: int) -> ModuloSchedule | None:
     instance = trial.instance
     distance = instance.time_distance(ii, trial.is_over)
     if distance is None:
         return None
     steps = STEPS * instance.operations
-    for _ in range(RESTARTS):
+    for _ in range(starts):
         layout = _Layout(instance, ii, trial.rng)
         if not layout.fill(distance):
             continue
@@ -229,7 +229,7 @@ def _at(trial: Trial, ii: int) -> ModuloSchedule | None:
 
 
 def _search(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
-    return searched(problem, effort, _at)
+    return searched(problem, effort, _at, RESTARTS)
 
 
 ANNEALING: Method[ModuloProblem, ModuloSchedule] = Method(

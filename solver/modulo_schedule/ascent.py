@@ -32,13 +32,18 @@ class Trial:
         return self.effort.stopped() is not None
 
 
-Attempt = Callable[[Trial, int], "ModuloSchedule | None"]
+Attempt = Callable[[Trial, int, int], "ModuloSchedule | None"]
+"""Looks for a schedule at an II, from so many starts at the most."""
 
 
-def searched(problem: ModuloProblem, effort: Effort, attempt: Attempt) -> Outcome[ModuloSchedule]:
-    """The schedule of the first II at which ``attempt`` finds one, proven where that II is the bound.
+def searched(
+    problem: ModuloProblem, effort: Effort, attempt: Attempt, starts: int
+) -> Outcome[ModuloSchedule]:
+    """The schedule of the least II at which ``attempt`` finds one, proven where that II is the bound.
 
-    At an II of MII + operations + latencies the operations fit one after the other; beyond it nothing is tried.
+    A light ascent, one start for an II and wider steps the higher it is, finds some schedule soon; then each
+    smaller II from the bound on gets all its starts. At an II of MII + operations + latencies the operations
+    fit one after the other; beyond it nothing is tried.
 
     Raises: InputError if no PE can execute an operation, or a cycle of the graph has distance 0.
     """
@@ -51,11 +56,19 @@ def searched(problem: ModuloProblem, effort: Effort, attempt: Attempt) -> Outcom
         bound = last = problem.fixed_ii
     trial = Trial(instance, effort)
     found: ModuloSchedule | None = None
-    for ii in range(bound, last + 1):
-        effort.report(Progress(None, bound, trial.evaluations))
+    ii = bound
+    while ii <= last and found is None and effort.stopped() is None:
         trial.rng = random.Random(effort.seed * 1_000_003 + ii)
-        found = attempt(trial, ii)
-        if found is not None or effort.stopped():
+        found = attempt(trial, ii, 1)
+        ii += max(1, ii // 4)
+    for ii in range(bound, last + 1 if found is None else found.ii):
+        if effort.stopped() is not None:
+            break
+        effort.report(Progress(None if found is None else found.ii, bound, trial.evaluations))
+        trial.rng = random.Random(effort.seed * 1_000_003 + ii)
+        better = attempt(trial, ii, starts)
+        if better is not None:
+            found = better
             break
     value = None if found is None else found.ii
     proven = value == bound

@@ -78,11 +78,11 @@ def _start(trial: Trial, ii: int, distance: TimeDistance, start: int) -> ModuloS
     return None if unplaced else partial.table.schedule()
 
 
-def _at(trial: Trial, ii: int) -> ModuloSchedule | None:
+def _at(trial: Trial, ii: int, starts: int) -> ModuloSchedule | None:
     distance = trial.instance.time_distance(ii, trial.is_over)
     if distance is None:
         return None
-    for start in range(RESTARTS):
+    for start in range(starts):
         schedule = _start(trial, ii, distance, start)
         if schedule is not None or trial.stopped():
             return schedule
@@ -90,7 +90,7 @@ def _at(trial: Trial, ii: int) -> ModuloSchedule | None:
 
 
 def _search(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
-    return searched(problem, effort, _at)
+    return searched(problem, effort, _at, RESTARTS)
 
 
 ITERATIVE: Method[ModuloProblem, ModuloSchedule] = Method(

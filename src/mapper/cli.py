@@ -49,6 +49,7 @@ app = typer.Typer(
     epilog="Example: mapper solve --objective edp",
     add_completion=False,
     rich_markup_mode=None,
+    pretty_exceptions_enable=False,
 )
 
 
@@ -348,6 +349,9 @@ def main() -> None:
         sys.exit(0)
     except MemoryError:
         _fail("out of memory; try a smaller workload or another --method", 3)
+    except Exception as error:
+        # A fault of mapper itself is still one line for whoever only wanted a mapping.
+        _fail(f"internal error ({type(error).__name__}: {error}); please report it with the command", 3)
 
 
 def _fail(line: str, code: int) -> None:
@@ -377,8 +381,9 @@ def _listed(what: Listing) -> list[tuple[str, str]]:
 
     if what is Listing.workloads:
         from mapper.workloads.catalogue import catalogue_names
+        from mapper.workloads.kernel_source import kernel_names
 
-        return list(catalogue_names())
+        return [*catalogue_names(), *kernel_names()]
     if what is Listing.archs:
         from mapper.arch.source import machine_names
 

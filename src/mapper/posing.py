@@ -10,10 +10,12 @@ from mapper.arch.source import Machine, load_machine, machine_from_document, mac
 from mapper.kind import kind_named, kind_of
 from mapper.kind.kind import Kind, PosedPart, Workload
 from mapper.workloads.document import InputError
+from mapper.workloads.kernel_source import is_kernel
 from mapper.workloads.network import InputFile
 
 DEFAULT_WORKLOAD = "resnet-dmazerunner"
 DEFAULT_MACHINE = "dmazerunner-256"
+DEFAULT_KERNEL_MACHINE = "srp-4x4"
 SOLUTION_SCHEMA = "mapper.solution/1"
 
 
@@ -74,7 +76,7 @@ def pose(
     """
     options = options or Options()
     named = workload or DEFAULT_WORKLOAD
-    machine_name = arch or DEFAULT_MACHINE
+    machine_name = arch or (DEFAULT_KERNEL_MACHINE if is_kernel(named) else DEFAULT_MACHINE)
     machine, machine_file = load_machine(machine_name)
     read = kind_of(machine).read(named, options.batch)
     read = replace(read, inputs=(*read.inputs, machine_file))

@@ -7,18 +7,20 @@ from mapper.kind.kind import Kind
 from mapper.workloads.document import InputError
 
 
-def kind_of(machine: Machine) -> Kind:
-    """The kind of problem that a machine of this class poses.
-
-    Raises: InputError if this version has no kind for the class.
-    """
+def kinds() -> tuple[Kind, ...]:
+    """All kinds."""
+    from mapper.kind.modulo_schedule import MODULO_SCHEDULING
     from mapper.kind.tiling import TILING
 
-    known: dict[str, Kind] = {"mapper.dataflow/1": TILING}
-    if machine.schema_name not in known:
-        remedy = f"this version has no kind of problem for {machine.schema_name}; take a machine of {', '.join(known)}"
-        raise InputError("--arch", machine.name, remedy)
-    return known[machine.schema_name]
+    return (TILING, MODULO_SCHEDULING)
+
+
+def kind_of(machine: Machine) -> Kind:
+    """The kind of problem that a machine of this class poses."""
+    from mapper.kind.modulo_schedule import MODULO_SCHEDULING
+    from mapper.kind.tiling import TILING
+
+    return {"mapper.dataflow/1": TILING, "mapper.cgra/1": MODULO_SCHEDULING}[machine.schema_name]
 
 
 def kind_named(name: str, source: str) -> Kind:
@@ -26,15 +28,9 @@ def kind_named(name: str, source: str) -> Kind:
 
     Raises: InputError if there is none of that name.
     """
-    from mapper.kind.tiling import TILING
-
-    if name != TILING.name:
-        raise InputError(source, "problem.kind", f"{name!r} is unknown; this version knows {TILING.name}")
-    return TILING
-
-
-def kinds() -> tuple[Kind, ...]:
-    """All kinds."""
-    from mapper.kind.tiling import TILING
-
-    return (TILING,)
+    known = {kind.name: kind for kind in kinds()}
+    if name not in known:
+        raise InputError(
+            source, "problem.kind", f"{name!r} is unknown; this version knows {', '.join(known)}"
+        )
+    return known[name]

@@ -13,6 +13,7 @@ from mapper.kind.kind import Judged, Kind, Part, PosedPart, Workload
 from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS, TilingMapping
 from mapper.solver.method import Method
 from mapper.workloads.document import InputError
+from mapper.workloads.kernel_source import is_kernel
 from mapper.workloads.nest_file import nest_from_document, nest_to_document
 from mapper.workloads.network import Layer, Network
 from mapper.workloads.source import load_network
@@ -26,6 +27,8 @@ class Tiling(Kind):
     options: ClassVar[frozenset[str]] = frozenset({"batch", "fix"})
 
     def read(self, text: str, batch: int | None) -> Workload:
+        if is_kernel(text):
+            raise InputError(text, "", "is a kernel, which no dataflow accelerator runs; try --arch srp-4x4")
         network = load_network(text, batch)
         return Workload(network, network.inputs, network.batch, tuple(_skipped(network)))
 
