@@ -83,8 +83,11 @@ def parse_document(data: bytes, source: str, largest: int = LARGEST_DOCUMENT_BYT
 
 def validation_error(error: ValidationError, source: str) -> InputError:
     """The first fault of a validated document, as one line."""
-    # Of the ways a value may be written, the last tried says what is wrong with the one it comes nearest to.
-    fault = error.errors()[0] if len(error.errors()) == 1 else error.errors()[-1]
+    first = error.errors()[0]
+    # Of the ways one value may be written, the last tried says what is wrong with the one it comes nearest to.
+    place = first["loc"][:-1]
+    related = [other for other in error.errors() if place and other["loc"][: len(place)] == place]
+    fault = related[-1] if related else first
     field = ".".join(str(part) for part in fault["loc"])
     message = fault["msg"].removeprefix("Value error, ")
     if fault["type"] == "extra_forbidden":
