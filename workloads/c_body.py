@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from mapper.workloads.c_affine import ITERATION, Form, as_number, constant, plus, symbol, times
@@ -41,7 +41,8 @@ class Value:
 @dataclass
 class Node:
     """One operation, or (opcode ``phi``) a scalar as the iteration finds it: ``initial`` in the first one,
-    ``final`` of the iteration before in all others."""
+    ``final`` of the iteration before in all others. ``offset``: words from the index to what a load or store
+    accesses; ``is_pointer``: counts the index of accesses."""
 
     opcode: str
     operands: tuple[Value, ...]
@@ -49,6 +50,8 @@ class Node:
     array: str | None = None
     label: str = ""
     index_form: Form | None = None
+    offset: int = 0
+    is_pointer: bool = False
     initial: Value | None = None
     final: Value | None = None
 
@@ -147,11 +150,16 @@ class LoopBody:
 
     def induction(self, name: str, kind: Kind, start: Value, step: int) -> Value:
         """The loop's variable: ``start`` in iteration 0, ``step`` more in each."""
-        before = self.operation("sub", (start, integer(step)), kind)
-        phi, found = self.carried(name, kind, before)
         form = plus(start.form, {(ITERATION,): step}) if start.form is not None else None
+        return replace(
+            self.counter(name, kind, self.operation("sub", (start, integer(step)), kind), step), form=form
+        )
+
+    def counter(self, name: str, kind: Kind, before: Value, step: int) -> Value:
+        """A scalar that is ``step`` more in every iteration, ``before`` ahead of the first."""
+        phi, found = self.carried(name, kind, before)
         self.nodes.append(Node("add", (found, integer(step)), kind, label=name))
-        value = Value(kind, len(self.nodes) - 1, form=form)
+        value = Value(kind, len(self.nodes) - 1)
         self.nodes[phi].final = value
         return value
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mapper.workloads.c_address import reduce_addresses
 from mapper.workloads.c_affine import ITERATION, Form, at
 from mapper.workloads.c_body import LoopBody, Node, Value
 from mapper.workloads.c_dependence import Access, order_edges
@@ -17,11 +18,17 @@ ASSUMED_WORDS = 1024
 
 
 def kernel_from_c(
-    text: str, source: str, name: str, function: str | None = None, number: int | None = None
+    text: str,
+    source: str,
+    name: str,
+    function: str | None = None,
+    number: int | None = None,
+    pointer_uses: int | None = None,
 ) -> Kernel:
     """Innermost loop ``number`` (None: the first) of ``function`` (None: the only one with loops) in ``text``.
 
-    The loop's counting is the machine's (stage predicates); its variable is an addition to itself. Memory
+    The loop's counting is the machine's (stage predicates); its variable is an addition to itself. Addresses
+    are strength-reduced, with at most ``pointer_uses`` accesses to a pointer (None: no limit). Memory
     dependences are order edges of latency 1. ``notes`` say what was assumed.
     Raises: InputError naming file, line and function for anything outside the subset.
     """
@@ -30,13 +37,16 @@ def kernel_from_c(
         lowered = Lowering(place)
         if number is None and place.others:
             lowered.note(f"the function has {place.others} more innermost loops; this is number 0")
-        return _kernel(place, lowered, name, text)
+        return _kernel(place, lowered, name, text, pointer_uses)
     except RecursionError:
         raise InputError(source, "", "nested too deeply; flatten it") from None
 
 
-def _kernel(place: LoopPlace, lowered: Lowering, name: str, text: str) -> Kernel:
+def _kernel(place: LoopPlace, lowered: Lowering, name: str, text: str, pointer_uses: int | None) -> Kernel:
     body = lowered.body
+    variable = lowered.scalars[lowered.header.variable]
+    assert variable is not None
+    reduce_addresses(body, variable, lowered.header.step, lowered.symbols, pointer_uses)
     _settle(body)
     live = _live(body)
     if not live:
@@ -58,7 +68,7 @@ def _kernel(place: LoopPlace, lowered: Lowering, name: str, text: str) -> Kernel
                 immediates.append((operand, origin.number))
             else:
                 edges.append(Edge(position[origin.node], index, operand, distance, initial=initial))
-        operations.append(Operation(names[index], node.opcode, tuple(immediates), node.array))
+        operations.append(Operation(names[index], node.opcode, tuple(immediates), node.array, node.offset))
     accesses = tuple(
         Access(position[identity], node.array, node.index_form, node.opcode == "store")
         for identity in live
@@ -102,7 +112,7 @@ def _settle(body: LoopBody) -> None:
 
 
 def _live(body: LoopBody) -> list[int]:
-    """The operations that stores need, themselves included, in the order of the text."""
+    """The operations that stores need, themselves included: pointers, then the others in the order of the text."""
     waiting = [index for index, node in enumerate(body.nodes) if node.opcode == "store"]
     found: set[int] = set()
     while waiting:
@@ -113,7 +123,8 @@ def _live(body: LoopBody) -> list[int]:
         node = body.nodes[index]
         operands = (*node.operands, *((node.final,) if node.final is not None else ()))
         waiting += [operand.node for operand in operands if operand.node is not None]
-    return sorted(index for index in found if body.nodes[index].opcode != "phi")
+    operations = (index for index in found if body.nodes[index].opcode != "phi")
+    return sorted(operations, key=lambda index: (not body.nodes[index].is_pointer, index))
 
 
 def _origin(

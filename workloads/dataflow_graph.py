@@ -11,12 +11,13 @@ Number = int | float
 @dataclass(frozen=True)
 class Operation:
     """One operation of the loop body. ``immediates`` are constants and live-ins by operand position;
-    ``array`` names the memory a load or store touches."""
+    ``array`` names the memory a load or store touches, at the word that is ``offset`` words from its index."""
 
     name: str
     opcode: str
     immediates: tuple[tuple[int, Number], ...] = ()
     array: str | None = None
+    offset: int = 0
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,7 @@ class _Operation(_Part):
     opcode: Name
     immediates: dict[Annotated[int, Field(ge=0, lt=MOST_OPERANDS)], Integer | Real] = {}
     array: Name | None = None
+    offset: Integer = 0
 
 
 class _Edge(_Part):
@@ -79,6 +80,7 @@ def kernel_document(kernel: Kernel) -> dict[str, Any]:
                 "opcode": operation.opcode,
                 "immediates": {str(operand): number for operand, number in operation.immediates},
                 "array": operation.array,
+                "offset": operation.offset,
             }
             for operation in kernel.graph.operations
         ],
@@ -117,7 +119,8 @@ def kernel_from_document(fields: dict[str, Any], source: str) -> Kernel:
     operations = tuple(
         Operation(
             item.name, item.opcode,
-            tuple((operand, _word(number)) for operand, number in sorted(item.immediates.items())), item.array,
+            tuple((operand, _word(number)) for operand, number in sorted(item.immediates.items())),
+            item.array, item.offset,
         )
         for item in document.operations
     )  # fmt: skip

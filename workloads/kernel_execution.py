@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mapper.workloads.dataflow_graph import Edge, Number
+from mapper.workloads.dataflow_graph import Edge, Number, Operation
 from mapper.workloads.document import InputError
 from mapper.workloads.graph_order import iteration_order
 from mapper.workloads.kernel import Kernel
@@ -68,7 +68,7 @@ def execute(kernel: Kernel, memory: Mapping[str, npt.NDArray[Any]]) -> Memory:
                 now[position] = evaluate(operation.opcode, values)
             else:
                 words = after[operation.array]
-                now[position] = _access(operation.opcode, values, words, f"{name}: {operation.name}")
+                now[position] = _access(operation, values, words, f"{name}: {operation.name}")
     return after
 
 
@@ -79,16 +79,16 @@ def _carried(edge: Edge, iteration: int, history: list[list[Number]]) -> Number:
     return edge.initial[iteration] if edge.initial else 0
 
 
-def _access(opcode: str, values: tuple[Number, ...], words: npt.NDArray[Any], place: str) -> Number:
-    predicated = len(values) > (1 if opcode == "load" else 2)
+def _access(operation: Operation, values: tuple[Number, ...], words: npt.NDArray[Any], place: str) -> Number:
+    predicated = len(values) > (1 if operation.opcode == "load" else 2)
     if predicated and values[-1] == 0:
         return 0
-    index = int(values[0])
+    index = int(values[0]) + operation.offset
     if not 0 <= index < len(words):
         raise InputError(
             place, "index", f"{index} lies outside the array of {len(words)} words; make it larger"
         )
-    if opcode == "store":
+    if operation.opcode == "store":
         with np.errstate(all="ignore"):
             words[index] = values[1]
         return 0

@@ -10,7 +10,7 @@ LEGEND = """\
 ; OUT is the PE's own output register, OUT[r,c] that of PE [r,c], Rk an own register, #v an immediate.
 ; {a b} in front of an operand: iterations 0, 1 ... take these values instead.
 ; @Sn: active for iteration i in repetition i + n of the II words. +L: readable L cycles after the issue.
-; ?x: switched off where x is 0."""
+; ?x: switched off where x is 0. load a+3: the word 3 beyond the index."""
 
 
 def listing(configuration: Configuration) -> str:
@@ -28,7 +28,8 @@ def listing(configuration: Configuration) -> str:
 
 
 def _line(word: Word) -> str:
-    opcode = _plain(word.opcode) + ("" if word.array is None else f" {_plain(word.array)}")
+    array = "" if word.array is None else f" {_plain(word.array)}{f'{word.offset:+}' if word.offset else ''}"
+    opcode = _plain(word.opcode) + array
     places = (["OUT"] if word.output else []) + [f"R{register}" for register in word.registers]
     operands = ", ".join(_operand(operand, word) for operand in word.operands)
     predicate = "" if word.predicate is None else f" ?{_operand(word.predicate, word)}"

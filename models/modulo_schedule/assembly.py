@@ -144,6 +144,7 @@ class _Assembly:
             operands=tuple(operands[:-1] if predicated else operands),
             predicate=operands[-1] if predicated else None,
             array=given.array,
+            offset=given.offset,
             latency=self.latency[operation],
             registers=tuple(sorted(self.result_registers[operation])),
         )

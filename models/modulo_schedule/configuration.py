@@ -88,8 +88,9 @@ class Word(_Part):
     """What ``pe`` issues in cycle ``slot`` of every II: an operation, or a move (``operation`` None).
 
     ``stage``: repetitions of the II after the one in which an iteration enters. ``predicate``: the operand that
-    switches a load or store off where it is 0. The result can be read ``latency`` cycles after the issue, in
-    the output register if ``output``, and in the own ``registers``.
+    switches a load or store off where it is 0; ``offset``: the words from its index to what it accesses. The
+    result can be read ``latency`` cycles after the issue, in the output register if ``output``, and in the own
+    ``registers``.
     """
 
     pe: Pe
@@ -100,6 +101,7 @@ class Word(_Part):
     operands: tuple[Operand, ...]
     predicate: Operand | None = None
     array: Name | None = None
+    offset: StrictInt = 0
     latency: Annotated[int, Field(ge=0, le=1 << 20, strict=True)]
     output: Annotated[bool, Field(strict=True)] = True
     registers: tuple[Position, ...] = ()

@@ -178,7 +178,7 @@ class _Array:
 
     def _access(self, word: Word, operands: tuple[Number, ...]) -> Number:
         """What a load reads; a store's word is kept until the loads of its cycle are done."""
-        array, index = word.array or "", int(operands[0])
+        array, index = word.array or "", int(operands[0]) + word.offset
         words = self.memory[array]
         if not 0 <= index < len(words):
             self._violate("accesses lie inside their arrays", f"{named(word)}: {array}[{index}]")

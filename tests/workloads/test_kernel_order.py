@@ -57,9 +57,9 @@ def shuffled(kernel: Kernel, memory: dict[str, npt.NDArray[Any]], seed: int) -> 
             done[at, iteration] = evaluate(operation.opcode, tuple(values))
         elif operation.opcode == "load":
             if len(values) == 1 or values[1]:
-                done[at, iteration] = after[operation.array][int(values[0])].item()
+                done[at, iteration] = after[operation.array][int(values[0]) + operation.offset].item()
         elif len(values) == 2 or values[2]:
-            after[operation.array][int(values[0])] = values[1]
+            after[operation.array][int(values[0]) + operation.offset] = values[1]
         following[at] += 1
     return after
 
