@@ -13,6 +13,7 @@ from mapper.workloads.nest import LoopNest
 from mapper.workloads.nest_file import MOST_ITERATIONS
 from mapper.workloads.onnx_graph import Operator
 from mapper.workloads.onnx_shape import GraphShapes
+from mapper.workloads.operator_network import CONVOLUTIONS
 
 OPERAND_INPUTS = {
     "Conv": (0, 1),
@@ -25,7 +26,6 @@ OPERAND_INPUTS = {
 }
 """Operators that are loop nests, and which of their inputs are the two factors."""
 
-CONVOLUTIONS = frozenset({"Conv", "ConvInteger", "QLinearConv"})
 MOST_BATCH_AXES = 6
 LARGEST_SIZE = 1 << 31
 
@@ -112,7 +112,7 @@ def _convolution(
         kernel,
         strides,
         dilations,
-        _pads(operator, source, data[2:], kernel, strides, dilations),
+        resolved_pads(operator, source, data[2:], kernel, strides, dilations),
         groups,
     )
     if min(shape.output_size) < 1:
@@ -125,7 +125,7 @@ def _convolution(
     return convolution_nest(name, shape)
 
 
-def _pads(
+def resolved_pads(
     operator: Operator,
     source: str,
     sizes: tuple[int, ...],
@@ -133,16 +133,17 @@ def _pads(
     strides: tuple[int, ...],
     dilations: tuple[int, ...],
 ) -> tuple[tuple[int, int], ...]:
-    """(begin, end) per axis. SAME pads so that the output has ceil(size / stride) elements, the odd one at
-    the end (SAME_UPPER) or the beginning (SAME_LOWER)."""
+    """(begin, end) per axis of a convolution or pool. SAME pads so that the output has ceil(size / stride)
+    elements, the odd one at the end (SAME_UPPER) or the beginning (SAME_LOWER).
+
+    Raises: InputError if pads are negative, not as many as needed, or ``auto_pad`` is unknown.
+    """
     rank = len(sizes)
     mode = next((entry.s for entry in operator.node.attribute if entry.name == "auto_pad"), b"NOTSET")
     if mode in (b"NOTSET", b""):
         flat = integers(operator, "pads", (0,) * 2 * rank, source)
         if min(flat) < 0:
-            raise InputError(
-                source, operator.field(), "pads must not be negative; crop before the convolution"
-            )
+            raise InputError(source, operator.field(), "pads must not be negative; crop before it")
         return tuple(zip(flat[:rank], flat[rank:], strict=True))
     if mode == b"VALID":
         return ((0, 0),) * rank

@@ -26,7 +26,8 @@ HIGHEST_RANK = 32
 
 @dataclass(frozen=True)
 class GraphShapes:
-    """Types of tensors by name; why some are not known; which depend on what the network is given."""
+    """Types of tensors by name; why some are not known; which depend on what the network is given; the values of
+    small constants, as the file writes them."""
 
     source: str
     types: Mapping[str, onnx.TypeProto]
@@ -35,6 +36,7 @@ class GraphShapes:
     inputs: tuple[str, ...]
     data: frozenset[str]
     batch: int | None
+    constants: Mapping[str, onnx.TensorProto]
 
     def sizes(self, tensor: str, reader: Operator) -> tuple[int, ...]:
         """The dimensions of a tensor that ``reader`` reads or makes, all positive.
@@ -151,7 +153,7 @@ def _infer(
         constants |= folded_values(operator, constants, types, model.opsets.get("", 1))
         if not data.isdisjoint(operator.reads):
             data.update(operator.node.output)
-    return GraphShapes(source, types, reasons, makers, tuple(inputs), frozenset(data), batch)
+    return GraphShapes(source, types, reasons, makers, tuple(inputs), frozenset(data), batch, constants)
 
 
 def _rebatched(

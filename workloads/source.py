@@ -10,6 +10,7 @@ from mapper.workloads.convolution_file import CONVOLUTIONS_SCHEMA, convolutions_
 from mapper.workloads.document import LARGEST_DOCUMENT_BYTES, InputError, parse_document, read_bytes, sha256
 from mapper.workloads.nest_file import NEST_SCHEMA, nest_from_document
 from mapper.workloads.network import InputFile, Layer, Network
+from mapper.workloads.operator_network import OperatorNetwork
 
 DOCUMENT_SUFFIXES = (".yaml", ".yml", ".json")
 LARGEST_BATCH = 1 << 20
@@ -23,15 +24,33 @@ def load_network(text: str, batch: int | None = None) -> Network:
 
     Raises: InputError if there is no such workload or it cannot be read.
     """
+    name, part = _named(text, batch)
+    network = _whole(name, batch)
+    return network if part is None else _part(network, name, part)
+
+
+def load_operators(text: str, batch: int | None = None) -> OperatorNetwork:
+    """The network called ``text`` as a graph of operators: a catalogue name or an ``.onnx`` file, or either with
+    ``/part`` for one operator. ``batch`` as in ``load_network``.
+
+    Raises: InputError if there is no such workload, it is no graph of operators, or it cannot be read.
+    """
+    name, part = _named(text, batch)
+    network = _operators(name, batch)
+    return network if part is None else network.part(part)
+
+
+def _named(text: str, batch: int | None) -> tuple[str, str | None]:
+    """The workload that is meant, and the part of it that is asked for if one is."""
     if batch is not None and not 1 <= batch <= LARGEST_BATCH:
         raise InputError(
             "--batch", "", f"{batch} is not between 1 and {LARGEST_BATCH}; give a positive number"
         )
     if _is_whole(text):
-        return _whole(text, batch)
+        return text, None
     name, slash, part = text.rpartition("/")
     if slash and _is_whole(name):
-        return _part(_whole(name, batch), name, part)
+        return name, part
     raise InputError(text[:80] or "workload", "", _unknown(text))
 
 
@@ -63,6 +82,22 @@ def _whole(text: str, batch: int | None) -> Network:
 
     inputs = (InputFile(origin, sha256(data)),)
     return network_of(parse_model(data, text), text, batch, inputs, CATALOGUE[text].own_names)
+
+
+def _operators(text: str, batch: int | None) -> OperatorNetwork:
+    if text not in CATALOGUE and _suffix(text) == ".onnx":
+        from mapper.workloads.onnx_process import read_operators
+
+        return read_operators(Path(text), batch)
+    if text not in CATALOGUE or CATALOGUE[text].origin == "document":
+        remedy = "lists loop nests, which are no graph of operators; give an ONNX network"
+        raise InputError(text[:80], "", remedy)
+    from mapper.workloads.onnx_file import parse_model
+    from mapper.workloads.onnx_operator import operators_of
+
+    data = entry_bytes(text)
+    files = (InputFile(f"catalogue:{text}", sha256(data)),)
+    return operators_of(parse_model(data, text), text, batch, files, CATALOGUE[text].own_names)
 
 
 def _document(data: bytes, source: str, origin: str, batch: int | None) -> Network:
