@@ -164,7 +164,7 @@ class OperatorNetwork:
     def restricted(self, part: str, operators: tuple[NetworkOperator, ...]) -> OperatorNetwork:
         """These operators as the network ``<name>/<part>``: it is given what they read and do not make, and
         hands out what others read, or nobody."""
-        made = {tensor for operator in operators for tensor in operator.outputs}
+        made = dict.fromkeys(tensor for operator in operators for tensor in operator.outputs)
         read = dict.fromkeys(tensor for operator in operators for tensor in operator.inputs)
         chosen = {operator.name for operator in operators}
         elsewhere = {t for operator in self.operators if operator.name not in chosen for t in operator.inputs}

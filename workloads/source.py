@@ -8,8 +8,10 @@ from pathlib import Path
 from mapper.workloads.catalogue import CATALOGUE, entry_bytes
 from mapper.workloads.convolution_file import CONVOLUTIONS_SCHEMA, convolutions_from_document
 from mapper.workloads.document import LARGEST_DOCUMENT_BYTES, InputError, parse_document, read_bytes, sha256
+from mapper.workloads.layer_building import layer_part, network_layers
 from mapper.workloads.nest_file import NEST_SCHEMA, nest_from_document
 from mapper.workloads.network import InputFile, Layer, Network
+from mapper.workloads.network_layer import LayerNetwork
 from mapper.workloads.operator_network import OperatorNetwork
 
 DOCUMENT_SUFFIXES = (".yaml", ".yml", ".json")
@@ -38,6 +40,17 @@ def load_operators(text: str, batch: int | None = None) -> OperatorNetwork:
     name, part = _named(text, batch)
     network = _operators(name, batch)
     return network if part is None else network.part(part)
+
+
+def load_layers(text: str, batch: int | None = None) -> LayerNetwork:
+    """The layers of the network called ``text``, for a processor that runs one after another; with ``/part`` one
+    layer with all that is merged into it.
+
+    Raises: InputError as ``load_operators``.
+    """
+    name, part = _named(text, batch)
+    network = network_layers(_operators(name, batch))
+    return network if part is None else layer_part(network, part)
 
 
 def _named(text: str, batch: int | None) -> tuple[str, str | None]:
