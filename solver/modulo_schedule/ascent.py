@@ -10,7 +10,7 @@ from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.interval import mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.method import Effort, Outcome, Progress
-from mapper.solver.modulo_schedule.instance import Instance
+from mapper.solver.modulo_schedule.instance import LARGEST, Instance
 
 
 @dataclass
@@ -21,11 +21,6 @@ class Trial:
     effort: Effort
     rng: random.Random = field(default_factory=random.Random)
     evaluations: int = 0
-
-    def stopped(self) -> bool:
-        """Whether the search must end; asked once for every step."""
-        self.evaluations += 1
-        return self.is_over()
 
     def is_over(self) -> bool:
         """Whether time is up or somebody interrupts."""
@@ -50,8 +45,15 @@ def searched(
     lower = mii(problem.kernel.graph, problem.machine).value
     if problem.fixed_ii is not None and problem.fixed_ii < lower:
         return Outcome(None, None, lower, "complete", True)
+    operations = len(problem.kernel.graph.operations)
+    stop = effort.stopped()
+    if operations > LARGEST and stop is None:
+        beyond = f"graphs above {LARGEST} operations are not tried"
+        return Outcome(None, None, lower, "heuristic", False, (beyond,), evaluations=0)
+    if stop is not None:
+        return Outcome(None, None, lower, stop, False, evaluations=0)
     instance = Instance(problem)
-    bound, last = lower, lower + instance.operations + sum(instance.delay)
+    bound, last = lower, lower + instance.operations + int(instance.delay.sum())
     if problem.fixed_ii is not None:
         bound = last = problem.fixed_ii
     trial = Trial(instance, effort)
@@ -72,5 +74,5 @@ def searched(
             break
     value = None if found is None else found.ii
     proven = value == bound
-    stop = "complete" if proven else effort.stopped() or "heuristic"
-    return Outcome(found, value, bound, stop, proven, evaluations=trial.evaluations)
+    reason = "complete" if proven else effort.stopped() or "heuristic"
+    return Outcome(found, value, bound, reason, proven, evaluations=trial.evaluations)

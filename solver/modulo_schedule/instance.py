@@ -1,97 +1,176 @@
-"""A modulo-scheduling problem as plain tables: what the heuristic searches look up in every step."""
+"""A modulo-scheduling problem as arrays: what the heuristic searches look up in every step."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.models.modulo_schedule.latency import edge_latency, result_latency
+from mapper.solver.compiled import compiled
+from mapper.workloads.dataflow_graph import DataflowGraph
+
+Array = np.ndarray[Any, np.dtype[Any]]
 
 FAR = 1 << 20
 """Moves between PEs that no chain of moves joins."""
 NO_PATH = -(10**8)
-"""Distance of operations that no path of edges joins, in `Instance.time_distance`."""
+"""Distance of operations that no path of edges joins, in `Tables.distance`."""
+LARGEST = 3000
+"""Operations of the largest graph that the heuristics take on; its distances fill 36 MB."""
+
+
+class Tables(NamedTuple):
+    """Operations, edges and PEs counted from 0, at one II. ``latency`` of an operation is that of its result: the
+    least over its data edges; ``delay`` of an edge the cycles after which it can be read, ``shift`` its distance
+    times II; ``moves[p, q]`` how many moves a value needs from the output register of p to be read by q.
+    ``distance[u, v]``: least cycles between the issues of two operations (Rau 1994, MinDist). Lists of lists are
+    a start for every row, and the rows one after another: edges of operations, readers of PEs, PEs of kinds of
+    operations. ``capacity`` of slots, output registers, registers and read ports; ``memory_ports`` 0: no limit."""
+
+    ii: int
+    pes: int
+    memory_ports: int
+    source: Array
+    destination: Array
+    shift: Array
+    delay: Array
+    carries: Array
+    latency: Array
+    memory: Array
+    edge_start: Array
+    edge: Array
+    reader_start: Array
+    reader: Array
+    able_start: Array
+    able: Array
+    kind: Array
+    capacity: Array
+    moves: Array
+    distance: Array
 
 
 class Instance:
-    """Operations, edges and PEs counted from 0. ``latency`` of an operation is that of its result: the least
-    over its data edges; ``moves[p][q]`` is how many moves a value needs from the output register of p to be
-    read by q; ``delay`` of an edge the cycles after which it can be read."""
+    """The tables of one problem; `tables` gives them at an II."""
 
     def __init__(self, problem: ModuloProblem) -> None:
         graph, machine = problem.kernel.graph, problem.machine
         self.operations = len(graph.operations)
         self.pes = machine.all_pes
-        number = {pe: position for position, pe in enumerate(self.pes)}
-        self.readers = [sorted(number[reader] for reader in machine.readers[pe]) for pe in self.pes]
-        self.reads = [[p in self.readers[q] for q in range(len(self.pes))] for p in range(len(self.pes))]
         self.registers = machine.register_file.registers
-        self.read_ports = machine.register_file.read_ports
-        self.memory_ports = machine.memory_ports
-        self.source = [edge.source for edge in graph.edges]
-        self.destination = [edge.destination for edge in graph.edges]
-        self.distance = [edge.distance for edge in graph.edges]
         self.carries = [edge.operand is not None for edge in graph.edges]
+        number = {pe: position for position, pe in enumerate(self.pes)}
+        self._readers = _rows([sorted(number[reader] for reader in machine.readers[pe]) for pe in self.pes])
+        self._incident = _rows([
+            sorted({*graph.incoming[operation], *graph.outgoing[operation]}) for operation in range(self.operations)
+        ])  # fmt: skip
         opcodes = [operation.opcode for operation in graph.operations]
-        self.delay = [
-            machine.latency(opcodes[edge.source]) if edge.latency is None else edge.latency
-            for edge in graph.edges
-        ]
-        self.outgoing, self.incoming = graph.outgoing, graph.incoming
-        self.latency = [
-            min((self.delay[edge] for edge in leaving if self.carries[edge]), default=machine.latency(opcode))
-            for leaving, opcode in zip(self.outgoing, opcodes, strict=True)
-        ]
-        able = {
-            opcode: tuple(number[pe] for pe in self.pes if machine.can_execute(pe, opcode))
-            for opcode in set(opcodes)
-        }
-        self.able = [able[opcode] for opcode in opcodes]
-        self.is_memory = [opcode in ("load", "store") for opcode in opcodes]
+        kinds = {opcode: position for position, opcode in enumerate(dict.fromkeys(opcodes))}
+        self._able = _rows(
+            [[number[pe] for pe in self.pes if machine.can_execute(pe, opcode)] for opcode in kinds]
+        )
+        self._kind = _integers([kinds[opcode] for opcode in opcodes])
+        self._memory = np.array([opcode in ("load", "store") for opcode in opcodes], np.bool_)
+        self.source = _integers([edge.source for edge in graph.edges])
+        self.destination = _integers([edge.destination for edge in graph.edges])
+        self.iterations = _integers([edge.distance for edge in graph.edges])
+        self._forward = _forward(graph)
+        self.delay = _integers([edge_latency(graph, machine, edge) for edge in graph.edges])
+        self.latency = _integers(
+            [result_latency(graph, machine, operation) for operation in range(self.operations)]
+        )
+        file = machine.register_file
+        ports = file.registers if file.read_ports is None else file.read_ports
+        self._capacity = _integers([1, 1, min(file.registers, _MOST_REGISTERS), ports])
+        self._memory_ports = machine.memory_ports or 0
 
     @cached_property
-    def incident(self) -> list[list[int]]:
-        """Per operation its edges, each once, those from and to itself included."""
-        return [
-            sorted({*self.incoming[operation], *self.outgoing[operation]})
-            for operation in range(self.operations)
-        ]
-
-    @cached_property
-    def moves(self) -> list[list[int]]:
+    def moves(self) -> Array:
         """Least moves from the output register of one PE to a read by another; `FAR` if there is no way."""
-        found = []
-        for start in range(len(self.pes)):
-            row = [FAR] * len(self.pes)
-            for reader in self.readers[start]:
-                row[reader] = 0
-            edge, moves = list(self.readers[start]), 0
-            while edge:
-                moves += 1
-                reached = {reader for pe in edge for reader in self.readers[pe] if row[reader] == FAR}
-                for reader in reached:
-                    row[reader] = moves
-                edge = sorted(reached)
-            found.append(row)
+        found: Array = _moves(*self._readers)
         return found
 
-    def time_distance(
-        self, ii: int, stopped: Callable[[], bool]
-    ) -> np.ndarray[tuple[int, int], np.dtype[np.int32]] | None:
-        """Least cycles between the issues of any two operations at ``ii``, shape (operations, operations):
-        longest paths over edges of length delay - distance * ii, `NO_PATH` where there is none (Rau 1994,
-        MinDist). None if a recurrence does not fit into ``ii``, or the search is stopped."""
-        longest = np.full((self.operations, self.operations), NO_PATH, dtype=np.int32)
-        np.fill_diagonal(longest, 0)
-        for edge, (u, w) in enumerate(zip(self.source, self.destination, strict=True)):
-            longest[u, w] = max(longest[u, w], self.delay[edge] - self.distance[edge] * ii)
-        for middle in range(self.operations):
-            if stopped():
-                return None
-            rows = np.flatnonzero(longest[:, middle] > NO_PATH // 2)
-            through = longest[rows, middle, None] + longest[None, middle, :]
-            longest[rows] = np.maximum(longest[rows], through)
-        longest[longest < NO_PATH // 2] = NO_PATH
-        return None if (np.diagonal(longest) > 0).any() else longest
+    def tables(self, ii: int) -> Tables:
+        """The tables at ``ii``, at which every recurrence must fit."""
+        shift = self.iterations * np.int32(ii)
+        order, length = self._forward, self.delay - shift
+        distance = _time_distance(self.operations, self.source[order], self.destination[order], length[order])
+        return Tables(
+            ii, len(self.pes), self._memory_ports, self.source, self.destination, shift, self.delay,
+            np.array(self.carries, np.bool_), self.latency, self._memory, *self._incident, *self._readers,
+            *self._able, self._kind, self._capacity, self.moves, distance,
+        )  # fmt: skip
+
+
+_MOST_REGISTERS = 24
+
+
+def _integers(values: list[int]) -> Array:
+    return np.array(values, np.int32)
+
+
+def _rows(rows: list[list[int]]) -> tuple[Array, Array]:
+    """Where every row starts, and all rows one after another."""
+    starts = np.cumsum([0, *map(len, rows)])
+    return starts.astype(np.int32), _integers([entry for row in rows for entry in row])
+
+
+def _forward(graph: DataflowGraph) -> Array:
+    """The edges in an order in which those within an iteration follow those they depend on."""
+    waiting = [0] * len(graph.operations)
+    for edge in graph.edges:
+        waiting[edge.destination] += edge.distance == 0
+    ready = [operation for operation, count in enumerate(waiting) if count == 0]
+    for operation in ready:
+        for position in graph.outgoing[operation]:
+            if graph.edges[position].distance == 0:
+                waiting[graph.edges[position].destination] -= 1
+                if waiting[graph.edges[position].destination] == 0:
+                    ready.append(graph.edges[position].destination)
+    return _integers([position for operation in ready for position in graph.outgoing[operation]])
+
+
+def _python_moves(start: Array, reader: Array) -> Array:
+    pes = len(start) - 1
+    moves = np.full((pes, pes), FAR, np.int32)
+    queue = np.zeros(pes, np.int32)
+    for origin in range(pes):
+        filled = 0
+        for position in range(start[origin], start[origin + 1]):
+            moves[origin, reader[position]] = 0
+            queue[filled] = reader[position]
+            filled += 1
+        done = 0
+        while done < filled:
+            at = queue[done]
+            done += 1
+            for position in range(start[at], start[at + 1]):
+                if moves[origin, reader[position]] == FAR:
+                    moves[origin, reader[position]] = moves[origin, at] + 1
+                    queue[filled] = reader[position]
+                    filled += 1
+    return moves
+
+
+def _python_time_distance(operations: int, source: Array, destination: Array, length: Array) -> Array:
+    """Longest paths from every operation, by rounds over the edges; (operations, operations)."""
+    distance = np.full((operations, operations), NO_PATH, np.int32)
+    for start in range(operations):
+        row = distance[start]
+        row[start] = 0
+        for _ in range(operations):
+            changed = False
+            for edge in range(len(source)):
+                reached = row[source[edge]]
+                if reached != NO_PATH and reached + length[edge] > row[destination[edge]]:
+                    row[destination[edge]] = reached + length[edge]
+                    changed = True
+            if not changed:
+                break
+    return distance
+
+
+_moves: Any = compiled(_python_moves)
+_time_distance: Any = compiled(_python_time_distance)

@@ -1,9 +1,8 @@
 """Iterative modulo scheduling with routing (Rau, MICRO 1994), on PEs instead of a shared register file.
 
 One operation after the other gets a PE and a cycle near its neighbours such that all its values can be routed
-at once; where that fails it is placed by force and what stands in its way, or can no longer be routed, is
-placed again, within a budget. Half of the restarts take Rau's order by height, the others grow from the
-tightest recurrence along the edges.
+at once; what stands in its way is placed again, within a budget (`negotiation`). Half of the restarts take Rau's
+order by height, the others grow from the tightest recurrence along the edges.
 """
 
 from __future__ import annotations
@@ -16,76 +15,69 @@ from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.method import Effort, Method, Outcome
 from mapper.solver.modulo_schedule.ascent import Trial, searched
-from mapper.solver.modulo_schedule.instance import NO_PATH, Instance
-from mapper.solver.modulo_schedule.partial_schedule import PartialSchedule, TimeDistance
+from mapper.solver.modulo_schedule.instance import NO_PATH, Tables
+from mapper.solver.modulo_schedule.negotiation import negotiate
+from mapper.solver.modulo_schedule.readout import schedule
+from mapper.solver.modulo_schedule.reservation import STEPS, new_state
 
 RESTARTS = 24
-PLACEMENTS = 12
+PLACEMENTS = 40
 """Placements for every operation of the graph in one start, those that are taken back included."""
-TRIED = 24
-"""Candidates for which routes are searched before an operation is placed by force."""
+WORK = 3_000_000
+"""Moves looked at between two looks at the clock."""
+CONFLICT = 12.0
+"""What a conflict costs, in the prices of `route_search`."""
 
 
-def _order(instance: Instance, distance: TimeDistance, start: int, rng: random.Random) -> list[int]:
-    """Priority of every operation, the least first."""
-    known = np.where(distance > NO_PATH, distance, 0)
+def _order(t: Tables, start: int, rng: random.Random) -> list[int]:
+    """Operations by priority, the first to be placed first."""
+    known = np.where(t.distance > NO_PATH, t.distance, 0)
     height = known.max(axis=1, initial=0)
-    if start % 2 == 0:
-        noise = 0 if start == 0 else 2
-        keys = [-float(height[v]) + noise * rng.random() for v in range(instance.operations)]
-        return _ranks(sorted(range(instance.operations), key=keys.__getitem__))
-    both = (distance > NO_PATH) & (distance.T > NO_PATH)
+    operations = range(len(height))
+    if start % 2 == 1:
+        noise = 0 if start == 1 else 2
+        keys = [-float(height[v]) + noise * rng.random() for v in operations]
+        return sorted(operations, key=keys.__getitem__)
+    both = (t.distance > NO_PATH) & (t.distance.T > NO_PATH)
     np.fill_diagonal(both, False)
-    tight = np.where(both, distance + distance.T, NO_PATH).max(axis=1, initial=NO_PATH)
+    tight = np.where(both, t.distance + t.distance.T, NO_PATH).max(axis=1, initial=NO_PATH)
     mobility = int(height.max(initial=0)) - height - known.max(axis=0, initial=0)
-    joined = [0] * instance.operations
-    left, order = set(range(instance.operations)), list[int]()
-    key = [(-int(tight[v]), float(mobility[v]) + 3 * rng.random()) for v in range(instance.operations)]
+    joined = [0] * len(height)
+    left, order = set(operations), list[int]()
+    key = [(-int(tight[v]), float(mobility[v]) + 3 * rng.random()) for v in operations]
     while left:
         chosen = min(left, key=lambda v: (not joined[v], key[v][0], key[v][1] - 2 * joined[v]))
         left.remove(chosen)
         order.append(chosen)
-        for edge in instance.incident[chosen]:
-            joined[instance.source[edge]] += 1
-            joined[instance.destination[edge]] += 1
-    return _ranks(order)
+        for edge in t.edge[t.edge_start[chosen] : t.edge_start[chosen + 1]]:
+            joined[t.source[edge]] += 1
+            joined[t.destination[edge]] += 1
+    return order
 
 
-def _ranks(order: list[int]) -> list[int]:
-    ranks = [0] * len(order)
-    for rank, operation in enumerate(order):
-        ranks[operation] = rank
-    return ranks
-
-
-def _start(trial: Trial, ii: int, distance: TimeDistance, start: int) -> ModuloSchedule | None:
+def _start(trial: Trial, t: Tables, start: int) -> ModuloSchedule | None:
     """One start: a schedule, or None when the budget is used up."""
-    instance = trial.instance
-    ranks = _order(instance, distance, start, trial.rng)
-    partial = PartialSchedule(instance, ii, distance, trial.rng)
-    unplaced = set(range(instance.operations))
-    for _ in range(PLACEMENTS * instance.operations):
-        if not unplaced:
-            return partial.table.schedule()
-        if trial.stopped():
+    operations = trial.instance.operations
+    s = new_state(t)
+    s.weight[0] = CONFLICT
+    s.rank[_order(t, start, trial.rng)] = np.arange(operations)
+    while s.counters[STEPS] < PLACEMENTS * operations:
+        if trial.is_over():
             return None
-        operation = min(unplaced, key=ranks.__getitem__)
-        unplaced.remove(operation)
-        candidates = partial.candidates(operation)
-        placed = any(partial.try_place(operation, pe, time) for _, pe, time in candidates[:TRIED])
-        if not placed:
-            unplaced |= partial.force(operation, candidates)
-    return None if unplaced else partial.table.schedule()
+        done = negotiate(t, s, trial.rng.randrange(1 << 31), WORK, PLACEMENTS * operations)
+        if done:
+            trial.evaluations += int(s.counters[STEPS])
+            return schedule(trial.instance, s, t.ii, trial.instance.registers)
+    trial.evaluations += int(s.counters[STEPS])
+    return None
 
 
 def _at(trial: Trial, ii: int, starts: int) -> ModuloSchedule | None:
-    distance = trial.instance.time_distance(ii, trial.is_over)
-    if distance is None:
-        return None
+    t = trial.instance.tables(ii)
     for start in range(starts):
-        schedule = _start(trial, ii, distance, start)
-        if schedule is not None or trial.stopped():
-            return schedule
+        found = _start(trial, t, start)
+        if found is not None or trial.is_over():
+            return found
     return None
 
 

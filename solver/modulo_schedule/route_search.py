@@ -1,137 +1,221 @@
-"""Cheapest routes: best-first search over places (PE and ready time) for the way of one edge.
+"""The cheapest route of an edge over places in time, in compiled code.
 
-Edges of one source start from any place their value already has, so that moves are shared. A move costs
-`MOVE`, a cycle in which an output register may not be written costs 1, a register nothing.
+A place is a PE and the cycle from which its output register (and perhaps a register) holds the value. Moves lead from
+places to later ones only, so that going through the places by time finds the cheapest way (PathFinder's negotiation:
+cells that are in use cost more, and can be had). What the value already uses is free, which makes routes of one source
+share their moves.
 """
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
-from typing import TypeAlias
+from typing import Any
 
-from mapper.solver.modulo_schedule.routing_table import Path, Place, RoutingTable
+import numpy as np
 
-MOVE = 8
-EXPANSIONS = 400
-"""Places looked at for one edge, at the most; corridors are narrow, so more is rarely needed."""
+from mapper.solver.compiled import compiled
+from mapper.solver.modulo_schedule import reservation
+from mapper.solver.modulo_schedule.instance import Tables
+from mapper.solver.modulo_schedule.reservation import (
+    LONGEST,
+    OUTPUT,
+    PORT,
+    REGISTER,
+    SLOT,
+    SPAN,
+    WORK,
+    State,
+)
 
-Chain: TypeAlias = "tuple[int, int, Chain | None]"
-"""A new place, and the chain before it."""
-Entry: TypeAlias = "tuple[int, int, int, int, int, Place | None, Chain | None]"
-"""Estimated cost, order, cost, PE, ready time, the place if it exists, and the new places up to it."""
+MOVE, RESULT, WAIT, KEEP = 6.0, 1.0, 1.0, 0.15
+"""Cost of a move's slot, of the output register it overwrites, and of a cycle in an output register or a register."""
+
+price: Any = reservation.price
+take: Any = reservation.take
+give: Any = reservation.give
 
 
-def route(table: RoutingTable, edge: int) -> bool:
-    """Route ``edge``, both ends of which are placed, the cheapest way; False if no way was found.
-
-    An edge that only orders needs no route: True if its order is kept.
-    """
-    if table.is_late(edge):
-        return False
-    if not table.instance.carries[edge]:
+def _crosses(t: Tables, s: State, first: int, node: int, kept: bool, pe: int, time: int) -> bool:
+    """Whether a move to (``pe``, ``time``) after a wait at ``node`` until the cycle before would collide, an II
+    later or more, with the way to ``node`` itself."""
+    p = node % t.pes
+    start = first + node // t.pes
+    read = time - 1
+    if pe == p and (time - start) % t.ii == 0:
         return True
-    path = _Search(table, edge).path()
-    return path is not None and table.commit(edge, path)
+    at = node
+    while s.origin[at] >= 0:
+        before = s.origin[at]
+        ready = first + at // t.pes
+        q = before % t.pes
+        begun = first + before // t.pes
+        left = ready - 1
+        if q == pe and (time - begun) % t.ii == 0:
+            return True
+        if not s.kept[at] and q == pe and (time - begun) % t.ii <= left - begun:
+            return True
+        both = q == p and not kept and not s.kept[at]
+        if both and ((start - begun) % t.ii <= left - begun or (begun - start) % t.ii <= read - start):
+            return True
+        at = before
+    return False
 
 
-class _Search:
-    """One search; the table is not changed."""
-
-    def __init__(self, table: RoutingTable, edge: int) -> None:
-        self.table = table
-        self.net = table.nets[table.instance.source[edge]]
-        self.end, self.until = table.reading_ends(edge)
-        self.queue: list[Entry] = []
-        self.order = 0
-
-    def path(self) -> Path | None:
-        """PE and ready time of every place on the cheapest way, the root first."""
-        moves = self.table.instance.moves
-        for known in self.net.values():
-            if known.time <= self.until:
-                self._push(0, known.pe, known.time, known, None)
-        settled: set[tuple[int, int]] = set()
-        goal: tuple[int, Place | None, Chain | None] | None = None
-        for _ in range(EXPANSIONS):
-            if not self.queue:
+def _search(t: Tables, s: State, edge: int, limit: float) -> float:
+    """Find the cheapest route below ``limit`` and write its places; its cost, or infinity, and then nothing."""
+    net = t.source[edge]
+    consumer = t.destination[edge]
+    end = s.pe[consumer]
+    until = s.time[consumer] + t.shift[edge]
+    start = s.pe[net]
+    first = s.time[net] + t.latency[net]
+    s.hops[edge] = 0
+    span = until - first
+    if s.time[net] + t.delay[edge] > until or span > SPAN or t.moves[start, end] > span:
+        return np.inf
+    pes = t.pes
+    nodes = (span + 1) * pes
+    s.cost[:nodes] = np.inf
+    root = start
+    s.cost[root] = 0.0
+    s.origin[root] = -1
+    goal = limit
+    goal_node = -1
+    goal_kept = False
+    work = 0
+    long = span >= t.ii
+    for node in range(nodes):
+        cost = s.cost[node]
+        if cost >= goal:
+            continue
+        p = node % pes
+        time = first + node // pes
+        output = cost
+        register = cost + price(t, s, REGISTER, p, net, time, KEEP) if t.capacity[REGISTER] > 0 else np.inf
+        # The result of the last cycle of the II is overwritten in the next.
+        last = min(until, time + t.ii - 1)
+        for cycle in range(time, last + 1):
+            if cycle > time:
+                output += price(t, s, OUTPUT, p, net, cycle, WAIT)
+                if register < goal:
+                    register += price(t, s, REGISTER, p, net, cycle, KEEP)
+            if output >= goal and register >= goal:
                 break
-            estimate, _, cost, pe, time, place, chain = heappop(self.queue)
-            if goal is not None and goal[0] <= estimate:
+            if cycle == until:
+                if t.moves[p, end] == 0 and output < goal:
+                    goal = output
+                    goal_node = node
+                    goal_kept = False
+                if p == end and register < goal:
+                    ported = register + price(t, s, PORT, p, net, cycle, 0.0)
+                    if ported < goal:
+                        goal = ported
+                        goal_node = node
+                        goal_kept = True
                 break
-            if (pe, time) in settled:
-                continue
-            settled.add((pe, time))
-            hold = self._hold(self.end, self.until, pe, time, place)
-            if hold is not None and (goal is None or cost + hold < goal[0]):
-                goal = cost + hold, place, chain
-                if hold == 0:
-                    break
-            if moves[pe][self.end] * MOVE + cost < (goal[0] if goal else 1 << 30):
-                self._expand(cost, pe, time, place, chain)
-        return None if goal is None else self._whole(goal[1], goal[2])
-
-    def _whole(self, place: Place | None, chain: Chain | None) -> Path:
-        added = []
-        while chain is not None:
-            added.append(chain[:2])
-            chain = chain[2]
-        start = self.table.path(place) if place is not None else ()
-        if place is None:
-            first = added.pop()
-            start = self.table.path(self.net[first])
-        return (*start, *reversed(added))
-
-    def _push(self, cost: int, pe: int, time: int, place: Place | None, chain: Chain | None) -> None:
-        self.order += 1
-        estimate = cost + MOVE * self.table.instance.moves[pe][self.end]
-        heappush(self.queue, (estimate, self.order, cost, pe, time, place, chain))
-
-    def _hold(self, pe: int, cycle: int, at: int, time: int, place: Place | None) -> int | None:
-        """What it costs to read in ``cycle`` from ``pe`` the place (at, time); None if it is not held."""
-        if cycle < time:
-            return None
-        table = self.table
-        if pe == at:
-            ports = table.instance.read_ports
-            if ports and table.ports[pe][cycle % table.ii] >= ports:
-                return None
-            if cycle == time:
-                return 0
-            last = cycle if place is None else max(cycle, place.register_last)
-            if table.free_register(at, place, time, last) >= 0:
-                return 0
-        if not table.instance.reads[pe][at] or cycle > table.last_output(at, time):
-            return None
-        new = table.arc(time + 1, cycle)
-        return (new & ~place.held).bit_count() if place is not None else new.bit_count()
-
-    def _expand(self, cost: int, at: int, time: int, place: Place | None, chain: Chain | None) -> None:
-        """Add every place that one move away from here can still be in time for the consumer."""
-        table, instance = self.table, self.table.instance
-        ii, full = table.ii, table.full
-        if place is not None:
-            chain = (at, time, None)
-        output_until = table.last_output(at, time)
-        for pe in instance.readers[at]:
-            last = self.until - 1 - instance.moves[pe][self.end]
-            last = min(last, time + ii - 1 if pe == at else output_until)
-            if last < time:
-                continue
-            busy, slots = table.ready[pe] | table.hold[pe], table.slot[pe]
-            if busy == full:
-                continue
-            for cycle in range(time, last + 1):
-                if busy >> ((cycle + 1) % ii) & 1 or slots[cycle % ii] is not None:
+            for position in range(t.reader_start[p], t.reader_start[p + 1]):
+                q = t.reader[position]
+                if cycle + 1 + t.moves[q, end] > until:
                     continue
-                hold = self._hold(pe, cycle, at, time, place)
-                if hold is None or self._crosses(chain, pe, cycle + 1):
+                work += 1
+                way = output
+                kept = False
+                if q == p and register < output:
+                    way = register
+                    kept = True
+                if way >= goal:
                     continue
-                self._push(cost + MOVE + hold, pe, cycle + 1, None, (pe, cycle + 1, chain))
+                reached = (cycle + 1 - first) * pes + q
+                if way >= s.cost[reached]:
+                    continue
+                way += price(t, s, SLOT, q, net, cycle, MOVE) + price(t, s, OUTPUT, q, net, cycle + 1, RESULT)
+                if way + MOVE * t.moves[q, end] >= goal or way >= s.cost[reached]:
+                    continue
+                if long and crosses(t, s, first, node, kept, q, cycle + 1):
+                    continue
+                s.cost[reached] = way
+                s.origin[reached] = node
+                s.kept[reached] = kept
+    s.counters[WORK] += work + 20
+    if goal_node < 0:
+        return np.inf
+    length = 1
+    node = goal_node
+    while s.origin[node] >= 0:
+        node = s.origin[node]
+        length += 1
+    if length > LONGEST:
+        return np.inf
+    s.hops[edge] = length
+    node = goal_node
+    kept = goal_kept
+    for position in range(length - 1, -1, -1):
+        s.hop_pe[edge, position] = node % pes
+        s.hop_time[edge, position] = first + node // pes
+        s.hop_kept[edge, position] = kept
+        kept = s.kept[node]
+        node = s.origin[node]
+    return goal
 
-    def _crosses(self, chain: Chain | None, pe: int, time: int) -> bool:
-        """Whether a move to (pe, time) would use a slot that the chain itself takes."""
-        while chain is not None:
-            if chain[0] == pe and (chain[1] - time) % self.table.ii == 0:
-                return True
-            chain = chain[2]
-        return False
+
+def _mark(t: Tables, s: State, edge: int, taking: bool, limit: int) -> int:
+    """Take (or give) the cells of a route, the first ``limit`` only; how many were done, -1 for all."""
+    net = t.source[edge]
+    consumer = t.destination[edge]
+    hops = s.hops[edge]
+    done = 0
+    for position in range(hops):
+        p = s.hop_pe[edge, position]
+        time = s.hop_time[edge, position]
+        last = s.time[consumer] + t.shift[edge]
+        if position + 1 < hops:
+            last = s.hop_time[edge, position + 1] - 1
+        kept = s.hop_kept[edge, position]
+        for kind in range(4):
+            begin = time
+            stop = time
+            if kind == SLOT:
+                begin = time - 1
+                stop = time - 1 if position > 0 else time - 2
+            elif kind == OUTPUT:
+                stop = time if kept else last
+            elif kind == REGISTER:
+                stop = last if kept else time - 1
+            else:
+                begin = last
+                stop = last if kept else last - 1
+            for cycle in range(begin, stop + 1):
+                if done == limit:
+                    return done
+                if taking:
+                    if not take(t, s, kind, p, net, cycle):
+                        return done
+                else:
+                    give(t, s, kind, p, net, cycle)
+                done += 1
+    return -1
+
+
+def _route(t: Tables, s: State, edge: int, limit: float) -> float:
+    """Route ``edge``, both ends of which are placed, at less than ``limit``; what it costs, infinity for no route."""
+    cost: float = search(t, s, edge, limit)
+    if s.hops[edge] > 0:
+        done = mark(t, s, edge, True, 1 << 30)
+        if done >= 0:
+            mark(t, s, edge, False, done)
+            s.hops[edge] = 0
+            return np.inf
+    return cost
+
+
+def _unroute(t: Tables, s: State, edge: int) -> None:
+    """Take the route of an edge away, if it has one."""
+    if s.hops[edge] > 0:
+        mark(t, s, edge, False, 1 << 30)
+        s.hops[edge] = 0
+
+
+crosses: Any = compiled(_crosses)
+search: Any = compiled(_search, price=price, crosses=crosses)
+mark: Any = compiled(_mark, take=take, give=give)
+route: Any = compiled(_route, search=search, mark=mark)
+unroute: Any = compiled(_unroute, mark=mark)

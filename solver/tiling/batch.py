@@ -17,6 +17,7 @@ from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.tiling import tile
 from mapper.models.tiling.evaluation import operation_energy, rereads, rf_access_energy
 from mapper.models.tiling.mapping import LEVELS
+from mapper.solver.compiled import compiled
 from mapper.solver.tiling import compiled_model
 from mapper.workloads.nest import LoopNest
 
@@ -202,9 +203,9 @@ def _python_layer_costs(
         )
 
 
-reuse = compiled_model.compiled(_python_reuse)
+reuse = compiled(_python_reuse)
 layer_cycles = compiled_model.layer_cycles
 layer_energy = compiled_model.layer_energy
-_layer_costs = compiled_model.compiled(
+_layer_costs = compiled(
     _python_layer_costs, reuse=reuse, layer_cycles=layer_cycles, layer_energy=layer_energy
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mapper.solver.tiling.compiled_model import compiled
+from mapper.solver.compiled import compiled
 from mapper.solver.tiling.kernel_table import Array, KernelTable
 
 # Sums of floats taken in another order differ by less than this share of their value.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mapper.solver.tiling import compiled_model
+from mapper.solver.compiled import compiled
 from mapper.workloads.nest import LoopNest
 
 Integers = NDArray[np.int64]
@@ -81,4 +81,4 @@ def _python_keep(
                 break
 
 
-_keep = compiled_model.compiled(_python_keep)
+_keep = compiled(_python_keep)

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS, TilingMapping
 from mapper.models.tiling.order import unique_orders
+from mapper.solver.compiled import compiled
 from mapper.solver.tiling import batch, legality
-from mapper.solver.tiling.compiled_model import compiled
 from mapper.workloads.nest import LoopNest
 
 Integers = NDArray[np.int64]

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from mapper.solver.compiled import compiled
 from mapper.solver.tiling import bound_kernel, compiled_model
 from mapper.solver.tiling.bound_kernel import SLACK
-from mapper.solver.tiling.compiled_model import compiled
 from mapper.solver.tiling.kernel_table import EDP, ENERGY, Array, KernelTable
 
 # The incumbent is two small arrays, so that Python and the kernel share it.
