@@ -49,7 +49,7 @@ class _Building:
         self._uses = self._count_uses()
 
     def add(self, operator: NetworkOperator) -> None:
-        offsets = view_offsets(operator, self.network.tensors)
+        offsets = view_offsets(operator, self.network.tensors, self._read)
         if offsets is not None:
             self._add_view(operator, offsets)
         elif not self._merge(operator):
@@ -65,7 +65,7 @@ class _Building:
         origin: dict[str, str] = {}
         uses: dict[str, int] = {}
         for operator in self.network.operators:
-            if view_offsets(operator, self.network.tensors) is not None:
+            if view_offsets(operator, self.network.tensors, self._read) is not None:
                 read = operator.inputs[0]
                 origin |= dict.fromkeys(operator.outputs, origin.get(read, read))
                 continue

@@ -63,23 +63,15 @@ def layer_results(
     return (np.asarray(result, np.float32),)
 
 
-def fully_connected(
-    rows: Values,
-    matrix: Values,
-    start: Values | float = 0.0,
-    factor: float = 1.0,
-    addend: Values | float = 0.0,
-) -> Values:
-    """``rows`` (rows, depth) times ``matrix`` (depth, columns): each output starts with ``start`` (broadcast),
-    products are added one by one in the order of k; then it is multiplied by ``factor`` and ``addend`` is
-    added, where they are not 1 and 0."""
-    total = np.zeros((rows.shape[0], matrix.shape[1]), np.float32)
+def matrix_product(first: Values, second: Values, start: Values | float = 0.0) -> Values:
+    """``first`` (..., rows, depth) times ``second`` (..., depth, columns), leading axes broadcast: each output
+    starts with ``start`` (broadcast), and products are added one by one in the order of k."""
+    lead = np.broadcast_shapes(first.shape[:-2], second.shape[:-2])
+    total = np.zeros((*lead, first.shape[-2], second.shape[-1]), np.float32)
     total += start
-    for k in range(matrix.shape[0]):
-        total += rows[:, k, np.newaxis] * matrix[k]
-    if factor != 1.0:
-        total = total * np.float32(factor) + addend
-    return np.asarray(total, np.float32)
+    for k in range(first.shape[-1]):
+        total += first[..., k, np.newaxis] * second[..., k, np.newaxis, :]
+    return total
 
 
 def _result(layer: NetworkLayer, inputs: tuple[Values, ...], weights: Tensors, order: Order) -> Values:
@@ -89,8 +81,10 @@ def _result(layer: NetworkLayer, inputs: tuple[Values, ...], weights: Tensors, o
         convolve = convolution if operator.op == "Conv" else transposed_convolution
         if kernel is not None:
             return convolve(inputs[0], kernel, layer.window, bias, order)
-    if layer.work == "fully_connected" and operator.op in ("Gemm", "MatMul"):
-        return _fully_connected(layer, inputs[0], weights)
+    if operator.op == "Gemm":
+        return _gemm(operator, _operands(layer, inputs, weights))
+    if operator.op == "MatMul":
+        return _matmul(layer, *_operands(layer, inputs, weights))
     if layer.work == "max_pool":
         return max_pool(inputs[0], layer.window, sizes)
     if layer.work == "average_pool":
@@ -132,23 +126,25 @@ def _weight(weight: tuple[str, tuple[int, ...]] | None, weights: Tensors) -> Val
     return None if weight is None else weights[weight[0]].astype(np.float32)
 
 
-def _fully_connected(layer: NetworkLayer, data: Values, weights: Tensors) -> Values:
-    """Gemm's sum starts with ``beta * C``; where ``alpha`` is not 1 it starts with 0, and both follow."""
-    rows, depth, _ = layer.matrix
-    matrix, bias = _weight(layer.weight, weights), _weight(layer.bias, weights)
-    assert matrix is not None, "a fully connected layer has a constant matrix"
-    operator = layer.operator
-    if operator.integer("transB"):
-        matrix = np.ascontiguousarray(matrix.T)
+def _gemm(operator: NetworkOperator, operands: list[Values]) -> Values:
+    """A sum starts with ``beta * C``; where ``alpha`` is not 1 it starts with 0, and both follow."""
+    first, second = operands[:2]
+    first = first.T if operator.integer("transA") else first
+    second = np.ascontiguousarray(second.T) if operator.integer("transB") else second
     alpha, beta = (operator.number(name, 1.0) for name in ("alpha", "beta"))
     addend: Values | float = 0.0
-    if bias is not None:
-        addend = bias if beta == 1.0 else bias * np.float32(beta)
+    if len(operands) > 2:
+        addend = operands[2] if beta == 1.0 else operands[2] * np.float32(beta)
     if alpha == 1.0:
-        result = fully_connected(data.reshape(rows, depth), matrix, addend)
-    else:
-        result = fully_connected(data.reshape(rows, depth), matrix, 0.0, alpha, addend)
-    return result.reshape(layer.output_shape)
+        return matrix_product(first, second, addend)
+    return np.asarray(matrix_product(first, second) * np.float32(alpha) + addend, np.float32)
+
+
+def _matmul(layer: NetworkLayer, first: Values, second: Values) -> Values:
+    """Vectors count as one row or one column, as in numpy's ``matmul``."""
+    rows = first if first.ndim > 1 else first[np.newaxis]
+    columns = second if second.ndim > 1 else second[:, np.newaxis]
+    return matrix_product(rows, columns).reshape(layer.output_shape)
 
 
 def _softmax(operator: NetworkOperator, data: Values) -> Values:

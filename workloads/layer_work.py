@@ -14,7 +14,7 @@ ACTIVATIONS = frozenset(
         "HardSigmoid", "HardSwish", "Softplus", "Softsign", "ThresholdedRelu",
     }
 )  # fmt: skip
-_ELEMENTWISE = frozenset(
+ELEMENTWISE = frozenset(
     {
         "Add", "Sum", "Sub", "Mul", "Div", "Max", "Min", "Mean", "Pow", "Abs", "Neg", "Exp", "Log", "Sqrt",
         "Reciprocal", "Erf", "Floor", "Ceil", "Round", "Sign", "Sin", "Cos",
@@ -37,7 +37,9 @@ _SINGLE: dict[str, Work] = {
     "LogSoftmax": "softmax",
 }
 _PRODUCTS = frozenset({"Gemm", "MatMul", "MatMulInteger", "QLinearMatMul"})
-_RENAMING = frozenset({"Identity", "Flatten", "Reshape", "Squeeze", "Unsqueeze"})
+RENAMING = frozenset({"Identity", "Flatten", "Reshape", "Squeeze", "Unsqueeze"})
+"""Operators that leave every element where it is."""
+
 MERGING = frozenset(
     {
         "convolution", "transposed_convolution", "fully_connected", "matrix_product", "max_pool",
@@ -58,7 +60,7 @@ def work_of(operator: NetworkOperator, read: frozenset[str]) -> Work:
             return "fully_connected" if _is_fully_connected(operator) else "matrix_product"
         if operator.op in _SINGLE and len(operator.inputs) == 1:
             return _SINGLE[operator.op]
-    if operator.op in _ELEMENTWISE:
+    if operator.op in ELEMENTWISE:
         return "elementwise"
     if operator.op in ACTIVATIONS:
         return "activation"
@@ -70,14 +72,18 @@ def work_of(operator: NetworkOperator, read: frozenset[str]) -> Work:
     return "other"
 
 
-def view_offsets(operator: NetworkOperator, tensors: Mapping[str, Shape]) -> tuple[int, ...] | None:
+def view_offsets(
+    operator: NetworkOperator, tensors: Mapping[str, Shape], read: frozenset[str]
+) -> tuple[int, ...] | None:
     """Where the outputs begin in the input, in elements, if they are parts of it that lie in one piece and in
-    the same order; None of an operator that computes or moves anything."""
+    the same order; None of an operator that computes or moves anything. ``read`` as of ``work_of``."""
     if len(operator.inputs) != 1 or operator.operands[:1] != operator.inputs:
         return None
     shape = tensors[operator.inputs[0]]
-    if operator.op in _RENAMING or (operator.op == "Dropout" and not operator.integer("training_mode")):
+    if operator.op in RENAMING:
         return (0,)
+    if operator.op == "Dropout" and not operator.integer("training_mode"):
+        return (0,) if read.isdisjoint(operator.outputs[1:]) else None
     if any(tensor not in tensors for tensor in operator.outputs):
         return None
     if operator.op == "Transpose":

@@ -62,7 +62,8 @@ def operators_of(
         sizes = known_dimensions(shapes.types.get(tensor))
         if sizes is not None and min(sizes, default=1) > 0:
             tensors[tensor] = sizes
-    return OperatorNetwork(name, tuple(found), tensors, shapes.inputs, outputs, files, shapes.batch)
+    inputs = tuple(tensor for tensor in shapes.inputs if tensor in tensors)
+    return OperatorNetwork(name, tuple(found), tensors, inputs, outputs, files, shapes.batch)
 
 
 def _operator(operator: Operator, title: str, shapes: GraphShapes, model: OnnxModel) -> NetworkOperator:

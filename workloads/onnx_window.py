@@ -56,7 +56,8 @@ def _window(operator: Operator, shapes: GraphShapes, kernel: tuple[int, ...]) ->
 
 def _transposed(operator: Operator, shapes: GraphShapes, kernel: tuple[int, ...]) -> Window:
     """Where ``output_shape`` or SAME tells the output's size, the pads follow from it: their odd element is at
-    the end with SAME_UPPER, else at the beginning (ONNX, ConvTranspose)."""
+    the end with SAME_UPPER, else at the beginning (ONNX, ConvTranspose). An output larger than without pads
+    has the more elements at its end."""
     source, sizes = shapes.source, shapes.sizes(operator.node.input[0], operator)[2:]
     rank = len(sizes)
     strides = integers(operator, "strides", (1,) * rank, source)
@@ -72,11 +73,13 @@ def _transposed(operator: Operator, shapes: GraphShapes, kernel: tuple[int, ...]
         pads = resolved_pads(operator, source, sizes, kernel, strides, dilations)
         return Window(kernel, strides, pads, dilations, groups, output_pads=output_pads)
     found = shapes.sizes(operator.node.output[0], operator)[2:]
-    pads = ()
-    for size, width, stride, dilation, more, output in zip(
-        sizes, kernel, strides, dilations, output_pads, found, strict=True
-    ):
-        total = max(stride * (size - 1) + more + dilation * (width - 1) + 1 - output, 0)
-        less, rest = total // 2, total - total // 2
-        pads += ((less, rest) if mode == b"SAME_UPPER" else (rest, less),)
-    return Window(kernel, strides, pads, dilations, groups, output_pads=output_pads)
+    totals = [
+        stride * (size - 1) + more + dilation * (width - 1) + 1 - output
+        for size, width, stride, dilation, more, output in zip(
+            sizes, kernel, strides, dilations, output_pads, found, strict=True
+        )
+    ]
+    halves = [(max(total, 0) // 2, -(-max(total, 0) // 2)) for total in totals]
+    pads = tuple(half if mode == b"SAME_UPPER" else half[::-1] for half in halves)
+    grown = tuple(more + max(-total, 0) for more, total in zip(output_pads, totals, strict=True))
+    return Window(kernel, strides, pads, dilations, groups, output_pads=grown)

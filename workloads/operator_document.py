@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mapper.workloads.document import InputError, validation_error
 from mapper.workloads.network import InputFile
+from mapper.workloads.operator_geometry import geometry_fault
 from mapper.workloads.operator_network import NetworkOperator, OperatorNetwork, Window
 
 OPERATORS_SCHEMA = "mapper.operators/1"
@@ -181,6 +182,10 @@ def _check(network: OperatorNetwork, source: str) -> None:
         needed.update(tensors)
     for tensor in sorted(needed - network.tensors.keys()):
         raise InputError(source, "tensors", f"lacks the shape of {tensor[:60]!r}; add it")
+    for place, operator in enumerate(network.operators):
+        fault = geometry_fault(operator, network.tensors)
+        if fault is not None:
+            raise InputError(source, f"operators.{place}", f"{operator.op} {fault}; correct the shapes")
 
 
 def _check_window(operator: NetworkOperator, source: str, field: str) -> None:

@@ -115,8 +115,8 @@ class NetworkOperator:
 @dataclass(frozen=True)
 class OperatorNetwork:
     """Operators in topological order (ties by position in the file), and the shape of every tensor that
-    depends on the network's input (of those that nobody reads or hands out, where it is known). ``inputs`` and
-    ``outputs`` are the network's tensors; ``batch`` as in ``Network``."""
+    depends on the network's input (of those that nobody reads or hands out, where it is known). ``inputs`` are
+    what the network is given and somebody reads, ``outputs`` what it hands out; ``batch`` as in ``Network``."""
 
     name: str
     operators: tuple[NetworkOperator, ...]

@@ -89,6 +89,7 @@ def test_a_convolution_of_integers_is_that_of_onnxruntime(
         ((4, 2, 3, 2), {"pads": [2, 1, 2, 1], "dilations": [1, 2]}),
         ((4, 2, 2, 1), {"pads": [2, 1, 1, 1]}),
         ((4, 2, 3, 3), {"strides": [2, 2], "output_shape": [11, 10]}),
+        ((4, 2, 3, 3), {"strides": [2, 2], "output_shape": [14, 12]}),
         ((4, 2, 3, 3), {"strides": [2, 2], "auto_pad": "SAME_UPPER"}),
     ],
 )
@@ -191,6 +192,9 @@ def test_what_is_merged_follows_on_each_element(save_model: SaveModel) -> None:
     "nodes",
     [
         [node("Concat", ["x", "x", "k"], ["y"], axis=1)],
+        [node("Transpose", ["x"], ["a"], perm=[0, 1, 3, 2]), node("MatMul", ["x", "a"], ["y"])],
+        [node("MatMul", ["x", "v"], ["y"])],
+        [node("MatMul", ["x", "w"], ["a"]), node("Add", ["a", "v"], ["b"]), node("Relu", ["b"], ["y"])],
         [node("Concat", ["x", "x"], ["y"], axis=-1)],
         [node("Add", ["x", "x"], ["a"]), node("Mul", ["k", "a"], ["y"])],
         [node("Sub", ["k", "x"], ["y"])],
@@ -218,7 +222,9 @@ def test_other_layers_are_those_of_onnxruntime(
         "pads": [0, 1, 0, 2, 0, -1, 3, 0], "begin": [3, -1], "end": [-9, 99], "axes": [2, 3], "step": [-2, 1],
         "times": [1, 2, 1, 3], "zero": [0],
     }  # fmt: skip
-    weights = {"k": small_integers((batch, 4, 4, 3), 8)}
+    weights = {
+        "k": small_integers((batch, 4, 4, 3), 8), "v": small_integers((3,), 9), "w": small_integers((3, 3), 10)
+    }  # fmt: skip
     path = saved(save_model, nodes, [batch, 4, 4, 3], weights, constants=constants)
     own, other = both(path, weights, "y")
     np.testing.assert_allclose(own, other, rtol=1e-5, atol=1e-6)

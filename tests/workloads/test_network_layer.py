@@ -241,6 +241,11 @@ def test_a_pool_whose_indices_are_read_is_another_kind_of_work(save_model: SaveM
     assert network.layers[0].outputs == (("y", (1, 2, 3)), ("i", (1, 2, 3)))
 
 
+def test_a_dropout_whose_mask_is_handed_out_is_a_layer(save_model: SaveModel) -> None:
+    network = read(save_model([node("Dropout", ["x"], ["y", "m"])], {"x": [2, 3]}, outputs=["y", "m"]))
+    assert [(layer.work, len(layer.outputs)) for layer in network.layers] == [("other", 2)]
+
+
 def test_a_part_is_a_layer_with_all_that_is_merged_into_it() -> None:
     part = load_layers("resnet50/add1")
     (layer,) = part.layers

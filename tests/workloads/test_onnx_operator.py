@@ -143,6 +143,11 @@ def test_what_is_computed_from_constants_or_shapes_is_left_out(save_model: SaveM
     assert network.outputs == ("y",)
 
 
+def test_an_input_that_nobody_reads_is_left_out(save_model: SaveModel) -> None:
+    network = read(save_model([node("Relu", ["x"], ["y"])], {"x": [2, 3], "unused": [None, 4]}))
+    assert network.inputs == ("x",)
+
+
 def test_another_batch_changes_the_shapes_and_the_work(save_model: SaveModel) -> None:
     path = save_model([node("MatMul", ["x", "w"], ["y"])], {"x": ["N", 3]}, {"w": [3, 4]})
     network = read(path, 5)

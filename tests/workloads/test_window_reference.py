@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mapper.workloads.layer_reference import fully_connected
+from mapper.workloads.layer_reference import matrix_product
 from mapper.workloads.operator_network import Window
 from mapper.workloads.window_reference import (
     Order,
@@ -175,15 +175,13 @@ def test_a_transposed_convolution_spreads_each_number_over_its_kernel(order: Ord
 
 @derandomised
 @given(st.integers(1, 4), st.integers(1, 9), st.integers(1, 4), st.integers(0, 999))
-def test_a_fully_connected_layer_adds_in_the_order_of_k(
-    rows: int, depth: int, columns: int, seed: int
-) -> None:
+def test_a_matrix_product_adds_in_the_order_of_k(rows: int, depth: int, columns: int, seed: int) -> None:
     data, matrix, bias = (
         numbers(seed, rows, depth),
         numbers(seed + 1, depth, columns),
         numbers(seed + 2, columns),
     )
-    found = fully_connected(data, matrix, bias)
+    found = matrix_product(data, matrix, bias)
     for row, column in np.ndindex(rows, columns):
         total = bias[column]
         for k in range(depth):
