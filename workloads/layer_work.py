@@ -80,9 +80,7 @@ def view_offsets(
     if len(operator.inputs) != 1 or operator.operands[:1] != operator.inputs:
         return None
     shape = tensors[operator.inputs[0]]
-    if operator.op in RENAMING:
-        return (0,)
-    if operator.op == "Dropout" and not operator.integer("training_mode"):
+    if operator.op in RENAMING or (operator.op == "Dropout" and not operator.integer("training_mode")):
         return (0,) if read.isdisjoint(operator.outputs[1:]) else None
     if any(tensor not in tensors for tensor in operator.outputs):
         return None

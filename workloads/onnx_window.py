@@ -73,6 +73,8 @@ def _transposed(operator: Operator, shapes: GraphShapes, kernel: tuple[int, ...]
         pads = resolved_pads(operator, source, sizes, kernel, strides, dilations)
         return Window(kernel, strides, pads, dilations, groups, output_pads=output_pads)
     found = shapes.sizes(operator.node.output[0], operator)[2:]
+    if len(found) != rank:
+        raise InputError(source, operator.field(), f"makes {len(found)} axes of {rank}; repair the graph")
     totals = [
         stride * (size - 1) + more + dilation * (width - 1) + 1 - output
         for size, width, stride, dilation, more, output in zip(

@@ -185,7 +185,8 @@ def _check(network: OperatorNetwork, source: str) -> None:
     for place, operator in enumerate(network.operators):
         fault = geometry_fault(operator, network.tensors)
         if fault is not None:
-            raise InputError(source, f"operators.{place}", f"{operator.op} {fault}; correct the shapes")
+            told = f"{operator.op} {operator.source[:60]!r} {fault}; correct the shapes"
+            raise InputError(source, f"operators.{place}", told)
 
 
 def _check_window(operator: NetworkOperator, source: str, field: str) -> None:

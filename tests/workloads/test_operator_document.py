@@ -38,18 +38,21 @@ def test_a_network_is_read_back_from_its_document(name: str) -> None:
         (lambda d: d["operators"][0]["window"].update(kernel=[5]), "operators.0.window: must have one entry"),
         (
             lambda d: d["operators"][0]["window"].update(strides=[2, 1]),
-            r"operators.0: Conv makes sizes \[12, 24\]",
+            r"operators.0: Conv .* makes sizes \[12, 24\]",
         ),
-        (lambda d: d["operators"][0]["window"].update(groups=2), "operators.0: Conv cannot have weights"),
+        (lambda d: d["operators"][0]["window"].update(groups=2), "operators.0: Conv .* cannot have weights"),
         (
             lambda d: d["operators"][0]["weights"].update({"conv1.bias": [3]}),
-            "operators.0: Conv must have one bias",
+            "operators.0: Conv .* must have one bias",
         ),
-        (lambda d: d["operators"][1].update(window=None), "operators.1: MaxPool lacks its window"),
-        (lambda d: d["tensors"].update({"flatten.out": [1, 7]}), "operators.4: Flatten must keep the number"),
+        (lambda d: d["operators"][1].update(window=None), "operators.1: MaxPool .* lacks its window"),
+        (
+            lambda d: d["tensors"].update({"flatten.out": [1, 7]}),
+            "operators.4: Flatten .* must keep the number",
+        ),
         (
             lambda d: d["operators"][5]["weights"].update({"fc1.weight": [2, 2]}),
-            "operators.5: Gemm cannot multiply",
+            "operators.5: Gemm .* cannot multiply",
         ),
         (lambda d: d["operators"][0].update(macs=-1), "operators.0.macs"),
         (
@@ -69,11 +72,11 @@ def test_a_broken_document_is_refused_with_its_field(change: Change, fault: str)
 @pytest.mark.parametrize(
     ("part", "fault"),
     [
-        ("resnet18/add1", "Add does not make"),
-        ("squeezenet/concat1", "Concat does not make"),
-        ("resnet50/batchnormalization1", "BatchNormalization must have four constants"),
-        ("lightcnn9/max1", "Max does not make"),
-        ("cifar10/pool4", "GlobalAveragePool must keep the number of channels"),
+        ("resnet18/add1", "Add .* does not make"),
+        ("squeezenet/concat1", "Concat .* does not make"),
+        ("resnet50/batchnormalization1", "BatchNormalization .* must have four constants"),
+        ("lightcnn9/max1", "Max .* does not make"),
+        ("cifar10/pool4", "GlobalAveragePool .* must keep the number of channels"),
     ],
 )
 def test_shapes_that_contradict_each_other_are_refused(part: str, fault: str) -> None:
