@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mapper.workloads.document import InputError
+from mapper.workloads.layer import Convolution
 from mapper.workloads.operator_network import NetworkOperator, OperatorNetwork, Shape, Window
 
 Work = Literal[
@@ -106,6 +107,22 @@ class NetworkLayer:
         """The operator's own bias, where it has one. A merged Add may be another."""
         place = BIAS_OPERAND.get(self.op, 0)
         return self._weight(place) if place else None
+
+    @property
+    def convolution(self) -> Convolution:
+        """A convolution's sizes, as its loop nest has them."""
+        (images, channels, *sizes), window = self.inputs[0].shape, self.window
+        return Convolution(
+            images,
+            self.output_shape[1],
+            channels,
+            tuple(sizes),
+            window.kernel,
+            window.strides,
+            window.dilations,
+            window.pads,
+            window.groups,
+        )
 
     @property
     def matrix(self) -> tuple[int, int, int]:

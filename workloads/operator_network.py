@@ -39,6 +39,17 @@ class Window:
     count_pads: bool = False
     output_pads: tuple[int, ...] = ()
 
+    def covering_pads(self, sizes: Shape, output: Shape) -> tuple[tuple[int, int], ...]:
+        """``pads``, with as much at the end as all windows of an ``output`` need that was rounded up; ``sizes``
+        and ``output`` are those of the window's axes."""
+        ends = (
+            (count - 1) * stride + dilation * (width - 1) + 1 - size - begin
+            for size, (begin, _), count, width, stride, dilation in zip(
+                sizes, self.pads, output, self.kernel, self.strides, self.dilations, strict=True
+            )
+        )
+        return tuple((begin, max(end, reach)) for (begin, end), reach in zip(self.pads, ends, strict=True))
+
 
 @dataclass(frozen=True)
 class NetworkOperator:

@@ -131,13 +131,7 @@ def _sum(products: Iterator[Values]) -> Values:
 
 def _padded(data: Values, window: Window, output: tuple[int, ...], fill: float) -> npt.NDArray[Any]:
     """The data with padding, so far at the end that the last window of a pool that rounds up fits too."""
-    ends = (
-        max(end, (count - 1) * stride + dilation * (width - 1) + 1 - size - begin)
-        for size, (begin, end), count, width, stride, dilation in zip(
-            data.shape[2:], window.pads, output, window.kernel, window.strides, window.dilations, strict=True
-        )
-    )
-    pads = [(begin, end) for (begin, _), end in zip(window.pads, ends, strict=True)]
+    pads = window.covering_pads(data.shape[2:], output)
     return np.pad(data, ((0, 0), (0, 0), *pads), constant_values=fill)
 
 

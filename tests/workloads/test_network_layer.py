@@ -14,6 +14,7 @@ from onnx import helper
 
 from mapper.workloads.catalogue import CATALOGUE
 from mapper.workloads.document import InputError
+from mapper.workloads.layer import convolution_nest
 from mapper.workloads.layer_building import layer_part, network_layers
 from mapper.workloads.network_layer import LayerNetwork, NetworkLayer
 from mapper.workloads.onnx_file import read_model
@@ -49,6 +50,15 @@ def test_layers_have_the_work_of_the_loop_nests(name: str) -> None:
         (layer.name, layer.nest.iterations) for layer in nests.layers
     ]
     assert sum(layer.macs for layer in network.layers) == nests.macs
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_the_sizes_of_a_convolution_are_those_of_its_loop_nest(name: str) -> None:
+    layers = {layer.name: layer for layer in catalogue_layers(name).layers}
+    nests = [layer for layer in load_network(name).layers if layer.op == "Conv"]
+    assert [convolution_nest(one.name, layers[one.name].convolution) for one in nests] == [
+        one.nest for one in nests
+    ]
 
 
 @pytest.mark.parametrize("name", NETWORKS)

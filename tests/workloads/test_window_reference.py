@@ -161,6 +161,7 @@ def test_a_not_a_number_loses_against_numbers_in_a_maximum() -> None:
 def test_an_average_that_rounds_up_does_not_count_what_lies_beyond_the_padding() -> None:
     data = np.arange(1, 6, dtype=np.float32).reshape(1, 1, 5)
     with_pads = Window((3,), (3,), ((1, 1),), (1,), ceil=True, count_pads=True)
+    assert with_pads.covering_pads((5,), (3,)) == ((1, 3),)
     # Windows (pad 1 2) (3 4 5) (pad beyond beyond).
     assert average_pool(data, with_pads, (3,)).tolist() == [[[1.0, 4.0, 0.0]]]
 
