@@ -13,6 +13,8 @@ from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort
 
 POLL_SECONDS = 0.1
+CLAUSAL = ("no_lp", "quick_restart_no_lp")
+"""The solver's own names of searches that learn clauses and use no linear relaxation."""
 Answer = Literal["optimal", "feasible", "infeasible", "unknown"]
 
 
@@ -36,12 +38,14 @@ def run_cp_sat(
     effort: Effort,
     report: Callable[[float | None, float | None], None],
     work: float | None = None,
+    clausal: bool = False,
 ) -> CpSatResult:
     """Minimise or maximise ``model`` within ``effort``; ``report`` hears of every better value or bound.
 
     Workers take turns in a fixed order (interleaved search), so that equal seeds and numbers of workers give
     equal answers unless the clock or an interrupt ends the search. ``work`` ends it after so much work, in the
     solver's own unit (about a second on a fast core), which repeats as well; the answer is then unknown.
+    ``clausal``: the model is clauses for the most part, so that linear relaxations are left out.
 
     Raises: ValueError if the model is malformed.
     """
@@ -50,6 +54,10 @@ def run_cp_sat(
     parameters.num_workers = max(1, effort.workers)
     parameters.interleave_search = True
     parameters.random_seed = effort.seed
+    if clausal:
+        parameters.linearization_level = 0
+        if effort.workers > 1:
+            parameters.subsolvers.extend(CLAUSAL)
     left = effort.seconds_left()
     if left is not None:
         parameters.max_time_in_seconds = left

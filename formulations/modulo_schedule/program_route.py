@@ -1,63 +1,60 @@
-"""From the events of a solution to a modulo schedule: routes hop by hop, and names for the registers."""
+"""From a solution of the program to a modulo schedule: routes hop by hop, and names for the registers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from mapper.arch.cgra import Pe
-from mapper.formulations.modulo_schedule.program_instance import ModuloInstance
+from mapper.formulations.modulo_schedule.program_instance import Demand, ModuloInstance
 from mapper.models.modulo_schedule.mapping import Hop, ModuloSchedule, Placement, Route
+
+Held = tuple[int, int, Pe, int]
+"""A value (its operation), rounds in its own time, a PE, and a cycle modulo II."""
 
 
 class NamelessError(Exception):
     """Results kept in one register file overlap nowhere too often and still need more registers: on a circle
-    of II cycles that can be. ``lifetimes``: cycles kept, by the cycle modulo II in which they get ready."""
-
-    def __init__(self, lifetimes: dict[int, int]) -> None:
-        super().__init__(lifetimes)
-        self.lifetimes = lifetimes
-
-
-@dataclass(frozen=True)
-class Read:
-    """A read of the result that gets ready on ``giver`` in cycle ``ready`` modulo II."""
-
-    from_register: bool
-    giver: Pe
-    ready: int
+    of II cycles that can be."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """A result that gets ready on ``pe`` at ``time`` for iteration 0; ``read`` is None for an operation's."""
+    """The value of ``operation`` gets ready on ``pe`` at ``time`` for iteration 0, by its operation or, ``moved``,
+    by a move."""
 
+    operation: int
     pe: Pe
     time: int
-    read: Read | None
+    moved: bool
 
 
 @dataclass(frozen=True)
-class RoutedSchedule:
-    """Placements (PE, time) by operation, events by PE and cycle modulo II, reads by demand."""
+class Solution:
+    """Placements (PE, time) by operation; moves; what output registers and registers (by their number, which
+    is the register's name if they are ``named``) hold."""
 
     of: ModuloInstance
     placements: tuple[tuple[Pe, int], ...]
-    events: dict[tuple[Pe, int], Event]
-    reads: tuple[Read, ...]
+    moves: frozenset[Held]
+    outputs: frozenset[Held]
+    kept: dict[Held, int]
+    is_named: bool
 
     def schedule(self) -> ModuloSchedule:
         """The schedule, with the first issue in cycle 0; moves that nothing reads are left out.
 
         Raises: NamelessError if a register file cannot name what it keeps.
         """
-        chains = [self._chain(read) for read in self.reads]
-        registers = self._registers(chains)
+        last_read: dict[Event, tuple[int, int]] = {}
+        chains = [self._chain(demand, last_read) for demand in self.of.demands]
+        registers = self._registers(last_read)
         issues = [time for _, time in self.placements]
-        issues += [event.time - 1 for chain in chains for event in chain if event.read is not None]
+        issues += [event.time - 1 for chain in chains for event in chain if event.moved]
         first = min(issues)
         routes: dict[int, Route] = {}
         for demand, chain in zip(self.of.demands, chains, strict=True):
-            hops = tuple(self._hop(event, registers, first) for event in chain)
+            hops = tuple(_hop(event, registers.get(event), first) for event in chain)
             for edge in demand.edges:
                 routes[edge] = Route(edge, hops)
         return ModuloSchedule(
@@ -66,45 +63,64 @@ class RoutedSchedule:
             tuple(routes.get(edge, Route(edge, ())) for edge in range(len(self.of.graph.edges))),
         )
 
-    def _chain(self, read: Read) -> list[Event]:
-        chain = []
-        step: Read | None = read
-        while step is not None:
-            event = self.events[step.giver, step.ready]
+    @cached_property
+    def _ready(self) -> dict[int, int]:
+        """When the result of every value's operation gets ready for iteration 0."""
+        return {u: self.placements[u][1] + self.of.latency[u] for u in self.of.values}
+
+    def _held(self, u: int, pe: Pe, time: int) -> Held:
+        rounds, cycle = divmod(time, self.of.ii)
+        return u, rounds - self._ready[u] // self.of.ii, pe, cycle
+
+    def _chain(self, demand: Demand, last_read: dict[Event, tuple[int, int]]) -> list[Event]:
+        """The events of a demand's route, first to last; reads from registers go into ``last_read``: the last
+        cycle in which an event is read from a register, and the number of that."""
+        u, reader = demand.source, self.placements[demand.destination][0]
+        time = self.placements[demand.destination][1] + demand.distance * self.of.ii
+        chain: list[Event] = []
+        while not chain or chain[-1].moved:
+            giver = next(
+                (pe for pe in self.of.givers[reader] if self._held(u, pe, time) in self.outputs), None
+            )
+            event = self._last_event(u, reader if giver is None else giver, time)
+            if giver is None:
+                read = (time, self.kept[self._held(u, reader, time)])
+                last_read[event] = max(read, last_read.get(event, read))
             chain.append(event)
-            step = event.read
+            reader, time = event.pe, event.time - 1
         return chain[::-1]
 
-    def _hop(self, event: Event, registers: dict[tuple[Pe, int], int], first: int) -> Hop:
-        register = registers.get((event.pe, event.time % self.of.ii))
-        if event.read is not None:
-            return Hop(event.pe, event.time - first, "move", register)
-        if register is not None:
-            return Hop(event.pe, event.time - first, "register", register)
-        return Hop(event.pe, event.time - first, "output", None)
+    def _last_event(self, u: int, pe: Pe, time: int) -> Event:
+        """What made the value of u ready on ``pe`` last, at ``time`` or before."""
+        while self._held(u, pe, time - 1) not in self.moves:
+            if self.placements[u][0] == pe and self._ready[u] == time:
+                return Event(u, pe, time, False)
+            time -= 1
+        return Event(u, pe, time, True)
 
-    def _registers(self, chains: list[list[Event]]) -> dict[tuple[Pe, int], int]:
+    def _registers(self, last_read: dict[Event, tuple[int, int]]) -> dict[Event, int]:
         """The register of every result that is read from one."""
+        if self.is_named:
+            return {event: register for event, (_, register) in last_read.items()}
         kept: dict[Pe, dict[int, int]] = {}
-        for demand, read, chain in zip(self.of.demands, self.reads, chains, strict=True):
-            time = self.placements[demand.destination][1] + demand.distance * self.of.ii
-            self._keep(kept, read, time)
-            for event in chain:
-                if event.read is not None:
-                    self._keep(kept, event.read, event.time - 1)
-        return {(pe, ready): name for pe, lives in kept.items() for ready, name in self._named(lives).items()}
-
-    def _keep(self, kept: dict[Pe, dict[int, int]], read: Read, time: int) -> None:
-        if read.from_register:
-            lives = kept.setdefault(read.giver, {})
-            cycles = time - self.events[read.giver, read.ready].time + 1
-            lives[read.ready] = max(lives.get(read.ready, 0), cycles)
+        for event, (time, _) in last_read.items():
+            kept.setdefault(event.pe, {})[event.time % self.of.ii] = time - event.time + 1
+        names = {pe: self._named(lives) for pe, lives in kept.items()}
+        return {event: names[event.pe][event.time % self.of.ii] for event in last_read}
 
     def _named(self, lives: dict[int, int]) -> dict[int, int]:
         names = colour_arcs(lives, self.of.ii, self.of.machine.register_file.registers)
         if names is None:
-            raise NamelessError(lives)
+            raise NamelessError
         return names
+
+
+def _hop(event: Event, register: int | None, first: int) -> Hop:
+    if event.moved:
+        return Hop(event.pe, event.time - first, "move", register)
+    if register is not None:
+        return Hop(event.pe, event.time - first, "register", register)
+    return Hop(event.pe, event.time - first, "output", None)
 
 
 def colour_arcs(lives: dict[int, int], ii: int, colours: int) -> dict[int, int] | None:

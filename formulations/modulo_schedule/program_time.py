@@ -13,6 +13,7 @@ from ortools.sat.python import cp_model
 
 from mapper.formulations.formulation import Formulation, family, index_set, objective, variables
 from mapper.formulations.modulo_schedule.program_instance import ModuloInstance
+from mapper.formulations.modulo_schedule.program_symmetry import interchangeable
 
 
 class TimeProgram(Formulation):
@@ -41,22 +42,29 @@ class TimeProgram(Formulation):
         """Operations of the loop body."""
         return len(self.of.graph.operations)
 
-    @variables(r"y_{v,s} \in \{0,1\},\quad k_v \in \{0,\dots,K\},\quad t_v = \sum_s s\,y_{v,s} + II\,k_v")
+    @variables(
+        r"y_{v,s} \in \{0,1\},\quad k_v \in \mathbb{Z},\ n_u \in \{0,\dots,|S|-|V|\},"
+        r"\quad t_v = \sum_s s\,y_{v,s} + II\,k_v"
+    )
     def times(self) -> None:
-        """Operation v issues in cycle s modulo II, in a stage."""
+        """Operation v issues in cycle s modulo II, in a stage; the value of u takes so many moves."""
         count = range(len(self.of.graph.operations))
+        spare = max(0, self.of.spare_slots)
+        horizon = self.of.horizon_stages(spare + 1)
         self.at = [[self.model.new_bool_var(f"y_{v}_{s}") for s in range(self.of.ii)] for v in count]
-        self.stage = [self.model.new_int_var(0, self.of.horizon_stages, f"k_{v}") for v in count]
+        self.stage = [self.model.new_int_var(-horizon, horizon, f"k_{v}") for v in count]
         self.time = [
             sum(s * at for s, at in enumerate(self.at[v])) + self.of.ii * self.stage[v] for v in count
         ]
+        self.count = {u: self.model.new_int_var(0, spare, f"n_{u}") for u in self.of.values}
 
-    @family(r"\sum_s y_{v,s} = 1 \quad \forall v, \qquad y_{0,0} = 1")
+    @family(r"\sum_s y_{v,s} = 1 \quad \forall v, \qquad y_{0,0} = 1,\ k_0 = 0")
     def one_cycle(self) -> None:
         """Every operation issues in one cycle modulo II; the first in cycle 0, as delays of all are free."""
         for at in self.at:
             self.model.add_exactly_one(at)
         self.model.add_bool_and([self.at[0][0]])
+        self.model.add(self.stage[0] == 0)
 
     @family(r"\sum_{v : Q_v \subseteq U} y_{v,s} \le |U| \quad \forall s, U")
     def capacity(self) -> None:
@@ -85,6 +93,23 @@ class TimeProgram(Formulation):
         for edge in self.of.graph.edges:
             after = self.time[edge.source] + self.of.edge_latency(edge)
             self.model.add(self.time[edge.destination] + edge.distance * self.of.ii >= after)
+
+    @family(r"t_w + \delta\,II - t_u - \lambda_u < II\,(n_u + 1),\quad \sum_u n_u \le |S| - |V|")
+    def moves(self) -> None:
+        """A place holds a value for II cycles at the most, so that what waits longer takes moves; moves take
+        slots that operations leave."""
+        ii = self.of.ii
+        for demand in self.of.demands:
+            u = demand.source
+            waited = self.time[demand.destination] + demand.distance * ii - self.time[u]
+            self.model.add(waited - self.of.latency[u] <= ii - 1 + ii * self.count[u])
+        self.model.add(sum(self.count.values()) <= self.of.spare_slots)
+
+    @family(r"t_a \le t_b \quad \forall (a, b) \text{ interchangeable}")
+    def alike_operations(self) -> None:
+        """Of operations that an automorphism of the graph exchanges the first issues no later."""
+        for a, b in interchangeable(self.of):
+            self.model.add(self.time[a] <= self.time[b])
 
     @objective(r"\min \sum_{(u,w,\delta) \in D} (t_w + \delta\,II - t_u)")
     def waiting(self) -> None:

@@ -11,10 +11,14 @@ from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.method import Effort, Method, Outcome
 from mapper.solver.modulo_schedule.interval_search import Attempt, least_interval
 
-FEW_MOVES = ((0, 2.0), (3, 8.0))
-"""Moves allowed and work spent before the program is solved without a limit on either."""
+SHORT_LIVES = ((1, 1.0), (2, 2.0))
+"""Rounds that values live at the most, and work spent, before the next II is tried."""
+LIVES = (2, 3, None)
+"""Rounds that values live at the most where an II is decided, in turn; None: as many as can be."""
+FIRST_WORK = 4.0
+"""Work spent on each of them before they are taken up again with twice that."""
 
-MOST_CLAUSES = 600_000
+MOST_CLAUSES = 400_000
 """A larger program is not built: that alone would take longer than most limits allow."""
 
 
@@ -22,32 +26,45 @@ def constraint_program(problem: ModuloProblem, effort: Effort) -> Outcome[Modulo
     """The least II and a schedule for it, proven; the program is complete at every II (its documentation
     says why), so that an infeasible one is a proof.
 
-    Schedules with few moves are tried first: most schedules need few, and the program is far smaller for
-    them. Only the program without that limit proves anything.
+    Schedules whose values are short-lived are tried first: most schedules are of that kind, and the program is
+    far smaller for them. Only the program without that limit proves anything.
 
     Raises: InputError if no PE can execute an operation, or a cycle of the graph has distance 0.
     """
-
-    pes = problem.machine.all_pes
     return least_interval(
         problem,
         effort,
-        lambda ii, left: _few_moves(problem, ii, left),
-        lambda ii, left: decide(problem, ii, pes, left),
+        lambda ii, left: _short_lives(problem, ii, left),
+        lambda ii, left: _decided(problem, ii, left),
     )
 
 
-def _few_moves(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
-    """A schedule with few moves, if little work finds one; a proof where no slots are left for more."""
-    pes = problem.machine.all_pes
-    spare = len(pes) * ii - len(problem.kernel.graph.operations)
+def _short_lives(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
+    """A schedule with short-lived values, if little work finds one."""
     tried = Attempt(None, "undecided")
-    for most, work in FEW_MOVES:
-        tried = decide(problem, ii, pes, effort, moves=most, work=work)
-        ended = tried.schedule is not None or tried.left_out is not None or effort.stopped() is not None
-        if ended or (tried.answer == "infeasible" and spare <= most):
+    for rounds, work in SHORT_LIVES:
+        tried = decide(problem, ii, problem.machine.all_pes, effort, rounds=rounds, work=work)
+        if tried.answer != "undecided" or tried.left_out is not None or effort.stopped() is not None:
+            break
+    return tried
+
+
+def _decided(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
+    """A schedule or a proof that there is none, by tries with more and more work: where a schedule is, some
+    program finds it soon, and another searches for it for hours."""
+    work, seed = FIRST_WORK, effort.seed
+    while True:
+        left_out = None
+        for rounds in LIVES:
+            seed += 1
+            again = replace(effort, seed=seed)
+            tried = decide(problem, ii, problem.machine.all_pes, again, rounds=rounds, work=work)
+            if tried.answer != "undecided" or effort.stopped() is not None:
+                return tried
+            left_out = tried.left_out
+        if left_out is not None:
             return tried
-    return Attempt(None, "undecided", tried.stop)
+        work *= 2
 
 
 def decide(
@@ -56,51 +73,46 @@ def decide(
     pes: Sequence[Pe],
     effort: Effort,
     times: Mapping[int, int] | None = None,
+    rounds: int | None = None,
     moves: int | None = None,
     work: float | None = None,
 ) -> Attempt:
-    """Decide ``ii`` on a part of the array, with issue times pinned, with so many moves at the most and with
-    limited work, where these are given. ``infeasible`` is of what is asked, and a proof for ``ii`` only
-    if nothing is limited and ``pes`` are all.
+    """Decide ``ii`` on a part of the array, with issue times pinned, with values that live so many rounds and
+    so many moves at the most, and with limited work, where these are given. ``infeasible`` is of the pinned
+    times and of what ``pes`` can hold; it is never said where ``rounds`` or ``moves`` leave schedules out.
 
-    Sets of lifetimes that no register file can name are left out of the program, which is solved again: there
-    are finitely many.
+    Registers are first counted only; where what is kept in them cannot be named, they are told apart.
     """
     from mapper.formulations.modulo_schedule.program import ModuloProgram
     from mapper.formulations.modulo_schedule.program_instance import ModuloInstance
     from mapper.formulations.modulo_schedule.program_route import NamelessError
     from mapper.solver.cp_sat import run_cp_sat
 
-    stop = effort.stopped()
-    if stop is not None:
-        return Attempt(None, "undecided", stop)
-    if _clauses(problem, ii, pes) > MOST_CLAUSES:
-        return Attempt(None, "undecided", "complete", f"programs above {MOST_CLAUSES} clauses are not built")
-    program = ModuloProgram(ModuloInstance(problem, ii, tuple(pes)))
-    program.build()
-    if times is not None:
-        program.pin(times)
-    if moves is not None:
-        program.limit_moves(moves)
-    # One worker finds schedules faster than several that take turns.
-    effort = replace(effort, workers=1)
-    while True:
-        result = run_cp_sat(program.model, effort, lambda value, bound: None, work)
+    instance = ModuloInstance(problem, ii, tuple(pes))
+    if instance.spare_slots < 0:
+        return Attempt(None, "infeasible")
+    for named in (False, True):
+        stop = effort.stopped()
+        if stop is not None:
+            return Attempt(None, "undecided", stop)
+        program = ModuloProgram(instance, rounds, moves, named)
+        if program.clauses > MOST_CLAUSES:
+            return Attempt(
+                None, "undecided", "complete", f"programs above {MOST_CLAUSES} clauses are not built"
+            )
+        program.build()
+        if times is not None:
+            program.pin(times)
+        result = run_cp_sat(program.model, effort, lambda value, bound: None, work, clausal=True)
         if result.answer == "infeasible":
-            return Attempt(None, "infeasible")
+            return Attempt(None, "infeasible" if program.is_complete else "undecided")
         if not result.found:
             return Attempt(None, "undecided", result.stop)
         try:
             return Attempt(program.extract(result.value_of).schedule(), "found")
-        except NamelessError as error:
-            program.forbid_lifetimes(error.lifetimes)
-
-
-def _clauses(problem: ModuloProblem, ii: int, pes: Sequence[Pe]) -> int:
-    """About how many clauses say which value every move and every demand reads."""
-    graph, readers = problem.kernel.graph, problem.machine.readers
-    links = sum(len(readers[pe]) + 1 for pe in pes)
-    return ii * ii * (links * len(graph.operations) + 2 * len(pes) * len(graph.edges))
+        except NamelessError:
+            continue
+    raise AssertionError("registers that are told apart have names")
 
 
 CONSTRAINT_PROGRAM: Method[ModuloProblem, ModuloSchedule] = Method(

@@ -19,13 +19,13 @@ Times = dict[int, int]
 
 TIME_WORK = 2.0
 """Work spent on the shortest waiting before any issue times are taken."""
-QUICK_MOVES = ((0, 1.0), (3, 3.0))
-"""Moves allowed and work spent on issue times before others are tried."""
+QUICK_ROUNDS_LIVED = ((1, 1.0), (2, 3.0))
+"""Rounds that values live and work spent on issue times before others are tried."""
 QUICK_ROUNDS = 1
 """Issue times that are tried quickly before the next II."""
 QUICK_WINDOWS = 2
-JOINT = (3, 8.0)
-"""Moves allowed and work spent on a window with issue times left open: moves need values that wait."""
+JOINT = (2, 8.0)
+"""Rounds that values live and work spent on a window with issue times left open: moves need values that wait."""
 REFINING_WORK = 1.0
 
 
@@ -52,8 +52,8 @@ def _tried(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
     windows = _windows(problem, ii)
     if tried.answer != "undecided" or effort.stopped() or not windows:
         return tried
-    moves, work = JOINT
-    joint = decide(problem, ii, windows[-1], effort, moves=moves, work=work)
+    rounds, work = JOINT
+    joint = decide(problem, ii, windows[-1], effort, rounds=rounds, work=work)
     return joint if joint.schedule is not None else Attempt(None, "undecided", joint.stop, joint.left_out)
 
 
@@ -101,9 +101,9 @@ def _next_times(program: TimeProgram, effort: Effort) -> Times | Attempt:
 
 def _quick(problem: ModuloProblem, ii: int, times: Times, effort: Effort) -> Attempt:
     tried = Attempt(None, "undecided")
-    for moves, work in QUICK_MOVES:
+    for rounds, work in QUICK_ROUNDS_LIVED:
         for window in _windows(problem, ii):
-            tried = decide(problem, ii, window, effort, times, moves, work)
+            tried = decide(problem, ii, window, effort, times, rounds, work=work)
             if tried.schedule is not None or effort.stopped():
                 return tried
     return tried
