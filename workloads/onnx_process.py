@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
+import math
 import os
 import resource
 import signal
@@ -25,14 +27,18 @@ from mapper.workloads.operator_document import operators_document, operators_fro
 from mapper.workloads.operator_network import OperatorNetwork
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from mapper.workloads.onnx_file import OnnxModel
 
-Wanted = Literal["layers", "operators"]
+Wanted = Literal["layers", "operators", "weights"]
 
 MOST_MEMORY_BYTES = 900 << 20
 MOST_SECONDS = 30
 MEMORY_PER_FILE_BYTE = 8
 FILE_BYTES_PER_SECOND = 1 << 20
+MOST_COMPUTED_BYTES = 1 << 30
+"""Of the weights that a small file computes, how many bytes count as if it held them."""
 
 
 def read_network(path: Path, batch: int | None = None) -> Network:
@@ -41,7 +47,7 @@ def read_network(path: Path, batch: int | None = None) -> Network:
     Raises: InputError if the file cannot be read, or not within ``MOST_SECONDS`` and ``MOST_MEMORY_BYTES``
     (for a small file; both grow with its size).
     """
-    answer, files = _asked(path, batch, "layers")
+    answer, files, _ = _asked(path, batch, "layers")
     layers = []
     for name, op, document in answer["layers"]:
         nest = nest_from_document(document, str(path))
@@ -52,12 +58,29 @@ def read_network(path: Path, batch: int | None = None) -> Network:
 
 def read_operators(path: Path, batch: int | None = None) -> OperatorNetwork:
     """The operators in an ONNX file, with the hashes and errors of ``read_network``."""
-    answer, files = _asked(path, batch, "operators")
+    answer, files, _ = _asked(path, batch, "operators")
     return operators_from_document(answer["document"], str(path), files)
 
 
-def _asked(path: Path, batch: int | None, wanted: Wanted) -> tuple[dict[str, Any], tuple[InputFile, ...]]:
-    """The answer of a child process, and the files that it read."""
+def read_weights(
+    path: Path, batch: int | None = None
+) -> tuple[dict[str, npt.NDArray[Any]], tuple[InputFile, ...]]:
+    """The values of the weights in an ONNX file, by the names that ``read_operators`` gives them (floats in
+    single precision), and the hashes of the file and of its external data.
+
+    Raises: InputError as ``read_network``, or if a weight has no constant value.
+    """
+    import numpy as np
+
+    answer, files, data = _asked(path, batch, "weights")
+    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+        return {name: arrays[f"arr_{place}"] for place, name in enumerate(answer["weights"])}, files
+
+
+def _asked(
+    path: Path, batch: int | None, wanted: Wanted
+) -> tuple[dict[str, Any], tuple[InputFile, ...], bytes]:
+    """The answer of a child process, the files that it read, and the bytes that follow the answer."""
     source = str(path)
     if not path.is_file():
         raise InputError(source, "", "is no file; give an existing .onnx file")
@@ -71,10 +94,11 @@ def _asked(path: Path, batch: int | None, wanted: Wanted) -> tuple[dict[str, Any
     )
     if process.returncode:
         raise InputError(source, "", f"{_end(process)}; simplify the model")
-    answer = json.loads(process.stdout)
+    head, _, data = process.stdout.partition(b"\n")
+    answer = json.loads(head)
     if "error" in answer:
         raise InputError(*answer["error"])
-    return answer, tuple(_hashed(Path(name)) for name in answer["inputs"])
+    return answer, tuple(_hashed(Path(name)) for name in answer["inputs"]), data
 
 
 def _end(process: subprocess.CompletedProcess[bytes]) -> str:
@@ -83,7 +107,7 @@ def _end(process: subprocess.CompletedProcess[bytes]) -> str:
     if process.returncode < 0:
         return f"crashes onnx ({signal.Signals(-process.returncode).name})"
     said = process.stderr.decode("utf-8", "replace").strip().splitlines()
-    if said and said[-1].startswith("MemoryError"):
+    if said and "MemoryError" in said[-1].partition(":")[0]:
         return f"takes more than {MOST_MEMORY_BYTES >> 20} MiB to read"
     return f"cannot be read ({said[-1][:200] if said else process.returncode})"
 
@@ -96,22 +120,28 @@ def _hashed(path: Path) -> InputFile:
         raise InputError(str(path), "", f"cannot be read ({error.strerror}); give a readable file") from None
 
 
-def _answer(path: Path, batch: int | None, wanted: Wanted) -> dict[str, Any]:
-    """What the child finds, as JSON."""
+def _answer(path: Path, batch: int | None, wanted: str) -> tuple[dict[str, Any], bytes]:
+    """What the child finds, as JSON, and the bytes that follow it."""
     from mapper.workloads.onnx_file import read_model
 
+    data = b""
     try:
         model = read_model(path)
-        found = _FOUND[wanted](model, path.stem, batch)
+        if wanted == "layers":
+            found = _layers(model, path, batch)
+        elif wanted == "operators":
+            found = _operators(model, path, batch)
+        else:
+            found, data = _weights(model, path, batch)
     except InputError as error:
-        return {"error": [error.source, error.field, error.remedy]}
-    return found | {"inputs": [str(path), *map(str, model.external)]}
+        return {"error": [error.source, error.field, error.remedy]}, b""
+    return found | {"inputs": [str(path), *map(str, model.external)]}, data
 
 
-def _layers(model: OnnxModel, name: str, batch: int | None) -> dict[str, Any]:
+def _layers(model: OnnxModel, path: Path, batch: int | None) -> dict[str, Any]:
     from mapper.workloads.onnx_network import network_of
 
-    network = network_of(model, name, batch)
+    network = network_of(model, path.stem, batch)
     return {
         "name": network.name,
         "batch": network.batch,
@@ -120,13 +150,26 @@ def _layers(model: OnnxModel, name: str, batch: int | None) -> dict[str, Any]:
     }
 
 
-def _operators(model: OnnxModel, name: str, batch: int | None) -> dict[str, Any]:
+def _operators(model: OnnxModel, path: Path, batch: int | None) -> dict[str, Any]:
     from mapper.workloads.onnx_operator import operators_of
 
-    return {"document": operators_document(operators_of(model, name, batch))}
+    return {"document": operators_document(operators_of(model, path.stem, batch))}
 
 
-_FOUND = {"layers": _layers, "operators": _operators}
+def _weights(model: OnnxModel, path: Path, batch: int | None) -> tuple[dict[str, Any], bytes]:
+    import numpy as np
+
+    from mapper.workloads.onnx_operator import operators_of
+    from mapper.workloads.onnx_weight import weight_shapes, weights_of
+
+    network = operators_of(model, path.stem, batch)
+    computed = sum(4 * math.prod(shape) for shape in weight_shapes(network).values())
+    stored = sum(file.stat().st_size for file in (path, *model.external))
+    _limit(stored + min(computed, MOST_COMPUTED_BYTES))
+    weights = weights_of(model, network, path.parent)
+    data = io.BytesIO()
+    np.savez(data, *weights.values())
+    return {"weights": list(weights)}, data.getvalue()
 
 
 def _limit(size: int) -> None:
@@ -141,15 +184,12 @@ def _limit(size: int) -> None:
             resource.setrlimit(kind, (limit, resource.getrlimit(kind)[1]))
 
 
-def main(path: Path, wanted: Wanted, batch: int | None) -> None:
+def main(path: Path, wanted: str, batch: int | None) -> None:
     """Read one file under limits and print what it holds."""
     _limit(path.stat().st_size)
-    json.dump(_answer(path, batch, wanted), sys.stdout)
+    answer, data = _answer(path, batch, wanted)
+    sys.stdout.buffer.write(json.dumps(answer).encode() + b"\n" + data)
 
 
 if __name__ == "__main__":
-    main(
-        Path(sys.argv[1]),
-        "operators" if sys.argv[2] == "operators" else "layers",
-        int(sys.argv[3]) if sys.argv[3] else None,
-    )
+    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]) if sys.argv[3] else None)

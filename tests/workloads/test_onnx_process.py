@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import onnx
 import pytest
-from onnx import helper
+from onnx import helper, numpy_helper
 
 from mapper.workloads.document import InputError
-from mapper.workloads.onnx_process import read_network
+from mapper.workloads.onnx_process import read_network, read_operators, read_weights
 from mapper.workloads.source import load_network
 
 SaveModel = Callable[..., str]
@@ -54,3 +55,50 @@ def test_a_module_of_the_same_name_in_the_working_directory_is_not_taken(
     monkeypatch.chdir(tmp_path)
     path = save_model([node("MatMul", ["x", "x"], ["y"])], {"x": [2, 2]})
     assert read_network(Path(path)).macs == 8
+
+
+def test_weights_are_read_with_those_that_are_computed_from_constants(tmp_path: Path) -> None:
+    kernel = np.arange(6, dtype=np.float32).reshape(2, 3, 1)
+    half = np.array([[1.5, -2.0]], np.float16)
+    nodes = [
+        node("Transpose", ["raw"], ["kernel"], perm=[1, 0, 2]),
+        node("Conv", ["x", "kernel"], ["a"]),
+        node("Cast", ["half"], ["wide"], to=1),
+        node("Mul", ["a", "wide"], ["y"]),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "net",
+        [helper.make_tensor_value_info("x", 1, ["N", 3, 2])],
+        [helper.make_tensor_value_info("y", 1, None)],
+        [
+            numpy_helper.from_array(kernel.transpose(1, 0, 2).copy(), "raw"),
+            numpy_helper.from_array(half, "half"),
+        ],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    path = tmp_path / "net.onnx"
+    onnx.save(model, path, save_as_external_data=True, location="data.bin", size_threshold=0)
+    weights, files = read_weights(path, 4)
+    assert {name: value.tolist() for name, value in weights.items()} == {
+        "kernel": kernel.tolist(),
+        "wide": half.tolist(),
+    }
+    assert {value.dtype for value in weights.values()} == {np.dtype(np.float32)}
+    assert [Path(file.path).name for file in files] == ["net.onnx", "data.bin"]
+    assert read_operators(path, 4).files == files
+
+
+@pytest.mark.parametrize(
+    ("maker", "fault"),
+    [
+        ([node("RandomNormal", [], ["w"], shape=[2, 4])], "RandomNormal 'n0': .* not constant"),
+        ([node("Shape", ["x"], ["n"]), node("Cast", ["n"], ["w"], to=1)], "Shape 'n0': .* not constant"),
+    ],
+)
+def test_a_weight_that_is_no_constant_is_named(
+    save_model: SaveModel, maker: list[onnx.NodeProto], fault: str
+) -> None:
+    path = save_model([*maker, node("MatMul", ["x", "w"], ["y"])], {"x": [2, 2]})
+    with pytest.raises(InputError, match=fault):
+        read_weights(Path(path))
