@@ -13,6 +13,7 @@ from mapper.solver.modulo_schedule.annealing_step import anneal, fill
 from mapper.solver.modulo_schedule.ascent import Trial, searched
 from mapper.solver.modulo_schedule.readout import schedule
 from mapper.solver.modulo_schedule.reservation import STEPS, new_state
+from mapper.solver.modulo_schedule.timing import CHANGES, MOST_CHANGES, timed
 
 RESTARTS = 4
 MOVES = 2000
@@ -25,13 +26,14 @@ CONFLICT = 30.0
 """What a conflict costs, in the prices of `route_search`."""
 
 
-def _at(trial: Trial, ii: int, starts: int) -> ModuloSchedule | None:
+def _at(trial: Trial, ii: int, starts: range) -> ModuloSchedule | None:
     t = trial.instance.tables(ii)
     steps = MOVES * trial.instance.operations
-    old = new_state(t)
-    for _ in range(starts):
-        s = new_state(t)
-        s.weight[0] = CONFLICT
+    old = new_state(t, CONFLICT)
+    for _ in starts:
+        s = new_state(t, CONFLICT)
+        times = min(MOST_CHANGES, CHANGES * trial.instance.operations)
+        s.wish[:] = timed(t, trial.rng.randrange(1 << 31), times)
         fill(t, s, trial.rng.randrange(1 << 31))
         done = False
         while not done and s.counters[STEPS] < steps:

@@ -21,7 +21,9 @@ NOWHERE = 1 << 29
 
 lift: Any = placement.lift
 joined: Any = placement.joined
-estimate: Any = placement.estimate
+gather: Any = placement.gather
+guess: Any = placement.guess
+fee: Any = placement.fee
 put: Any = reservation.put
 mark: Any = route_search.mark
 crowded: Any = negotiation.crowded
@@ -63,10 +65,10 @@ def _chosen(t: Tables, s: State) -> int:
     if edge >= 0 and (s.counters[CONFLICTS] == 0 or np.random.random() < 0.5):
         end: int = t.source[edge] if np.random.random() < 0.5 else t.destination[edge]
         return end
-    cell = crowded(t, s)
+    cell = crowded(s)
     if cell < 0:
         return np.random.randint(len(s.pe))
-    net: int = s.key[cell, np.random.randint(s.used[cell])] >> 32
+    net: int = s.book[cell, 2 + 2 * np.random.randint(s.book[cell, 0])] >> 32
     if np.random.random() < 0.5:
         edge = t.edge[np.random.randint(t.edge_start[net], t.edge_start[net + 1])]
         net = t.source[edge] if np.random.random() < 0.5 else t.destination[edge]
@@ -122,9 +124,7 @@ def _keep(t: Tables, s: State, old: State, operation: int) -> None:
             # The other end was noted, with this edge, before it was lifted.
             continue
         old.hops[edge] = hops
-        old.hop_pe[edge, :hops] = s.hop_pe[edge, :hops]
-        old.hop_time[edge, :hops] = s.hop_time[edge, :hops]
-        old.hop_kept[edge, :hops] = s.hop_kept[edge, :hops]
+        old.way[edge, :hops] = s.way[edge, :hops]
 
 
 def _restore(t: Tables, s: State, old: State, operation: int) -> None:
@@ -134,9 +134,7 @@ def _restore(t: Tables, s: State, old: State, operation: int) -> None:
         hops = old.hops[edge]
         if s.hops[edge] == 0 and hops > 0:
             s.hops[edge] = hops
-            s.hop_pe[edge, :hops] = old.hop_pe[edge, :hops]
-            s.hop_time[edge, :hops] = old.hop_time[edge, :hops]
-            s.hop_kept[edge, :hops] = old.hop_kept[edge, :hops]
+            s.way[edge, :hops] = old.way[edge, :hops]
             mark(t, s, edge, True, 1 << 30)
 
 
@@ -145,9 +143,11 @@ def _step(t: Tables, s: State, old: State, operation: int, energy: float, temper
     pe = -1
     time = 0
     least = np.inf
+    gathered = gather(t, s, operation)
     for _ in range(PROPOSALS):
         to, at = drawn(t, s, operation)
-        cost = estimate(t, s, operation, to, at, -NOWHERE, NOWHERE, np.inf) + 3.0 * np.random.random()
+        cost = guess(s.neighbour, gathered, t.moves, t.ii, to, at)
+        cost += fee(t, s, operation, to, at) + 3.0 * np.random.random()
         if cost < least:
             least = cost
             pe = to
@@ -200,17 +200,14 @@ def _step(t: Tables, s: State, old: State, operation: int, energy: float, temper
 
 
 def _fill(t: Tables, s: State, seed: int) -> None:
-    """Place every operation on a PE drawn at random, in about the cycle of its longest path."""
+    """Place every operation on a PE drawn at random, in the cycle it wishes for."""
     np.random.seed(seed)
     for operation in range(len(s.pe)):
-        depth = 0
-        for other in range(len(s.pe)):
-            depth = max(depth, t.distance[other, operation])
         kind = t.kind[operation]
         placed = False
         while not placed:
             pe = t.able[np.random.randint(t.able_start[kind], t.able_start[kind + 1])]
-            placed = put(t, s, operation, pe, depth + np.random.randint(t.ii))
+            placed = put(t, s, operation, pe, s.wish[operation])
     for operation in range(len(s.pe)):
         joined(t, s, operation, np.inf)
 
@@ -241,8 +238,8 @@ drawn: Any = compiled(_drawn)
 keep: Any = compiled(_keep)
 restore: Any = compiled(_restore, mark=mark)
 step: Any = compiled(
-    _step, drawn=drawn, estimate=estimate, keep=keep, lift=lift, put=put, joined=joined, energy_of=energy_of,
-    restore=restore,
+    _step, drawn=drawn, gather=gather, guess=guess, fee=fee, keep=keep, lift=lift, put=put, joined=joined,
+    energy_of=energy_of, restore=restore,
 )  # fmt: skip
 fill: Any = compiled(_fill, put=put, joined=joined)
 anneal: Any = compiled(_anneal, energy_of=energy_of, chosen=chosen, step=step)

@@ -27,8 +27,8 @@ class Trial:
         return self.effort.stopped() is not None
 
 
-Attempt = Callable[[Trial, int, int], "ModuloSchedule | None"]
-"""Looks for a schedule at an II, from so many starts at the most."""
+Attempt = Callable[[Trial, int, range], "ModuloSchedule | None"]
+"""Looks for a schedule at an II, from the starts with these numbers."""
 
 
 def searched(
@@ -36,9 +36,9 @@ def searched(
 ) -> Outcome[ModuloSchedule]:
     """The schedule of the least II at which ``attempt`` finds one, proven where that II is the bound.
 
-    A light ascent, one start for an II and wider steps the higher it is, finds some schedule soon; then each
-    smaller II from the bound on gets all its starts. At an II of MII + operations + latencies the operations
-    fit one after the other; beyond it nothing is tried.
+    A light ascent, one start for an II and wider steps the higher it is, finds some schedule soon. Then come
+    rounds in which every smaller II, downwards, gets as many starts as it had, until it had all. At an II of
+    MII + operations + latencies the operations fit one after the other; beyond it nothing is tried.
 
     Raises: InputError if no PE can execute an operation, or a cycle of the graph has distance 0.
     """
@@ -60,19 +60,23 @@ def searched(
     found: ModuloSchedule | None = None
     ii = bound
     while ii <= last and found is None and effort.stopped() is None:
-        trial.rng = random.Random(effort.seed * 1_000_003 + ii)
-        found = attempt(trial, ii, 1)
+        found = _tried(trial, attempt, ii, range(1))
         ii += max(1, ii // 4)
-    for ii in range(bound, last + 1 if found is None else found.ii):
-        if effort.stopped() is not None:
-            break
+    had = 1
+    while had < starts and (found is None or found.ii > bound) and effort.stopped() is None:
         effort.report(Progress(None if found is None else found.ii, bound, trial.evaluations))
-        trial.rng = random.Random(effort.seed * 1_000_003 + ii)
-        better = attempt(trial, ii, starts)
-        if better is not None:
-            found = better
-            break
+        for ii in range(last if found is None else found.ii - 1, bound - 1, -1):
+            better = _tried(trial, attempt, ii, range(had, min(starts, 2 * had)))
+            found = found if better is None else better
+            if effort.stopped() is not None:
+                break
+        had *= 2
     value = None if found is None else found.ii
     proven = value == bound
     reason = "complete" if proven else effort.stopped() or "heuristic"
     return Outcome(found, value, bound, reason, proven, evaluations=trial.evaluations)
+
+
+def _tried(trial: Trial, attempt: Attempt, ii: int, starts: range) -> ModuloSchedule | None:
+    trial.rng = random.Random(f"{trial.effort.seed} {ii} {starts.start}")
+    return attempt(trial, ii, starts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -26,9 +27,12 @@ class Tables(NamedTuple):
     """Operations, edges and PEs counted from 0, at one II. ``latency`` of an operation is that of its result: the
     least over its data edges; ``delay`` of an edge the cycles after which it can be read, ``shift`` its distance
     times II; ``moves[p, q]`` how many moves a value needs from the output register of p to be read by q.
-    ``distance[u, v]``: least cycles between the issues of two operations (Rau 1994, MinDist). Lists of lists are
-    a start for every row, and the rows one after another: edges of operations, readers of PEs, PEs of kinds of
-    operations. ``capacity`` of slots, output registers, registers and read ports; ``memory_ports`` 0: no limit."""
+    ``distance[u, v]``: least cycles between the issues of two operations (Rau 1994, MinDist).
+
+    Lists of lists are a start for every row, and the rows one after another: edges of operations, readers of PEs,
+    PEs of kinds of operations, which are those that the same PEs execute. ``capacity`` of slots, output registers,
+    registers and read ports; ``memory_ports`` 0: no limit.
+    """
 
     ii: int
     pes: int
@@ -67,11 +71,13 @@ class Instance:
             sorted({*graph.incoming[operation], *graph.outgoing[operation]}) for operation in range(self.operations)
         ])  # fmt: skip
         opcodes = [operation.opcode for operation in graph.operations]
-        kinds = {opcode: position for position, opcode in enumerate(dict.fromkeys(opcodes))}
-        self._able = _rows(
-            [[number[pe] for pe in self.pes if machine.can_execute(pe, opcode)] for opcode in kinds]
-        )
-        self._kind = _integers([kinds[opcode] for opcode in opcodes])
+        able = {
+            opcode: tuple(number[pe] for pe in self.pes if machine.can_execute(pe, opcode))
+            for opcode in dict.fromkeys(opcodes)
+        }
+        kinds = {pes: position for position, pes in enumerate(dict.fromkeys(able.values()))}
+        self._able = _rows(list(kinds))
+        self._kind = _integers([kinds[able[opcode]] for opcode in opcodes])
         self._memory = np.array([opcode in ("load", "store") for opcode in opcodes], np.bool_)
         self.source = _integers([edge.source for edge in graph.edges])
         self.destination = _integers([edge.destination for edge in graph.edges])
@@ -111,7 +117,7 @@ def _integers(values: list[int]) -> Array:
     return np.array(values, np.int32)
 
 
-def _rows(rows: list[list[int]]) -> tuple[Array, Array]:
+def _rows(rows: Sequence[Sequence[int]]) -> tuple[Array, Array]:
     """Where every row starts, and all rows one after another."""
     starts = np.cumsum([0, *map(len, rows)])
     return starts.astype(np.int32), _integers([entry for row in rows for entry in row])

@@ -19,8 +19,9 @@ from mapper.solver.modulo_schedule.instance import NO_PATH, Tables
 from mapper.solver.modulo_schedule.negotiation import negotiate
 from mapper.solver.modulo_schedule.readout import schedule
 from mapper.solver.modulo_schedule.reservation import STEPS, new_state
+from mapper.solver.modulo_schedule.timing import CHANGES, MOST_CHANGES, timed
 
-RESTARTS = 24
+RESTARTS = 32
 PLACEMENTS = 40
 """Placements for every operation of the graph in one start, those that are taken back included."""
 WORK = 3_000_000
@@ -58,8 +59,9 @@ def _order(t: Tables, start: int, rng: random.Random) -> list[int]:
 def _start(trial: Trial, t: Tables, start: int) -> ModuloSchedule | None:
     """One start: a schedule, or None when the budget is used up."""
     operations = trial.instance.operations
-    s = new_state(t)
-    s.weight[0] = CONFLICT
+    s = new_state(t, CONFLICT)
+    steps = min(MOST_CHANGES, CHANGES * operations)
+    s.wish[:] = timed(t, trial.rng.randrange(1 << 31), steps)
     s.rank[_order(t, start, trial.rng)] = np.arange(operations)
     while s.counters[STEPS] < PLACEMENTS * operations:
         if trial.is_over():
@@ -72,9 +74,9 @@ def _start(trial: Trial, t: Tables, start: int) -> ModuloSchedule | None:
     return None
 
 
-def _at(trial: Trial, ii: int, starts: int) -> ModuloSchedule | None:
+def _at(trial: Trial, ii: int, starts: range) -> ModuloSchedule | None:
     t = trial.instance.tables(ii)
-    for start in range(starts):
+    for start in starts:
         found = _start(trial, t, start)
         if found is not None or trial.is_over():
             return found

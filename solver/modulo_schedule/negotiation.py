@@ -15,8 +15,6 @@ from mapper.solver.modulo_schedule.reservation import (
     CONFLICTS,
     ORIGIN,
     OUTPUT,
-    PORT,
-    REGISTER,
     SLOT,
     STEPS,
     UNPLACED,
@@ -33,6 +31,7 @@ lift: Any = placement.lift
 settle: Any = placement.settle
 route: Any = route_search.route
 unroute: Any = route_search.unroute
+span: Any = route_search.span
 
 
 def _first(s: State) -> int:
@@ -46,32 +45,20 @@ def _first(s: State) -> int:
 
 def _uses(t: Tables, s: State, edge: int, kind: int, pe: int, time: int) -> bool:
     """Whether the route of an edge needs a cell in an absolute cycle."""
-    hops = s.hops[edge]
-    for position in range(hops):
-        if s.hop_pe[edge, position] != pe:
-            continue
-        begin = s.hop_time[edge, position]
-        last = s.time[t.destination[edge]] + t.shift[edge]
-        if position + 1 < hops:
-            last = s.hop_time[edge, position + 1] - 1
-        kept = s.hop_kept[edge, position]
-        if kind == SLOT and position > 0 and time == begin - 1:
-            return True
-        if kind == OUTPUT and (time == begin or (not kept and begin <= time <= last)):
-            return True
-        if kind == REGISTER and kept and begin <= time <= last:
-            return True
-        if kind == PORT and kept and time == last:
-            return True
+    for position in range(s.hops[edge]):
+        if s.way[edge, position, 0] == pe:
+            begin, last = span(t, s, edge, position, kind)
+            if begin <= time <= last:
+                return True
     return False
 
 
-def _crowded(t: Tables, s: State) -> int:
+def _crowded(s: State) -> int:
     """A cell with too many users, drawn at random; -1 if there is none."""
     seen = 0
     chosen = -1
-    for cell in range(len(s.used)):
-        if s.used[cell] > t.capacity[cell // (t.pes * t.ii)]:
+    for cell in range(len(s.book)):
+        if s.book[cell, 0] > s.book[cell, 1]:
             seen += 1
             if np.random.randint(seen) == 0:
                 chosen = cell
@@ -80,7 +67,7 @@ def _crowded(t: Tables, s: State) -> int:
 
 def _relieve(t: Tables, s: State) -> None:
     """Take out an operation that is in conflict, or route edges that are again."""
-    cell = crowded(t, s)
+    cell = crowded(s)
     if cell < 0:
         seen = 0
         chosen = -1
@@ -95,10 +82,11 @@ def _relieve(t: Tables, s: State) -> None:
                     chosen = operation
         lift(t, s, chosen)
         return
-    s.history[cell] += DEARER
+    s.toll[cell, 0] += DEARER
+    s.toll[cell, 1] += DEARER
     kind = cell // (t.pes * t.ii)
     pe = cell // t.ii % t.pes
-    key = s.key[cell, np.random.randint(s.used[cell])]
+    key = s.book[cell, 2 + 2 * np.random.randint(s.book[cell, 0])]
     net = key >> 32
     time = (key & 0xFFFFFFFF) - ORIGIN
     own = s.pe[net] == pe and (
@@ -159,7 +147,7 @@ def _negotiate(t: Tables, s: State, seed: int, most_work: int, most_steps: int) 
 
 
 first: Any = compiled(_first)
-uses: Any = compiled(_uses)
+uses: Any = compiled(_uses, span=span)
 crowded: Any = compiled(_crowded)
 relieve: Any = compiled(_relieve, crowded=crowded, uses=uses, lift=lift, route=route, unroute=unroute)
 negotiate: Any = compiled(_negotiate, first=first, relieve=relieve, settle=settle)

@@ -13,19 +13,18 @@ import numpy as np
 from mapper.solver.compiled import compiled
 from mapper.solver.modulo_schedule import reservation, route_search
 from mapper.solver.modulo_schedule.instance import NO_PATH, Tables
-from mapper.solver.modulo_schedule.reservation import OUTPUT, SLOT, State
+from mapper.solver.modulo_schedule.reservation import CANDIDATES, OUTPUT, SLOT, Array, State
 from mapper.solver.modulo_schedule.route_search import MOVE
 
 EJECT = 60.0
 """Cost of putting out an operation; it grows with how often that happened to it."""
 WAITING = 0.3
 """Estimated cost of a cycle between a result and its read."""
+WISH = 2.0
+"""Cost of a cycle away from the one wished for."""
 DETOUR = 3
 """Cycles beyond II in which an operation is tried after its earliest, so that values get time to travel."""
-TRIED = 10
-"""Candidates for which routes are searched."""
 
-price: Any = reservation.price
 put: Any = reservation.put
 remove: Any = reservation.remove
 route: Any = route_search.route
@@ -39,69 +38,94 @@ def _lift(t: Tables, s: State, operation: int) -> None:
     remove(t, s, operation)
 
 
-def _estimate(
-    t: Tables, s: State, operation: int, pe: int, time: int, early: int, late: int, limit: float
-) -> float:
-    """About what it costs to place ``operation`` there; at least ``limit`` if it is more than that."""
-    cost: float = price(t, s, SLOT, pe, operation, time, 0.0)
-    cost += price(t, s, OUTPUT, pe, operation, time + t.latency[operation], 0.0)
-    if t.memory_ports > 0 and t.memory[operation]:
-        over = s.memory[time % t.ii] + 1 - t.memory_ports
-        if over > 0:
-            cost += s.weight[0] * over
-    if time < early or time > late:
-        # Operations further away that have too little time, direct neighbours among them.
-        for other in range(len(t.latency)):
-            if s.pe[other] >= 0 and (
-                s.time[other] + t.distance[other, operation] > time
-                or time + t.distance[operation, other] > s.time[other]
-            ):
-                cost += EJECT * (1.0 + 0.5 * s.ejected[other])
+def _gather(t: Tables, s: State, operation: int) -> int:
+    """List the edges of ``operation`` to placed operations: 1 if they leave it, the other PE, the cycle up to which
+    (from which) the value may take its time, how much later it can be read, 1 if there is a value, and who it is."""
+    found = 0
     for position in range(t.edge_start[operation], t.edge_start[operation + 1]):
-        if cost >= limit:
-            return cost
         edge = t.edge[position]
         u = t.source[edge]
         w = t.destination[edge]
         other = w if u == operation else u
         if other == operation or s.pe[other] < 0:
             continue
-        if u == operation:
-            until = s.time[w] + t.shift[edge]
-            slack = until - time - t.latency[u]
-            due = until - time - t.delay[edge]
-            needed = t.moves[pe, s.pe[w]]
+        leaves = u == operation
+        s.neighbour[found, 0] = leaves
+        s.neighbour[found, 1] = s.pe[other]
+        s.neighbour[found, 2] = (s.time[w] + t.shift[edge] if leaves else s.time[u] - t.shift[edge]) + (
+            -t.latency[u] if leaves else t.latency[u]
+        )
+        s.neighbour[found, 3] = t.delay[edge] - t.latency[u]
+        s.neighbour[found, 4] = t.carries[edge]
+        s.neighbour[found, 5] = s.ejected[other]
+        found += 1
+    return found
+
+
+def _guess(neighbour: Array, count: int, moves: Array, ii: int, pe: int, time: int) -> float:
+    """About what the routes of an operation cost that issues there; see `_gather`."""
+    cost = 0.0
+    for position in range(count):
+        leaves = neighbour[position, 0] == 1
+        other = neighbour[position, 1]
+        slack = neighbour[position, 2] - time if leaves else time - neighbour[position, 2]
+        carries = neighbour[position, 4] == 1
+        needed = 0
+        if carries:
+            needed = moves[pe, other] if leaves else moves[other, pe]
+        if slack < needed or slack < neighbour[position, 3]:
+            cost += EJECT * (1.0 + 0.5 * neighbour[position, 5])
+        elif carries:
+            cost += MOVE * max(needed, slack // ii) + WAITING * slack
         else:
-            until = time + t.shift[edge]
-            slack = until - s.time[u] - t.latency[u]
-            due = until - s.time[u] - t.delay[edge]
-            needed = t.moves[s.pe[u], pe]
-        if not t.carries[edge]:
-            if due < 0:
-                cost += EJECT * (1.0 + 0.5 * s.ejected[other])
-            else:
-                cost += 0.02 * due
-        elif due < 0 or slack < needed:
+            cost += 0.02 * slack
+    return cost
+
+
+def _fee(t: Tables, s: State, operation: int, pe: int, time: int) -> float:
+    """What the slot, the result and the memory port of an operation cost."""
+    cost: float = s.toll[(SLOT * t.pes + pe) * t.ii + time % t.ii, 0]
+    cost += s.toll[(OUTPUT * t.pes + pe) * t.ii + (time + t.latency[operation]) % t.ii, 0]
+    if t.memory_ports > 0 and t.memory[operation]:
+        cost += s.toll[0, 2] * max(0, s.memory[time % t.ii] + 1 - t.memory_ports)
+    return cost
+
+
+def _hurry(t: Tables, s: State, operation: int, time: int) -> float:
+    """Cost of the operations, neighbours or further away, to which that cycle leaves too little time."""
+    cost = 0.0
+    for other in range(len(s.pe)):
+        if s.pe[other] >= 0 and other != operation and (
+            s.time[other] + t.distance[other, operation] > time
+            or time + t.distance[operation, other] > s.time[other]
+        ):  # fmt: skip
             cost += EJECT * (1.0 + 0.5 * s.ejected[other])
-        else:
-            cost += MOVE * max(needed, slack // t.ii) + WAITING * slack
     return cost
 
 
 def _shortlist(
-    t: Tables, s: State, operation: int, early: int, late: int, begin: int, stop: int, found: int
+    t: Tables, s: State, operation: int, gathered: int, hurried: bool, begin: int, stop: int, found: int
 ) -> int:
     """Merge the PEs and cycles from ``begin`` to ``stop`` into the best candidates, ``found`` of which are known;
     how many there are then."""
     kind = t.kind[operation]
+    ii = t.ii
     for time in range(begin, stop + 1):
+        base = hurry(t, s, operation, time) if hurried else 0.0
+        base += WISH * abs(time - s.wish[operation])
+        if t.memory_ports > 0 and t.memory[operation]:
+            base += s.toll[0, 2] * max(0, s.memory[time % ii] + 1 - t.memory_ports)
         for position in range(t.able_start[kind], t.able_start[kind + 1]):
             pe = t.able[position]
-            limit = s.estimate[TRIED - 1] if found == TRIED else np.inf
-            cost = estimate(t, s, operation, pe, time, early, late, limit) + 2.0 * np.random.random()
-            if cost >= limit:
+            cost = base + 2.0 * np.random.random()
+            cost += s.toll[(SLOT * t.pes + pe) * ii + time % ii, 0]
+            cost += s.toll[(OUTPUT * t.pes + pe) * ii + (time + t.latency[operation]) % ii, 0]
+            if found == CANDIDATES and cost >= s.estimate[found - 1]:
                 continue
-            at = min(found, TRIED - 1)
+            cost += guess(s.neighbour, gathered, t.moves, ii, pe, time)
+            if found == CANDIDATES and cost >= s.estimate[found - 1]:
+                continue
+            at = min(found, CANDIDATES - 1)
             while at > 0 and s.estimate[at - 1] > cost:
                 s.estimate[at] = s.estimate[at - 1]
                 s.candidate[at, 0] = s.candidate[at - 1, 0]
@@ -110,7 +134,7 @@ def _shortlist(
             s.estimate[at] = cost
             s.candidate[at, 0] = pe
             s.candidate[at, 1] = time
-            found = min(found + 1, TRIED)
+            found = min(found + 1, CANDIDATES)
     return found
 
 
@@ -118,30 +142,29 @@ def _candidates(t: Tables, s: State, operation: int) -> int:
     """Fill the list of candidates, the least estimates first, from the cycles near the placed neighbours."""
     early = -(1 << 29)
     late = 1 << 29
-    depth = 0
     for other in range(len(t.latency)):
-        if t.distance[other, operation] > depth:
-            depth = t.distance[other, operation]
         if s.pe[other] < 0 or other == operation:
             continue
         if t.distance[other, operation] > NO_PATH:
             early = max(early, s.time[other] + t.distance[other, operation])
         if t.distance[operation, other] > NO_PATH:
             late = min(late, s.time[other] - t.distance[operation, other])
+    gathered = gather(t, s, operation)
+    begin = s.wish[operation] - t.ii // 2
     wide = t.ii - 1 + DETOUR
     found: int = 0
     if early == -(1 << 29) and late == 1 << 29:
-        found = shortlist(t, s, operation, early, late, depth, depth + t.ii - 1, 0)
+        found = shortlist(t, s, operation, gathered, False, begin, begin + t.ii - 1, 0)
     elif late == 1 << 29:
-        found = shortlist(t, s, operation, early, late, early, early + wide, 0)
+        found = shortlist(t, s, operation, gathered, False, early, early + wide, 0)
     elif early == -(1 << 29):
-        found = shortlist(t, s, operation, early, late, late - wide, late, 0)
+        found = shortlist(t, s, operation, gathered, False, late - wide, late, 0)
     elif early > late:
-        found = shortlist(t, s, operation, early, late, early, early + t.ii - 1, 0)
-        found = shortlist(t, s, operation, early, late, late - t.ii + 1, min(late, early - 1), found)
+        found = shortlist(t, s, operation, gathered, True, early, early + t.ii - 1, 0)
+        found = shortlist(t, s, operation, gathered, True, late - t.ii + 1, min(late, early - 1), found)
     else:
-        found = shortlist(t, s, operation, early, late, early, min(late, early + wide), 0)
-        found = shortlist(t, s, operation, early, late, max(late - wide, early + wide + 1), late, found)
+        found = shortlist(t, s, operation, gathered, False, early, min(late, early + wide), 0)
+        found = shortlist(t, s, operation, gathered, False, max(late - wide, early + wide + 1), late, found)
     return found
 
 
@@ -159,7 +182,7 @@ def _joined(t: Tables, s: State, operation: int, limit: float) -> float:
             slack = s.time[w] + t.shift[edge] - s.time[u] - t.delay[edge]
             cost += 0.02 * slack if slack >= 0 else EJECT * (1.0 + 0.5 * s.ejected[other])
         else:
-            way = route(t, s, edge, np.inf)
+            way = route(t, s, edge, limit - cost)
             cost += way if s.hops[edge] > 0 else EJECT * (1.0 + 0.5 * s.ejected[other])
         if cost >= limit:
             break
@@ -176,11 +199,7 @@ def _settle(t: Tables, s: State, operation: int) -> None:
             break
         pe = s.candidate[tried, 0]
         time = s.candidate[tried, 1]
-        cost = 0.0
-        cost += price(t, s, SLOT, pe, operation, time, 0.0)
-        cost += price(t, s, OUTPUT, pe, operation, time + t.latency[operation], 0.0)
-        if t.memory_ports > 0 and t.memory[operation]:
-            cost += s.weight[0] * max(0, s.memory[time % t.ii] + 1 - t.memory_ports)
+        cost: float = fee(t, s, operation, pe, time) + WISH * abs(time - s.wish[operation])
         if cost >= least or not put(t, s, operation, pe, time):
             continue
         cost += joined(t, s, operation, least - cost)
@@ -214,10 +233,11 @@ def _settle(t: Tables, s: State, operation: int) -> None:
 
 
 lift: Any = compiled(_lift, unroute=unroute, remove=remove)
-estimate: Any = compiled(_estimate, price=price)
-shortlist: Any = compiled(_shortlist, estimate=estimate)
-candidates: Any = compiled(_candidates, shortlist=shortlist)
+gather: Any = compiled(_gather)
+guess: Any = compiled(_guess)
+fee: Any = compiled(_fee)
+hurry: Any = compiled(_hurry)
+shortlist: Any = compiled(_shortlist, guess=guess, hurry=hurry)
+candidates: Any = compiled(_candidates, gather=gather, shortlist=shortlist)
 joined: Any = compiled(_joined, route=route)
-settle: Any = compiled(
-    _settle, candidates=candidates, price=price, put=put, remove=remove, joined=joined, lift=lift
-)
+settle: Any = compiled(_settle, candidates=candidates, fee=fee, put=put, joined=joined, lift=lift)

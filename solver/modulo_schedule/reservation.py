@@ -24,7 +24,7 @@ from mapper.solver.modulo_schedule.instance import Tables
 Array = np.ndarray[Any, np.dtype[Any]]
 
 SLOT, OUTPUT, REGISTER, PORT, KINDS = 0, 1, 2, 3, 4
-CONFLICTS, WORK, STEPS, UNPLACED, ISSUES, COUNTERS = 0, 1, 2, 3, 4, 5
+CONFLICTS, WORK, STEPS, UNPLACED, ISSUES, SERIAL, COUNTERS = 0, 1, 2, 3, 4, 5, 6
 USERS = 24
 """Users of a cell that are kept track of, at the most; fewer registers than this are used of a large file."""
 LONGEST = 48
@@ -33,140 +33,130 @@ SPAN = 192
 """Cycles from a result to its last read, at the most."""
 ORIGIN = 1 << 30
 """Added to cycles in keys, so that they are never negative."""
+CANDIDATES = 10
+"""Places and cycles for an operation that are remembered."""
 
 
 class State(NamedTuple):
     """A schedule in the making. ``pe`` is -1 for operations not placed, ``hops`` 0 for edges not routed.
+    ``wish``: the cycle in which an operation would like to issue.
 
-    ``used``, ``history``: (cells,), ``key``, ``reference``: (cells, users); cell = (kind * PEs + PE) * II + cycle.
-    ``hop_pe``, ``hop_time``, ``hop_kept``: (edges, LONGEST), the places of a route: PE, cycle from which it is
-    there, and whether it is read from a register. The last five are room for searches.
+    Cell = (kind * PEs + PE) * II + cycle. ``book[cell]``: how many users it has, how many it holds, and then for
+    every user its key and how often it was taken. ``toll[cell]``: what one more user pays beyond the base price,
+    what the cell got dearer by in the past, and the price of a conflict. ``way[edge]``: the places of a route as PE,
+    cycle from which it is there, and whether it is read from a register. The last six are room for searches.
     """
 
     pe: Array
     time: Array
     rank: Array
+    wish: Array
     ejected: Array
-    used: Array
-    key: Array
-    reference: Array
-    history: Array
+    book: Array
+    toll: Array
     memory: Array
     hops: Array
-    hop_pe: Array
-    hop_time: Array
-    hop_kept: Array
+    way: Array
     counters: Array
-    weight: Array
     cost: Array
     origin: Array
-    kept: Array
+    own: Array
     candidate: Array
     estimate: Array
+    neighbour: Array
 
 
-def new_state(t: Tables) -> State:
-    """Nothing placed."""
+def new_state(t: Tables, conflict: float) -> State:
+    """Nothing placed. ``conflict``: what a user too many of a cell costs."""
     operations, edges = len(t.latency), len(t.source)
-    cells = KINDS * t.pes * t.ii
+    cells = t.pes * t.ii
     users = min(USERS, max(4, int(t.capacity[REGISTER]))) + 4
     counters = np.zeros(COUNTERS, np.int64)
     counters[UNPLACED] = operations
+    book = np.zeros((KINDS * cells, 2 + 2 * users), np.int64)
+    book[:, 1] = np.repeat(t.capacity, cells)
+    toll = np.zeros((KINDS * cells, 3), np.float64)
+    toll[:, 2] = conflict
+    toll[:, 0] = np.where(book[:, 1] == 0, conflict, 0.0)
+    nodes = (SPAN + 2) * t.pes
     return State(
         pe=np.full(operations, -1, np.int32),
         time=np.zeros(operations, np.int32),
         rank=np.arange(operations, dtype=np.int32),
+        wish=np.zeros(operations, np.int32),
         ejected=np.zeros(operations, np.int32),
-        used=np.zeros(cells, np.int32),
-        key=np.zeros((cells, users), np.int64),
-        reference=np.zeros((cells, users), np.int32),
-        history=np.zeros(cells, np.float64),
+        book=book,
+        toll=toll,
         memory=np.zeros(t.ii, np.int32),
         hops=np.zeros(edges, np.int32),
-        hop_pe=np.zeros((edges, LONGEST), np.int16),
-        hop_time=np.zeros((edges, LONGEST), np.int32),
-        hop_kept=np.zeros((edges, LONGEST), np.bool_),
+        way=np.zeros((edges, LONGEST, 3), np.int32),
         counters=counters,
-        weight=np.zeros(1, np.float64),
-        cost=np.zeros((SPAN + 1) * t.pes, np.float64),
-        origin=np.zeros((SPAN + 1) * t.pes, np.int32),
-        kept=np.zeros((SPAN + 1) * t.pes, np.bool_),
-        candidate=np.zeros((64, 2), np.int32),
-        estimate=np.zeros(64, np.float64),
+        cost=np.zeros(nodes, np.float64),
+        origin=np.zeros((nodes, 2), np.int32),
+        own=np.zeros((3, nodes), np.int64),
+        candidate=np.zeros((CANDIDATES, 2), np.int32),
+        estimate=np.zeros(CANDIDATES, np.float64),
+        neighbour=np.zeros((edges, 6), np.int32),
     )
 
 
-def _price(t: Tables, s: State, kind: int, pe: int, net: int, time: int, base: float) -> float:
-    """What it costs the value of ``net`` to use a cell: nothing where it does already, ``base`` where there is
-    room, and the weight of a conflict, growing with those already there, where there is not."""
-    cell = (kind * t.pes + pe) * t.ii + time % t.ii
-    count = s.used[cell]
-    if count > 0:
-        key = (net << 32) | (time + ORIGIN)
-        for user in range(count):
-            if s.key[cell, user] == key:
-                return 0.0
-    cost: float = base + s.history[cell]
-    over = count - t.capacity[kind] + 1
-    if over > 0:
-        cost += s.weight[0] * over
-    return cost
+def _key(net: int, time: int) -> Any:
+    """The value of ``net`` in an absolute cycle, as one number."""
+    key: Any = (np.int64(net) << 32) | np.int64(time + ORIGIN)
+    return key
 
 
-def _take(t: Tables, s: State, kind: int, pe: int, net: int, time: int) -> bool:
-    """Make the value a user of a cell once more; False, and nothing, if its list of users is full."""
-    cell = (kind * t.pes + pe) * t.ii + time % t.ii
-    key = (net << 32) | (time + ORIGIN)
-    count = s.used[cell]
-    for user in range(count):
-        if s.key[cell, user] == key:
-            s.reference[cell, user] += 1
+def _take(book: Array, toll: Array, counters: Array, cell: int, key: int) -> bool:
+    """Make ``key`` a user of a cell once more; False, and nothing, if its list of users is full."""
+    users = book[cell, 0]
+    for user in range(users):
+        if book[cell, 2 + 2 * user] == key:
+            book[cell, 3 + 2 * user] += 1
             return True
-    if count == s.key.shape[1]:
+    if 4 + 2 * users > book.shape[1]:
         return False
-    s.key[cell, count] = key
-    s.reference[cell, count] = 1
-    s.used[cell] = count + 1
-    if kind == SLOT:
-        s.counters[ISSUES] += 1
-    if count >= t.capacity[kind]:
-        s.counters[CONFLICTS] += 1
+    book[cell, 2 + 2 * users] = key
+    book[cell, 3 + 2 * users] = 1
+    book[cell, 0] = users + 1
+    over = users + 1 - book[cell, 1]
+    counters[CONFLICTS] += over > 0
+    toll[cell, 0] = toll[cell, 1] + toll[cell, 2] * max(0, over + 1)
     return True
 
 
-def _give(t: Tables, s: State, kind: int, pe: int, net: int, time: int) -> None:
+def _give(book: Array, toll: Array, counters: Array, cell: int, key: int) -> None:
     """Undo one `_take`."""
-    cell = (kind * t.pes + pe) * t.ii + time % t.ii
-    key = (net << 32) | (time + ORIGIN)
-    last = s.used[cell] - 1
+    last = book[cell, 0] - 1
     for user in range(last + 1):
-        if s.key[cell, user] == key:
-            s.reference[cell, user] -= 1
-            if s.reference[cell, user] == 0:
-                s.key[cell, user] = s.key[cell, last]
-                s.reference[cell, user] = s.reference[cell, last]
-                s.used[cell] = last
-                if kind == SLOT:
-                    s.counters[ISSUES] -= 1
-                if last >= t.capacity[kind]:
-                    s.counters[CONFLICTS] -= 1
+        if book[cell, 2 + 2 * user] == key:
+            book[cell, 3 + 2 * user] -= 1
+            if book[cell, 3 + 2 * user] == 0:
+                book[cell, 2 + 2 * user] = book[cell, 2 + 2 * last]
+                book[cell, 3 + 2 * user] = book[cell, 3 + 2 * last]
+                book[cell, 0] = last
+                over = last + 1 - book[cell, 1]
+                counters[CONFLICTS] -= over > 0
+                toll[cell, 0] = toll[cell, 1] + toll[cell, 2] * max(0, over)
             return
 
 
 def _put(t: Tables, s: State, operation: int, pe: int, time: int) -> bool:
     """Place an operation, without routes; False, and nothing, if a list of users is full."""
-    if not take(t, s, SLOT, pe, operation, time):
+    ready = time + t.latency[operation]
+    slot = (SLOT * t.pes + pe) * t.ii + time % t.ii
+    if not take(s.book, s.toll, s.counters, slot, key_of(operation, time)):
         return False
-    if not take(t, s, OUTPUT, pe, operation, time + t.latency[operation]):
-        give(t, s, SLOT, pe, operation, time)
+    output = (OUTPUT * t.pes + pe) * t.ii + ready % t.ii
+    if not take(s.book, s.toll, s.counters, output, key_of(operation, ready)):
+        give(s.book, s.toll, s.counters, slot, key_of(operation, time))
         return False
     s.pe[operation] = pe
     s.time[operation] = time
     s.counters[UNPLACED] -= 1
+    s.counters[ISSUES] += 1
     if t.memory_ports > 0 and t.memory[operation]:
         s.memory[time % t.ii] += 1
-        if s.memory[time % t.ii] > t.memory_ports:
-            s.counters[CONFLICTS] += 1
+        s.counters[CONFLICTS] += s.memory[time % t.ii] > t.memory_ports
     return True
 
 
@@ -174,18 +164,21 @@ def _remove(t: Tables, s: State, operation: int) -> None:
     """Undo `_put`; no edge of the operation has a route."""
     pe = s.pe[operation]
     time = s.time[operation]
-    give(t, s, SLOT, pe, operation, time)
-    give(t, s, OUTPUT, pe, operation, time + t.latency[operation])
+    ready = time + t.latency[operation]
+    slot = (SLOT * t.pes + pe) * t.ii + time % t.ii
+    output = (OUTPUT * t.pes + pe) * t.ii + ready % t.ii
+    give(s.book, s.toll, s.counters, slot, key_of(operation, time))
+    give(s.book, s.toll, s.counters, output, key_of(operation, ready))
     if t.memory_ports > 0 and t.memory[operation]:
-        if s.memory[time % t.ii] > t.memory_ports:
-            s.counters[CONFLICTS] -= 1
+        s.counters[CONFLICTS] -= s.memory[time % t.ii] > t.memory_ports
         s.memory[time % t.ii] -= 1
     s.pe[operation] = -1
     s.counters[UNPLACED] += 1
+    s.counters[ISSUES] -= 1
 
 
-price: Any = compiled(_price)
+key_of: Any = compiled(_key)
 take: Any = compiled(_take)
 give: Any = compiled(_give)
-put: Any = compiled(_put, take=take, give=give)
-remove: Any = compiled(_remove, give=give)
+put: Any = compiled(_put, take=take, give=give, key_of=key_of)
+remove: Any = compiled(_remove, give=give, key_of=key_of)

@@ -16,25 +16,60 @@ from mapper.solver.compiled import compiled
 from mapper.solver.modulo_schedule import reservation
 from mapper.solver.modulo_schedule.instance import Tables
 from mapper.solver.modulo_schedule.reservation import (
+    ISSUES,
     LONGEST,
     OUTPUT,
     PORT,
     REGISTER,
+    SERIAL,
     SLOT,
     SPAN,
     WORK,
+    Array,
     State,
 )
 
-MOVE, RESULT, WAIT, KEEP = 6.0, 1.0, 1.0, 0.15
-"""Cost of a move's slot, of the output register it overwrites, and of a cycle in an output register or a register."""
+MOVE, WAIT, KEEP = 7.0, 1.0, 0.15
+"""Cost of a move, and of a cycle in an output register or a register."""
 
-price: Any = reservation.price
+key_of: Any = reservation.key_of
 take: Any = reservation.take
 give: Any = reservation.give
 
 
-def _crosses(t: Tables, s: State, first: int, node: int, kept: bool, pe: int, time: int) -> bool:
+def _span(t: Tables, s: State, edge: int, position: int, kind: int) -> tuple[int, int]:
+    """The first and last cycle for which a place of a route needs a kind of cell; last before first for none."""
+    time = s.way[edge, position, 1]
+    kept = s.way[edge, position, 2] == 1
+    last = s.time[t.destination[edge]] + t.shift[edge]
+    if position + 1 < s.hops[edge]:
+        last = s.way[edge, position + 1, 1] - 1
+    if kind == SLOT:
+        return (time - 1, time - 1) if position > 0 else (0, -1)
+    if kind == OUTPUT:
+        return (time, time) if kept else (time, last)
+    if kind == REGISTER:
+        return (time, last) if kept else (0, -1)
+    return (last, last) if kept else (0, -1)
+
+
+def _stamp(t: Tables, s: State, net: int, first: int, until: int) -> None:
+    """Mark the cells that the value uses already, at places in time from ``first`` to ``until``."""
+    s.counters[SERIAL] += 1
+    serial = s.counters[SERIAL]
+    for position in range(t.edge_start[net], t.edge_start[net + 1]):
+        edge = t.edge[position]
+        if t.source[edge] != net:
+            continue
+        for hop in range(s.hops[edge]):
+            p = s.way[edge, hop, 0]
+            for kind in range(3):
+                begin, last = span(t, s, edge, hop, kind)
+                for cycle in range(max(first, begin), min(until, last) + 1):
+                    s.own[kind, (cycle - first) * t.pes + p] = serial
+
+
+def _crosses(t: Tables, origin: Array, first: int, node: int, kept: bool, pe: int, time: int) -> bool:
     """Whether a move to (``pe``, ``time``) after a wait at ``node`` until the cycle before would collide, an II
     later or more, with the way to ``node`` itself."""
     p = node % t.pes
@@ -43,17 +78,15 @@ def _crosses(t: Tables, s: State, first: int, node: int, kept: bool, pe: int, ti
     if pe == p and (time - start) % t.ii == 0:
         return True
     at = node
-    while s.origin[at] >= 0:
-        before = s.origin[at]
-        ready = first + at // t.pes
+    while origin[at, 0] >= 0:
+        before = origin[at, 0]
+        held = origin[at, 1] == 0
         q = before % t.pes
         begun = first + before // t.pes
-        left = ready - 1
-        if q == pe and (time - begun) % t.ii == 0:
+        left = first + at // t.pes - 1
+        if q == pe and (time - begun) % t.ii <= (left - begun if held else 0):
             return True
-        if not s.kept[at] and q == pe and (time - begun) % t.ii <= left - begun:
-            return True
-        both = q == p and not kept and not s.kept[at]
+        both = q == p and not kept and held
         if both and ((start - begun) % t.ii <= left - begun or (begun - start) % t.ii <= read - start):
             return True
         at = before
@@ -63,58 +96,71 @@ def _crosses(t: Tables, s: State, first: int, node: int, kept: bool, pe: int, ti
 def _search(t: Tables, s: State, edge: int, limit: float) -> float:
     """Find the cheapest route below ``limit`` and write its places; its cost, or infinity, and then nothing."""
     net = t.source[edge]
-    consumer = t.destination[edge]
-    end = s.pe[consumer]
-    until = s.time[consumer] + t.shift[edge]
+    end = s.pe[t.destination[edge]]
+    until = s.time[t.destination[edge]] + t.shift[edge]
     start = s.pe[net]
     first = s.time[net] + t.latency[net]
     s.hops[edge] = 0
-    span = until - first
-    if s.time[net] + t.delay[edge] > until or span > SPAN or t.moves[start, end] > span:
+    reach = until - first
+    if s.time[net] + t.delay[edge] > until or reach > SPAN or t.moves[start, end] > reach:
         return np.inf
     pes = t.pes
-    nodes = (span + 1) * pes
-    s.cost[:nodes] = np.inf
-    root = start
-    s.cost[root] = 0.0
-    s.origin[root] = -1
+    ii = t.ii
+    moves = t.moves
+    toll = s.toll
+    cost = s.cost
+    own = s.own
+    stamp(t, s, net, first, until)
+    serial = s.counters[SERIAL]
+    outputs = OUTPUT * pes * ii
+    registers = REGISTER * pes * ii
+    nodes = (reach + 1) * pes
+    cost[:nodes] = np.inf
+    cost[start] = 0.0
+    s.origin[start, 0] = -1
     goal = limit
     goal_node = -1
     goal_kept = False
-    work = 0
-    long = span >= t.ii
+    work = 20
+    long = reach >= ii
     for node in range(nodes):
-        cost = s.cost[node]
-        if cost >= goal:
+        if cost[node] >= goal:
             continue
         p = node % pes
         time = first + node // pes
-        output = cost
-        register = cost + price(t, s, REGISTER, p, net, time, KEEP) if t.capacity[REGISTER] > 0 else np.inf
+        output = cost[node]
+        phase = time % ii
+        register = output
+        if own[REGISTER, node] != serial:
+            register += KEEP + toll[registers + p * ii + phase, 0]
+        at = node
         # The result of the last cycle of the II is overwritten in the next.
-        last = min(until, time + t.ii - 1)
-        for cycle in range(time, last + 1):
+        for cycle in range(time, min(until, time + ii - 1) + 1):
             if cycle > time:
-                output += price(t, s, OUTPUT, p, net, cycle, WAIT)
-                if register < goal:
-                    register += price(t, s, REGISTER, p, net, cycle, KEEP)
+                at += pes
+                phase = phase + 1 if phase + 1 < ii else 0
+                if own[OUTPUT, at] != serial:
+                    output += WAIT + toll[outputs + p * ii + phase, 0]
+                if own[REGISTER, at] != serial:
+                    register += KEEP + toll[registers + p * ii + phase, 0]
             if output >= goal and register >= goal:
                 break
             if cycle == until:
-                if t.moves[p, end] == 0 and output < goal:
+                if moves[p, end] == 0 and output < goal:
                     goal = output
                     goal_node = node
                     goal_kept = False
-                if p == end and register < goal:
-                    ported = register + price(t, s, PORT, p, net, cycle, 0.0)
-                    if ported < goal:
-                        goal = ported
+                if p == end:
+                    register += toll[(PORT * pes + p) * ii + phase, 0]
+                    if register < goal:
+                        goal = register
                         goal_node = node
                         goal_kept = True
                 break
+            following = phase + 1 if phase + 1 < ii else 0
             for position in range(t.reader_start[p], t.reader_start[p + 1]):
                 q = t.reader[position]
-                if cycle + 1 + t.moves[q, end] > until:
+                if cycle + 1 + moves[q, end] > until:
                     continue
                 work += 1
                 way = output
@@ -122,26 +168,28 @@ def _search(t: Tables, s: State, edge: int, limit: float) -> float:
                 if q == p and register < output:
                     way = register
                     kept = True
-                if way >= goal:
+                slot = (cycle - first) * pes + q
+                reached = slot + pes
+                if way >= cost[reached]:
                     continue
-                reached = (cycle + 1 - first) * pes + q
-                if way >= s.cost[reached]:
+                if own[SLOT, slot] != serial:
+                    way += MOVE + toll[q * ii + phase, 0]
+                if own[OUTPUT, reached] != serial:
+                    way += toll[outputs + q * ii + following, 0]
+                if way >= goal or way >= cost[reached]:
                     continue
-                way += price(t, s, SLOT, q, net, cycle, MOVE) + price(t, s, OUTPUT, q, net, cycle + 1, RESULT)
-                if way + MOVE * t.moves[q, end] >= goal or way >= s.cost[reached]:
+                if long and crosses(t, s.origin, first, node, kept, q, cycle + 1):
                     continue
-                if long and crosses(t, s, first, node, kept, q, cycle + 1):
-                    continue
-                s.cost[reached] = way
-                s.origin[reached] = node
-                s.kept[reached] = kept
-    s.counters[WORK] += work + 20
+                cost[reached] = way
+                s.origin[reached, 0] = node
+                s.origin[reached, 1] = kept
+    s.counters[WORK] += work
     if goal_node < 0:
         return np.inf
     length = 1
     node = goal_node
-    while s.origin[node] >= 0:
-        node = s.origin[node]
+    while s.origin[node, 0] >= 0:
+        node = s.origin[node, 0]
         length += 1
     if length > LONGEST:
         return np.inf
@@ -149,49 +197,32 @@ def _search(t: Tables, s: State, edge: int, limit: float) -> float:
     node = goal_node
     kept = goal_kept
     for position in range(length - 1, -1, -1):
-        s.hop_pe[edge, position] = node % pes
-        s.hop_time[edge, position] = first + node // pes
-        s.hop_kept[edge, position] = kept
-        kept = s.kept[node]
-        node = s.origin[node]
+        s.way[edge, position, 0] = node % pes
+        s.way[edge, position, 1] = first + node // pes
+        s.way[edge, position, 2] = kept
+        kept = s.origin[node, 1] == 1
+        node = s.origin[node, 0]
     return goal
 
 
 def _mark(t: Tables, s: State, edge: int, taking: bool, limit: int) -> int:
     """Take (or give) the cells of a route, the first ``limit`` only; how many were done, -1 for all."""
     net = t.source[edge]
-    consumer = t.destination[edge]
-    hops = s.hops[edge]
     done = 0
-    for position in range(hops):
-        p = s.hop_pe[edge, position]
-        time = s.hop_time[edge, position]
-        last = s.time[consumer] + t.shift[edge]
-        if position + 1 < hops:
-            last = s.hop_time[edge, position + 1] - 1
-        kept = s.hop_kept[edge, position]
+    for position in range(s.hops[edge]):
+        p = s.way[edge, position, 0]
         for kind in range(4):
-            begin = time
-            stop = time
-            if kind == SLOT:
-                begin = time - 1
-                stop = time - 1 if position > 0 else time - 2
-            elif kind == OUTPUT:
-                stop = time if kept else last
-            elif kind == REGISTER:
-                stop = last if kept else time - 1
-            else:
-                begin = last
-                stop = last if kept else last - 1
-            for cycle in range(begin, stop + 1):
+            begin, last = span(t, s, edge, position, kind)
+            for cycle in range(begin, last + 1):
                 if done == limit:
                     return done
-                if taking:
-                    if not take(t, s, kind, p, net, cycle):
-                        return done
-                else:
-                    give(t, s, kind, p, net, cycle)
+                cell = (kind * t.pes + p) * t.ii + cycle % t.ii
+                if not taking:
+                    give(s.book, s.toll, s.counters, cell, key_of(net, cycle))
+                elif not take(s.book, s.toll, s.counters, cell, key_of(net, cycle)):
+                    return done
                 done += 1
+    s.counters[ISSUES] += s.hops[edge] - 1 if taking else 1 - s.hops[edge]
     return -1
 
 
@@ -214,8 +245,10 @@ def _unroute(t: Tables, s: State, edge: int) -> None:
         s.hops[edge] = 0
 
 
+span: Any = compiled(_span)
+stamp: Any = compiled(_stamp, span=span)
 crosses: Any = compiled(_crosses)
-search: Any = compiled(_search, price=price, crosses=crosses)
-mark: Any = compiled(_mark, take=take, give=give)
+search: Any = compiled(_search, stamp=stamp, crosses=crosses)
+mark: Any = compiled(_mark, span=span, take=take, give=give, key_of=key_of)
 route: Any = compiled(_route, search=search, mark=mark)
 unroute: Any = compiled(_unroute, mark=mark)
