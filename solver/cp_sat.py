@@ -52,7 +52,8 @@ def run_cp_sat(
     solver = cp_model.CpSolver()
     parameters = solver.parameters
     parameters.num_workers = max(1, effort.workers)
-    parameters.interleave_search = True
+    # One worker that searches clauses needs no turns.
+    parameters.interleave_search = effort.workers > 1 or not clausal
     parameters.random_seed = effort.seed
     if clausal:
         parameters.linearization_level = 0

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from mapper.formulations.modulo_schedule.impossibility import impossibility
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.interval import mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
@@ -39,7 +40,7 @@ def least_interval(
     decide: Callable[[int, Effort], Attempt],
 ) -> Outcome[ModuloSchedule]:
     """The schedule of the least II that is found; the bound is the least II that is neither below MII nor
-    proven to have no schedule.
+    proven to have no schedule. Where no II can have one, that is proven first.
 
     First each II upwards gets a ``quick`` try until one has a schedule; then those below it are decided
     upwards, so that an answer is there early and is proven, or bettered, as time allows. With ``fixed_ii`` only
@@ -47,7 +48,7 @@ def least_interval(
     """
     least = mii(problem.kernel.graph, problem.machine).value
     fixed = problem.fixed_ii
-    if fixed is not None and fixed < least:
+    if (fixed is not None and fixed < least) or impossibility(problem) is not None:
         return Outcome(None, None, None, "complete", True, evaluations=0)
     first, last = (least, most_interval(problem)) if fixed is None else (fixed, fixed)
     found: ModuloSchedule | None = None

@@ -99,3 +99,33 @@ def test_an_interval_below_the_bound_is_proven_infeasible(mapper: Any) -> None:
     certificate = json.loads(out)["certificate"]
     assert code == 1
     assert certificate["proven"] and not certificate["found"]
+
+
+def test_registers_too_few_for_any_schedule_are_proven_so(mapper: Any, tmp_path: Path) -> None:
+    graph = {
+        "schema": "mapper.dfg/1",
+        "name": "twice",
+        "operations": [
+            {"name": "value", "opcode": "not", "immediates": {"0": 7}},
+            {"name": "first", "opcode": "not"},
+            {"name": "second", "opcode": "neg"},
+        ],
+        "edges": [{"from": "value", "to": reader, "operand": 0} for reader in ("first", "second")],
+    }
+    machine = {
+        "schema": "mapper.cgra/1",
+        "name": "single",
+        "rows": 1,
+        "columns": 1,
+        "links": ["mesh"],
+        "pes": [{"at": "all", "classes": ["any"]}],
+        "register_file": {"registers": 0},
+    }
+    (tmp_path / "twice.json").write_text(json.dumps(graph))
+    (tmp_path / "single.yaml").write_text(json.dumps(machine))
+    words = ("solve", str(tmp_path / "twice.json"), "--arch", str(tmp_path / "single.yaml"), "--json")
+    for method in ("auto", "cp-sat", "decoupled"):
+        code, out, _ = mapper(*words, "--method", method)
+        certificate = json.loads(out)["certificate"]
+        assert code == 1
+        assert certificate["proven"] and not certificate["found"]

@@ -1,0 +1,224 @@
+"""Why a kernel has no modulo schedule on a machine at any II: arguments that no interval enters (000, V-C).
+
+All of them are relaxations: what they rule out has no schedule; what they leave may still have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+
+from mapper.arch.cgra import CgraMachine, Pe
+from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.models.modulo_schedule.latency import result_latency
+from mapper.workloads.dataflow_graph import DataflowGraph
+
+MOST_PLACES = 6
+"""Output registers and registers of the largest machine whose executions are followed; larger ones hold more
+values than graphs of that size keep."""
+MOST_STEPS = 24
+"""Operations of the longest stretch of iterations that is followed."""
+MOST_STATES = 30_000
+"""States, however often reached, after which nothing is claimed."""
+
+
+def impossibility(problem: ModuloProblem) -> str | None:
+    """Why no II has a schedule, or None if no argument says so."""
+    graph, machine = problem.kernel.graph, problem.machine
+    able = _able(graph, machine)
+    lacking = next((v for v, pes in enumerate(able) if not pes), None)
+    if lacking is not None:
+        name = graph.operations[lacking].name
+        return f"{name}: no PE that executes it can hold or reach all of its operands"
+    if _is_small(graph, machine) and _runs_nowhere(graph, machine):
+        return (
+            "registers too few: in no order of operations and moves do all values survive until they are read"
+        )
+    return None
+
+
+def _able(graph: DataflowGraph, machine: CgraMachine) -> list[frozenset[Pe]]:
+    """PEs that could execute each operation: an operand is in an output register in reach or in a register of
+    the PE, two never in one, and comes along links from a PE that could execute its producer."""
+    file = machine.register_file
+    local = file.registers if file.read_ports is None else min(file.registers, file.read_ports)
+    givers = {pe: sum(pe in readers for readers in machine.readers.values()) for pe in machine.all_pes}
+    operands: list[set[tuple[int, int]]] = [set() for _ in graph.operations]
+    for edge in graph.edges:
+        if edge.operand is not None:
+            operands[edge.destination].add((edge.source, edge.distance))
+    able = [
+        frozenset(
+            pe
+            for pe in machine.all_pes
+            if machine.can_execute(pe, operation.opcode) and len(operands[v]) <= givers[pe] + local
+        )
+        for v, operation in enumerate(graph.operations)
+    ]
+    reached = _reached(machine)
+    changed = True
+    while changed:
+        changed = False
+        for edge in graph.edges:
+            if edge.operand is None:
+                continue
+            u, w = edge.source, edge.destination
+            giving = frozenset(pe for pe in able[u] if reached[pe] & able[w])
+            reading = frozenset(pe for pe in able[w] if any(pe in reached[giver] for giver in giving))
+            changed |= giving != able[u] or reading != able[w]
+            able[u], able[w] = (giving & reading, giving & reading) if u == w else (giving, reading)
+    return able
+
+
+def _reached(machine: CgraMachine) -> dict[Pe, frozenset[Pe]]:
+    """For every PE those to which moves can bring a value."""
+    found: dict[Pe, frozenset[Pe]] = {}
+    for start in machine.all_pes:
+        reached, rim = {start}, [start]
+        while rim:
+            rim = [pe for giver in rim for pe in machine.readers[giver] if pe not in reached]
+            reached.update(rim)
+        found[start] = frozenset(reached)
+    return found
+
+
+def _is_small(graph: DataflowGraph, machine: CgraMachine) -> bool:
+    """Whether executions are followed; never if a result can be read in the cycle in which it is issued."""
+    if any(result_latency(graph, machine, v) == 0 for v in range(len(graph.operations))):
+        return False
+    places = len(machine.all_pes) * (1 + machine.register_file.registers)
+    return places <= MOST_PLACES and 0 < len(graph.operations) <= MOST_STEPS
+
+
+Value = tuple[int, int]
+"""An operation and an iteration."""
+
+
+@dataclass(frozen=True)
+class _State:
+    """What the output register and the registers of every PE hold, what is under way to it, and what has
+    issued. Values that nothing will read any more are not held."""
+
+    output: tuple[Value | None, ...]
+    kept: tuple[frozenset[Value], ...]
+    pending: tuple[frozenset[Value], ...]
+    issued: frozenset[Value]
+
+
+@dataclass(frozen=True)
+class _Stretch:
+    """Some iterations of the loop executed cycle by cycle, whatever the II: of a schedule everything is left out
+    that belongs to other iterations, which overwrites less. Latencies of several cycles become any number."""
+
+    graph: DataflowGraph
+    machine: CgraMachine
+    iterations: int
+
+    @cached_property
+    def reads(self) -> dict[Value, frozenset[Value]]:
+        """What every operation of the stretch reads of it; what comes from earlier iterations is for free."""
+        found: dict[Value, set[Value]] = {
+            (v, i): set() for v in range(len(self.graph.operations)) for i in range(self.iterations)
+        }
+        for edge in self.graph.edges:
+            for i in range(edge.distance, self.iterations):
+                if edge.operand is not None:
+                    found[edge.destination, i].add((edge.source, i - edge.distance))
+        return {value: frozenset(read) for value, read in found.items()}
+
+    @cached_property
+    def is_immediate(self) -> tuple[bool, ...]:
+        """Operations whose result is ready in the next cycle."""
+        operations = range(len(self.graph.operations))
+        return tuple(result_latency(self.graph, self.machine, v) == 1 for v in operations)
+
+    def start(self) -> _State:
+        pes = len(self.machine.all_pes)
+        return _State((None,) * pes, (frozenset(),) * pes, (frozenset(),) * pes, frozenset())
+
+    def following(self, state: _State) -> Iterator[_State]:
+        """States a cycle later: every PE issues an operation, a move or nothing, and gets one result ready."""
+        for issues in product(*(self._issues(state, at) for at in range(len(self.machine.all_pes)))):
+            own = [value for value, moved in issues if value is not None and not moved]
+            if len(set(own)) < len(own):
+                continue
+            issued = state.issued | set(own)
+            unread = {value for reader, read in self.reads.items() if reader not in issued for value in read}
+            arrivals = [self._arrivals(state, at, value, moved) for at, (value, moved) in enumerate(issues)]
+            for chosen in product(*arrivals):
+                yield from self._written(replace(state, issued=issued), issues, chosen, unread)
+
+    def _issues(self, state: _State, at: int) -> list[tuple[Value | None, bool]]:
+        """What the PE can issue: operations first, then moves, then nothing."""
+        pe = self.machine.all_pes[at]
+        givers = [g for g, other in enumerate(self.machine.all_pes) if pe in self.machine.readers[other]]
+        near = {state.output[g] for g in givers} - {None}
+        limit = self.machine.register_file.read_ports
+        operations: list[tuple[Value | None, bool]] = [
+            (value, False)
+            for value, read in self.reads.items()
+            if value not in state.issued
+            and self.machine.can_execute(pe, self.graph.operations[value[0]].opcode)
+            and read - near <= state.kept[at]
+            and (limit is None or len(read - near) <= limit)
+        ]
+        held = sorted({value for value in near if value is not None} | state.kept[at])
+        moves: list[tuple[Value | None, bool]] = [
+            (value, True) for value in held if value != state.output[at]
+        ]
+        return [*operations, *moves, (None, False)]
+
+    def _arrivals(self, state: _State, at: int, value: Value | None, moved: bool) -> list[Value | None]:
+        """What can get ready on the PE for the next cycle."""
+        if value is not None and (moved or self.is_immediate[value[0]]):
+            return [value]
+        return [None, *sorted(state.pending[at])]
+
+    def _written(
+        self,
+        state: _State,
+        issues: tuple[tuple[Value | None, bool], ...],
+        arrived: tuple[Value | None, ...],
+        unread: set[Value],
+    ) -> Iterator[_State]:
+        registers = self.machine.register_file.registers
+        output, pending, keeping = [], [], []
+        for at, ((value, moved), ready) in enumerate(zip(issues, arrived, strict=True)):
+            under_way = state.pending[at] - {ready}
+            if value is not None and not moved and not self.is_immediate[value[0]]:
+                under_way |= {value}
+            pending.append(frozenset(under_way))
+            shown = state.output[at] if ready is None else ready
+            output.append(shown if shown in unread else None)
+            fresh = frozenset[Value]() if ready is None else frozenset({ready})
+            live = (state.kept[at] | fresh) & unread
+            keeping.append([live] if len(live) <= registers else [live - {value} for value in sorted(live)])
+        for kept in product(*keeping):
+            yield _State(tuple(output), kept, tuple(pending), state.issued)
+
+
+def _runs_nowhere(graph: DataflowGraph, machine: CgraMachine) -> bool:
+    """Whether no execution of a stretch of iterations gets to its end: all of them are tried, if they are not
+    too many."""
+    longest = max((edge.distance for edge in graph.edges), default=0)
+    iterations = max(1, min(1 + longest, MOST_STEPS // len(graph.operations)))
+    stretch = _Stretch(graph, machine, iterations)
+    start = stretch.start()
+    seen, waiting, count = {start}, [start], 0
+    while waiting:
+        state = waiting.pop()
+        if len(state.issued) == len(stretch.reads):
+            return False
+        # States after operations come first and are followed first: an execution is soon found if there is one.
+        fresh = []
+        for later in stretch.following(state):
+            count += 1
+            if count > MOST_STATES:
+                return False
+            if later not in seen:
+                seen.add(later)
+                fresh.append(later)
+        waiting += reversed(fresh)
+    return True

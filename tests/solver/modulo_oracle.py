@@ -1,0 +1,192 @@
+"""Whether a modulo schedule exists, by trying everything: placements, then moves, then what reads from where.
+
+It knows cycles and places only and shares no code with the programs, searches or the referee. It is exhaustive
+for graphs whose operations data edges connect: a place holds a value for II cycles at the most and every move
+takes a free slot, so that F free slots let a value be read up to (F + 1) * II - 1 cycles after it got ready.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from mapper.arch.cgra import CgraMachine, Pe
+from mapper.workloads.dataflow_graph import DataflowGraph
+
+Ready = tuple[int, Pe, int]
+"""A value, the PE on which it gets ready, and when."""
+
+
+@dataclass(frozen=True)
+class Oracle:
+    graph: DataflowGraph
+    machine: CgraMachine
+    ii: int
+
+    @property
+    def free(self) -> int:
+        """Slots that operations leave."""
+        return len(self.machine.all_pes) * self.ii - len(self.graph.operations)
+
+    def feasible(self) -> bool:
+        return self.free >= 0 and any(self._moved(placed) for placed in self._placements())
+
+    def _placements(self) -> Iterator[dict[int, tuple[Pe, int]]]:
+        """Every placement with the first operation in cycle 0 that keeps latencies and slots."""
+        order = [0]
+        while len(order) < len(self.graph.operations):
+            order.append(
+                next(
+                    other
+                    for edge in self.graph.edges
+                    if edge.operand is not None
+                    for known, other in (
+                        (edge.source, edge.destination),
+                        (edge.destination, edge.source),
+                    )
+                    if known in order and other not in order
+                )
+            )
+        yield from self._extended({}, order)
+
+    def _extended(
+        self, placed: dict[int, tuple[Pe, int]], order: list[int]
+    ) -> Iterator[dict[int, tuple[Pe, int]]]:
+        if len(placed) == len(order):
+            yield placed
+            return
+        v = order[len(placed)]
+        reach = (self.free + 1) * self.ii
+        low, high = (0, 0) if not placed else (-(10**6), 10**6)
+        for edge in self.graph.edges:
+            if edge.operand is None:
+                continue
+            if edge.destination == v and edge.source in placed:
+                ready = placed[edge.source][1] + self._result(edge.source) - edge.distance * self.ii
+                low, high = max(low, ready), min(high, ready + reach - 1)
+            if edge.source == v and edge.destination in placed:
+                read = placed[edge.destination][1] + edge.distance * self.ii - self._result(v)
+                low, high = max(low, read - reach + 1), min(high, read)
+        for pe, time in product(self.machine.all_pes, range(low, high + 1)):
+            extended = {**placed, v: (pe, time)}
+            if self.machine.can_execute(pe, self.graph.operations[v].opcode) and self._keeps(extended):
+                yield from self._extended(extended, order)
+
+    def _latency(self, position: int) -> int:
+        edge = self.graph.edges[position]
+        own = self.machine.latency(self.graph.operations[edge.source].opcode)
+        return own if edge.latency is None else edge.latency
+
+    def _result(self, v: int) -> int:
+        """Cycles until the result of v stands in the output register."""
+        latencies = [
+            self._latency(position)
+            for position, edge in enumerate(self.graph.edges)
+            if edge.source == v and edge.operand is not None
+        ]
+        return min(latencies) if latencies else self.machine.latency(self.graph.operations[v].opcode)
+
+    def _keeps(self, placed: dict[int, tuple[Pe, int]]) -> bool:
+        """Issues alone, results alone, memory ports, latencies."""
+        issues = {(pe, time % self.ii) for pe, time in placed.values()}
+        results = {(pe, (time + self._result(v)) % self.ii) for v, (pe, time) in placed.items()}
+        if len(issues) < len(placed) or len(results) < len(placed):
+            return False
+        if self.machine.memory_ports is not None:
+            accesses = [
+                time % self.ii
+                for v, (_, time) in placed.items()
+                if self.graph.operations[v].opcode in ("load", "store")
+            ]
+            if any(accesses.count(cycle) > self.machine.memory_ports for cycle in accesses):
+                return False
+        return all(
+            placed[edge.source][1] + self._latency(position)
+            <= placed[edge.destination][1] + edge.distance * self.ii
+            for position, edge in enumerate(self.graph.edges)
+            if edge.source in placed and edge.destination in placed
+        )
+
+    def _moved(self, placed: dict[int, tuple[Pe, int]]) -> bool:
+        """Whether some moves in the free slots bring every value to its readers."""
+        reads = {
+            (edge.source, placed[edge.destination][0], placed[edge.destination][1] + edge.distance * self.ii)
+            for edge in self.graph.edges
+            if edge.operand is not None
+        }
+        ready = [(v, pe, time + self._result(v)) for v, (pe, time) in placed.items()]
+        last = {v: max((time for u, _, time in reads if u == v), default=0) for v in placed}
+        taken = {(pe, time % self.ii) for pe, time in placed.values()}
+        free = [
+            (pe, cycle)
+            for pe, cycle in product(self.machine.all_pes, range(self.ii))
+            if (pe, cycle) not in taken
+        ]
+        choices: list[list[Ready | None]] = [
+            [
+                None,
+                *(
+                    (v, pe, time + 1)
+                    for v, _, first in ready
+                    for time in range(first, last[v])
+                    if time % self.ii == cycle
+                ),
+            ]
+            for pe, cycle in free
+        ]
+        return any(
+            self._brought(ready, [move for move in moves if move], reads) for moves in product(*choices)
+        )
+
+    def _brought(self, ready: list[Ready], moves: list[Ready], reads: set[Ready]) -> bool:
+        """Whether every read, those of the moves too, finds its value somewhere, with the registers there are."""
+        results = [*ready, *moves]
+        written: dict[Pe, list[int]] = {}
+        for _, pe, time in results:
+            written.setdefault(pe, []).append(time % self.ii)
+        if any(len(set(cycles)) < len(cycles) for cycles in written.values()):
+            return False
+        kept: list[list[tuple[Ready, int]]] = []
+        for value, pe, time in (*reads, *((v, pe, time - 1) for v, pe, time in moves)):
+            if any(
+                result[0] == value
+                and pe in self.machine.readers[result[1]]
+                and result[2] <= time < result[2] + self._until_next(written[result[1]], result[2])
+                for result in results
+            ):
+                continue
+            kept.append(
+                [
+                    (result, time)
+                    for result in results
+                    if result[:2] == (value, pe) and result[2] <= time < result[2] + self.ii
+                ]
+            )
+        return any(self._named(chosen) for chosen in product(*kept))
+
+    def _until_next(self, cycles: list[int], time: int) -> int:
+        return min((other - time - 1) % self.ii + 1 for other in cycles)
+
+    def _named(self, chosen: tuple[tuple[Ready, int], ...]) -> bool:
+        """Whether the results that are read from registers in these cycles fit registers and read ports."""
+        ports = self.machine.register_file.read_ports
+        if ports is not None:
+            used: dict[tuple[Pe, int], set[Ready]] = {}
+            for result, time in chosen:
+                used.setdefault((result[1], time % self.ii), set()).add(result)
+            if any(len(results) > ports for results in used.values()):
+                return False
+        lives: dict[Ready, int] = {}
+        for result, time in chosen:
+            lives[result] = max(time, lives.get(result, time))
+        names = range(self.machine.register_file.registers)
+        for naming in product(names, repeat=len(lives)):
+            cells = [
+                (result[1], name, time % self.ii)
+                for (result, until), name in zip(lives.items(), naming, strict=True)
+                for time in range(result[2], until + 1)
+            ]
+            if len(set(cells)) == len(cells):
+                return True
+        return False

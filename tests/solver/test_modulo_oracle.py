@@ -1,0 +1,98 @@
+"""The exact methods of modulo scheduling against a plain search that shares nothing with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from mapper.arch.cgra import CgraMachine, cgra_from_document
+from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.formulations.modulo_schedule.referee import verify
+from mapper.models.modulo_schedule.interval import mii
+from mapper.solver.method import Effort
+from mapper.solver.modulo_schedule.constraint_program import CONSTRAINT_PROGRAM
+from mapper.solver.modulo_schedule.decoupled import DECOUPLED
+from mapper.workloads.dataflow_graph import DataflowGraph, Edge, Operation
+from mapper.workloads.kernel import Kernel
+from tests.solver.modulo_oracle import Oracle
+
+OPCODES = st.sampled_from(["add", "add", "load", "store"])
+
+
+@st.composite
+def graphs(draw: st.DrawFn, most: int) -> DataflowGraph:
+    """Graphs that data edges connect, with recurrences, latencies, and order edges."""
+    count = draw(st.integers(2, most))
+    ends = [(draw(st.integers(0, w - 1)), w) for w in range(1, count)]
+    ends += draw(st.lists(st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)), max_size=2))
+    edges = []
+    for operand, (u, w) in enumerate(ends):
+        distance = draw(st.sampled_from([0, 0, 1, 2])) if u < w else draw(st.integers(1, 2))
+        latency = draw(st.sampled_from([None, None, None, 2]))
+        orders = operand >= count - 1 and draw(st.integers(0, 3)) == 0
+        edges.append(Edge(u, w, None if orders else operand, distance, latency))
+    operations = tuple(Operation(f"o{v}", draw(OPCODES)) for v in range(count))
+    return DataflowGraph("graph", operations, tuple(edges))
+
+
+@st.composite
+def machines(draw: st.DrawFn, most: int) -> CgraMachine:
+    shapes = [(rows, columns) for rows, columns in ((1, 1), (1, 2), (1, 3), (2, 2)) if rows * columns <= most]
+    rows, columns = draw(st.sampled_from(shapes))
+    links: list[Any] = [draw(st.sampled_from(["mesh", "mesh", "torus"]))]
+    if columns > 1 and draw(st.integers(0, 3)) == 0:
+        links = [[[0, at], [0, at + 1]] for at in range(columns - 1)]
+    memory = draw(st.sampled_from([None, None, 1]))
+    pes: list[dict[str, Any]] = [{"at": "all", "classes": ["any"]}]
+    if draw(st.integers(0, 3)) == 0:
+        pes = [{"at": "all", "classes": ["integer"]}, {"at": [(0, 0)], "classes": ["memory"]}]
+    document = {
+        "schema": "mapper.cgra/1", "name": "array", "rows": rows, "columns": columns, "links": links, "pes": pes,
+        "register_file": {
+            "registers": draw(st.sampled_from([0, 1, 2, 4])),
+            "read_ports": draw(st.sampled_from([None, None, 1])),
+        },
+        "memory_ports": memory,
+    }  # fmt: skip
+    return cgra_from_document(document, "test")
+
+
+def check(graph: DataflowGraph, machine: CgraMachine, above: int, most_free: int) -> None:
+    """All say the same of an interval so far above the bound, and what is found is valid."""
+    ii = mii(graph, machine).value + above
+    oracle = Oracle(graph, machine, ii)
+    assume(oracle.free <= most_free)
+    expected = oracle.feasible()
+    posed = ModuloProblem(Kernel("graph", graph), machine, ii)
+    for method in (CONSTRAINT_PROGRAM, DECOUPLED):
+        outcome = method.search(posed, Effort())
+        assert outcome.proven, method.name
+        assert (outcome.mapping is not None) == expected, method.name
+        assert outcome.mapping is None or verify(posed, outcome.mapping).broken == ()
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(graphs(3), machines(2), st.integers(0, 2))
+def test_a_plain_search_agrees_on_what_has_a_schedule(
+    graph: DataflowGraph, machine: CgraMachine, above: int
+) -> None:
+    check(graph, machine, above, 2)
+
+
+@pytest.mark.slow
+@settings(derandomize=True, deadline=None, max_examples=600)
+@given(graphs(4), machines(3), st.integers(0, 2))
+def test_a_plain_search_agrees_on_many_graphs(graph: DataflowGraph, machine: CgraMachine, above: int) -> None:
+    check(graph, machine, above, 3)
+
+
+@pytest.mark.slow
+@settings(derandomize=True, deadline=None, max_examples=300)
+@given(graphs(6), machines(4), st.integers(0, 1))
+def test_a_plain_search_agrees_where_few_slots_are_left(
+    graph: DataflowGraph, machine: CgraMachine, above: int
+) -> None:
+    check(graph, machine, above, 1)
