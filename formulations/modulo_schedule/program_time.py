@@ -26,6 +26,11 @@ class TimeProgram(Formulation):
         self.of = instance
         self.model = cp_model.CpModel()
 
+    @property
+    def terms(self) -> int:
+        """About how many terms the program has once it is built."""
+        return 4 * len(self.of.graph.operations) * self.of.ii + 6 * len(self.of.graph.edges)
+
     def size(self) -> tuple[int, int]:
         return len(self.model.proto.variables), len(self.model.proto.constraints)
 
@@ -53,16 +58,16 @@ class TimeProgram(Formulation):
         horizon = self.of.horizon_stages(spare + 1)
         self.at = [[self.model.new_bool_var(f"y_{v}_{s}") for s in range(self.of.ii)] for v in count]
         self.stage = [self.model.new_int_var(-horizon, horizon, f"k_{v}") for v in count]
-        self.time = [
-            sum(s * at for s, at in enumerate(self.at[v])) + self.of.ii * self.stage[v] for v in count
-        ]
+        reach = self.of.ii * (horizon + 1)
+        self.time = [self.model.new_int_var(-reach, reach, f"t_{v}") for v in count]
         self.count = {u: self.model.new_int_var(0, spare, f"n_{u}") for u in self.of.values}
 
     @family(r"\sum_s y_{v,s} = 1 \quad \forall v, \qquad y_{0,0} = 1,\ k_0 = 0")
     def one_cycle(self) -> None:
         """Every operation issues in one cycle modulo II; the first in cycle 0, as delays of all are free."""
-        for at in self.at:
+        for at, stage, time in zip(self.at, self.stage, self.time, strict=True):
             self.model.add_exactly_one(at)
+            self.model.add(time == sum(s * literal for s, literal in enumerate(at)) + self.of.ii * stage)
         self.model.add_bool_and([self.at[0][0]])
         self.model.add(self.stage[0] == 0)
 

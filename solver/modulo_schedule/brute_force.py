@@ -15,7 +15,6 @@ from mapper.models.modulo_schedule.interval import mii
 from mapper.models.modulo_schedule.latency import edge_latency, result_latency
 from mapper.models.modulo_schedule.mapping import Hop, ModuloSchedule, Placement, Route, Via
 from mapper.solver.method import Effort, Method, Outcome, Progress
-from mapper.workloads.document import InputError
 
 MOST_PLACEMENTS = 200_000
 MOST_MOVES = 1
@@ -32,8 +31,7 @@ BEYOND = (
 def brute_force(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
     """The least II at which a schedule within the horizon exists; proven where it is MII.
 
-    Raises: InputError if there are more than `MOST_PLACEMENTS` placements, if no PE can execute an operation,
-    or a cycle of the graph has distance 0.
+    Raises: InputError if no PE can execute an operation, or a cycle of the graph has distance 0.
     """
     graph = problem.kernel.graph
     least = mii(graph, problem.machine).value
@@ -42,8 +40,8 @@ def brute_force(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedul
     for ii in intervals:
         count = (len(problem.machine.all_pes) * STAGES * ii) ** len(graph.operations)
         if count > MOST_PLACEMENTS:
-            remedy = f"{count} placements are too many for brute-force (most {MOST_PLACEMENTS}); use cp-sat"
-            raise InputError(graph.name, "operations", remedy)
+            left_out = (*BEYOND, f"more than {MOST_PLACEMENTS} placements are not tried")
+            return Outcome(None, None, least, "complete", False, left_out, evaluations)
         for schedule in _schedules(problem, ii):
             stop = effort.stopped()
             if stop is not None:

@@ -17,9 +17,13 @@ LIVES = (2, 3, None)
 """Rounds that values live at the most where an II is decided, in turn; None: as many as can be."""
 FIRST_WORK = 4.0
 """Work spent on each of them before they are taken up again with twice that."""
+LAST_WORK = 32.0
+"""Work after which an II is given up whose complete program is not built."""
 
 MOST_CLAUSES = 400_000
 """A larger program is not built: that alone would take longer than most limits allow."""
+CLAUSES_A_SECOND = 30_000
+"""Clauses that are built and simplified in a second, on a slow core."""
 
 
 def constraint_program(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
@@ -54,15 +58,13 @@ def _decided(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
     program finds it soon, and another searches for it for hours."""
     work, seed = FIRST_WORK, effort.seed
     while True:
-        left_out = None
         for rounds in LIVES:
             seed += 1
             again = replace(effort, seed=seed)
             tried = decide(problem, ii, problem.machine.all_pes, again, rounds=rounds, work=work)
             if tried.answer != "undecided" or effort.stopped() is not None:
                 return tried
-            left_out = tried.left_out
-        if left_out is not None:
+        if tried.left_out is not None and work >= LAST_WORK:
             return tried
         work *= 2
 
@@ -113,6 +115,16 @@ def decide(
         except NamelessError:
             continue
     raise AssertionError("registers that are told apart have names")
+
+
+def too_large(clauses: int, effort: Effort) -> Attempt | None:
+    """What is said of a program that is not built, because it is too large for any limit or for this one."""
+    if clauses > MOST_CLAUSES:
+        return Attempt(None, "undecided", "complete", f"programs above {MOST_CLAUSES} clauses are not built")
+    left = effort.seconds_left()
+    if left is not None and clauses > CLAUSES_A_SECOND * left:
+        return Attempt(None, "undecided", "time_limit", "programs that outlast the limit are not built")
+    return None
 
 
 CONSTRAINT_PROGRAM: Method[ModuloProblem, ModuloSchedule] = Method(

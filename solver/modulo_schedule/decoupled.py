@@ -9,7 +9,7 @@ from mapper.arch.cgra import Pe
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.method import Effort, Method, Outcome
-from mapper.solver.modulo_schedule.constraint_program import decide
+from mapper.solver.modulo_schedule.constraint_program import decide, too_large
 from mapper.solver.modulo_schedule.interval_search import Attempt, least_interval
 
 if TYPE_CHECKING:
@@ -64,6 +64,9 @@ def _decide(problem: ModuloProblem, ii: int, effort: Effort, rounds: int | None)
     from mapper.formulations.modulo_schedule.program_time import TimeProgram
 
     program = TimeProgram(ModuloInstance(problem, ii, problem.machine.all_pes))
+    left_out = too_large(program.terms, effort)
+    if left_out is not None:
+        return left_out
     program.build()
     tries = 0
     while rounds is None or tries < rounds:

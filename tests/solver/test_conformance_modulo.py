@@ -1,0 +1,77 @@
+"""Every method for modulo schedules against every other on the same small problems."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from mapper.arch.cgra import CgraMachine, cgra_from_document
+from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.formulations.modulo_schedule.referee import verify
+from mapper.formulations.verdict import BrokenRule
+from mapper.models.modulo_schedule.mapping import ModuloSchedule
+from mapper.solver.method import Effort, Method
+from mapper.solver.modulo_schedule.catalogue import METHODS
+from mapper.workloads.dataflow_graph import DataflowGraph, Edge, Operation
+from mapper.workloads.kernel import Kernel
+from tests.solver.conformance import (
+    Judgement,
+    Number,
+    check_agreement,
+    check_determinism,
+    check_outcome,
+)
+
+
+def machine(rows: int, columns: int, links: str = "mesh", registers: int = 8) -> CgraMachine:
+    document = {
+        "schema": "mapper.cgra/1", "name": links, "rows": rows, "columns": columns, "links": [links],
+        "pes": [{"at": "all", "classes": ["any"]}], "register_file": {"registers": registers},
+    }  # fmt: skip
+    return cgra_from_document(document, "test")
+
+
+def problem(machine: CgraMachine, *edges: tuple[int, int, int]) -> ModuloProblem:
+    """Edges as source, destination and distance."""
+    count = 1 + max(max(u, w) for u, w, _ in edges)
+    operations = tuple(Operation(f"o{v}", "add") for v in range(count))
+    made = tuple(Edge(u, w, operand, distance) for operand, (u, w, distance) in enumerate(edges))
+    return ModuloProblem(Kernel("graph", DataflowGraph("graph", operations, made)), machine)
+
+
+FAN = problem(machine(1, 5), (0, 1, 0), (0, 2, 0), (0, 3, 0), (0, 4, 0))
+
+PROBLEMS = {
+    "chain": problem(machine(1, 2), (0, 1, 0), (1, 2, 0)),
+    "recurrence": problem(machine(1, 2), (0, 1, 0), (1, 0, 1), (1, 2, 0)),
+    "triangle on a ring of four": problem(machine(2, 2, "torus"), (0, 1, 0), (1, 2, 0), (0, 2, 0)),
+    "one register": problem(machine(1, 2, registers=1), (0, 1, 0), (1, 2, 0), (0, 2, 0)),
+    "no register": problem(machine(1, 2, registers=0), (0, 1, 0), (1, 2, 0), (0, 2, 0)),
+    "value of two iterations ago": problem(machine(1, 2), (0, 1, 2), (0, 1, 0)),
+    "more readers than neighbours": FAN,
+    "interval below the bound": replace(FAN, fixed_ii=0),
+    "interval above the bound": replace(FAN, fixed_ii=3),
+}
+
+
+def judge(posed: ModuloProblem, mapping: ModuloSchedule) -> tuple[tuple[BrokenRule, ...], Number | None]:
+    return verify(posed, mapping).broken, mapping.ii
+
+
+KIND = Judgement(judge)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_methods_agree_on(name: str) -> None:
+    posed = PROBLEMS[name]
+    outcomes = [(method, method.search(posed, Effort())) for method in METHODS]
+    for method, outcome in outcomes:
+        check_outcome(posed, method, KIND, outcome)
+    check_agreement(outcomes)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+@pytest.mark.parametrize("seed", [0, 7])
+def test_same_seed_gives_same_schedule(method: Method[ModuloProblem, ModuloSchedule], seed: int) -> None:
+    check_determinism(PROBLEMS["recurrence"], method, seed)
