@@ -15,40 +15,34 @@ from mapper.solver.modulo_schedule.readout import schedule
 from mapper.solver.modulo_schedule.reservation import STEPS, new_state
 from mapper.solver.modulo_schedule.timing import CHANGES, MOST_CHANGES, timed
 
-RESTARTS = 4
-MOVES = 2000
-"""Steps for every operation of the graph in one start."""
+RESTARTS = 16
+MOVES, LIGHT = 500, 100
+"""Steps for every operation of the graph in one start, and in one of the first ascent."""
 WORK = 3_000_000
 """Moves of values looked at between two looks at the clock."""
-HOTTEST, COLDEST = 1.0, 0.08
+HOTTEST, COLDEST = 0.6, 0.1
 """Temperatures, in conflicts."""
 CONFLICT = 30.0
 """What a conflict costs, in the prices of `route_search`."""
 
 
-def _at(trial: Trial, ii: int, starts: range) -> ModuloSchedule | None:
+def _start(trial: Trial, ii: int, start: int, light: bool) -> ModuloSchedule | None:
+    """One start: a schedule, or None when all steps are done."""
     t = trial.instance.tables(ii)
-    steps = MOVES * trial.instance.operations
-    old = new_state(t, CONFLICT)
-    for _ in starts:
-        s = new_state(t, CONFLICT)
-        times = min(MOST_CHANGES, CHANGES * trial.instance.operations)
-        s.wish[:] = timed(t, trial.rng.randrange(1 << 31), times)
-        fill(t, s, trial.rng.randrange(1 << 31))
-        done = False
-        while not done and s.counters[STEPS] < steps:
-            if trial.is_over():
-                return None
-            done = anneal(t, s, old, trial.rng.randrange(1 << 31), HOTTEST, COLDEST, steps, WORK)
-        trial.evaluations += int(s.counters[STEPS])
-        found = schedule(trial.instance, s, ii, trial.instance.registers) if done else None
-        if found is not None:
-            return found
-    return None
+    operations = trial.instance.operations
+    steps = operations * (LIGHT if light else MOVES)
+    s, old = new_state(t, CONFLICT), new_state(t, CONFLICT)
+    s.wish[:] = timed(t, trial.rng.randrange(1 << 31), min(MOST_CHANGES, CHANGES * operations))
+    fill(t, s, trial.rng.randrange(1 << 31))
+    done = False
+    while not done and s.counters[STEPS] < steps and not trial.is_over():
+        done = anneal(t, s, old, trial.rng.randrange(1 << 31), HOTTEST, COLDEST, steps, WORK)
+    trial.evaluations += int(s.counters[STEPS])
+    return schedule(trial.instance, s, ii, trial.instance.registers) if done else None
 
 
 def _search(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
-    return searched(problem, effort, _at, RESTARTS)
+    return searched(problem, effort, _start, RESTARTS)
 
 
 ANNEALING: Method[ModuloProblem, ModuloSchedule] = Method(

@@ -27,18 +27,22 @@ class Trial:
         return self.effort.stopped() is not None
 
 
-Attempt = Callable[[Trial, int, range], "ModuloSchedule | None"]
-"""Looks for a schedule at an II, from the starts with these numbers."""
+Start = Callable[[Trial, int, int, bool], "ModuloSchedule | None"]
+"""Looks for a schedule at an II, once; the number of the start, and whether it is a light one."""
+
+TIES = 8
+"""More starts at the II that was found, for fewer stages and moves, at the most."""
+TIED_STEPS = 4000
+"""Steps after which no more of them begins."""
 
 
-def searched(
-    problem: ModuloProblem, effort: Effort, attempt: Attempt, starts: int
-) -> Outcome[ModuloSchedule]:
-    """The schedule of the least II at which ``attempt`` finds one, proven where that II is the bound.
+def searched(problem: ModuloProblem, effort: Effort, start: Start, starts: int) -> Outcome[ModuloSchedule]:
+    """The schedule of the least II at which ``start`` finds one, proven where that II is the bound.
 
     A light ascent, one start for an II and wider steps the higher it is, finds some schedule soon. Then come
     rounds in which every smaller II, downwards, gets as many starts as it had, until it had all. At an II of
-    MII + operations + latencies the operations fit one after the other; beyond it nothing is tried.
+    MII + operations + latencies the operations fit one after the other; beyond it nothing is tried. A few more
+    starts at the least II choose the schedule with the fewest stages, then moves.
 
     Raises: InputError if no PE can execute an operation, or a cycle of the graph has distance 0.
     """
@@ -59,24 +63,47 @@ def searched(
     trial = Trial(instance, effort)
     found: ModuloSchedule | None = None
     ii = bound
-    while ii <= last and found is None and effort.stopped() is None:
-        found = _tried(trial, attempt, ii, range(1))
+    while ii <= last and found is None and not trial.is_over():
+        found = _once(trial, start, ii, 0, True)
         ii += max(1, ii // 4)
-    had = 1
-    while had < starts and (found is None or found.ii > bound) and effort.stopped() is None:
+    had, more = 0, 1
+    while had < starts and (found is None or found.ii > bound) and not trial.is_over():
         effort.report(Progress(None if found is None else found.ii, bound, trial.evaluations))
         for ii in range(last if found is None else found.ii - 1, bound - 1, -1):
-            better = _tried(trial, attempt, ii, range(had, min(starts, 2 * had)))
+            better = _first(trial, start, ii, range(had, had + more))
             found = found if better is None else better
-            if effort.stopped() is not None:
+            if trial.is_over():
                 break
-        had *= 2
+        had, more = had + more, min(max(1, had + more), starts - had - more)
     value = None if found is None else found.ii
     proven = value == bound
+    if found is not None:
+        found = _tied(trial, start, found, starts)
     reason = "complete" if proven else effort.stopped() or "heuristic"
     return Outcome(found, value, bound, reason, proven, evaluations=trial.evaluations)
 
 
-def _tried(trial: Trial, attempt: Attempt, ii: int, starts: range) -> ModuloSchedule | None:
-    trial.rng = random.Random(f"{trial.effort.seed} {ii} {starts.start}")
-    return attempt(trial, ii, starts)
+def _once(trial: Trial, start: Start, ii: int, number: int, light: bool) -> ModuloSchedule | None:
+    trial.rng = random.Random(f"{trial.effort.seed} {ii} {number} {light}")
+    return start(trial, ii, number, light)
+
+
+def _first(trial: Trial, start: Start, ii: int, numbers: range) -> ModuloSchedule | None:
+    """The first schedule at ``ii`` from these starts."""
+    for number in numbers:
+        found = _once(trial, start, ii, number, False)
+        if found is not None or trial.is_over():
+            return found
+    return None
+
+
+def _tied(trial: Trial, start: Start, found: ModuloSchedule, starts: int) -> ModuloSchedule:
+    """The schedule with the fewest stages, then moves, of ``found`` and those of a few more starts."""
+    begun = trial.evaluations
+    for number in range(starts, starts + TIES):
+        if trial.is_over() or trial.evaluations - begun > TIED_STEPS:
+            break
+        other = _once(trial, start, found.ii, number, True)
+        if other is not None and (other.stages, len(other.moves)) < (found.stages, len(found.moves)):
+            found = other
+    return found

@@ -91,6 +91,7 @@ class Instance:
         ports = file.registers if file.read_ports is None else file.read_ports
         self._capacity = _integers([1, 1, min(file.registers, _MOST_REGISTERS), ports])
         self._memory_ports = machine.memory_ports or 0
+        self._last: Tables | None = None
 
     @cached_property
     def moves(self) -> Array:
@@ -99,15 +100,18 @@ class Instance:
         return found
 
     def tables(self, ii: int) -> Tables:
-        """The tables at ``ii``, at which every recurrence must fit."""
+        """The tables at ``ii``, at which every recurrence must fit; those of the last II are kept."""
+        if self._last is not None and self._last.ii == ii:
+            return self._last
         shift = self.iterations * np.int32(ii)
         order, length = self._forward, self.delay - shift
         distance = _time_distance(self.operations, self.source[order], self.destination[order], length[order])
-        return Tables(
+        self._last = Tables(
             ii, len(self.pes), self._memory_ports, self.source, self.destination, shift, self.delay,
             np.array(self.carries, np.bool_), self.latency, self._memory, *self._incident, *self._readers,
             *self._able, self._kind, self._capacity, self.moves, distance,
         )  # fmt: skip
+        return self._last
 
 
 _MOST_REGISTERS = 24

@@ -22,8 +22,8 @@ from mapper.solver.modulo_schedule.reservation import STEPS, new_state
 from mapper.solver.modulo_schedule.timing import CHANGES, MOST_CHANGES, timed
 
 RESTARTS = 32
-PLACEMENTS = 40
-"""Placements for every operation of the graph in one start, those that are taken back included."""
+PLACEMENTS, LIGHT = 20, 5
+"""Placements for every operation of the graph in one start, and in one of the first ascent."""
 WORK = 3_000_000
 """Moves looked at between two looks at the clock."""
 CONFLICT = 12.0
@@ -56,35 +56,23 @@ def _order(t: Tables, start: int, rng: random.Random) -> list[int]:
     return order
 
 
-def _start(trial: Trial, t: Tables, start: int) -> ModuloSchedule | None:
+def _start(trial: Trial, ii: int, start: int, light: bool) -> ModuloSchedule | None:
     """One start: a schedule, or None when the budget is used up."""
+    t = trial.instance.tables(ii)
     operations = trial.instance.operations
     s = new_state(t, CONFLICT)
-    steps = min(MOST_CHANGES, CHANGES * operations)
-    s.wish[:] = timed(t, trial.rng.randrange(1 << 31), steps)
+    s.wish[:] = timed(t, trial.rng.randrange(1 << 31), min(MOST_CHANGES, CHANGES * operations))
     s.rank[_order(t, start, trial.rng)] = np.arange(operations)
-    while s.counters[STEPS] < PLACEMENTS * operations:
-        if trial.is_over():
-            return None
-        done = negotiate(t, s, trial.rng.randrange(1 << 31), WORK, PLACEMENTS * operations)
-        if done:
-            trial.evaluations += int(s.counters[STEPS])
-            return schedule(trial.instance, s, t.ii, trial.instance.registers)
+    budget = operations * (LIGHT if light else PLACEMENTS)
+    done = False
+    while not done and s.counters[STEPS] < budget and not trial.is_over():
+        done = negotiate(t, s, trial.rng.randrange(1 << 31), WORK, budget)
     trial.evaluations += int(s.counters[STEPS])
-    return None
-
-
-def _at(trial: Trial, ii: int, starts: range) -> ModuloSchedule | None:
-    t = trial.instance.tables(ii)
-    for start in starts:
-        found = _start(trial, t, start)
-        if found is not None or trial.is_over():
-            return found
-    return None
+    return schedule(trial.instance, s, ii, trial.instance.registers) if done else None
 
 
 def _search(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
-    return searched(problem, effort, _at, RESTARTS)
+    return searched(problem, effort, _start, RESTARTS)
 
 
 ITERATIVE: Method[ModuloProblem, ModuloSchedule] = Method(

@@ -44,7 +44,7 @@ class _Readout:
         for edge in edges:
             known = self.places[int(instance.source[edge])]
             for hop in range(1, int(s.hops[edge])):
-                at = int(s.hop_pe[edge, hop]), int(s.hop_time[edge, hop])
+                at = int(s.way[edge, hop, 0]), int(s.way[edge, hop, 1])
                 known.setdefault(at, _Place(*at))
         ready: dict[int, set[int]] = defaultdict(set)
         for known in self.places:
@@ -62,10 +62,10 @@ class _Readout:
         reader = int(s.pe[consumer])
         until = int(s.time[consumer]) + int(self.instance.iterations[edge]) * self.ii
         for hop in range(hops):
-            pe = int(s.hop_pe[edge, hop])
+            pe = int(s.way[edge, hop, 0])
             more = hop + 1 < hops
-            by = int(s.hop_pe[edge, hop + 1]) if more else reader
-            cycle = int(s.hop_time[edge, hop + 1]) - 1 if more else until
+            by = int(s.way[edge, hop + 1, 0]) if more else reader
+            cycle = int(s.way[edge, hop + 1, 1]) - 1 if more else until
             made = known[by, cycle + 1] if more else None
             if made is not None and made.parent is not None:
                 continue

@@ -12,9 +12,9 @@ import numpy as np
 from mapper.solver.compiled import compiled
 from mapper.solver.modulo_schedule.instance import NO_PATH, Array, Tables
 
-CHANGES = 400
+CHANGES = 100
 """Changes of times for every operation of the graph."""
-MOST_CHANGES = 40_000
+MOST_CHANGES = 20_000
 HOTTEST, COLDEST = 8.0, 0.2
 MOVE, WAIT, EDGE, CROWD = 6.0, 0.4, 0.05, 12.0
 """Cost of a move, of a cycle in which a value waits for its last reader, for any reader, and of an operation for
