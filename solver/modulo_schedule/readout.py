@@ -20,8 +20,8 @@ class _Place:
 
     pe: int
     time: int
+    last: int
     parent: _Place | None = None
-    last: int = -1
     register: int | None = None
     reads: set[int] = field(default_factory=set)
 
@@ -39,13 +39,13 @@ class _Readout:
         self.final: dict[int, _Place] = {}
         for net in range(instance.operations):
             time = int(s.time[net]) + int(instance.latency[net])
-            self.places.append({(int(s.pe[net]), time): _Place(int(s.pe[net]), time)})
+            self.places.append({(int(s.pe[net]), time): _Place(int(s.pe[net]), time, time - 1)})
         edges = [edge for edge, carries in enumerate(instance.carries) if carries]
         for edge in edges:
             known = self.places[int(instance.source[edge])]
             for hop in range(1, int(s.hops[edge])):
                 at = int(s.way[edge, hop, 0]), int(s.way[edge, hop, 1])
-                known.setdefault(at, _Place(*at))
+                known.setdefault(at, _Place(*at, at[1] - 1))
         ready: dict[int, set[int]] = defaultdict(set)
         for known in self.places:
             for pe, time in known:
