@@ -24,6 +24,8 @@ def reduce_addresses(
     for node in tuple(body.nodes):
         parts = None if node.index_form is None else split(node.index_form)
         if parts is None or node.index_form is None:
+            if node.array is not None:
+                _displace(body, node)
             continue
         stride, first = parts[0], at(node.index_form, 0, symbols)
         if stride == 0:
@@ -38,6 +40,20 @@ def reduce_addresses(
         shared[group] = (pointer, start, uses + 1)
         node.operands = (pointer, *node.operands[1:])
         node.offset = first - start
+
+
+def _displace(body: LoopBody, node: Node) -> None:
+    """Takes what is added to a computed index into the displacement."""
+    index = node.operands[0]
+    while index.node is not None and body.nodes[index.node].opcode == "add":
+        left, right = body.nodes[index.node].operands
+        if right.literal is not None:
+            index, node.offset = left, node.offset + right.literal
+        elif left.literal is not None:
+            index, node.offset = right, node.offset + left.literal
+        else:
+            break
+    node.operands = (index, *node.operands[1:])
 
 
 def _pointer(body: LoopBody, node: Node, first: int, stride: int) -> Value:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pycparser import c_ast
 
 from mapper.workloads.c_body import Kind, LoopBody, Value, floating, integer
-from mapper.workloads.c_file import fault
+from mapper.workloads.c_file import OPERATION_CALLS, fault, is_operation
 from mapper.workloads.document import InputError
 from mapper.workloads.opcode import rounded, wrapped
 
@@ -107,6 +107,8 @@ class Expressions:
             return self._ternary(node, predicate)
         if isinstance(node, c_ast.Cast):
             return self.converted(self.value(node.expr, predicate), self.kind_of(node.to_type.type), node)
+        if is_operation(node):
+            return self._call(node, predicate)
         what = "an assignment" if isinstance(node, c_ast.Assignment) else type(node).__name__
         raise self.fault(node, f"{what} inside an expression is outside the subset; write it as a statement")
 
@@ -248,6 +250,12 @@ class Expressions:
         if value.kind == "float":
             raise self.fault(node, "~ needs an integer; cast it")
         return self.body.operation("neg" if node.op == "-" else "not", (value,), value.kind)
+
+    def _call(self, node: c_ast.FuncCall, predicate: Value | None) -> Value:
+        values = [self.converted(self.value(one, predicate), "float", node) for one in node.args.exprs]
+        if len(values) != 2:
+            raise self.fault(node, f"{node.name.name} takes two numbers; give two")
+        return self.body.operation(OPERATION_CALLS[str(node.name.name)], (values[0], values[1]), "float")
 
     def _ternary(self, node: c_ast.TernaryOp, predicate: Value | None) -> Value:
         condition = self.truth(self.value(node.cond, predicate))

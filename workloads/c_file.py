@@ -11,7 +11,7 @@ from mapper.workloads.c_text import preprocessed
 from mapper.workloads.document import InputError
 
 REFUSED = {
-    "FuncCall": "function calls are outside the subset; write the function out",
+    "FuncCall": "function calls are outside the subset, but for fmaxf and fminf; write the function out",
     "Goto": "goto is outside the subset; use for and if",
     "Label": "labels are outside the subset; use for and if",
     "Switch": "switch is outside the subset; use if",
@@ -26,6 +26,8 @@ REFUSED = {
     "ExprList": "the comma operator is outside the subset; write one statement each",
 }
 """Per node type of the parser why it is refused inside a function."""
+OPERATION_CALLS = {"fmaxf": "fmax", "fminf": "fmin"}
+"""Functions of C's library that are one operation."""
 
 
 @dataclass(frozen=True)
@@ -119,8 +121,18 @@ def _check_subset(function: c_ast.FuncDef, source: str) -> None:
     while waiting:
         node = waiting.pop()
         remedy = REFUSED.get(type(node).__name__)
-        if remedy is not None:
+        if remedy is not None and not is_operation(node):
             raise fault(source, node, name, remedy)
         if isinstance(node, c_ast.UnaryOp) and node.op in ("*", "&"):
             raise fault(source, node, name, "pointers are outside the subset; use arrays and subscripts")
-        waiting += [child for _, child in reversed(node.children())]
+        waiting += list(node.args.exprs) if is_operation(node) else [c for _, c in reversed(node.children())]
+
+
+def is_operation(node: c_ast.Node) -> bool:
+    """Whether ``node`` is a call that is one operation."""
+    return (
+        isinstance(node, c_ast.FuncCall)
+        and isinstance(node.name, c_ast.ID)
+        and node.name.name in OPERATION_CALLS
+        and node.args is not None
+    )

@@ -15,6 +15,7 @@ from mapper.workloads.c_loop import LoopHeader, header_of, start_of
 
 ASSUMED_INTEGER = 8
 ASSUMED_FLOAT = 0.5
+"""The first parameter of its type; each further one is one, or a half, more, so that mixing them up shows."""
 LARGEST_ARRAY_WORDS = 1 << 24
 
 
@@ -49,7 +50,8 @@ class Lowering(Expressions):
             return
         kind = self.kind_of(parameter.type)
         self.kinds[name] = kind
-        number = ASSUMED_FLOAT if kind == "float" else ASSUMED_INTEGER
+        before = sum((self.kinds[other] == "float") == (kind == "float") for other in self.assumed)
+        number = ASSUMED_FLOAT * (1 + before) if kind == "float" else ASSUMED_INTEGER + before
         self.scalars[name] = self._named(name, kind, number)
         self.assumed.add(name)
 

@@ -58,3 +58,8 @@ def test_a_pointer_serves_no_more_accesses_than_are_allowed() -> None:
     made = kernel("y[0] = a[i] + a[i + 1] + a[i + 2];", pointer_uses=2)
     assert pointers(made) == [("at_a", 1), ("at_a_2", 3)]
     assert offsets(made)[:3] == [("load_a", 0), ("load_a_2", 1), ("load_a_3", 0)]
+
+
+def test_what_is_added_to_an_index_that_data_decide_becomes_its_displacement() -> None:
+    made = kernel("int p = b[i] & 7; y[0] = a[p] + a[p + 3];")
+    assert offsets(made)[1:3] == [("load_a", 0), ("load_a_2", 3)]
