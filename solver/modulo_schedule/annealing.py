@@ -10,7 +10,7 @@ from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.method import Effort, Method, Outcome
 from mapper.solver.modulo_schedule.annealing_step import anneal, fill
-from mapper.solver.modulo_schedule.ascent import Trial, searched
+from mapper.solver.modulo_schedule.ascent import Trial, prepare, searched
 from mapper.solver.modulo_schedule.readout import schedule
 from mapper.solver.modulo_schedule.reservation import STEPS, new_state
 from mapper.solver.modulo_schedule.timing import CHANGES, MOST_CHANGES, timed
@@ -46,5 +46,9 @@ def _search(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
 
 
 ANNEALING: Method[ModuloProblem, ModuloSchedule] = Method(
-    "annealing", False, "simulated annealing of places and cycles with routing, restarted", _search
+    "annealing",
+    False,
+    "simulated annealing of places and cycles with routing, restarted",
+    _search,
+    lambda: prepare(_start),
 )

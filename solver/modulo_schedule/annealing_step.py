@@ -69,7 +69,7 @@ def _chosen(t: Tables, s: State) -> int:
     if cell < 0:
         return np.random.randint(len(s.pe))
     net: int = s.book[cell, 2 + 2 * np.random.randint(s.book[cell, 0])] >> 32
-    if np.random.random() < 0.5:
+    if np.random.random() < 0.5 and t.edge_start[net] < t.edge_start[net + 1]:
         edge = t.edge[np.random.randint(t.edge_start[net], t.edge_start[net + 1])]
         net = t.source[edge] if np.random.random() < 0.5 else t.destination[edge]
     return net

@@ -5,12 +5,16 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from sys import maxsize
 
+from mapper.arch.cgra import cgra_from_document
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.interval import mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.method import Effort, Outcome, Progress
 from mapper.solver.modulo_schedule.instance import LARGEST, Instance
+from mapper.workloads.dataflow_graph import DataflowGraph, Edge, Operation
+from mapper.workloads.kernel import Kernel
 
 
 @dataclass
@@ -34,6 +38,10 @@ TIES = 8
 """More starts at the II that was found, for fewer stages and moves, at the most."""
 TIED_STEPS = 4000
 """Steps after which no more of them begins."""
+
+
+MOST_STEPS = 150_000
+"""Steps after which no round begins, if time is not limited: less than a minute."""
 
 
 def searched(problem: ModuloProblem, effort: Effort, start: Start, starts: int) -> Outcome[ModuloSchedule]:
@@ -67,7 +75,10 @@ def searched(problem: ModuloProblem, effort: Effort, start: Start, starts: int) 
         found = _once(trial, start, ii, 0, True)
         ii += max(1, ii // 4)
     had, more = 0, 1
+    most = MOST_STEPS if effort.deadline is None else maxsize
     while had < starts and (found is None or found.ii > bound) and not trial.is_over():
+        if found is not None and trial.evaluations > most:
+            break
         effort.report(Progress(None if found is None else found.ii, bound, trial.evaluations))
         for ii in range(last if found is None else found.ii - 1, bound - 1, -1):
             better = _first(trial, start, ii, range(had, had + more))
@@ -107,3 +118,13 @@ def _tied(trial: Trial, start: Start, found: ModuloSchedule, starts: int) -> Mod
         if other is not None and (other.stages, len(other.moves)) < (found.stages, len(found.moves)):
             found = other
     return found
+
+
+def prepare(start: Start) -> None:
+    """Compile, or load from disk, what a heuristic runs, on a loop of two operations."""
+    edges = (Edge(0, 1, 0), Edge(1, 1, 1, 1, None, (0,)))
+    graph = DataflowGraph("sum", (Operation("x", "mov"), Operation("sum", "add")), edges)
+    fields = {"schema": "mapper.cgra/1", "name": "pair", "rows": 1, "columns": 2, "links": ["mesh"]}
+    units = {"pes": [{"at": "all", "classes": ["any"]}], "register_file": {"registers": 1}}
+    problem = ModuloProblem(Kernel("sum", graph), cgra_from_document(fields | units, "pair"))
+    searched(problem, Effort(), start, 1)

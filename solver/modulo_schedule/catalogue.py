@@ -4,32 +4,92 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from math import inf
 
+from mapper.arch.cgra import CgraMachine
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.models.modulo_schedule.interval import res_mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.method import Effort, Method, Outcome
 from mapper.solver.modulo_schedule.annealing import ANNEALING
 from mapper.solver.modulo_schedule.brute_force import BRUTE_FORCE
 from mapper.solver.modulo_schedule.constraint_program import CONSTRAINT_PROGRAM
 from mapper.solver.modulo_schedule.decoupled import DECOUPLED
+from mapper.solver.modulo_schedule.embedding import corners, embed
 from mapper.solver.modulo_schedule.iterative import ITERATIVE
+from mapper.workloads.document import InputError
 
-SHARES = ((ITERATIVE, 0.3), (CONSTRAINT_PROGRAM, 0.6), (ANNEALING, 1.0))
-"""Methods in turn, with the share of the time that is left they may take, if there is a limit."""
+STAGES = (
+    (ITERATIVE, False, 0.3),
+    (ITERATIVE, True, 0.2),
+    (CONSTRAINT_PROGRAM, False, 0.6),
+    (CONSTRAINT_PROGRAM, True, 0.4),
+    (ANNEALING, False, 1.0),
+)
+"""Methods in turn, whether on the corners of the array, and the share of the time that is left they may take, if there
+is a limit."""
 
 
 def _automatic(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
-    """A heuristic first: a schedule at MII is proven by that. Else CP-SAT decides the intervals in between."""
+    """A heuristic first: a schedule at MII is proven by that. Else CP-SAT decides the intervals in between.
+
+    Both are also tried on every smaller array at the corner of the machine on which the operations would fit into
+    a smaller II than was found: a schedule there is one of the whole (`embedding`). So a larger array ends no worse
+    than one it contains, up to time: either its own II is below what the smaller one can reach, or the searches that
+    the smaller one would get are made, with a share of the limit; if these are cut short, a smaller array that had
+    the whole time for itself can still come out ahead. Without a limit nothing is cut short.
+    """
     best: Outcome[ModuloSchedule] | None = None
-    for method, share in SHARES:
+    for method, on_corners, share in STAGES:
         left = effort.seconds_left()
         own = effort if left is None else replace(effort, deadline=time.monotonic() + share * left)
-        outcome = replace(method.search(problem, own), method=method.name)
-        best = outcome if best is None else _better(best, outcome)
+        if on_corners:
+            assert best is not None
+            best = _on_corners(problem, own, method, best)
+        else:
+            outcome = replace(method.search(problem, own), method=method.name)
+            best = outcome if best is None else _better(best, outcome)
         if best.proven or effort.stopped() is not None:
             break
     assert best is not None
+    return best if best.proven else replace(best, stop=effort.stopped() or best.stop)
+
+
+def _on_corners(
+    problem: ModuloProblem,
+    effort: Effort,
+    method: Method[ModuloProblem, ModuloSchedule],
+    best: Outcome[ModuloSchedule],
+) -> Outcome[ModuloSchedule]:
+    """The better one of ``best`` and what ``method`` finds on smaller arrays of the machine."""
+    machine = problem.machine
+    floors = [(corner, _floor(problem, corner)) for corner in corners(machine)]
+    for position, (corner, floor) in enumerate(floors):
+        if effort.stopped() is not None:
+            break
+        limit = inf if best.value is None else best.value
+        if floor is None or floor >= limit:
+            continue
+        # Larger corners first, each with half of the time that is left, since they have the most to offer.
+        left = effort.seconds_left()
+        share = 0.5 if position + 1 < len(floors) else 1.0
+        own = effort if left is None else replace(effort, deadline=time.monotonic() + share * left)
+        found = method.search(replace(problem, machine=corner), own)
+        if found.mapping is not None and found.mapping.ii < limit:
+            whole = embed(found.mapping, corner, machine)
+            ours = Outcome(whole, whole.ii, best.bound, found.stop, False, evaluations=found.evaluations)
+            best = _better(best, replace(ours, method=method.name))
+            if best.proven:
+                break
     return best
+
+
+def _floor(problem: ModuloProblem, corner: CgraMachine) -> int | None:
+    """The least II at which the operations fit on a corner; None if it lacks a unit."""
+    try:
+        return res_mii(problem.kernel.graph, corner).value
+    except InputError:
+        return None
 
 
 def _better(one: Outcome[ModuloSchedule], other: Outcome[ModuloSchedule]) -> Outcome[ModuloSchedule]:
@@ -48,7 +108,7 @@ def _better(one: Outcome[ModuloSchedule], other: Outcome[ModuloSchedule]) -> Out
 
 
 AUTOMATIC: Method[ModuloProblem, ModuloSchedule] = Method(
-    "auto", True, "a heuristic, and CP-SAT where it does not meet the bound", _automatic
+    "auto", True, "a heuristic, and CP-SAT where it does not meet the bound", _automatic, ITERATIVE.prepare
 )
 
 METHODS: tuple[Method[ModuloProblem, ModuloSchedule], ...] = (

@@ -43,6 +43,33 @@ def embed(
     return ModuloSchedule(schedule.ii, placements, routes)
 
 
+def corners(machine: CgraMachine) -> list[CgraMachine]:
+    """The arrays of fewer rows or columns at the first corner of ``machine``, the most PEs first; a torus is
+    left open. Every one of them is contained in it."""
+    sizes = [(rows + 1, columns + 1) for rows in range(machine.rows) for columns in range(machine.columns)]
+    sizes.sort(key=lambda size: (-size[0] * size[1], abs(size[0] - size[1]), size))
+    return [_corner(machine, *size) for size in sizes[1:]]
+
+
+def _corner(machine: CgraMachine, rows: int, columns: int) -> CgraMachine:
+    links: list[object] = []
+    for link in machine.links:
+        if isinstance(link, str):
+            links.append("mesh" if link == "torus" else link)
+        elif all(pe[0] < rows and pe[1] < columns for pe in link):
+            links.append(link)
+    groups = [
+        {
+            "at": "all" if group.at == "all" else [pe for pe in group.at if pe[0] < rows and pe[1] < columns],
+            "classes": group.classes,
+        }
+        for group in machine.pes
+    ]
+    size = {"name": f"{rows}x{columns} of {machine.name}"[:64], "rows": rows, "columns": columns}
+    fields = machine.model_dump(by_alias=True) | size | {"links": links, "pes": groups}
+    return CgraMachine.model_validate(fields)
+
+
 def _shifted(pe: Pe, offset: Pe) -> Pe:
     return pe[0] + offset[0], pe[1] + offset[1]
 

@@ -8,13 +8,14 @@ order by height, the others grow from the tightest recurrence along the edges.
 from __future__ import annotations
 
 import random
+from heapq import heapify, heappop, heappush
 
 import numpy as np
 
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.method import Effort, Method, Outcome
-from mapper.solver.modulo_schedule.ascent import Trial, searched
+from mapper.solver.modulo_schedule.ascent import Trial, prepare, searched
 from mapper.solver.modulo_schedule.instance import NO_PATH, Tables
 from mapper.solver.modulo_schedule.negotiation import negotiate
 from mapper.solver.modulo_schedule.readout import schedule
@@ -43,16 +44,21 @@ def _order(t: Tables, start: int, rng: random.Random) -> list[int]:
     np.fill_diagonal(both, False)
     tight = np.where(both, t.distance + t.distance.T, NO_PATH).max(axis=1, initial=NO_PATH)
     mobility = int(height.max(initial=0)) - height - known.max(axis=0, initial=0)
-    joined = [0] * len(height)
-    left, order = set(operations), list[int]()
     key = [(-int(tight[v]), float(mobility[v]) + 3 * rng.random()) for v in operations]
-    while left:
-        chosen = min(left, key=lambda v: (not joined[v], key[v][0], key[v][1] - 2 * joined[v]))
-        left.remove(chosen)
+    joined, placed, order = [0] * len(height), [False] * len(height), list[int]()
+    queue = [(True, *key[v], v) for v in operations]
+    heapify(queue)
+    while queue:
+        chosen = heappop(queue)[-1]
+        if placed[chosen]:
+            continue
+        placed[chosen] = True
         order.append(chosen)
         for edge in t.edge[t.edge_start[chosen] : t.edge_start[chosen + 1]]:
-            joined[t.source[edge]] += 1
-            joined[t.destination[edge]] += 1
+            for end in (int(t.source[edge]), int(t.destination[edge])):
+                joined[end] += 1
+                if not placed[end]:
+                    heappush(queue, (False, key[end][0], key[end][1] - 2 * joined[end], end))
     return order
 
 
@@ -76,5 +82,9 @@ def _search(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
 
 
 ITERATIVE: Method[ModuloProblem, ModuloSchedule] = Method(
-    "iterative", False, "iterative modulo scheduling with routing, recurrences first, restarted", _search
+    "iterative",
+    False,
+    "iterative modulo scheduling with routing, recurrences first, restarted",
+    _search,
+    lambda: prepare(_start),
 )

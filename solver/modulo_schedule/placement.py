@@ -13,7 +13,7 @@ import numpy as np
 from mapper.solver.compiled import compiled
 from mapper.solver.modulo_schedule import reservation, route_search
 from mapper.solver.modulo_schedule.instance import NO_PATH, Tables
-from mapper.solver.modulo_schedule.reservation import CANDIDATES, OUTPUT, SLOT, Array, State
+from mapper.solver.modulo_schedule.reservation import CANDIDATES, OUTPUT, SLOT, WORK, Array, State
 from mapper.solver.modulo_schedule.route_search import MOVE
 
 EJECT = 60.0
@@ -110,6 +110,8 @@ def _shortlist(
     how many there are then."""
     kind = t.kind[operation]
     ii = t.ii
+    looked = t.able_start[kind + 1] - t.able_start[kind] + (len(s.pe) if hurried else 0)
+    s.counters[WORK] += max(0, stop - begin + 1) * looked
     for time in range(begin, stop + 1):
         base = hurry(t, s, operation, time) if hurried else 0.0
         base += WISH * abs(time - s.wish[operation])
