@@ -58,6 +58,8 @@ def _able(graph: DataflowGraph, machine: CgraMachine) -> list[frozenset[Pe]]:
         for v, operation in enumerate(graph.operations)
     ]
     reached = _reached(machine)
+    if len(set(reached.values())) == 1:
+        return able
     changed = True
     while changed:
         changed = False
@@ -73,14 +75,18 @@ def _able(graph: DataflowGraph, machine: CgraMachine) -> list[frozenset[Pe]]:
 
 
 def _reached(machine: CgraMachine) -> dict[Pe, frozenset[Pe]]:
-    """For every PE those to which moves can bring a value."""
+    """For every PE those to which moves can bring a value; PEs that reach each other share the set."""
+    import networkx
+
+    links = networkx.DiGraph(
+        (giver, reader) for giver, readers in machine.readers.items() for reader in readers
+    )
     found: dict[Pe, frozenset[Pe]] = {}
-    for start in machine.all_pes:
-        reached, rim = {start}, [start]
-        while rim:
-            rim = [pe for giver in rim for pe in machine.readers[giver] if pe not in reached]
-            reached.update(rim)
-        found[start] = frozenset(reached)
+    # Components come before those that lead to them.
+    for component in networkx.strongly_connected_components(links):
+        beyond = {reader for pe in component for reader in links[pe]} - component
+        reached = frozenset(component).union(*(found[pe] for pe in beyond))
+        found.update(dict.fromkeys(component, reached))
     return found
 
 

@@ -7,7 +7,8 @@ why no schedule is lost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 from mapper.formulations.formulation import family, objective
@@ -37,20 +38,21 @@ class ModuloProgram(ValueProgram):
         """A demand reads in the round of its value's time that the stages of reader and producer leave."""
         for demand, literals in zip(self.of.demands, self.round, strict=True):
             u, w = demand.source, demand.destination
-            self.model.add_exactly_one(literals)
+            self.model.add_exactly_one(list(literals.values()))
             carried = sum((s + self.of.latency[u]) // self.of.ii * at for s, at in enumerate(self.at[u]))
             stage = self.stage[w] + demand.distance - self.stage[u] - carried
-            self.model.add(stage == sum(g * literal for g, literal in enumerate(literals)))
+            self.model.add(stage == sum(g * literal for g, literal in literals.items()))
 
     @family(r"x_{w,q,s} \wedge b_{d,g} \Rightarrow r_{u,g,q,s} \vee \bigvee_{q' \to q} o_{u,g,q',s}")
     def demanded_values(self) -> None:
         """Where and when an operation issues, every value that it reads is within reach."""
         for demand, literals in zip(self.of.demands, self.round, strict=True):
             for q in self.of.able[demand.destination]:
-                for g, s in self.cells:
-                    without = [~self.issue[demand.destination, q, s], ~literals[g]]
-                    places = self.within_reach(demand.source, (g, s), q)
-                    self.model.add_bool_or([*without, *places])
+                for g, s in self.cells[demand.source]:
+                    issue = self.issue.get((demand.destination, q, s))
+                    if issue is not None:
+                        places = self.within_reach(demand.source, (g, s), q)
+                        self.model.add_bool_or([~issue, ~literals[g], *places])
 
     @family(r"t_w + \delta\,II \ge t_v + \lambda_e \quad \forall e = (v, w, \delta)")
     def dependences(self) -> None:
@@ -85,11 +87,12 @@ class ModuloProgram(ValueProgram):
             from_register = {d: self.literal("f", d) for d in reading}
             self.model.add(sum(from_register.values()) <= ports)
             for d, literal in from_register.items():
-                for q in able:
-                    for g, s in self.cells:
-                        places = self.outputs(self.of.demands[d].source, (g, s), q)
-                        without = [~self.issue[v, q, s], ~self.round[d][g]]
-                        self.model.add_bool_or([*without, literal, *places])
+                u = self.of.demands[d].source
+                for q, (g, s) in product(able, self.cells[u]):
+                    issue = self.issue.get((v, q, s))
+                    if issue is not None:
+                        places = self.outputs(u, (g, s), q)
+                        self.model.add_bool_or([~issue, ~self.round[d][g], literal, *places])
 
     @family(
         r"n_u = \sum_{g,q,s} m_{u,g,q,s},\ \sum_u n_u \le M,\quad t_w + \delta\,II - t_u - \lambda_u < II\,(n_u + 1)"
@@ -104,24 +107,27 @@ class ModuloProgram(ValueProgram):
             in_cycle[s].append(move)
         for u, literals in of_value.items():
             self.model.add(sum(literals) == self.count[u])
-        self.model.add(sum(self.count.values()) <= self.moves)
+        self.model.add(sum(self.count.values()) <= self.most_moves)
         for literals in in_cycle:
             self.model.add(sum(literals) <= len(self.of.pes))
-        for demand, literals in zip(self.of.demands, self.round, strict=True):
+        for demand, of_round in zip(self.of.demands, self.round, strict=True):
             u, w = demand.source, demand.destination
             latency = self.of.latency[u]
             waited = self.time[w] + demand.distance * ii - self.time[u] - latency
             self.model.add(waited <= ii - 1 + ii * self.count[u])
-            for s, at in enumerate(self.at[w]):
-                early = [self.at[u][other] for other in range(ii) if (other + latency) % ii <= s]
-                self.model.add_bool_or([~literals[0], ~at, *early])
+            if 0 in of_round:
+                for s, at in enumerate(self.at[w]):
+                    early = [self.at[u][other] for other in range(ii) if (other + latency) % ii <= s]
+                    self.model.add_bool_or([~of_round[0], ~at, *early])
 
     @family(r"s_0 = 0,\ k_0 = 0")
     def origin(self) -> None:
-        """The first operation issues in cycle 0: delaying all events alike keeps a schedule."""
-        if self.at:
-            self.model.add_bool_and([self.at[0][0]])
-            self.model.add(self.stage[0] == 0)
+        """The first operation issues in cycle 0: delaying all events alike keeps a schedule. Others do where
+        their times are fixed."""
+        for v, time in {**({0: 0} if self.at else {}), **self.times}.items():
+            stage, slot = divmod(time, self.of.ii)
+            self.model.add_bool_and([self.at[v][slot]])
+            self.model.add(self.stage[v] == stage)
 
     @family(r"z_{v,q} = 0 \quad q \text{ no leader of its orbit}")
     def alike_pes(self) -> None:
@@ -138,13 +144,6 @@ class ModuloProgram(ValueProgram):
     @objective(r"\text{find any; } II \text{ is minimised by solving from } MII \text{ upwards}")
     def least_interval(self) -> None:
         """The II is given: what is sought is any schedule, and a proof if there is none."""
-
-    def pin(self, times: Mapping[int, int]) -> None:
-        """Fix issue times, by operation and up to a common delay; the first operation's is among them."""
-        for v, time in times.items():
-            stage, slot = divmod(time - times[0], self.of.ii)
-            self.model.add_bool_and([self.at[v][slot]])
-            self.model.add(self.stage[v] == stage)
 
     def extract(self, value_of: Callable[[Any], int]) -> Solution:
         """Placements, moves and what is held where."""

@@ -110,6 +110,33 @@ class TimeProgram(Formulation):
             self.model.add(waited - self.of.latency[u] <= ii - 1 + ii * self.count[u])
         self.model.add(sum(self.count.values()) <= self.of.spare_slots)
 
+    @family(
+        r"\sum_{d = (u, \cdot, \cdot)} [t_w + \delta\,II - t_u - \lambda_u = c] \le D\,(n_u + 1),"
+        r"\quad \ldots \le D \text{ for } c = 0"
+    )
+    def crowding(self) -> None:
+        """In one cycle a result is read by D operations at the most, one on every PE in reach; more readers need
+        moves, which come after the result got ready."""
+        ii, widest = self.of.ii, max(map(len, self.of.readers.values()), default=1)
+        reading = {u: [d for d in self.of.demands if d.source == u] for u in self.of.values}
+        for u, demands in reading.items():
+            if len(demands) <= widest:
+                continue
+            ages = range(ii * (len(demands) // widest + 1))
+            read: list[list[Any]] = [[] for _ in ages]
+            for demand in demands:
+                literals = [self.model.new_bool_var("") for _ in ages]
+                later = self.model.new_bool_var("")
+                self.model.add_exactly_one([*literals, later])
+                waited = self.time[demand.destination] + demand.distance * ii - self.time[u]
+                ready = self.of.latency[u]
+                self.model.add(waited - ready >= len(ages)).only_enforce_if(later)
+                for age, literal in enumerate(literals):
+                    self.model.add(waited - ready == age).only_enforce_if(literal)
+                    read[age].append(literal)
+            for age, literals in enumerate(read):
+                self.model.add(sum(literals) <= (widest if age == 0 else widest * (1 + self.count[u])))
+
     @family(r"t_a \le t_b \quad \forall (a, b) \text{ interchangeable}")
     def alike_operations(self) -> None:
         """Of operations that an automorphism of the graph exchanges the first issues no later."""

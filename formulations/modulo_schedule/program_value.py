@@ -6,6 +6,7 @@ time: the cycle modulo II, and the rounds of II cycles since the round in which 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
@@ -22,9 +23,9 @@ Held = tuple[int, int, Pe, int]
 
 
 class ValueProgram(Formulation):
-    """Where operations issue and values are. ``rounds`` limits how long values live, ``moves`` how many moves
-    there are; without them the program is of all schedules. Registers are counted, or with ``named`` told
-    apart."""
+    """Where operations issue and values are. ``rounds`` limits how long values live, ``times`` fixes when
+    operations issue, the first of them at 0; without them the program is of all schedules. Registers are
+    counted, or with ``named`` told apart."""
 
     exports = ("cpsat",)
 
@@ -32,31 +33,47 @@ class ValueProgram(Formulation):
         self,
         instance: ModuloInstance,
         rounds: int | None = None,
-        moves: int | None = None,
+        times: Mapping[int, int] | None = None,
         named: bool = False,
     ) -> None:
         self.of = instance
+        self.times = {} if times is None else dict(times)
         self.model = cp_model.CpModel()
-        self.moves = max(0, instance.spare_slots if moves is None else min(moves, instance.spare_slots))
-        self.last_round = self.moves + 1 if rounds is None else min(rounds, self.moves + 1)
+        self.most_moves = max(0, instance.spare_slots)
+        self.most_rounds = self.most_moves + 1 if rounds is None else min(rounds, self.most_moves + 1)
+        self.cells = {u: self._cells(u) for u in instance.values}
         file = instance.machine.register_file
         self.copies = range(0 if file.registers == 0 else file.registers if named else 1)
         self.is_named = named
-        self.horizon = instance.horizon_stages(self.last_round)
-        self.cells = [(g, s) for g in range(self.last_round + 1) for s in range(instance.ii)]
+        last = max((cells[-1][0] for cells in self.cells.values()), default=0)
+        self.horizon = instance.horizon_stages(last) + max(map(abs, self.times.values()), default=0)
         self.slots = [(q, s) for q in instance.pes for s in range(instance.ii)]
+
+    def _cells(self, u: int) -> list[Cell]:
+        """The cycles of the value's own time; where all times are fixed, from its getting ready to its last read."""
+        ii = self.of.ii
+        reads = [
+            self.times[demand.destination] + demand.distance * ii
+            for demand in self.of.demands
+            if demand.source == u and demand.destination in self.times
+        ]
+        if u not in self.times or len(reads) < sum(demand.source == u for demand in self.of.demands):
+            return [(g, s) for g in range(self.most_rounds + 1) for s in range(ii)]
+        ready = self.times[u] + self.of.latency[u]
+        return [(time // ii - ready // ii, time % ii) for time in range(ready, max(ready, *reads) + 1)]
 
     @property
     def is_complete(self) -> bool:
-        """Whether no schedule is left out."""
-        return self.last_round > self.of.spare_slots and self.moves == self.of.spare_slots
+        """Whether no schedule is left out that has the times that are fixed."""
+        return self.most_rounds > self.most_moves or len(self.times) == len(self.of.able)
 
     @property
     def clauses(self) -> int:
         """About how many clauses the program has once it is built."""
-        of, cells = self.of, len(self.cells)
-        values = len(of.values) * len(of.pes) * cells * (3 + 2 * len(self.copies))
-        return values + cells * sum(len(of.able[demand.destination]) for demand in of.demands)
+        of = self.of
+        held = len(of.pes) * sum(map(len, self.cells.values()))
+        read = sum(len(of.able[d.destination]) * len(self.cells[d.source]) for d in of.demands)
+        return held * (3 + 2 * len(self.copies)) + read
 
     def size(self) -> tuple[int, int]:
         return len(self.model.proto.variables), len(self.model.proto.constraints)
@@ -84,19 +101,20 @@ class ValueProgram(Formulation):
         """Slots: each PE q in each cycle s modulo II."""
         return len(self.slots)
 
-    @index_set(r"C = \{0, \dots, M+1\} \times \{0, \dots, II-1\},\quad M = |S| - |V|")
+    @index_set(r"C_u = \{0, \dots, M+1\} \times \{0, \dots, II-1\},\quad M = |S| - |V|")
     def own_times(self) -> int:
         """Cycles (g, s) of a value's own time: s modulo II, g rounds of II cycles after the round in which it
         got ready. A place holds it less than II cycles and a move takes one, so that M moves end with g = M + 1."""
-        return len(self.cells)
+        return sum(map(len, self.cells.values()))
 
     @variables(r"x_{v,q,s},\ y_{v,s},\ z_{v,q} \in \{0,1\} \quad q \text{ executes } v")
     def placements(self) -> None:
         """Operation v issues on PE q in cycle s modulo II; in that cycle; on that PE."""
-        able, cycles = self.of.able, range(self.of.ii)
+        able, ii = self.of.able, self.of.ii
         placed = [(v, q) for v in range(len(able)) for q in able[v]]
-        self.issue = {(v, q, s): self.literal("x", v, q, s) for v, q in placed for s in cycles}
-        self.at = [[self.literal("y", v, s) for s in cycles] for v in range(len(able))]
+        cycles = {v: [self.times[v] % ii] if v in self.times else list(range(ii)) for v in range(len(able))}
+        self.issue = {(v, q, s): self.literal("x", v, q, s) for v, q in placed for s in cycles[v]}
+        self.at = [[self.literal("y", v, s) for s in range(ii)] for v in range(len(able))]
         self.on = {(v, q): self.literal("z", v, q) for v, q in placed}
 
     @variables(r"o_{u,g,q,s},\ r_{u,g,q,s},\ m_{u,g,q,s} \in \{0,1\}")
@@ -106,13 +124,14 @@ class ValueProgram(Formulation):
         self.output: dict[Held, Any] = {}
         self.kept: dict[tuple[Held, int], Any] = {}
         self.move: dict[Held, Any] = {}
-        for u, q, cell in product(self.of.values, self.of.pes, self.cells):
-            held = (u, cell[0], q, cell[1])
-            self.output[held] = self.literal("o", *held)
-            for copy in self.copies:
-                self.kept[held, copy] = self.literal("r", *held, copy)
-            if self.moves and cell != self.cells[-1]:
-                self.move[held] = self.literal("m", *held)
+        for u, q in product(self.of.values, self.of.pes):
+            for cell in self.cells[u]:
+                held = (u, cell[0], q, cell[1])
+                self.output[held] = self.literal("o", *held)
+                for copy in self.copies:
+                    self.kept[held, copy] = self.literal("r", *held, copy)
+                if self.most_moves and cell != self.cells[u][-1]:
+                    self.move[held] = self.literal("m", *held)
 
     @variables(r"i_{q,s} \in \{0,1\}")
     def idling(self) -> None:
@@ -127,13 +146,15 @@ class ValueProgram(Formulation):
         self.time = [
             sum(s * at for s, at in enumerate(self.at[v])) + self.of.ii * self.stage[v] for v in operations
         ]
-        self.count = {u: self.model.new_int_var(0, self.moves, f"n_{u}") for u in self.of.values}
+        self.count = {u: self.model.new_int_var(0, self.most_moves, f"n_{u}") for u in self.of.values}
 
     @variables(r"b_{d,g} \in \{0,1\}")
     def rounds(self) -> None:
         """Demand d reads its value in round g of the value's time."""
-        demands = range(len(self.of.demands))
-        self.round = [[self.literal("b", d, g) for g in range(self.last_round + 1)] for d in demands]
+        self.round = [
+            {g: self.literal("b", d, g) for g in sorted({g for g, _ in self.cells[demand.source]})}
+            for d, demand in enumerate(self.of.demands)
+        ]
 
     @family(r"\sum_{q,s} x_{v,q,s} = 1 \quad \forall v")
     def assignment(self) -> None:
@@ -143,9 +164,11 @@ class ValueProgram(Formulation):
             self.model.add_exactly_one(self.at[v])
             self.model.add_exactly_one([self.on[v, q] for q in able])
             for s in range(ii):
-                self.model.add(sum(self.issue[v, q, s] for q in able) == self.at[v][s])
+                issues = [self.issue[v, q, s] for q in able if (v, q, s) in self.issue]
+                self.model.add(sum(issues) == self.at[v][s])
             for q in able:
-                self.model.add(sum(self.issue[v, q, s] for s in range(ii)) == self.on[v, q])
+                issues = [self.issue[v, q, s] for s in range(ii) if (v, q, s) in self.issue]
+                self.model.add(sum(issues) == self.on[v, q])
 
     @family(r"\sum_v x_{v,q,s} + \sum_{u,g} m_{u,g,q,s} \le 1 \quad \forall (q, s)")
     def execution(self) -> None:
@@ -181,7 +204,7 @@ class ValueProgram(Formulation):
         for (u, g, q, s), output in self.output.items():
             ready = self._ready(u, (g, s), q)
             earlier, cycle = self._later((g, s), -1)
-            before = [self.output[u, earlier, q, cycle]] if earlier >= 0 else []
+            before = [held for held in [self.output.get((u, earlier, q, cycle))] if held is not None]
             self.model.add_bool_or([~output, self.idle[q, s], *ready])
             self.model.add_bool_or([~output, *ready, *before])
             holding[q, s].append(output)
@@ -195,9 +218,9 @@ class ValueProgram(Formulation):
         for ((u, g, q, s), copy), kept in self.kept.items():
             ready = self._ready(u, (g, s), q)
             earlier, cycle = self._later((g, s), -1)
-            before = [self.kept[(u, earlier, q, cycle), copy]] if earlier >= 0 else []
+            before = [held for held in [self.kept.get(((u, earlier, q, cycle), copy))] if held is not None]
             self.model.add_bool_or([~kept, *ready, *before])
-            if g < self.last_round:
+            if ((u, g + 1, q, s), copy) in self.kept:
                 again = [
                     literal
                     for step in range(1, self.of.ii)
@@ -243,8 +266,9 @@ class ValueProgram(Formulation):
         g, s = cell
         before = self._later(cell, -1)
         found = [self.move[u, before[0], q, before[1]]] if (u, before[0], q, before[1]) in self.move else []
-        if g == 0 and (u, q) in self.on:
-            found.append(self.issue[u, q, (s - self.of.latency[u]) % self.of.ii])
+        issue = (u, q, (s - self.of.latency[u]) % self.of.ii)
+        if g == 0 and issue in self.issue:
+            found.append(self.issue[issue])
         return found
 
     def _later(self, cell: Cell, steps: int) -> Cell:

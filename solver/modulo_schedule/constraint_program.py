@@ -13,12 +13,11 @@ from mapper.solver.modulo_schedule.interval_search import Attempt, least_interva
 
 SHORT_LIVES = ((1, 1.0), (2, 2.0))
 """Rounds that values live at the most, and work spent, before the next II is tried."""
-LIVES = (2, 3, None)
-"""Rounds that values live at the most where an II is decided, in turn; None: as many as can be."""
-FIRST_WORK = 4.0
-"""Work spent on each of them before they are taken up again with twice that."""
-LAST_WORK = 32.0
-"""Work after which an II is given up whose complete program is not built."""
+LIVES = ((2, 4.0), (3, 4.0), (None, 8.0))
+"""Rounds that values live at the most where an II is decided, in turn, None for as many as can be; and the work
+spent on each before they are taken up again with twice that."""
+LAST_TIMES = 8
+"""Times the first work after which an II is given up whose complete program is not built."""
 
 MOST_CLAUSES = 400_000
 """A larger program is not built: that alone would take longer than most limits allow."""
@@ -56,17 +55,20 @@ def _short_lives(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
 def _decided(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
     """A schedule or a proof that there is none, by tries with more and more work: where a schedule is, some
     program finds it soon, and another searches for it for hours."""
-    work, seed = FIRST_WORK, effort.seed
+    pes = problem.machine.all_pes
+    spare = len(pes) * ii - len(problem.kernel.graph.operations)
+    lives = [(rounds, work) for rounds, work in LIVES if rounds is None or rounds <= spare]
+    seed, times = effort.seed, 1
     while True:
-        for rounds in LIVES:
+        for rounds, work in lives:
             seed += 1
             again = replace(effort, seed=seed)
-            tried = decide(problem, ii, problem.machine.all_pes, again, rounds=rounds, work=work)
+            tried = decide(problem, ii, pes, again, rounds=rounds, work=times * work)
             if tried.answer != "undecided" or effort.stopped() is not None:
                 return tried
-        if tried.left_out is not None and work >= LAST_WORK:
+        if tried.left_out is not None and times >= LAST_TIMES:
             return tried
-        work *= 2
+        times *= 2
 
 
 def decide(
@@ -76,12 +78,11 @@ def decide(
     effort: Effort,
     times: Mapping[int, int] | None = None,
     rounds: int | None = None,
-    moves: int | None = None,
     work: float | None = None,
 ) -> Attempt:
-    """Decide ``ii`` on a part of the array, with issue times pinned, with values that live so many rounds and
-    so many moves at the most, and with limited work, where these are given. ``infeasible`` is of the pinned
-    times and of what ``pes`` can hold; it is never said where ``rounds`` or ``moves`` leave schedules out.
+    """Decide ``ii`` on a part of the array, with issue times fixed (the first operation's 0), with values that
+    live so many rounds at the most where times are not fixed, and with limited work, where these are given.
+    ``infeasible`` is of these times on these PEs; it is never said where ``rounds`` leave schedules out.
 
     Registers are first counted only; where what is kept in them cannot be named, they are told apart.
     """
@@ -97,14 +98,12 @@ def decide(
         stop = effort.stopped()
         if stop is not None:
             return Attempt(None, "undecided", stop)
-        program = ModuloProgram(instance, rounds, moves, named)
+        program = ModuloProgram(instance, rounds, times, named)
         if program.clauses > MOST_CLAUSES:
             return Attempt(
                 None, "undecided", "complete", f"programs above {MOST_CLAUSES} clauses are not built"
             )
         program.build()
-        if times is not None:
-            program.pin(times)
         result = run_cp_sat(program.model, effort, lambda value, bound: None, work, clausal=True)
         if result.answer == "infeasible":
             return Attempt(None, "infeasible" if program.is_complete else "undecided")
