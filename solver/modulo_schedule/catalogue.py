@@ -40,12 +40,12 @@ def _automatic(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule
     the whole time for itself can still come out ahead. Without a limit nothing is cut short.
     """
     best: Outcome[ModuloSchedule] | None = None
-    for method, on_corners, share in STAGES:
+    for method, parts, share in STAGES:
         left = effort.seconds_left()
         own = effort if left is None else replace(effort, deadline=time.monotonic() + share * left)
-        if on_corners:
+        if parts:
             assert best is not None
-            best = _on_corners(problem, own, method, best)
+            best = on_corners(problem, own, method, best)
         else:
             outcome = replace(method.search(problem, own), method=method.name)
             best = outcome if best is None else _better(best, outcome)
@@ -55,7 +55,7 @@ def _automatic(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule
     return best if best.proven else replace(best, stop=effort.stopped() or best.stop)
 
 
-def _on_corners(
+def on_corners(
     problem: ModuloProblem,
     effort: Effort,
     method: Method[ModuloProblem, ModuloSchedule],

@@ -30,7 +30,7 @@ USERS = 24
 LONGEST = 48
 """Places on one route, at the most."""
 SPAN = 192
-"""Cycles from a result to its last read, at the most."""
+"""Cycles from a result to its last read, at the most, unless distances times II are more."""
 ORIGIN = 1 << 30
 """Added to cycles in keys, so that they are never negative."""
 CANDIDATES = 10
@@ -78,7 +78,7 @@ def new_state(t: Tables, conflict: float) -> State:
     toll = np.zeros((KINDS * cells, 3), np.float64)
     toll[:, 2] = conflict
     toll[:, 0] = np.where(book[:, 1] == 0, conflict, 0.0)
-    nodes = (SPAN + 2) * t.pes
+    nodes = (max(SPAN, int(t.shift.max(initial=0)) + 2 * t.ii) + 2) * t.pes
     return State(
         pe=np.full(operations, -1, np.int32),
         time=np.zeros(operations, np.int32),

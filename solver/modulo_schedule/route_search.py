@@ -23,7 +23,6 @@ from mapper.solver.modulo_schedule.reservation import (
     REGISTER,
     SERIAL,
     SLOT,
-    SPAN,
     WORK,
     Array,
     State,
@@ -102,7 +101,11 @@ def _search(t: Tables, s: State, edge: int, limit: float) -> float:
     first = s.time[net] + t.latency[net]
     s.hops[edge] = 0
     reach = until - first
-    if s.time[net] + t.delay[edge] > until or reach > SPAN or t.moves[start, end] > reach:
+    if (
+        s.time[net] + t.delay[edge] > until
+        or (reach + 2) * t.pes > len(s.cost)
+        or t.moves[start, end] > reach
+    ):
         return np.inf
     pes = t.pes
     ii = t.ii

@@ -7,15 +7,19 @@ import time
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mapper.arch.cgra import CgraMachine, cgra_from_document
+from mapper.arch.source import load_machine
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.formulations.modulo_schedule.referee import verify
 from mapper.models.modulo_schedule.interval import mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
-from mapper.solver.method import Effort, Method
+from mapper.solver.method import Effort, Method, Outcome
 from mapper.solver.modulo_schedule.annealing import ANNEALING
-from mapper.solver.modulo_schedule.embedding import contains, embed
+from mapper.solver.modulo_schedule.catalogue import AUTOMATIC, on_corners
+from mapper.solver.modulo_schedule.embedding import contains, corners, embed
 from mapper.solver.modulo_schedule.iterative import ITERATIVE
 from mapper.workloads.dataflow_graph import DataflowGraph, Edge, Operation
 from mapper.workloads.document import InputError
@@ -136,6 +140,44 @@ def test_a_value_that_lives_longer_than_ii_is_handed_on_by_moves(method: Search)
 
 
 @pytest.mark.parametrize("method", METHODS)
+def test_operations_without_any_edge_are_placed(method: Search) -> None:
+    assert _holds(ModuloProblem(_graph("loose", 9), _grid(2, 2)), method) == 3
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(st.data())
+def test_whatever_is_found_is_valid(data: st.DataObject) -> None:
+    """Unequal latencies, few registers, ports, one-way links: the referee accepts every schedule."""
+    count = data.draw(st.integers(1, 9))
+    edges = data.draw(
+        st.lists(
+            st.tuples(
+                st.integers(0, count - 1), st.integers(0, count - 1), st.integers(0, 3), st.integers(1, 7)
+            ),
+            max_size=2 * count,
+        )
+    )
+    kept = [(u, w, d if u < w else d + 1, latency) for u, w, d, latency in edges]
+    kernel = _graph("drawn", count, *kept, opcodes={v: ("add", "load", "mul")[v % 3] for v in range(count)})
+    file = {
+        "registers": data.draw(st.integers(0, 3)),
+        "read_ports": data.draw(st.sampled_from([None, 1, 2])),
+    }
+    machine = _grid(
+        data.draw(st.integers(1, 3)),
+        data.draw(st.integers(1, 3)),
+        register_file=file,
+        memory_ports=data.draw(st.sampled_from([None, 1])),
+        latency_cycles={"load": data.draw(st.integers(1, 9)), "multiply": 2},
+    )
+    problem = ModuloProblem(kernel, machine)
+    for method in (ITERATIVE, ANNEALING):
+        outcome = method.search(problem, Effort(deadline=time.monotonic() + 0.15))
+        if outcome.mapping is not None:
+            assert verify(problem, outcome.mapping).broken == ()
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_the_same_seed_gives_the_same_schedule(method: Search) -> None:
     problem = ModuloProblem(RING, _grid(2, 2))
     assert method.search(problem, Effort(seed=3)) == method.search(problem, Effort(seed=3))
@@ -182,6 +224,43 @@ def test_a_schedule_of_a_small_mesh_is_one_of_the_larger_mesh_around_it() -> Non
         embedded = embed(found, small, large, offset)
         assert verify(ModuloProblem(DIAMOND, large), embedded).valid
         assert {placed.pe[0] >= offset[0] for placed in embedded.placements} == {True}
+
+
+@pytest.mark.parametrize("name", ["mesh-4x3", "torus-3x4", "left-memory-3x3", "srp-3x4"])
+def test_the_corners_of_an_array_are_parts_of_it(name: str) -> None:
+    machine, _ = load_machine(name)
+    assert isinstance(machine, CgraMachine)
+    found = corners(machine)
+    assert len(found) == machine.rows * machine.columns - 1
+    assert all(contains(corner, machine) for corner in found)
+    assert [len(corner.all_pes) for corner in found] == sorted((len(c.all_pes) for c in found), reverse=True)
+
+
+@pytest.mark.parametrize("links", ["mesh", "torus"])
+@pytest.mark.parametrize("kernel", [SUM, DIAMOND, RING], ids=lambda kernel: kernel.name)
+def test_a_larger_array_ends_no_worse_than_one_it_contains(kernel: Kernel, links: str) -> None:
+    found: dict[tuple[int, int], float] = {}
+    for rows in range(2, 6):
+        for columns in range(rows, 6):
+            outcome = AUTOMATIC.search(
+                ModuloProblem(kernel, _grid(rows, columns, links)), Effort(deadline=time.monotonic() + 20)
+            )
+            assert outcome.value is not None
+            found[rows, columns] = outcome.value
+    for small, value in found.items():
+        for large, other in found.items():
+            if contains(_grid(*small, links), _grid(*large, links)):
+                assert other <= value
+
+
+def test_a_schedule_of_a_corner_is_taken_where_the_whole_array_ends_above_it() -> None:
+    problem = ModuloProblem(DIAMOND, _grid(3, 3))
+    worse: Outcome[ModuloSchedule] = Outcome(
+        None, None, mii(DIAMOND.graph, problem.machine).value, "heuristic", False
+    )
+    better = on_corners(problem, Effort(), ITERATIVE, worse)
+    assert better.mapping is not None
+    assert verify(problem, better.mapping).valid
 
 
 def test_a_small_torus_is_no_part_of_a_larger_one() -> None:
