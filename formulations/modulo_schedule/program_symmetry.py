@@ -10,6 +10,8 @@ from mapper.formulations.modulo_schedule.program_instance import ModuloInstance
 
 Image = dict[Pe, Pe]
 
+MOST_PES = 100
+"""Symmetries of larger arrays are not looked for: programs of them seldom decide anything."""
 MOST_OPERATIONS = 40
 """In larger graphs no operations that could change places are looked for: it takes too long."""
 
@@ -17,6 +19,8 @@ MOST_OPERATIONS = 40
 def array_symmetries(of: ModuloInstance) -> list[Image]:
     """Those reflections, transposition and translations of the grid, and what they compose to, that keep the
     part of the array, its links and what every PE can do; the identity is one of them."""
+    if len(of.pes) > MOST_PES:
+        return [{pe: pe for pe in of.pes}]
     rows, columns = (1 + max(pe[axis] for pe in of.pes) for axis in (0, 1))
     shifts_down = _valid(of, {pe: ((pe[0] + 1) % rows, pe[1]) for pe in of.pes})
     shifts_right = _valid(of, {pe: (pe[0], (pe[1] + 1) % columns) for pe in of.pes})

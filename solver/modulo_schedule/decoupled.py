@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from mapper.arch.cgra import Pe
@@ -19,12 +18,13 @@ Times = dict[int, int]
 
 TIME_WORK = 2.0
 """Work spent on the shortest waiting before any issue times are taken."""
-QUICK_ROUNDS_LIVED = ((1, 1.0), (2, 3.0))
-"""Rounds that values live and work spent on issue times before others are tried."""
-QUICK_ROUNDS = 1
-"""Issue times that are tried quickly before the next II."""
-QUICK_WINDOWS = 2
-JOINT = (2, 8.0)
+QUICK_WORK = 2.0
+"""Work spent on issue times on a window before others are tried."""
+QUICK_ROUNDS = 2
+"""Issue times that are tried on a window before the next II."""
+ROOM = 2
+"""Slots of a window for every operation: moves need some too."""
+JOINT = (2, 4.0)
 """Rounds that values live and work spent on a window with issue times left open: moves need values that wait."""
 REFINING_WORK = 1.0
 
@@ -33,8 +33,9 @@ def decoupled(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]
     """The least II and a schedule for it, proven.
 
     Issue times come from a program that every schedule keeps; for given times the full program seeks PEs and
-    routes, first in small windows of the array and with few moves. Times that are proven to have none are cut,
-    with as few operations in the cut as a quick refinement leaves. An II has no schedule once all times are cut.
+    routes, first in a corner of the array, which proves nothing where it fails. Times that are proven to have
+    none are cut, with as few operations in the cut as a quick refinement leaves. An II has no schedule once all
+    times are cut.
 
     Raises: InputError if no PE can execute an operation, or a cycle of the graph has distance 0.
     """
@@ -49,11 +50,10 @@ def decoupled(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]
 def _tried(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
     """Quick tries of times first, then of times and places at once on a window."""
     tried = _decide(problem, ii, effort, QUICK_ROUNDS)
-    windows = _windows(problem, ii)
-    if tried.answer != "undecided" or effort.stopped() or not windows:
+    if tried.answer != "undecided" or effort.stopped():
         return tried
     rounds, work = JOINT
-    joint = decide(problem, ii, windows[-1], effort, rounds=rounds, work=work)
+    joint = decide(problem, ii, _window(problem, ii), effort, rounds=rounds, work=work)
     return joint if joint.schedule is not None else Attempt(None, "undecided", joint.stop, joint.left_out)
 
 
@@ -78,9 +78,10 @@ def _decide(problem: ModuloProblem, ii: int, effort: Effort, rounds: int | None)
         if rounds is None:
             tried = decide(problem, ii, problem.machine.all_pes, effort, times)
         else:
-            tried = _quick(problem, ii, times, effort)
+            tried = decide(problem, ii, _window(problem, ii), effort, times, work=QUICK_WORK)
         if tried.schedule is not None or tried.left_out is not None or effort.stopped():
-            return tried
+            # That a window has no room is no proof.
+            return Attempt(None, "undecided", tried.stop) if tried.answer == "infeasible" else tried
         cut = _refined(problem, ii, times, effort) if rounds is None else tuple(times)
         program.leave_out(times, cut)
         tries += 1
@@ -102,29 +103,15 @@ def _next_times(program: TimeProgram, effort: Effort) -> Times | Attempt:
     return Attempt(None, "infeasible" if result.answer == "infeasible" else "undecided", result.stop)
 
 
-def _quick(problem: ModuloProblem, ii: int, times: Times, effort: Effort) -> Attempt:
-    tried = Attempt(None, "undecided")
-    for rounds, work in QUICK_ROUNDS_LIVED:
-        for window in _windows(problem, ii):
-            tried = decide(problem, ii, window, effort, times, rounds, work=work)
-            if tried.schedule is not None or effort.stopped():
-                return tried
-    return tried
-
-
-def _windows(problem: ModuloProblem, ii: int) -> list[tuple[Pe, ...]]:
-    """Corners of the array, smallest first, on which the operations could fit by their number: a schedule
-    there is one of the whole array. On torus and mesh any corner is as good as another."""
+def _window(problem: ModuloProblem, ii: int) -> tuple[Pe, ...]:
+    """The smallest corner of the array with room for the operations, or all of it: a schedule there is one of
+    the whole array. On torus and mesh any corner is as good as another."""
     machine, graph = problem.machine, problem.kernel.graph
-    found: list[tuple[Pe, ...]] = []
-    least = math.isqrt(max(0, -(-len(graph.operations) // ii) - 1)) + 1
-    for side in range(least, max(machine.rows, machine.columns) + 1):
+    for side in range(1, max(machine.rows, machine.columns)):
         window = tuple(pe for pe in machine.all_pes if pe[0] < side and pe[1] < side)
-        if _can_hold(problem, ii, window) and window not in found:
-            found.append(window)
-        if len(found) == QUICK_WINDOWS:
-            break
-    return found
+        if len(window) * ii >= ROOM * len(graph.operations) and _can_hold(problem, ii, window):
+            return window
+    return machine.all_pes
 
 
 def _can_hold(problem: ModuloProblem, ii: int, window: tuple[Pe, ...]) -> bool:

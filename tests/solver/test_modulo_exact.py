@@ -133,3 +133,29 @@ def test_a_program_too_large_to_build_is_said_to_be_left_out_and_proves_nothing(
     outcome = CONSTRAINT_PROGRAM.search(replace(given, fixed_ii=150), Effort())
     assert outcome.mapping is None and not outcome.proven
     assert outcome.bound == 150 and outcome.restrictions
+
+
+def layered_problem(machine: CgraMachine, seed: int) -> ModuloProblem:
+    """25 operations that read one or two of the six before them, and two recurrences."""
+    rng = random.Random(seed)
+    edges = [
+        (source, reader, 0)
+        for reader in range(1, 25)
+        for source in sorted(
+            {rng.randrange(max(0, reader - 6), reader) for _ in range(rng.choice([1, 2, 2]))}
+        )
+    ]
+    for _ in range(2):
+        last = rng.randrange(3, 25)
+        edges.append((last, rng.randrange(max(0, last - 3), last + 1), 1))
+    return problem(machine, 25, *edges)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("links", ["mesh", "torus"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_times_first_schedules_a_graph_of_25_operations_on_400_pes(links: str, seed: int) -> None:
+    given = layered_problem(mesh(20, 20, 16).model_copy(update={"links": [links]}), seed)
+    outcome = DECOUPLED.search(given, Effort(deadline=time.monotonic() + 60))
+    check(given, outcome)
+    assert outcome.bound == mii(given.kernel.graph, given.machine).value

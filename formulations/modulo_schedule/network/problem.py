@@ -1,0 +1,44 @@
+"""The layer problem as a value: which algorithm, innermost loop and unroll factors take the fewest cycles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from mapper.arch.cgra import CgraMachine
+from mapper.models.modulo_schedule.network.algorithm import Algorithm, algorithms
+from mapper.workloads.document import InputError
+from mapper.workloads.network_layer import NetworkLayer
+
+MOST_UNROLL = 8
+"""maxUF (000, section V-C2)."""
+
+
+@dataclass(frozen=True)
+class LayerProblem:
+    """Run ``layer`` on ``machine`` in the fewest cycles: one of its algorithms, for every nest the loop that runs on
+    the array, and boxes that cover the nest with an unroll factor of at most ``MOST_UNROLL`` per loop, each with a
+    modulo schedule. ``algorithm`` pins the choice of that name."""
+
+    layer: NetworkLayer
+    machine: CgraMachine
+    algorithm: str | None = None
+
+    @cached_property
+    def choices(self) -> tuple[Algorithm, ...]:
+        """The algorithms that may be chosen, the paper's rule's first."""
+        found = algorithms(self.layer, self.machine)
+        if self.algorithm is None:
+            return found
+        return tuple(choice for choice in found if choice.name == self.algorithm)
+
+    def choice(self, name: str) -> Algorithm:
+        """The algorithm called ``name``.
+
+        Raises: InputError if the layer has no such algorithm.
+        """
+        for choice in self.choices:
+            if choice.name == name:
+                return choice
+        known = ", ".join(choice.name for choice in self.choices)
+        raise InputError(self.layer.name, "algorithm", f"{name[:40]!r} is none of {known}")
