@@ -13,7 +13,7 @@ from mapper.solver.modulo_schedule.annealing_step import anneal, fill
 from mapper.solver.modulo_schedule.ascent import Trial, prepare, searched
 from mapper.solver.modulo_schedule.readout import schedule
 from mapper.solver.modulo_schedule.reservation import STEPS, new_state
-from mapper.solver.modulo_schedule.timing import CHANGES, MOST_CHANGES, timed
+from mapper.solver.modulo_schedule.timing import CHANGES, MOST_CHANGES, WAITS, timed
 
 RESTARTS = 16
 MOVES, LIGHT = 500, 100
@@ -32,7 +32,8 @@ def _start(trial: Trial, ii: int, start: int, light: bool) -> ModuloSchedule | N
     operations = trial.instance.operations
     steps = operations * (LIGHT if light else MOVES)
     s, old = new_state(t, CONFLICT), new_state(t, CONFLICT)
-    s.wish[:] = timed(t, trial.rng.randrange(1 << 31), min(MOST_CHANGES, CHANGES * operations))
+    changes = min(MOST_CHANGES, CHANGES * operations)
+    s.wish[:] = timed(t, trial.rng.randrange(1 << 31), changes, WAITS[start % len(WAITS)])
     fill(t, s, trial.rng.randrange(1 << 31))
     done = False
     while not done and s.counters[STEPS] < steps and not trial.is_over():

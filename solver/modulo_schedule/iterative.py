@@ -20,8 +20,9 @@ from mapper.solver.modulo_schedule.instance import NO_PATH, Tables
 from mapper.solver.modulo_schedule.negotiation import negotiate
 from mapper.solver.modulo_schedule.readout import schedule
 from mapper.solver.modulo_schedule.reservation import STEPS, new_state
-from mapper.solver.modulo_schedule.timing import CHANGES, MOST_CHANGES, timed
+from mapper.solver.modulo_schedule.timing import CHANGES, MOST_CHANGES, WAITS, timed
 
+BRIEF_STARTS = 2
 RESTARTS = 32
 PLACEMENTS, LIGHT = 20, 5
 """Placements for every operation of the graph in one start, and in one of the first ascent."""
@@ -67,7 +68,8 @@ def _start(trial: Trial, ii: int, start: int, light: bool) -> ModuloSchedule | N
     t = trial.instance.tables(ii)
     operations = trial.instance.operations
     s = new_state(t, CONFLICT)
-    s.wish[:] = timed(t, trial.rng.randrange(1 << 31), min(MOST_CHANGES, CHANGES * operations))
+    changes = min(MOST_CHANGES, CHANGES * operations)
+    s.wish[:] = timed(t, trial.rng.randrange(1 << 31), changes, WAITS[start % len(WAITS)])
     s.rank[_order(t, start, trial.rng)] = np.arange(operations)
     budget = operations * (LIGHT if light else PLACEMENTS)
     done = False
@@ -79,6 +81,14 @@ def _start(trial: Trial, ii: int, start: int, light: bool) -> ModuloSchedule | N
 
 def _search(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
     return searched(problem, effort, _start, RESTARTS)
+
+
+def search_briefly(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
+    """The search with two starts for an II: for kernels that are scheduled by the hundred.
+
+    Raises: InputError if no PE can execute an operation, or a cycle of the graph has distance 0.
+    """
+    return searched(problem, effort, _start, BRIEF_STARTS)
 
 
 ITERATIVE: Method[ModuloProblem, ModuloSchedule] = Method(

@@ -16,12 +16,15 @@ CHANGES = 100
 """Changes of times for every operation of the graph."""
 MOST_CHANGES = 20_000
 HOTTEST, COLDEST = 8.0, 0.2
-MOVE, WAIT, EDGE, CROWD = 6.0, 0.4, 0.05, 12.0
-"""Cost of a move, of a cycle in which a value waits for its last reader, for any reader, and of an operation for
-which there is no PE in its cycle, or of a move for which there is no slot."""
+MOVE, EDGE, CROWD = 6.0, 0.05, 12.0
+"""Cost of a move, of a cycle in which a value waits for any reader, and of an operation for which there is no PE in its
+cycle, or of a move for which there is no slot."""
+WAITS = (0.4, 1.5, 4.0)
+"""Cost of a cycle in which a value waits for its last reader: starts take turns. Waiting is free in a register of the
+reader's own PE, and dear where the reader must be on another one."""
 
 
-def _wasted(t: Tables, time: Array, issued: Array) -> float:
+def _wasted(t: Tables, time: Array, issued: Array, wait_cost: float) -> float:
     """What waits and crowds at these times cost; ``issued``: room for operations per kind and cycle."""
     ii = t.ii
     operations = len(time)
@@ -39,7 +42,7 @@ def _wasted(t: Tables, time: Array, issued: Array) -> float:
                 if t.carries[edge]:
                     longest = max(longest, wait)
         moves += longest // ii
-        cost += WAIT * longest
+        cost += wait_cost * longest
     cost += MOVE * moves + CROWD * max(0, operations + moves - t.pes * ii)
     issued[:] = 0
     for operation in range(operations):
@@ -55,7 +58,7 @@ def _wasted(t: Tables, time: Array, issued: Array) -> float:
     return cost
 
 
-def _timed(t: Tables, seed: int, steps: int) -> Array:
+def _timed(t: Tables, seed: int, steps: int, wait_cost: float) -> Array:
     """Issue times that keep all latencies, after so many changes; (operations,)."""
     np.random.seed(seed)
     operations = len(t.latency)
@@ -65,7 +68,7 @@ def _timed(t: Tables, seed: int, steps: int) -> Array:
     issued = np.zeros((len(t.able_start) + 1, t.ii), np.int32)
     changed = np.zeros(operations, np.int32)
     best = time.copy()
-    cost = wasted(t, time, issued)
+    cost = wasted(t, time, issued, wait_cost)
     least = cost
     for step in range(steps):
         temperature = HOTTEST * (COLDEST / HOTTEST) ** (step / steps)
@@ -80,7 +83,7 @@ def _timed(t: Tables, seed: int, steps: int) -> Array:
                 changed[other] = max(changed[other], at + t.distance[operation, other])
             if t.distance[other, operation] > NO_PATH:
                 changed[other] = min(changed[other], at - t.distance[other, operation])
-        after = wasted(t, changed, issued)
+        after = wasted(t, changed, issued, wait_cost)
         if after <= cost or np.random.random() < np.exp((cost - after) / temperature):
             time[:] = changed
             cost = after
