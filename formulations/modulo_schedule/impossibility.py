@@ -5,6 +5,7 @@ All of them are relaxations: what they rule out has no schedule; what they leave
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -44,19 +45,19 @@ def _able(graph: DataflowGraph, machine: CgraMachine) -> list[frozenset[Pe]]:
     the PE, two never in one, and comes along links from a PE that could execute its producer."""
     file = machine.register_file
     local = file.registers if file.read_ports is None else min(file.registers, file.read_ports)
-    givers = {pe: sum(pe in readers for readers in machine.readers.values()) for pe in machine.all_pes}
+    givers = Counter(reader for readers in machine.readers.values() for reader in readers)
     operands: list[set[tuple[int, int]]] = [set() for _ in graph.operations]
     for edge in graph.edges:
         if edge.operand is not None:
             operands[edge.destination].add((edge.source, edge.distance))
-    able = [
-        frozenset(
-            pe
-            for pe in machine.all_pes
-            if machine.can_execute(pe, operation.opcode) and len(operands[v]) <= givers[pe] + local
+    needs = [(operation.opcode, len(operands[v])) for v, operation in enumerate(graph.operations)]
+    with_room = {
+        (opcode, count): frozenset(
+            pe for pe in machine.all_pes if machine.can_execute(pe, opcode) and count <= givers[pe] + local
         )
-        for v, operation in enumerate(graph.operations)
-    ]
+        for opcode, count in set(needs)
+    }
+    able = [with_room[need] for need in needs]
     reached = _reached(machine)
     if len(set(reached.values())) == 1:
         return able

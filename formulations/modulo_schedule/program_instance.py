@@ -70,15 +70,20 @@ class ModuloInstance:
     @cached_property
     def able(self) -> tuple[tuple[Pe, ...], ...]:
         """Per operation the PEs that execute it."""
-        return tuple(
-            tuple(pe for pe in self.pes if self.machine.can_execute(pe, operation.opcode))
-            for operation in self.graph.operations
-        )
+        able = {
+            opcode: tuple(pe for pe in self.pes if self.machine.can_execute(pe, opcode))
+            for opcode in {operation.opcode for operation in self.graph.operations}
+        }
+        return tuple(able[operation.opcode] for operation in self.graph.operations)
 
     @cached_property
     def givers(self) -> dict[Pe, tuple[Pe, ...]]:
         """For every PE those of the part whose output register it can read, itself included."""
-        return {pe: tuple(giver for giver in self.pes if pe in self.readers[giver]) for pe in self.pes}
+        found: dict[Pe, list[Pe]] = {pe: [] for pe in self.pes}
+        for giver in self.pes:
+            for reader in self.readers[giver]:
+                found[reader].append(giver)
+        return {pe: tuple(givers) for pe, givers in found.items()}
 
     @cached_property
     def readers(self) -> dict[Pe, tuple[Pe, ...]]:

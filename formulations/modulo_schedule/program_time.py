@@ -74,10 +74,7 @@ class TimeProgram(Formulation):
     @family(r"\sum_{v : Q_v \subseteq U} y_{v,s} \le |U| \quad \forall s, U")
     def capacity(self) -> None:
         """In a cycle the operations that only PEs of a set U execute are no more than these."""
-        able = [
-            frozenset(pe for pe in self.of.pes if self.of.machine.can_execute(pe, operation.opcode))
-            for operation in self.of.graph.operations
-        ]
+        able = [frozenset(pes) for pes in self.of.able]
         for pes in {*able, frozenset(self.of.pes)}:
             confined = [v for v, own in enumerate(able) if own <= pes]
             for s in range(self.of.ii):

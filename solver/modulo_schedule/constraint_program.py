@@ -16,6 +16,10 @@ SHORT_LIVES = ((1, 1.0), (2, 2.0))
 LIVES = ((2, 4.0), (3, 4.0), (None, 8.0))
 """Rounds that values live at the most where an II is decided, in turn, None for as many as can be; and the work
 spent on each before they are taken up again with twice that."""
+FEW_MOVES = 3
+"""Slots for moves up to which values are always short-lived, so that only the complete program is tried."""
+PATIENT_WORK = 24.0
+"""Work spent on it."""
 LAST_TIMES = 8
 """Times the first work after which an II is given up whose complete program is not built."""
 
@@ -57,7 +61,7 @@ def _decided(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
     program finds it soon, and another searches for it for hours."""
     pes = problem.machine.all_pes
     spare = len(pes) * ii - len(problem.kernel.graph.operations)
-    lives = [(rounds, work) for rounds, work in LIVES if rounds is None or rounds <= spare]
+    lives = LIVES if spare > FEW_MOVES else ((None, PATIENT_WORK),)
     seed, times = effort.seed, 1
     while True:
         for rounds, work in lives:
@@ -99,10 +103,9 @@ def decide(
         if stop is not None:
             return Attempt(None, "undecided", stop)
         program = ModuloProgram(instance, rounds, times, named)
-        if program.clauses > MOST_CLAUSES:
-            return Attempt(
-                None, "undecided", "complete", f"programs above {MOST_CLAUSES} clauses are not built"
-            )
+        left_out = too_large(program.clauses, effort)
+        if left_out is not None:
+            return left_out
         program.build()
         result = run_cp_sat(program.model, effort, lambda value, bound: None, work, clausal=True)
         if result.answer == "infeasible":

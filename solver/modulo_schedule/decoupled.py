@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from mapper.arch.cgra import Pe
@@ -117,11 +118,11 @@ def _window(problem: ModuloProblem, ii: int) -> tuple[Pe, ...]:
 def _can_hold(problem: ModuloProblem, ii: int, window: tuple[Pe, ...]) -> bool:
     """Whether the window has a slot for every operation, class by class."""
     machine, graph = problem.machine, problem.kernel.graph
-    needed: dict[frozenset[Pe], int] = {}
-    for operation in graph.operations:
-        able = frozenset(pe for pe in window if machine.can_execute(pe, operation.opcode))
-        needed[able] = needed.get(able, 0) + 1
-    return all(count <= len(able) * ii for able, count in needed.items())
+    needed = Counter(operation.opcode for operation in graph.operations)
+    of_class: Counter[frozenset[Pe]] = Counter()
+    for opcode, count in needed.items():
+        of_class[frozenset(pe for pe in window if machine.can_execute(pe, opcode))] += count
+    return all(count <= len(able) * ii for able, count in of_class.items())
 
 
 def _refined(problem: ModuloProblem, ii: int, times: Times, effort: Effort) -> tuple[int, ...]:
