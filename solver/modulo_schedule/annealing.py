@@ -18,7 +18,7 @@ from mapper.solver.modulo_schedule.timing import CHANGES, MOST_CHANGES, WAITS, t
 RESTARTS = 16
 MOVES, LIGHT = 500, 100
 """Steps for every operation of the graph in one start, and in one of the first ascent."""
-WORK = 3_000_000
+WORK = 1_000_000
 """Moves of values looked at between two looks at the clock."""
 HOTTEST, COLDEST = 0.6, 0.1
 """Temperatures, in conflicts."""

@@ -48,9 +48,10 @@ def searched(problem: ModuloProblem, effort: Effort, start: Start, starts: int) 
     """The schedule of the least II at which ``start`` finds one, proven where that II is the bound.
 
     A light ascent, one start for an II and wider steps the higher it is, finds some schedule soon. Then come
-    rounds in which every smaller II, downwards, gets as many starts as it had, until it had all. At an II of
-    MII + operations + latencies the operations fit one after the other; beyond it nothing is tried. A few more
-    starts at the least II choose the schedule with the fewest stages, then moves.
+    rounds from the II below it downwards, half as many starts for every next one, twice as many in every round
+    without success, until one II gets ``starts`` in a round. At an II of MII + operations + latencies the
+    operations fit one after the other; beyond it nothing is tried. A few more starts at the least II choose the
+    schedule with the fewest stages, then moves.
 
     Raises: InputError if no PE can execute an operation, or a cycle of the graph has distance 0.
     """
@@ -73,19 +74,19 @@ def searched(problem: ModuloProblem, effort: Effort, start: Start, starts: int) 
     ii = bound
     while ii <= last and found is None and not trial.is_over():
         found = _once(trial, start, ii, 0, True)
-        ii += max(1, ii // 4)
-    had, more = 0, 1
+        ii += max(1, ii // 2)
     most = MOST_STEPS if effort.deadline is None else maxsize
-    while had < starts and (found is None or found.ii > bound) and not trial.is_over():
+    had: dict[int, int] = {}
+    more = 1
+    while more <= starts and (found is None or found.ii > bound) and not trial.is_over():
+        effort.report(Progress(None if found is None else found.ii, bound, trial.evaluations))
         if found is not None and trial.evaluations > most:
             break
-        effort.report(Progress(None if found is None else found.ii, bound, trial.evaluations))
-        for ii in range(last if found is None else found.ii - 1, bound - 1, -1):
-            better = _first(trial, start, ii, range(had, had + more))
-            found = found if better is None else better
-            if trial.is_over():
-                break
-        had, more = had + more, min(max(1, had + more), starts - had - more)
+        better = _round(trial, start, had, more, bound, last if found is None else found.ii - 1)
+        if better is None:
+            more *= 2
+        else:
+            found = better
     value = None if found is None else found.ii
     proven = value == bound
     if found is not None:
@@ -99,12 +100,18 @@ def _once(trial: Trial, start: Start, ii: int, number: int, light: bool) -> Modu
     return start(trial, ii, number, light)
 
 
-def _first(trial: Trial, start: Start, ii: int, numbers: range) -> ModuloSchedule | None:
-    """The first schedule at ``ii`` from these starts."""
-    for number in numbers:
-        found = _once(trial, start, ii, number, False)
-        if found is not None or trial.is_over():
-            return found
+def _round(
+    trial: Trial, start: Start, had: dict[int, int], more: int, bound: int, highest: int
+) -> ModuloSchedule | None:
+    """The first schedule from ``more`` starts at ``highest``, half as many at the II below it, and so on; ``had``
+    counts the starts of every II."""
+    for ii in range(highest, bound - 1, -1):
+        for _ in range(more >> (highest - ii)):
+            number = had.get(ii, 0)
+            had[ii] = number + 1
+            found = _once(trial, start, ii, number, False)
+            if found is not None or trial.is_over():
+                return found
     return None
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from heapq import heapify, heappop, heappush
+from sys import maxsize
 
 import numpy as np
 
@@ -20,16 +21,20 @@ from mapper.solver.modulo_schedule.instance import NO_PATH, Tables
 from mapper.solver.modulo_schedule.negotiation import negotiate
 from mapper.solver.modulo_schedule.readout import schedule
 from mapper.solver.modulo_schedule.reservation import STEPS, new_state
+from mapper.solver.modulo_schedule.reservation import WORK as WORK_DONE
 from mapper.solver.modulo_schedule.timing import CHANGES, MOST_CHANGES, WAITS, timed
 
 BRIEF_STARTS = 2
 RESTARTS = 32
-PLACEMENTS, LIGHT = 20, 5
+PLACEMENTS, LIGHT = 20, 10
 """Placements for every operation of the graph in one start, and in one of the first ascent."""
-WORK = 3_000_000
+LIGHT_WORK = 8000
+"""Moves looked at for every operation in one start of the first ascent."""
+WORK = 1_000_000
 """Moves looked at between two looks at the clock."""
-CONFLICT = 12.0
-"""What a conflict costs, in the prices of `route_search`."""
+CONFLICTS = (30.0, 12.0)
+"""What a conflict costs, in the prices of `route_search`, for two starts each in turn: dear on wide arrays, where there
+is room for detours, cheap on crowded ones."""
 
 
 def _order(t: Tables, start: int, rng: random.Random) -> list[int]:
@@ -67,14 +72,15 @@ def _start(trial: Trial, ii: int, start: int, light: bool) -> ModuloSchedule | N
     """One start: a schedule, or None when the budget is used up."""
     t = trial.instance.tables(ii)
     operations = trial.instance.operations
-    s = new_state(t, CONFLICT)
+    s = new_state(t, CONFLICTS[start // 2 % len(CONFLICTS)])
     changes = min(MOST_CHANGES, CHANGES * operations)
     s.wish[:] = timed(t, trial.rng.randrange(1 << 31), changes, WAITS[start % len(WAITS)])
     s.rank[_order(t, start, trial.rng)] = np.arange(operations)
     budget = operations * (LIGHT if light else PLACEMENTS)
+    work = LIGHT_WORK * operations if light else maxsize
     done = False
-    while not done and s.counters[STEPS] < budget and not trial.is_over():
-        done = negotiate(t, s, trial.rng.randrange(1 << 31), WORK, budget)
+    while not done and s.counters[STEPS] < budget and s.counters[WORK_DONE] < work and not trial.is_over():
+        done = negotiate(t, s, trial.rng.randrange(1 << 31), min(WORK, work), budget)
     trial.evaluations += int(s.counters[STEPS])
     return schedule(trial.instance, s, ii, trial.instance.registers) if done else None
 
