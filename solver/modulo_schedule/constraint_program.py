@@ -47,10 +47,12 @@ def constraint_program(problem: ModuloProblem, effort: Effort) -> Outcome[Modulo
 
 
 def _short_lives(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
-    """A schedule with short-lived values, if little work finds one."""
+    """A schedule with short-lived values, if little work finds one; a proof where few slots are left for moves."""
+    pes = problem.machine.all_pes
     tried = Attempt(None, "undecided")
     for rounds, work in SHORT_LIVES:
-        tried = decide(problem, ii, problem.machine.all_pes, effort, rounds=rounds, work=work)
+        limit = None if _has_few_moves(problem, ii) else rounds
+        tried = decide(problem, ii, pes, effort, rounds=limit, work=work)
         if tried.answer != "undecided" or tried.left_out is not None or effort.stopped() is not None:
             break
     return tried
@@ -60,8 +62,7 @@ def _decided(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
     """A schedule or a proof that there is none, by tries with more and more work: where a schedule is, some
     program finds it soon, and another searches for it for hours."""
     pes = problem.machine.all_pes
-    spare = len(pes) * ii - len(problem.kernel.graph.operations)
-    lives = LIVES if spare > FEW_MOVES else ((None, PATIENT_WORK),)
+    lives = ((None, PATIENT_WORK),) if _has_few_moves(problem, ii) else LIVES
     seed, times = effort.seed, 1
     while True:
         for rounds, work in lives:
@@ -73,6 +74,10 @@ def _decided(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
         if tried.left_out is not None and times >= LAST_TIMES:
             return tried
         times *= 2
+
+
+def _has_few_moves(problem: ModuloProblem, ii: int) -> bool:
+    return len(problem.machine.all_pes) * ii - len(problem.kernel.graph.operations) <= FEW_MOVES
 
 
 def decide(
