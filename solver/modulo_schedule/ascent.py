@@ -71,9 +71,10 @@ def searched(problem: ModuloProblem, effort: Effort, start: Start, starts: int) 
         bound = last = problem.fixed_ii
     trial = Trial(instance, effort)
     found: ModuloSchedule | None = None
-    ii = bound
+    ii, rung = bound, 0
     while ii <= last and found is None and not trial.is_over():
-        found = _once(trial, start, ii, 0, True)
+        found = _once(trial, start, ii, rung, True)
+        rung += 1
         ii += max(1, ii // 2)
     most = MOST_STEPS if effort.deadline is None else maxsize
     had: dict[int, int] = {}
