@@ -49,6 +49,17 @@ class PeGroup(_Part):
     classes: list[Literal["integer", "multiply", "float", "memory", "any"]]
 
 
+class VliwMode(_Part):
+    """What code costs that does not run on the array (000, section II-A): cycles to set up and start a loop, for
+    each live-in that it takes, for each word that is copied (im2col, im2row, padding), and for each element
+    of operators that the array cannot run, by operator (``other``: of any)."""
+
+    set_up_cycles: Annotated[int, Field(ge=0, le=10**6, strict=True)]
+    live_in_cycles: Annotated[int, Field(ge=0, le=10**6, strict=True)]
+    word_cycles: Annotated[int, Field(ge=0, le=10**6, strict=True)]
+    element_cycles: dict[str, Annotated[int, Field(ge=0, le=10**6, strict=True)]]
+
+
 class CgraMachine(_Part):
     """A CGRA (000, sections II-A and VI)."""
 
@@ -68,7 +79,7 @@ class CgraMachine(_Part):
     clock_mhz: Annotated[float, Field(gt=0, le=1e6)] | None = None
     sram_bytes: Annotated[int, Field(ge=1)] | None = None
     power_w: Annotated[float, Field(gt=0, le=1e6)] | None = None
-    outer_code_cycles: Annotated[float, Field(ge=0, le=1e6)] | None = None
+    vliw: VliwMode | None = None
 
     @model_validator(mode="after")
     def _is_buildable(self) -> CgraMachine:

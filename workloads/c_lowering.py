@@ -16,7 +16,7 @@ from mapper.workloads.c_loop import LoopHeader, header_of, start_of
 ASSUMED_INTEGER = 8
 ASSUMED_FLOAT = 0.5
 """The first parameter of its type; each further one is one, or a half, more, so that mixing them up shows."""
-LARGEST_ARRAY_WORDS = 1 << 24
+LARGEST_ARRAY_WORDS = 1 << 26
 
 
 class Lowering(Expressions):

@@ -30,7 +30,7 @@ class _Part(BaseModel):
 
 class _Array(_Part):
     name: Name
-    words: Annotated[int, Field(ge=1, le=1 << 24, strict=True)]
+    words: Annotated[int, Field(ge=1, le=1 << 26, strict=True)]
     kind: Literal["int32", "float32"] = "int32"
     written: bool = False
 

@@ -7,7 +7,7 @@ maximum cycle ratio, latency over distance, rounded up. Both are exact, and no s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, combinations
@@ -37,18 +37,11 @@ def res_mii(graph: DataflowGraph, machine: CgraMachine) -> Interval:
     Raises: InputError if no PE can execute an operation.
     """
     users = _users(graph, machine)
-    # Abilities come in four classes, so that the unions of able sets are few.
-    unions = {
-        frozenset().union(*chosen)
-        for size in range(1, len(users) + 1)
-        for chosen in combinations(users, size)
-    }
-    fullest, bound = Fraction(0), Interval(1, "no operations", ())
-    for pes in sorted(unions, key=lambda union: (len(union), sorted(union))):
+    fullest, pes = fullest_pes({able: len(using) for able, using in users.items()})
+    bound = Interval(1, "no operations", ())
+    if fullest:
         confined = tuple(sorted(chain(*(using for able, using in users.items() if able <= pes))))
-        if Fraction(len(confined), len(pes)) > fullest:
-            fullest = Fraction(len(confined), len(pes))
-            bound = Interval(ceil(fullest), f"{_kinds(graph, confined)} on {len(pes)} PEs", confined)
+        bound = Interval(ceil(fullest), f"{_kinds(graph, confined)} on {len(pes)} PEs", confined)
     memory = tuple(
         position for position, operation in enumerate(graph.operations)
         if OPERATION_CLASS.get(operation.opcode) == "memory"
@@ -57,6 +50,23 @@ def res_mii(graph: DataflowGraph, machine: CgraMachine) -> Interval:
         cause = f"{len(memory)} memory operations on {machine.memory_ports} memory ports"
         bound = Interval(-(-len(memory) // machine.memory_ports), cause, memory)
     return bound
+
+
+def fullest_pes(users: Mapping[frozenset[Pe], int]) -> tuple[Fraction, frozenset[Pe]]:
+    """The PEs with most operations each that can use no others, and how many that is; ``users``: per set of
+    PEs the number of operations that exactly these can execute."""
+    # Abilities come in four classes, so that the unions of able sets are few.
+    unions = {
+        frozenset().union(*chosen)
+        for size in range(1, len(users) + 1)
+        for chosen in combinations(users, size)
+    }
+    fullest, found = Fraction(0), frozenset[Pe]()
+    for pes in sorted(unions, key=lambda union: (len(union), sorted(union))):
+        load = Fraction(sum(count for able, count in users.items() if able <= pes), len(pes))
+        if load > fullest:
+            fullest, found = load, pes
+    return fullest, found
 
 
 def rec_mii(graph: DataflowGraph, machine: CgraMachine) -> Interval:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from mapper.arch.cgra import CgraMachine
-from mapper.models.modulo_schedule.network.algorithm import Algorithm, algorithms
+from mapper.models.modulo_schedule.network.algorithm import Algorithm, algorithms, baseline
 from mapper.workloads.document import InputError
 from mapper.workloads.network_layer import NetworkLayer
 
@@ -37,7 +37,7 @@ class LayerProblem:
 
         Raises: InputError if the layer has no such algorithm.
         """
-        for choice in self.choices:
+        for choice in (*self.choices, baseline(self.layer, self.machine)):
             if choice.name == name:
                 return choice
         known = ", ".join(choice.name for choice in self.choices)

@@ -1,0 +1,293 @@
+"""How a layer can run: its algorithms, each as loop nests on the array and words copied in VLIW mode (000, IV).
+
+A convolution of 1x1 is a matrix product as it lies; a larger one is im2col and a matrix product, or im2row and
+optCGRA where the values that optCGRA keeps in registers, 2k^2 - k, are fewer than half of the array's registers.
+Sums start with the bias, and the activation is written out in a nest of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+
+from mapper.arch.cgra import CgraMachine
+from mapper.models.modulo_schedule.network.nest import Access, Nest, Operation
+from mapper.workloads.network_layer import NetworkLayer
+from mapper.workloads.operator_network import NetworkOperator
+
+GEMM, IM2COL, IM2ROW, POOL = "gemm", "im2col+gemm", "im2row+optcgra", "pool"
+DIRECT, VLIW, BASELINE = "direct", "vliw", "baseline"
+WHOLE_WINDOW = 16
+"""Words of a pool's window up to which its copies stand in the body."""
+FAR_BELOW = -3.4028234663852886e38
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One way to run a layer. ``nests`` run on the array in this order, the first of the largest work being
+    ``main``; ``copied_words`` are moved and ``elements`` computed in VLIW mode; ``words`` are those of the
+    operands in memory, by name."""
+
+    name: str
+    nests: tuple[Nest, ...]
+    main: int = 0
+    copied_words: int = 0
+    elements: int = 0
+    words: dict[str, int] = field(default_factory=dict, hash=False)
+
+
+def algorithms(layer: NetworkLayer, machine: CgraMachine) -> tuple[Algorithm, ...]:
+    """Every way to run ``layer`` on ``machine``, the one that the paper's rule takes first (000, V-B1).
+
+    Raises: InputError if the layer's sizes are not those of its kind.
+    """
+    if layer.work == "convolution" and layer.op == "Conv" and len(layer.window.kernel) <= 2:
+        return _convolution(layer, machine)
+    if layer.work in ("fully_connected", "matrix_product") and layer.op in ("Gemm", "MatMul"):
+        return (_product(layer),)
+    if layer.work in ("max_pool", "average_pool") and len(layer.window.kernel) == 2 and _is_plain(layer):
+        return (_pool(layer),)
+    if layer.work in ("elementwise", "activation", "batch_normalization") and (direct := _direct(layer)):
+        return (direct,)
+    return (_vliw(layer),)
+
+
+def baseline(layer: NetworkLayer, machine: CgraMachine) -> Algorithm:
+    """The layer without any of the paper's steps (000, section VII-A): a convolution is a matrix product, and
+    activations are called as functions, so that they run in VLIW mode."""
+    plain = algorithms(layer, machine)[-1]
+    kept = tuple(nest for nest in plain.nests if nest.name != "activation")
+    called = len(plain.nests) - len(kept)
+    elements = plain.elements + called * math.prod(layer.output_shape)
+    return replace(plain, name=BASELINE, nests=kept, elements=elements)
+
+
+def uses_registers(kernel: int, machine: CgraMachine) -> bool:
+    """The paper's rule for optCGRA: 2k^2 - k below half of all data registers (000, V-B1)."""
+    registers = machine.register_file.registers * len(machine.all_pes)
+    return kernel > 1 and 2 * (2 * kernel * kernel - kernel) < registers
+
+
+def _convolution(layer: NetworkLayer, machine: CgraMachine) -> tuple[Algorithm, ...]:
+    shape = layer.convolution
+    kernel, strides = _two(shape.kernel), _two(shape.strides)
+    dilations = _two(shape.dilations)
+    rows, columns = _two(shape.output_size)
+    filters, channels = shape.out_channels // shape.groups, shape.in_channels // shape.groups
+    repeats, positions, taps = shape.batch * shape.groups, rows * columns, kernel[0] * kernel[1]
+    depth = channels * taps
+    words = {
+        "input": math.prod(layer.inputs[0].shape),
+        "weights": shape.out_channels * depth,
+        "output": math.prod(layer.output_shape),
+    }
+    is_matrix = taps == 1 and strides == (1, 1) and not any(map(sum, shape.pads))
+    product = Nest(
+        "gemm",
+        (("i", filters), ("j", positions), ("k", depth)),
+        "multiply_add",
+        Access("c", (("i", positions), ("j", 1))),
+        (Access("a", (("i", depth), ("k", 1))), Access("b", (("k", positions), ("j", 1)))),
+        repeats,
+    )
+    ends = _ends(layer, filters, positions, repeats)
+    copied = 0 if is_matrix else repeats * depth * positions
+    gemm = Algorithm(
+        GEMM if is_matrix else IM2COL,
+        (ends[0], product, *ends[1:]),
+        1,
+        copied,
+        _unmapped(layer),
+        words | {"buffer": copied},
+    )
+    square = kernel[0] == kernel[1] and strides[0] == strides[1] and dilations == (1, 1)
+    if taps == 1 or not square or not uses_registers(kernel[0], machine):
+        return (gemm,)
+    # Rows are padded to whole steps, and a step more where the window reaches beyond the last one.
+    pitch = -(-(_two(tuple(map(sum, shape.pads)))[1] + _two(shape.input_size)[1]) // strides[1])
+    area = rows * pitch
+    plane = area * strides[1] * kernel[0]
+    sliding = Nest(
+        "optcgra",
+        (("i", filters), ("j", channels), ("l", area)),
+        "window",
+        Access("c", (("i", area), ("l", 1))),
+        (Access("b", (("j", plane), ("l", strides[1] * kernel[0]))),),
+        repeats,
+        window=(kernel[0], kernel[1], strides[1]),
+    )
+    ends = _ends(layer, filters, area, repeats)
+    copied = repeats * channels * plane
+    optcgra = Algorithm(
+        IM2ROW, (ends[0], sliding, *ends[1:]), 1, copied, _unmapped(layer),
+        words | {"output": repeats * filters * area, "buffer": copied},
+    )  # fmt: skip
+    return optcgra, gemm
+
+
+def _ends(layer: NetworkLayer, filters: int, positions: int, repeats: int) -> tuple[Nest, ...]:
+    """What comes before and after the sums: filling with the bias, and the activation if there is one."""
+    output = Access("c", (("i", positions), ("j", 1)))
+    loops = (("i", filters), ("j", positions))
+    fill = Nest("bias", loops, "fill", output, (Access("bias", (("i", 1),)),), repeats)
+    after = _activation(layer.merged[-1:], (("j", filters * positions),), Access("c", (("j", 1),)), repeats)
+    return (fill, *after)
+
+
+def _activation(
+    merged: tuple[NetworkOperator, ...], loops: tuple[tuple[str, int], ...], place: Access, repeats: int
+) -> tuple[Nest, ...]:
+    if not merged:
+        return ()
+    operation = _ACTIVATIONS.get(merged[0].op)
+    if operation is None:
+        return ()
+    return (Nest("activation", loops, operation, place, (place,), repeats, _numbers(merged[0])),)
+
+
+_ACTIVATIONS: dict[str, Operation] = {"Relu": "relu", "LeakyRelu": "leaky_relu", "Clip": "clip"}
+_SCALES = frozenset({"BatchNormalization", "Mul", "Add", "Sub", "Div"})
+_ELEMENTWISE: dict[str, Operation] = {
+    "Add": "add", "Sum": "add", "Sub": "subtract", "Mul": "multiply", "Max": "larger",
+}  # fmt: skip
+
+
+def _unmapped(layer: NetworkLayer) -> int:
+    """Elements of merged operators that the array does not run: functions it lacks, and scales that no weights
+    can take up."""
+    folded = layer.work in ("convolution", "fully_connected")
+    left = [
+        operator
+        for operator in layer.merged
+        if operator.op not in _ACTIVATIONS and not (folded and operator.op in _SCALES)
+    ]
+    return len(left) * math.prod(layer.output_shape)
+
+
+def _numbers(operator: NetworkOperator) -> tuple[float, ...]:
+    if operator.op == "LeakyRelu":
+        return (float(operator.number("alpha", 0.01)),)
+    if operator.op == "Clip":
+        return float(operator.number("min", FAR_BELOW)), float(operator.number("max", -FAR_BELOW))
+    return ()
+
+
+def _product(layer: NetworkLayer) -> Algorithm:
+    if layer.work == "fully_connected":
+        (batch, depth, outputs), repeats = layer.matrix, 1
+    else:
+        left, right = (one.shape for one in layer.inputs[:2])
+        depth, batch, outputs = left[-1], right[-1], left[-2] if len(left) > 1 else 1
+        repeats = max(1, math.prod(layer.output_shape) // (batch * outputs))
+    product = Nest(
+        "gemm",
+        (("i", outputs), ("j", batch), ("k", depth)),
+        "multiply_add",
+        Access("c", (("i", batch), ("j", 1))),
+        (Access("a", (("i", depth), ("k", 1))), Access("b", (("k", batch), ("j", 1)))),
+        repeats,
+    )
+    words = {
+        "input": repeats * batch * depth,
+        "weights": depth * outputs,
+        "output": repeats * batch * outputs,
+        "buffer": 0,
+    }
+    ends = _ends(layer, outputs, batch, repeats)
+    return Algorithm(GEMM, (ends[0], product, *ends[1:]), 1, 0, _unmapped(layer), words)
+
+
+def _is_plain(layer: NetworkLayer) -> bool:
+    return layer.window.dilations == (1, 1)
+
+
+def _pool(layer: NetworkLayer) -> Algorithm:
+    window = layer.window
+    batch, channels, *sizes = layer.inputs[0].shape
+    rows, columns = layer.output_shape[2:]
+    pads = [sum(pad) for pad in window.covering_pads(tuple(sizes), (rows, columns))]
+    height, width = (size + pad for size, pad in zip(sizes, pads, strict=True))
+    planes, (down, right) = batch * channels, window.strides
+    taps = window.kernel[0] * window.kernel[1]
+    copied = planes * height * width if any(pads) else 0
+    words = {
+        "input": math.prod(layer.inputs[0].shape),
+        "weights": 0,
+        "output": math.prod(layer.output_shape),
+        "buffer": copied,
+    }
+    greatest = layer.work == "max_pool"
+    divisor = () if greatest else (float(taps),)
+    # Averages that leave padding out divide by other numbers at the rim; those are mended in VLIW mode.
+    rim = 0 if greatest or window.count_pads or not any(pads) else 2 * planes * (rows + columns)
+    operation: Operation = "max" if greatest else "sum"
+    size = (("p", planes * rows * columns),)
+    flat = Access("out", (("p", 1),))
+    ends = _activation(layer.merged[-1:], size, flat, 1)
+    rim += _unmapped(layer)
+    if taps <= WHOLE_WINDOW:
+        reach = tuple(r * width + c for r in range(window.kernel[0]) for c in range(window.kernel[1]))
+        source = Access("in", (("c", height * width), ("y", down * width), ("x", right)), reach)
+        output = Access("out", (("c", rows * columns), ("y", columns), ("x", 1)))
+        small = (("c", planes), ("y", rows), ("x", columns))
+        nests = (Nest("pool", small, operation, output, (source,), 1, divisor), *ends)
+        return Algorithm(POOL, nests, 0, copied, rim, words)
+    output = Access("out", (("c", rows * columns), ("y", columns), ("x", 1)))
+    strides = (("c", height * width), ("y", down * width), ("x", right), ("r", width), ("q", 1))
+    loops = (
+        ("c", planes), ("y", rows), ("x", columns), ("r", window.kernel[0]), ("q", window.kernel[1]),
+    )  # fmt: skip
+    fill = Nest("fill", size, "fill", flat, (Access("start", ()),))
+    pool = Nest("pool", loops, operation, output, (Access("in", strides),))
+    scale = () if greatest else (Nest("scale", size, "scale", flat, (flat,), 1, divisor),)
+    return Algorithm(POOL, (fill, pool, *scale, *ends), 1, copied, rim, words)
+
+
+def _direct(layer: NetworkLayer) -> Algorithm | None:
+    """Element by element; None where the array lacks the function or shapes are broadcast."""
+    size = math.prod(layer.output_shape)
+    output, loops = Access("out", (("p", 1),)), (("p", size),)
+    words = {"input": size * len(layer.inputs), "weights": 0, "output": size, "buffer": 0}
+    nests: list[Nest] = []
+    if layer.work == "batch_normalization":
+        batch, channels, *rest = layer.output_shape
+        plane = math.prod(rest)
+        access = (("i", plane), ("j", 1))
+        per_channel = (("i", 1),)
+        nests.append(
+            Nest(
+                "normalisation", (("i", channels), ("j", plane)), "affine", Access("out", access),
+                (Access("in", access), Access("factor", per_channel), Access("shift", per_channel)), batch,
+            )
+        )  # fmt: skip
+    elif layer.work == "activation":
+        operation = _ACTIVATIONS.get(layer.op)
+        if operation is None:
+            return None
+        source = Access("in", (("p", 1),))
+        nests.append(Nest("activation", loops, operation, output, (source,), 1, _numbers(layer.operator)))
+    else:
+        operation = _ELEMENTWISE.get(layer.op)
+        same = all(one.shape == layer.output_shape for one in layer.inputs)
+        if operation is None or not same or len(layer.inputs) != 2:
+            return None
+        sources = tuple(Access(name, (("p", 1),)) for name in ("in", "other"))
+        nests.append(Nest("elementwise", loops, operation, output, sources))
+    nests += _activation(layer.merged[-1:], loops, output, 1)
+    return Algorithm(DIRECT, tuple(nests), 0, 0, _unmapped(layer), words)
+
+
+def _vliw(layer: NetworkLayer) -> Algorithm:
+    """What the array cannot run, or what only moves words."""
+    size = sum(math.prod(shape) for _, shape in layer.outputs)
+    read = sum(math.prod(one.shape) for one in layer.inputs)
+    words = {"input": read, "weights": 0, "output": size, "buffer": 0}
+    if layer.work in ("movement", "concatenation"):
+        return Algorithm(VLIW, (), 0, size, 0, words)
+    work = max(size, layer.macs)
+    return Algorithm(VLIW, (), 0, 0, work, words)
+
+
+def _two(sizes: tuple[int, ...]) -> tuple[int, int]:
+    """A plane's sizes; a convolution over one axis has a single row."""
+    return (1, sizes[0]) if len(sizes) == 1 else (sizes[0], sizes[1])

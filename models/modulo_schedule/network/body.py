@@ -1,0 +1,118 @@
+"""The kernel of a box as C: the innermost loop with its unrolled body (000, Figs. 3 and 4).
+
+What no iteration of the innermost loop changes comes in as a parameter, a live-in that the loop's set-up in
+VLIW mode gives; arrays come in at the word that the first iteration touches. A word of the output is loaded
+once, takes everything that the copies of the body add to it in the order of the loops, and is stored once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mapper.models.modulo_schedule.network.nest import Box, Nest, copies
+from mapper.models.modulo_schedule.network.window import window_text
+
+Word = Callable[[str, int], str]
+
+
+def kernel_text(nest: Nest, box: Box) -> str:
+    """One C function, named after the nest, whose loop is the kernel of ``box``."""
+    if nest.window is not None:
+        return window_text(nest, box)
+    writer = _Writer(nest, box)
+    body = writer.body()
+    parameters = [*writer.pointers(), *(f"float {name}" for name in writer.live_ins)]
+    lines = [f"void {nest.name}({', '.join(parameters)})", "{"]
+    lines += [f"    for (int x = 0; x < {box.trip_count(nest)}; x++) {{"]
+    lines += [f"        {line}" for line in body]
+    return "\n".join([*lines, "    }", "}", ""])
+
+
+class _Writer:
+    """Writes the body of one box; ``live_ins`` are the parameters it found that it needs, in order."""
+
+    def __init__(self, nest: Nest, box: Box) -> None:
+        self.nest, self.inner = nest, box.innermost
+        self.unroll = dict(zip(nest.names, box.unroll, strict=True))
+        self.live_ins: dict[str, None] = {}
+
+    def pointers(self) -> list[str]:
+        """Declarations of the arrays that the loop touches."""
+        nest = self.nest
+        read = [access.array for access in nest.inputs if access.stride(self.inner)]
+        return [
+            f"{'' if array == nest.output.array else 'const '}float *restrict {array}"
+            for array in dict.fromkeys([*read, nest.output.array])
+        ]
+
+    def body(self) -> list[str]:
+        nest = self.nest
+        along = tuple(name for name in nest.names if name not in nest.accumulated)
+        summed = copies(nest.accumulated, self.unroll)
+        outputs = copies(along, self.unroll)
+        loads, updates, stores = [], [], []
+        for one in outputs:
+            offset = nest.output.offsets(one)
+            place, total = (
+                self._place(nest.output.array, nest.output.stride(self.inner), offset),
+                f"r{offset}",
+            )
+            if nest.accumulated:
+                loads.append(f"float {total} = {place};")
+                for other in summed:
+                    updates += [f"{total} = {term};" for term in self._terms(total, one | other)]
+            else:
+                first, *rest = self._terms(total, one)
+                loads.append(f"float {total} = {first};")
+                loads += [f"{total} = {term};" for term in rest]
+            stores.append(f"{place} = {total};")
+        return [*loads, *updates, *stores]
+
+    def _place(self, array: str, stride: int, offset: int) -> str:
+        step = stride * self.unroll[self.inner]
+        variable = "x" if step == 1 else f"{step} * x"
+        return f"{array}[{offset}]" if stride == 0 else f"{array}[{variable} + {offset}]"
+
+    def _values(self, number: int, deltas: dict[str, int]) -> list[str]:
+        """What input ``number`` holds for a copy: words, or a live-in."""
+        access = self.nest.inputs[number]
+        base, stride = access.offsets(deltas), access.stride(self.inner)
+        if stride == 0:
+            names = [f"{access.array}_{base + tap}" for tap in access.taps]
+            self.live_ins |= dict.fromkeys(names)
+            return names
+        return [self._place(access.array, stride, base + tap) for tap in access.taps]
+
+    def _terms(self, total: str, deltas: dict[str, int]) -> list[str]:
+        """What ``total`` becomes, step by step."""
+        nest = self.nest
+        values = [self._values(number, deltas) for number in range(len(nest.inputs))]
+        first = values[0]
+        numbers = [f"{number!r}f" for number in nest.numbers]
+        match nest.operation:
+            case "multiply_add":
+                return [f"{total} + {first[0]} * {values[1][0]}"]
+            case "max" | "sum":
+                joined = f"fmaxf({total}, {{}})" if nest.operation == "max" else f"{total} + {{}}"
+                terms = [joined.format(value) for value in first]
+                if not nest.accumulated:
+                    terms[0] = first[0]
+                return terms + ([f"{total} / {numbers[0]}"] if numbers else [])
+            case "fill" | "copy":
+                return [first[0]]
+            case "relu":
+                return [f"fmaxf({first[0]}, 0.0f)"]
+            case "leaky_relu":
+                return [first[0], f"fmaxf({total}, {total} * {numbers[0]})"]
+            case "clip":
+                return [f"fmaxf({first[0]}, {numbers[0]})", f"fminf({total}, {numbers[1]})"]
+            case "scale":
+                return [f"{first[0]} / {numbers[0]}"]
+            case "affine":
+                return [f"{first[0]} * {values[1][0]}", f"{total} + {values[2][0]}"]
+            case "larger":
+                return [f"fmaxf({first[0]}, {values[1][0]})"]
+            case "add" | "subtract" | "multiply":
+                symbol = {"add": "+", "subtract": "-", "multiply": "*"}[nest.operation]
+                return [f"{first[0]} {symbol} {values[1][0]}"]
+        raise AssertionError(nest.operation)

@@ -1,0 +1,118 @@
+"""What a mapped layer costs: kernels on the array, and everything else in VLIW mode (000, sections II-A and V-C)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from mapper.arch.cgra import CgraMachine, VliwMode
+from mapper.models.modulo_schedule.network.algorithm import Algorithm
+from mapper.models.modulo_schedule.network.mapping import LayerMapping, kernel_of
+from mapper.models.modulo_schedule.network.nest import Nest
+from mapper.workloads.document import InputError
+from mapper.workloads.kernel import Kernel
+
+WORD_BYTES = 4
+
+
+@dataclass(frozen=True)
+class LayerCost:
+    """Cycles of a layer by cause: ``kernel`` n*II, ``fill`` (SC-1)*II, ``set_up`` loops and their live-ins,
+    ``copy`` im2col, im2row and padding, ``unmapped`` operators without a unit. ``bytes_used``: of all operands
+    together, against the machine's SRAM. Times are None without a clock, energy without a power."""
+
+    kernel: int
+    fill: int
+    set_up: int
+    copy: int
+    unmapped: int
+    words: tuple[tuple[str, int], ...]
+    clock_mhz: float | None
+    power_w: float | None
+    sram_bytes: int | None
+
+    @property
+    def cycles(self) -> int:
+        return self.kernel + self.fill + self.set_up + self.copy + self.unmapped
+
+    @property
+    def bytes_used(self) -> int:
+        return WORD_BYTES * sum(count for _, count in self.words)
+
+    @property
+    def exceeds_sram(self) -> bool:
+        """Whether the layer's operands do not fit on the chip together; the cost takes them to lie there."""
+        return self.sram_bytes is not None and self.bytes_used > self.sram_bytes
+
+    def cost_json(self) -> dict[str, Any]:
+        """The cost keys of the kind; intervals and stages are those of its loops."""
+        milliseconds = None if self.clock_mhz is None else self.cycles / (self.clock_mhz * 1e3)
+        energy = None if milliseconds is None or self.power_w is None else self.power_w * milliseconds * 1e9
+        undefined: dict[str, Any] = dict.fromkeys(("ii", "mii", "res_mii", "rec_mii", "stages"))
+        return undefined | {"cycles": self.cycles, "latency_ms": milliseconds, "energy_pj": energy}
+
+    def breakdown_json(self) -> dict[str, Any]:
+        """Cycles by cause, bytes by operand, and whether the layer exceeds the SRAM."""
+        return {
+            "cycles": {
+                "kernel": self.kernel,
+                "fill": self.fill,
+                "set_up": self.set_up,
+                "copy": self.copy,
+                "unmapped": self.unmapped,
+            },
+            "bytes": {name: WORD_BYTES * count for name, count in self.words},
+            "exceeds_sram": self.exceeds_sram,
+        }
+
+
+def vliw_mode(machine: CgraMachine) -> VliwMode:
+    """What VLIW mode costs.
+
+    Raises: InputError if the machine does not say.
+    """
+    if machine.vliw is None:
+        remedy = "is missing, so code outside the kernels has no cost; add it, or take srp-4x4"
+        raise InputError(machine.name, "vliw", remedy)
+    return machine.vliw
+
+
+def live_ins(kernel: Kernel) -> int:
+    """Parameters that the loop's set-up hands to a kernel."""
+    head = kernel.text.partition("\n")[0]
+    return head.count("float ") - head.count("restrict")
+
+
+def set_up_cycles(machine: CgraMachine, given: int) -> int:
+    """Cycles to start a kernel that takes ``given`` live-ins."""
+    mode = vliw_mode(machine)
+    return mode.set_up_cycles + given * mode.live_in_cycles
+
+
+def outside_cycles(algorithm: Algorithm, op: str, machine: CgraMachine) -> tuple[int, int]:
+    """Cycles of copied words, and of what the array cannot run.
+
+    Raises: InputError if the machine does not say what VLIW mode costs.
+    """
+    mode = vliw_mode(machine)
+    each = mode.element_cycles.get(op, mode.element_cycles.get("other", mode.word_cycles))
+    return algorithm.copied_words * mode.word_cycles, algorithm.elements * each
+
+
+def evaluate_layer(algorithm: Algorithm, op: str, machine: CgraMachine, mapping: LayerMapping) -> LayerCost:
+    """The cost of ``mapping``: every kernel runs (n + SC - 1) * II cycles each time it is started (Eq. 2).
+
+    Raises: InputError if the machine does not say what VLIW mode costs.
+    """
+    kernel = fill = set_up = 0
+    for loop in mapping.loops:
+        nest: Nest = algorithm.nests[loop.nest]
+        runs, ii = loop.box.runs(nest), loop.schedule.ii
+        kernel += runs * loop.box.trip_count(nest) * ii
+        fill += runs * (loop.schedule.stages - 1) * ii
+        set_up += runs * set_up_cycles(machine, live_ins(kernel_of(nest, loop.box, loop.pointer_uses)))
+    copy, unmapped = outside_cycles(algorithm, op, machine)
+    return LayerCost(
+        kernel, fill, set_up, copy, unmapped, tuple(algorithm.words.items()),
+        machine.clock_mhz, machine.power_w, machine.sram_bytes,
+    )  # fmt: skip

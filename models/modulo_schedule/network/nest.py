@@ -1,0 +1,165 @@
+"""Loop nests of layers, before and after unrolling and interchange (000, sections IV and V-B).
+
+A nest is given by its loops and by affine accesses; a box is the part of its iteration space that one kernel
+runs over: per loop where it starts, how many iterations it has, and how many of them are one copy of the body.
+The loop that is innermost runs on the array, the others around it in VLIW mode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal
+
+Operation = Literal[
+    "multiply_add", "max", "sum", "fill", "copy", "relu", "leaky_relu", "clip", "scale", "affine",
+    "add", "subtract", "multiply", "larger", "window",
+]  # fmt: skip
+ACCUMULATING = frozenset({"multiply_add", "max", "sum", "window"})
+"""Operations that add to what the output holds; the order in which they do is the order of the loops."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """Word ``sum(stride * loop) + tap`` of an array, for every tap."""
+
+    array: str
+    strides: tuple[tuple[str, int], ...]
+    taps: tuple[int, ...] = (0,)
+
+    def stride(self, loop: str) -> int:
+        """Words between two iterations of ``loop``."""
+        return dict(self.strides).get(loop, 0)
+
+    def offsets(self, deltas: Mapping[str, int]) -> int:
+        """Words from the copy of an unrolled body that is the first to the one ``deltas`` iterations on."""
+        return sum(stride * deltas.get(loop, 0) for loop, stride in self.strides)
+
+
+@dataclass(frozen=True)
+class Nest:
+    """``output = operation(output, inputs)`` for every iteration of ``loops`` (outer to inner as written).
+
+    It runs ``repeats`` times on other data (images, groups). ``numbers`` are constants of the operation: the
+    slope of a leaky ReLU, the ends of a clip, what a scale divides by. ``window``: kernel height, kernel
+    width and stride of an optCGRA nest, whose last loop runs over the positions of all rows.
+    """
+
+    name: str
+    loops: tuple[tuple[str, int], ...]
+    operation: Operation
+    output: Access
+    inputs: tuple[Access, ...]
+    repeats: int = 1
+    numbers: tuple[float, ...] = ()
+    window: tuple[int, int, int] | None = None
+
+    @property
+    def extents(self) -> dict[str, int]:
+        return dict(self.loops)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.loops)
+
+    @property
+    def accumulated(self) -> tuple[str, ...]:
+        """Loops over which one word of the output accumulates."""
+        if self.operation not in ACCUMULATING:
+            return ()
+        return tuple(name for name in self.names if self.output.stride(name) == 0)
+
+    @property
+    def dependences(self) -> tuple[tuple[int, ...], ...]:
+        """Distance vectors of the nest's dependences, in the order of its loops: each loop over which a word
+        accumulates carries one, and the columns that optCGRA keeps in registers are carried by its last."""
+        carried = list(self.accumulated)
+        if self.window is not None:
+            carried.append(self.names[-1])
+        return tuple(tuple(int(name == loop) for name in self.names) for loop in carried)
+
+    def innermost(self) -> Iterator[str]:
+        """Loops that may be moved to the innermost place, the one written there first."""
+        for name in reversed(self.names):
+            if is_legal(self, moved(self, name)):
+                yield name
+
+
+def moved(nest: Nest, innermost: str) -> tuple[str, ...]:
+    """The loops' order with ``innermost`` taken to the innermost place."""
+    return (*(name for name in nest.names if name != innermost), innermost)
+
+
+def is_legal(nest: Nest, order: tuple[str, ...]) -> bool:
+    """Whether running the loops in ``order`` keeps every dependence: all distance vectors stay lexicographically
+    positive, those that accumulate over several loops keep their order, and registers carry values from one
+    iteration of the innermost loop to the next (000, section V-B2)."""
+    place = {name: position for position, name in enumerate(order)}
+    for vector in nest.dependences:
+        permuted = sorted((place[name], step) for name, step in zip(nest.names, vector, strict=True) if step)
+        if permuted and permuted[0][1] < 0:
+            return False
+    among = [name for name in order if name in nest.accumulated]
+    # Sums of floats keep their order only if the loops they run over keep theirs.
+    if among != list(nest.accumulated):
+        return False
+    return nest.window is None or order[-1] == nest.names[-1]
+
+
+@dataclass(frozen=True)
+class Box:
+    """Per loop of a nest (in its order) the first iteration, the number of iterations and the unroll factor,
+    which divides it; ``innermost`` runs on the array."""
+
+    start: tuple[int, ...]
+    count: tuple[int, ...]
+    unroll: tuple[int, ...]
+    innermost: str
+
+    def trip_count(self, nest: Nest) -> int:
+        """Iterations of the kernel."""
+        place = nest.names.index(self.innermost)
+        return self.count[place] // self.unroll[place]
+
+    def runs(self, nest: Nest) -> int:
+        """How often the kernel is started."""
+        total = nest.repeats
+        for name, count, unroll in zip(nest.names, self.count, self.unroll, strict=True):
+            if name != self.innermost:
+                total *= count // unroll
+        return total
+
+
+def copies(names: tuple[str, ...], unroll: Mapping[str, int]) -> list[dict[str, int]]:
+    """The copies of an unrolled body, by the iterations of each loop that they are ahead."""
+    return [
+        dict(zip(names, deltas, strict=True)) for deltas in product(*(range(unroll[name]) for name in names))
+    ]
+
+
+def tile_is_exact(nest: Nest, boxes: tuple[Box, ...]) -> bool:
+    """Whether the boxes are inside the iteration space, overlap nowhere and leave nothing out."""
+    extents = tuple(extent for _, extent in nest.loops)
+    volume = 0
+    for box in boxes:
+        for start, count, unroll, extent in zip(box.start, box.count, box.unroll, extents, strict=True):
+            if start < 0 or count < 1 or unroll < 1 or count % unroll or start + count > extent:
+                return False
+        size = 1
+        for count in box.count:
+            size *= count
+        volume += size
+    whole = 1
+    for extent in extents:
+        whole *= extent
+    apart = all(
+        any(
+            one.start[axis] + one.count[axis] <= other.start[axis]
+            or other.start[axis] + other.count[axis] <= one.start[axis]
+            for axis in range(len(extents))
+        )
+        for place, one in enumerate(boxes)
+        for other in boxes[:place]
+    )
+    return volume == whole and apart

@@ -1,0 +1,70 @@
+"""Every method of the kind: those that schedule one kernel, and those that tune the layers of a network."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mapper.formulations.modulo_schedule.network.problem import LayerProblem
+from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.models.modulo_schedule.mapping import ModuloSchedule
+from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.modulo_schedule.catalogue import AUTOMATIC
+from mapper.solver.modulo_schedule.catalogue import METHODS as KERNEL_METHODS
+from mapper.solver.modulo_schedule.iterative import ITERATIVE
+from mapper.solver.modulo_schedule.network.tuning import algorithm_1, exhaustive, unoptimised
+from mapper.workloads.document import InputError
+
+Problem = ModuloProblem | LayerProblem
+Found = Outcome[Any]
+AnyMethod = Method[Any, Any]
+
+
+def _automatic(problem: Problem, effort: Effort) -> Found:
+    return (
+        exhaustive(problem, effort)
+        if isinstance(problem, LayerProblem)
+        else AUTOMATIC.search(problem, effort)
+    )
+
+
+def _tuner(problem: Problem, effort: Effort) -> Found:
+    return exhaustive(_layer("tuner", problem), effort)
+
+
+def _algorithm_1(problem: Problem, effort: Effort) -> Found:
+    return algorithm_1(_layer("algorithm-1", problem), effort)
+
+
+def _baseline(problem: Problem, effort: Effort) -> Found:
+    return unoptimised(_layer("baseline", problem), effort)
+
+
+def _layer(name: str, problem: Problem) -> LayerProblem:
+    if isinstance(problem, LayerProblem):
+        return problem
+    raise InputError(
+        "--method", name, "tunes the layers of a network; a kernel has auto, cp-sat or iterative"
+    )
+
+
+def _of_kernels(method: Method[ModuloProblem, ModuloSchedule]) -> AnyMethod:
+    def search(problem: Problem, effort: Effort) -> Found:
+        if isinstance(problem, LayerProblem):
+            remedy = "schedules one kernel; a network has tuner, algorithm-1 and baseline"
+            raise InputError("--method", method.name, remedy)
+        return method.search(problem, effort)
+
+    return Method(method.name, method.exact, method.summary, search, method.prepare)
+
+
+_TUNERS = (
+    ("tuner", True, "networks: every unroll vector weighed, the best ones scheduled", _tuner),
+    ("algorithm-1", False, "networks: the paper's pruned search by MII * iterations", _algorithm_1),
+    ("baseline", False, "networks: matrix products as written, nothing unrolled", _baseline),
+)
+
+METHODS: tuple[AnyMethod, ...] = (
+    Method("auto", True, f"kernels: {AUTOMATIC.summary}; networks: tuner", _automatic, AUTOMATIC.prepare),
+    *(_of_kernels(method) for method in KERNEL_METHODS if method is not AUTOMATIC),
+    *(Method(*tuner, ITERATIVE.prepare) for tuner in _TUNERS),
+)

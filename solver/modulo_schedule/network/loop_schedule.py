@@ -1,0 +1,56 @@
+"""Schedules of the kernels that tuning makes: heuristic, and remembered by the shape of the graph.
+
+Layers differ in numbers, not in structure: two kernels of one unroll vector have the same operations and edges,
+and so the same schedule, whatever their constants, displacements and trip counts are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mapper.arch.cgra import CgraMachine
+from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.models.modulo_schedule.mapping import ModuloSchedule
+from mapper.solver.method import Effort, Outcome
+from mapper.solver.modulo_schedule.iterative import search_briefly
+from mapper.workloads.dataflow_graph import DataflowGraph
+from mapper.workloads.kernel import Kernel
+
+_known: dict[tuple[DataflowGraph, str, int], Outcome[ModuloSchedule]] = {}
+MOST_KNOWN = 20_000
+
+
+def loop_schedule(kernel: Kernel, machine: CgraMachine, effort: Effort) -> Outcome[ModuloSchedule]:
+    """A schedule of ``kernel``, a light search's best; the same for the same structure, machine and seed."""
+    structure = _structure(kernel.graph)
+    key = (structure, machine.model_dump_json(by_alias=True), effort.seed)
+    if key not in _known:
+        outcome = search_briefly(
+            ModuloProblem(Kernel("loop", structure), machine), replace(effort, report=_silent)
+        )
+        if effort.stopped() is not None:
+            return outcome
+        if len(_known) >= MOST_KNOWN:
+            _known.clear()
+        _known[key] = outcome
+    return _known[key]
+
+
+def _silent(_: object) -> None:
+    """A loop's progress is not the layer's."""
+
+
+def _structure(graph: DataflowGraph) -> DataflowGraph:
+    """``graph`` without its numbers and names."""
+    operations = tuple(
+        replace(
+            operation,
+            name=f"v{position}",
+            immediates=tuple((operand, 0) for operand, _ in operation.immediates),
+            array=None if operation.array is None else "m",
+            offset=0,
+        )
+        for position, operation in enumerate(graph.operations)
+    )
+    edges = tuple(replace(edge, initial=(0,) * edge.distance) for edge in graph.edges)
+    return DataflowGraph("loop", operations, edges)

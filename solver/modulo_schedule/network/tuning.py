@@ -1,0 +1,258 @@
+"""Tuning a layer: every algorithm and innermost loop, the best unroll factors by estimate, real schedules of those.
+
+The bound is a proof over the same space: no cover of a nest by boxes takes fewer cycles than the least sum of what
+each box takes at its MII, with the cycles along its longest path and its set-up. The value is what the chosen
+schedules really take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+
+from mapper.arch.cgra import CgraMachine
+from mapper.formulations.modulo_schedule.network.cover import (
+    BoxWeight,
+    Cover,
+    CoverSearch,
+    Sizes,
+    iterations,
+)
+from mapper.formulations.modulo_schedule.network.problem import LayerProblem
+from mapper.models.modulo_schedule.network.algorithm import Algorithm, baseline
+from mapper.models.modulo_schedule.network.cost import evaluate_layer, live_ins, outside_cycles, set_up_cycles
+from mapper.models.modulo_schedule.network.estimate import Estimator, estimated_cycles
+from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapping, kernel_of
+from mapper.models.modulo_schedule.network.nest import Box, Nest
+from mapper.solver.method import Effort, Outcome, Progress
+from mapper.solver.modulo_schedule.network.loop_schedule import loop_schedule
+
+POINTER_USES = (4, 2)
+"""Accesses that share a pointer, in the order in which they are tried until one reaches MII: a pointer that
+serves many must be handed on by moves, one that serves few takes slots of its own."""
+LARGEST_BODY = 64
+"""Operations of the largest kernel that is scheduled."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A cover of a nest that was scheduled: its estimate (MII * iterations) and its real cycles, the MII and II
+    of its main box, and its loops."""
+
+    innermost: str
+    unroll: Sizes
+    estimate: int
+    cycles: int
+    interval: int
+    ii: int
+    loops: tuple[LoopMapping, ...]
+
+
+class NestTuning:
+    """One nest on one machine."""
+
+    def __init__(self, nest: Nest, position: int, machine: CgraMachine, estimator: Estimator) -> None:
+        self.nest, self.position, self.machine = nest, position, machine
+        self.weight = {innermost: BoxWeight(nest, innermost, estimator) for innermost in nest.names}
+
+    def bound(self, innermost: str) -> int:
+        """Least cycles of any cover with this innermost loop."""
+        least = CoverSearch(self.nest, innermost, self.weight[innermost].least_cycles).least()
+        assert least is not None
+        return least
+
+    def candidates(self, innermost: str, most: int) -> tuple[Cover, ...]:
+        """The best covers by their least cycles within the paper's pruning: MII up to twice that of the body
+        as written (000, section V-C4), and bodies that can be scheduled."""
+        weight = self.weight[innermost]
+
+        def weigh(main: Sizes, factors: Sizes) -> int | None:
+            return weight.least_cycles(main, factors) if self._is_kept(factors, innermost) else None
+
+        return CoverSearch(self.nest, innermost, weigh).ranked(most)
+
+    def estimated(self, innermost: str) -> tuple[Cover, ...]:
+        """The cover that Algorithm 1 chooses, by MII * iterations alone, with its pruning."""
+
+        def weigh(main: Sizes, factors: Sizes) -> int | None:
+            if not self._is_kept(factors, innermost):
+                return None
+            return estimated_cycles(
+                self._interval(factors, innermost), self.nest.repeats * iterations(main, factors)
+            )
+
+        return CoverSearch(self.nest, innermost, weigh).ranked(1)
+
+    def schedule(self, cover: Cover, effort: Effort, limit: float = inf) -> Tried | None:
+        """Schedule every box of ``cover``, the main one first; None if one gets no schedule, or if it is seen on
+        the way that they take ``limit`` cycles or more together."""
+        loops: list[LoopMapping] = []
+        estimate, expected = 0, cover.cycles
+        for box in cover.boxes:
+            loop = self._loop(box, effort)
+            if loop is None:
+                return None
+            loops.append(loop)
+            expected += self._cycles([loop]) - self.weight[box.innermost].least_cycles(box.count, box.unroll)
+            if expected >= limit:
+                return None
+            work = self.nest.repeats * iterations(box.count, box.unroll)
+            estimate += estimated_cycles(self._interval(box.unroll, box.innermost), work)
+        main = cover.boxes[0]
+        interval = self._interval(main.unroll, main.innermost)
+        cycles = self._cycles(loops)
+        return Tried(
+            main.innermost, main.unroll, estimate, cycles, interval, loops[0].schedule.ii, tuple(loops)
+        )
+
+    def _loop(self, box: Box, effort: Effort) -> LoopMapping | None:
+        best: LoopMapping | None = None
+        for uses in POINTER_USES:
+            kernel = kernel_of(self.nest, box, uses)
+            found = loop_schedule(kernel, self.machine, effort)
+            if found.mapping is None:
+                continue
+            if best is None or _time(
+                found.mapping.ii, found.mapping.stages, box.trip_count(self.nest)
+            ) < _time(best.schedule.ii, best.schedule.stages, box.trip_count(self.nest)):
+                best = LoopMapping(self.position, box, uses, found.mapping)
+            if found.mapping.ii == self._interval(box.unroll, box.innermost):
+                break
+        return best
+
+    def _cycles(self, loops: list[LoopMapping]) -> int:
+        total = 0
+        for loop in loops:
+            trips = loop.box.trip_count(self.nest)
+            given = live_ins(kernel_of(self.nest, loop.box, loop.pointer_uses))
+            once = _time(loop.schedule.ii, loop.schedule.stages, trips) + set_up_cycles(self.machine, given)
+            total += loop.box.runs(self.nest) * once
+        return total
+
+    def _is_kept(self, factors: Sizes, innermost: str) -> bool:
+        if max(factors) == 1:
+            return True
+        counted, interval = self.weight[innermost].body(factors)
+        return counted.operations <= LARGEST_BODY and interval <= 2 * self._interval(
+            (1,) * len(factors), innermost
+        )
+
+    def _interval(self, factors: Sizes, innermost: str) -> int:
+        return self.weight[innermost].body(factors)[1]
+
+
+def _time(ii: int, stages: int, trips: int) -> int:
+    return (trips + stages - 1) * ii
+
+
+def exhaustive(problem: LayerProblem, effort: Effort, most: int = 6) -> Outcome[LayerMapping]:
+    """The best of all algorithms: for every nest and innermost loop the best ``most`` covers are scheduled.
+
+    Raises: InputError if the machine does not say what VLIW mode costs, or no PE executes an operation.
+    """
+    estimator = Estimator(problem.machine)
+    found: list[tuple[int, LayerMapping]] = []
+    bounds: list[int] = []
+    evaluations = 0
+    for algorithm in problem.choices:
+        outside = sum(outside_cycles(algorithm, problem.layer.op, problem.machine))
+        bound, loops, complete = outside, list[LoopMapping](), True
+        for position, nest in enumerate(algorithm.nests):
+            tuning = NestTuning(nest, position, problem.machine, estimator)
+            bound += min(tuning.bound(innermost) for innermost in nest.innermost())
+            tried = tuned(tuning, effort, most)
+            evaluations += len(tried)
+            if not tried:
+                complete = False
+                break
+            loops += min(tried, key=lambda one: (one.cycles, one.unroll)).loops
+        if complete:
+            mapping = LayerMapping(algorithm.name, tuple(loops))
+            cost = evaluate_layer(algorithm, problem.layer.op, problem.machine, mapping)
+            found.append((cost.cycles, mapping))
+            bounds.append(bound)
+            effort.report(Progress(min(found, key=lambda one: one[0])[0], None, evaluations))
+        elif effort.stopped() is None:
+            bounds.append(bound)
+        else:
+            break
+    stop = effort.stopped()
+    if not found:
+        return Outcome(None, None, None, stop or "heuristic", False, evaluations=evaluations)
+    value, mapping = min(found, key=lambda one: one[0])
+    least = min(bounds) if stop is None else None
+    proven = value == least
+    return Outcome(
+        mapping, value, least, stop or ("complete" if proven else "heuristic"), proven, (), evaluations
+    )
+
+
+def tuned(tuning: NestTuning, effort: Effort, most: int) -> list[Tried]:
+    """The best ``most`` covers over all innermost loops, scheduled, as long as their least cycles are below what
+    was reached; the nest as it is written if none of them can be."""
+    nest = tuning.nest
+    covers = [cover for innermost in nest.innermost() for cover in tuning.candidates(innermost, most)]
+    covers.sort(key=lambda cover: cover.cycles)
+    tried: list[Tried] = []
+    for cover in covers[:most]:
+        best = min((one.cycles for one in tried), default=inf)
+        if cover.cycles >= best or (tried and effort.stopped() is not None):
+            break
+        one = tuning.schedule(cover, effort, best)
+        if one is not None:
+            tried.append(one)
+    if not tried:
+        whole = tuple(extent for _, extent in nest.loops)
+        plain = Box((0,) * len(whole), whole, (1,) * len(whole), next(nest.innermost()))
+        one = tuning.schedule(Cover(0, (plain,)), effort)
+        tried += [] if one is None else [one]
+    return tried
+
+
+def algorithm_1(problem: LayerProblem, effort: Effort) -> Outcome[LayerMapping]:
+    """The paper's tuner: the algorithm by its rule; of the nest as written and with its longest loop innermost the
+    one with the lower estimate; the factors of Algorithm 1, pruned by MII; one schedule of those.
+
+    Raises: InputError as ``exhaustive``.
+    """
+    algorithm = problem.choices[0]
+
+    def chosen(tuning: NestTuning) -> list[Cover]:
+        nest = tuning.nest
+        legal = tuple(nest.innermost())
+        longest = max(legal, key=lambda name: nest.extents[name])
+        covers = [cover for name in dict.fromkeys((legal[0], longest)) for cover in tuning.estimated(name)]
+        return sorted(covers, key=lambda cover: cover.cycles)[:1]
+
+    return _single(problem, algorithm, chosen, effort)
+
+
+def unoptimised(problem: LayerProblem, effort: Effort) -> Outcome[LayerMapping]:
+    """The paper's baseline: matrix products in the order of Fig. 3(a), no loop unrolled, moved or merged, and no
+    activation inlined, which then runs in VLIW mode.
+
+    Raises: InputError as ``exhaustive``.
+    """
+
+    def as_written(tuning: NestTuning) -> list[Cover]:
+        whole = tuple(extent for _, extent in tuning.nest.loops)
+        return [Cover(0, (Box((0,) * len(whole), whole, (1,) * len(whole), tuning.nest.names[-1]),))]
+
+    return _single(problem, baseline(problem.layer, problem.machine), as_written, effort)
+
+
+def _single(
+    problem: LayerProblem, algorithm: Algorithm, chosen: Callable[[NestTuning], list[Cover]], effort: Effort
+) -> Outcome[LayerMapping]:
+    estimator = Estimator(problem.machine)
+    loops: list[LoopMapping] = []
+    for position, nest in enumerate(algorithm.nests):
+        tuning = NestTuning(nest, position, problem.machine, estimator)
+        tried = next((one for cover in chosen(tuning) if (one := tuning.schedule(cover, effort))), None)
+        if tried is None:
+            return Outcome(None, None, None, effort.stopped() or "heuristic", False)
+        loops += tried.loops
+    mapping = LayerMapping(algorithm.name, tuple(loops))
+    cycles = evaluate_layer(algorithm, problem.layer.op, problem.machine, mapping).cycles
+    return Outcome(mapping, cycles, None, effort.stopped() or "heuristic", False, evaluations=len(loops))
