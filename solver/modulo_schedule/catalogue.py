@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import inf
 
 from mapper.arch.cgra import CgraMachine
+from mapper.formulations.modulo_schedule.impossibility import impossibility
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.interval import res_mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
@@ -37,8 +38,10 @@ def _automatic(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule
     a smaller II than was found: a schedule there is one of the whole (`embedding`). So a larger array ends no worse
     than one it contains, up to time: either its own II is below what the smaller one can reach, or the searches that
     the smaller one would get are made, with a share of the limit; if these are cut short, a smaller array that had
-    the whole time for itself can still come out ahead. Without a limit nothing is cut short.
+    the whole time for itself can still come out ahead. Without a limit only the searches' own caps cut them short.
     """
+    if impossibility(problem) is not None:
+        return replace(CONSTRAINT_PROGRAM.search(problem, effort), method=CONSTRAINT_PROGRAM.name)
     best: Outcome[ModuloSchedule] | None = None
     for method, parts, share in STAGES:
         left = effort.seconds_left()
@@ -63,16 +66,17 @@ def on_corners(
 ) -> Outcome[ModuloSchedule]:
     """The better one of ``best`` and what ``method`` finds on smaller arrays of the machine."""
     machine = problem.machine
-    floors = [(corner, _floor(problem, corner)) for corner in corners(machine)]
-    for position, (corner, floor) in enumerate(floors):
+    smaller = corners(machine)
+    for position, corner in enumerate(smaller):
         if effort.stopped() is not None:
             break
+        floor = _floor(problem, corner)
         limit = inf if best.value is None else best.value
         if floor is None or floor >= limit:
             continue
         # Larger corners first, each with half of the time that is left, since they have the most to offer.
         left = effort.seconds_left()
-        share = 0.5 if position + 1 < len(floors) else 1.0
+        share = 0.5 if position + 1 < len(smaller) else 1.0
         own = effort if left is None else replace(effort, deadline=time.monotonic() + share * left)
         found = method.search(replace(problem, machine=corner), own)
         if found.mapping is not None and found.mapping.ii < limit:
