@@ -12,6 +12,7 @@ import pytest
 from mapper.arch.cgra import CgraMachine
 from mapper.arch.source import load_machine
 from mapper.models.modulo_schedule.interval import mii
+from mapper.models.modulo_schedule.network import mapping
 from mapper.models.modulo_schedule.network.algorithm import IM2ROW, Algorithm, algorithms
 from mapper.models.modulo_schedule.network.cost import live_ins
 from mapper.models.modulo_schedule.network.estimate import Counts, Estimator, counts
@@ -252,3 +253,19 @@ def test_registers_decide_between_optcgra_and_gemm() -> None:
     assert first("googlenet", 1).name == "gemm"
     assert first("googlenet", 7).name == "im2col+gemm"
     assert first("alexnet", 11).name == "im2col+gemm"
+
+
+def test_a_loop_over_too_many_words_has_the_graph_of_the_whole_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = [(nest, box, kernel_of(nest, box)) for nest, box in drawn_boxes("lenet5", 5)]
+    monkeypatch.setattr(mapping, "MOST_WORDS", 1)
+    kernel_of.cache_clear()
+    for nest, box, kernel in whole:
+        short = kernel_of(nest, box)
+        assert (short.graph, short.trip_count) == (kernel.graph, kernel.trip_count)
+    kernel_of.cache_clear()
+
+
+def test_a_matrix_of_a_hundred_million_words_is_no_obstacle() -> None:
+    shape = next(nest for nest in nests_of("vgg19") if nest.name == "gemm" and nest.extents["k"] == 25088)
+    whole = Box((0, 0, 0), tuple(extent for _, extent in shape.loops), (1, 1, 1), "i")
+    assert kernel_of(shape, whole).trip_count == 4096

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
@@ -10,6 +10,9 @@ from mapper.models.modulo_schedule.network.body import kernel_text
 from mapper.models.modulo_schedule.network.nest import Box, Nest
 from mapper.workloads.c_kernel import kernel_from_c
 from mapper.workloads.kernel import Kernel
+
+MOST_WORDS = 1 << 25
+"""Words between the first and the last iteration that a kernel's arrays hold at the most."""
 
 
 @dataclass(frozen=True)
@@ -33,5 +36,17 @@ class LayerMapping:
 
 @lru_cache(maxsize=4096)
 def kernel_of(nest: Nest, box: Box, pointer_uses: int | None = None) -> Kernel:
-    """The kernel of a box; live-ins stand at numbers that tell them apart."""
-    return kernel_from_c(kernel_text(nest, box), nest.name, nest.name, pointer_uses=pointer_uses)
+    """The kernel of a box; live-ins stand at numbers that tell them apart.
+
+    ``arrays`` (and ``text``) are those of the first iterations where all of them reach over more than
+    ``MOST_WORDS``. The graph is the same: copies of a body never meet at a word of the output in another
+    iteration, unless they do so in the next one.
+    """
+    place = nest.names.index(box.innermost)
+    step = box.unroll[place] * max(access.stride(box.innermost) for access in (nest.output, *nest.inputs))
+    trips = box.trip_count(nest)
+    made = min(trips, max(2, MOST_WORDS // max(1, step)))
+    count = (*box.count[:place], made * box.unroll[place], *box.count[place + 1 :])
+    text = kernel_text(nest, replace(box, count=count))
+    kernel = kernel_from_c(text, nest.name, nest.name, pointer_uses=pointer_uses)
+    return replace(kernel, trip_count=trips)
