@@ -72,6 +72,17 @@ def product_layer(rows: int, depth: int, columns: int, merged: NetworkOperator |
     )
 
 
+def product_of_two(
+    first: Shape, second: Shape, output: Shape, op: str = "MatMul", **attributes: Attribute
+) -> NetworkLayer:
+    """A product whose factors are both data."""
+    operator = NetworkOperator(
+        "layer", "layer", op, ("x", "other"), ("y",), attributes=tuple(attributes.items())
+    )
+    given = tuple(LayerInput(name, shape, name, None) for name, shape in (("x", first), ("other", second)))
+    return NetworkLayer(operator, "matrix_product", given, (("y", output),))
+
+
 def drawn_cover(nest: Nest, innermost: str, seed: int) -> tuple[Box, ...]:
     """Boxes that cover the nest, by weights that only depend on the seed: factors that divide nothing win too."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import math
 import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
@@ -39,6 +40,7 @@ from tests.codegen.small_layer import (
     pitch_of,
     pool_layer,
     product_layer,
+    product_of_two,
     weights_by_column,
     window_of,
 )
@@ -218,12 +220,56 @@ def test_a_fully_connected_layer_adds_along_its_depth(rows: int, seed: int, tmp_
     layer = product_layer(rows, 13, 7, activation("Relu"))
     data, weights = drawn((rows, 13), seed), weights_of(layer)
     (algorithm,) = algorithms(layer, machine())
-    output = np.full((7, rows), np.nan, np.float32)
+    output = np.full((rows, 7), np.nan, np.float32)
     program_of(algorithm, seed, tmp_path).run(
-        {"a": weights["w"], "b": np.ascontiguousarray(data.T), "bias": weights["b"], "c": output}
+        {"a": weights["w"], "b": data, "bias": weights["b"], "c": output}
     )
     (wanted,) = layer_results(layer, (data,), weights)
-    assert same_bits(np.ascontiguousarray(output.T), wanted)
+    assert same_bits(output, wanted)
+
+
+@pytest.mark.parametrize(("first", "second"), [((3, 5, 7), (3, 7, 4)), ((7,), (7, 4)), ((5, 7), (7,))])
+def test_a_product_of_two_matrices_takes_them_as_they_lie(
+    first: tuple[int, ...], second: tuple[int, ...], tmp_path: Path
+) -> None:
+    shape = np.matmul(np.zeros(first), np.zeros(second)).shape
+    layer = product_of_two(first, second, shape)
+    left, right = drawn(first, 1), drawn(second, 2)
+    (algorithm,) = algorithms(layer, machine())
+    repeats = algorithm.nests[1].repeats
+    output = np.full((repeats, math.prod(shape) // repeats), np.nan, np.float32)
+    program = program_of(algorithm, 1, tmp_path)
+    for number in range(repeats):
+        a, b = (part.reshape(repeats, -1)[number].copy() for part in (left, right))
+        start = np.zeros(algorithm.nests[0].extents["i"], np.float32)
+        program.run({"a": a, "b": b, "bias": start, "c": output[number]})
+    (wanted,) = layer_results(layer, (left, right), {})
+    assert same_bits(output.reshape(shape), wanted)
+
+
+@pytest.mark.parametrize("turned", [(0, 0), (1, 0), (0, 1), (1, 1)])
+def test_a_product_of_turned_matrices_takes_them_as_they_lie(turned: tuple[int, int], tmp_path: Path) -> None:
+    first, second = (5, 7)[:: 1 - 2 * turned[0]], (7, 4)[:: 1 - 2 * turned[1]]
+    layer = product_of_two(
+        first, second, (5, 4), "Gemm", transA=turned[0], transB=turned[1], alpha=1.0, beta=1.0
+    )
+    left, right = drawn(first, 1), drawn(second, 2)
+    (algorithm,) = algorithms(layer, machine())
+    output = np.full((5, 4), np.nan, np.float32)
+    start = np.zeros(5, np.float32)
+    program_of(algorithm, 2, tmp_path).run({"a": left, "b": right, "bias": start, "c": output})
+    (wanted,) = layer_results(layer, (left, right), {})
+    assert same_bits(output, wanted)
+
+
+def test_a_leaky_slope_beyond_1_is_left_to_vliw_mode() -> None:
+    steep = layer_of("activation", "LeakyRelu", SHAPE, SHAPE, attributes=(("alpha", 1.5),))
+    (algorithm,) = algorithms(steep, machine())
+    assert algorithm.nests == () and algorithm.elements == math.prod(SHAPE)
+    merged = convolution_layer((1, 2, 4, 5), 3, window_of(3), activation("LeakyRelu", alpha=1.5))
+    for algorithm in algorithms(merged, machine()):
+        assert algorithm.nests[-1].name != "activation"
+        assert algorithm.elements == math.prod(merged.output_shape)
 
 
 SHAPE = (2, 3, 4, 5)

@@ -82,15 +82,16 @@ def _convolution(layer: NetworkLayer, machine: CgraMachine) -> tuple[Algorithm, 
         "output": math.prod(layer.output_shape),
     }
     is_matrix = taps == 1 and strides == (1, 1) and not any(map(sum, shape.pads))
+    output = Access("c", (("i", positions), ("j", 1)))
     product = Nest(
         "gemm",
         (("i", filters), ("j", positions), ("k", depth)),
         "multiply_add",
-        Access("c", (("i", positions), ("j", 1))),
+        output,
         (Access("a", (("i", depth), ("k", 1))), Access("b", (("k", positions), ("j", 1)))),
         repeats,
     )
-    ends = _ends(layer, filters, positions, repeats)
+    ends = _ends(layer, filters, positions, repeats, output)
     copied = 0 if is_matrix else repeats * depth * positions
     gemm = Algorithm(
         GEMM if is_matrix else IM2COL,
@@ -116,7 +117,7 @@ def _convolution(layer: NetworkLayer, machine: CgraMachine) -> tuple[Algorithm, 
         repeats,
         window=(kernel[0], kernel[1], strides[1]),
     )
-    ends = _ends(layer, filters, area, repeats)
+    ends = _ends(layer, filters, area, repeats, Access("c", (("i", area), ("j", 1))))
     copied = repeats * channels * plane
     optcgra = Algorithm(
         IM2ROW, (ends[0], sliding, *ends[1:]), 1, copied, _unmapped(layer),
@@ -125,9 +126,10 @@ def _convolution(layer: NetworkLayer, machine: CgraMachine) -> tuple[Algorithm, 
     return optcgra, gemm
 
 
-def _ends(layer: NetworkLayer, filters: int, positions: int, repeats: int) -> tuple[Nest, ...]:
+def _ends(
+    layer: NetworkLayer, filters: int, positions: int, repeats: int, output: Access
+) -> tuple[Nest, ...]:
     """What comes before and after the sums: filling with the bias, and the activation if there is one."""
-    output = Access("c", (("i", positions), ("j", 1)))
     loops = (("i", filters), ("j", positions))
     fill = Nest("bias", loops, "fill", output, (Access("bias", (("i", 1),)),), repeats)
     after = _activation(layer.merged[-1:], (("j", filters * positions),), Access("c", (("j", 1),)), repeats)
@@ -139,10 +141,18 @@ def _activation(
 ) -> tuple[Nest, ...]:
     if not merged:
         return ()
-    operation = _ACTIVATIONS.get(merged[0].op)
+    operation = _mapped(merged[0])
     if operation is None:
         return ()
     return (Nest("activation", loops, operation, place, (place,), repeats, _numbers(merged[0])),)
+
+
+def _mapped(operator: NetworkOperator) -> Operation | None:
+    """What the array runs for an activation. A leaky ReLU is the larger of x and x times its slope, which holds for
+    slopes of 0 to 1."""
+    if operator.op == "LeakyRelu" and not 0.0 <= operator.number("alpha", 0.01) <= 1.0:
+        return None
+    return _ACTIVATIONS.get(operator.op)
 
 
 _ACTIVATIONS: dict[str, Operation] = {"Relu": "relu", "LeakyRelu": "leaky_relu", "Clip": "clip"}
@@ -159,7 +169,7 @@ def _unmapped(layer: NetworkLayer) -> int:
     left = [
         operator
         for operator in layer.merged
-        if operator.op not in _ACTIVATIONS and not (folded and operator.op in _SCALES)
+        if _mapped(operator) is None and not (folded and operator.op in _SCALES)
     ]
     return len(left) * math.prod(layer.output_shape)
 
@@ -168,33 +178,49 @@ def _numbers(operator: NetworkOperator) -> tuple[float, ...]:
     if operator.op == "LeakyRelu":
         return (float(operator.number("alpha", 0.01)),)
     if operator.op == "Clip":
-        return float(operator.number("min", FAR_BELOW)), float(operator.number("max", -FAR_BELOW))
+        ends = operator.number("min", FAR_BELOW), operator.number("max", -FAR_BELOW)
+        return tuple(min(max(float(end), FAR_BELOW), -FAR_BELOW) for end in ends)
     return ()
 
 
 def _product(layer: NetworkLayer) -> Algorithm:
+    """A fully connected layer has its outputs along i and images along j, which lie row by row of an image; other
+    products are those of the matrices as they lie."""
     if layer.work == "fully_connected":
         (batch, depth, outputs), repeats = layer.matrix, 1
+        output = Access("c", (("i", 1), ("j", outputs)))
+        factors = Access("a", (("i", depth), ("k", 1))), Access("b", (("j", depth), ("k", 1)))
     else:
-        left, right = (one.shape for one in layer.inputs[:2])
-        depth, batch, outputs = left[-1], right[-1], left[-2] if len(left) > 1 else 1
+        outputs, depth, batch = _factors(layer)
         repeats = max(1, math.prod(layer.output_shape) // (batch * outputs))
-    product = Nest(
-        "gemm",
-        (("i", outputs), ("j", batch), ("k", depth)),
-        "multiply_add",
-        Access("c", (("i", batch), ("j", 1))),
-        (Access("a", (("i", depth), ("k", 1))), Access("b", (("k", batch), ("j", 1)))),
-        repeats,
-    )
+        output = Access("c", (("i", batch), ("j", 1)))
+        turned = [layer.op == "Gemm" and bool(layer.operator.integer(name)) for name in ("transA", "transB")]
+        factors = (
+            Access("a", (("i", 1), ("k", outputs)) if turned[0] else (("i", depth), ("k", 1))),
+            Access("b", (("k", 1), ("j", depth)) if turned[1] else (("k", batch), ("j", 1))),
+        )
+    loops = (("i", outputs), ("j", batch), ("k", depth))
+    product = Nest("gemm", loops, "multiply_add", output, factors, repeats)
     words = {
         "input": repeats * batch * depth,
         "weights": depth * outputs,
         "output": repeats * batch * outputs,
         "buffer": 0,
     }
-    ends = _ends(layer, outputs, batch, repeats)
+    ends = _ends(layer, outputs, batch, repeats, output)
     return Algorithm(GEMM, (ends[0], product, *ends[1:]), 1, 0, _unmapped(layer), words)
+
+
+def _factors(layer: NetworkLayer) -> tuple[int, int, int]:
+    """Rows, depth and columns of a product of which either factor may be constant; vectors are one row or column."""
+    operator, data = layer.operator, iter(layer.inputs)
+    constant = dict(operator.weights)
+    shapes = [constant[name] if name in constant else next(data).shape for name in operator.operands[:2]]
+    left, right = (1, *shapes[0])[-2:], shapes[1][-2:] if len(shapes[1]) > 1 else (*shapes[1], 1)
+    if layer.op == "Gemm":
+        left = left[::-1] if operator.integer("transA") else left
+        right = right[::-1] if operator.integer("transB") else right
+    return left[0], left[1], right[1]
 
 
 def _is_plain(layer: NetworkLayer) -> bool:
@@ -218,8 +244,10 @@ def _pool(layer: NetworkLayer) -> Algorithm:
     }
     greatest = layer.work == "max_pool"
     divisor = () if greatest else (float(taps),)
-    # Averages that leave padding out divide by other numbers at the rim; those are mended in VLIW mode.
-    rim = 0 if greatest or window.count_pads or not any(pads) else 2 * planes * (rows + columns)
+    # Averages that leave padding, or what is beyond it, out divide by other numbers at the rim; those are mended
+    # in VLIW mode.
+    counted = [sum(pad) for pad in window.pads] if window.count_pads else [0, 0]
+    rim = 0 if greatest or pads == counted else 2 * planes * (rows + columns)
     operation: Operation = "max" if greatest else "sum"
     size = (("p", planes * rows * columns),)
     flat = Access("out", (("p", 1),))
@@ -261,7 +289,7 @@ def _direct(layer: NetworkLayer) -> Algorithm | None:
             )
         )  # fmt: skip
     elif layer.work == "activation":
-        operation = _ACTIVATIONS.get(layer.op)
+        operation = _mapped(layer.operator)
         if operation is None:
             return None
         source = Access("in", (("p", 1),))
