@@ -315,12 +315,17 @@ def list_names(
 
 
 @app.command(epilog="Example: mapper show dmazerunner-256 > mine.yaml")
-def show(name: Annotated[str, typer.Argument(help="A machine or a document of the catalogue.")]) -> None:
-    """A preset as YAML, to edit."""
+def show(
+    name: Annotated[str, typer.Argument(help="A machine, a document or a kernel of the catalogue.")],
+) -> None:
+    """A preset as YAML, or a kernel as C, to edit."""
     from mapper.arch.source import preset_text
     from mapper.workloads.catalogue import document_text
+    from mapper.workloads.kernel_catalogue import KERNELS, kernel_bytes
 
     text = preset_text(name) or document_text(name)
+    if text is None and name in KERNELS:
+        text = kernel_bytes(name).decode()
     if text is None:
         raise InputError("show", name, "is no preset; see mapper list archs and mapper list workloads")
     print(text, end="")

@@ -91,9 +91,10 @@ def posed(
     Raises: InputError if the kind has no such objective or option.
     """
     kind = kind_of(machine)
-    chosen = objective or kind.objectives[0]
-    if chosen not in kind.objectives:
-        raise InputError("--objective", chosen, f"a {kind.name} problem has {', '.join(kind.objectives)}")
+    known = kind.objectives_of(read.value)
+    chosen = objective or known[0]
+    if chosen not in known:
+        raise InputError("--objective", chosen, f"a {kind.name} problem has {', '.join(known)} here")
     unknown = sorted(options.given() - kind.options - {"batch"})
     if unknown:
         flag = "--" + unknown[0].replace("_", "-")

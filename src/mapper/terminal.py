@@ -69,10 +69,9 @@ def solution_rows(solution: Solution) -> tuple[list[str], list[list[str]]]:
 
 
 def _cost_keys(solution: Solution) -> list[str]:
-    for cost in (solution.cost, *(part.cost for part in solution.parts)):
-        if cost is not None:
-            return list(cost)
-    return []
+    """Cost keys that some part has a value for."""
+    costs = [cost for cost in (solution.cost, *(part.cost for part in solution.parts)) if cost is not None]
+    return [key for key in (costs[0] if costs else {}) if any(cost.get(key) is not None for cost in costs)]
 
 
 def _certified(certificate: Certificate) -> list[str]:
@@ -240,7 +239,7 @@ def skipped_lines(solution: Solution) -> list[str]:
         f"{len(shares)} {op} ({sum(shares):.1%} of MACs)" for op, shares in listed[:SHOWN_SKIPPED]
     )
     more = f", {len(listed) - SHOWN_SKIPPED} more kinds" if len(listed) > SHOWN_SKIPPED else ""
-    return [f"not mapped (no loop nest): {text}{more}"]
+    return [f"not mapped: {text}{more}"]
 
 
 def headline(solution: Solution) -> str:

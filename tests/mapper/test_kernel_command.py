@@ -80,7 +80,13 @@ def test_evaluate_rejects_a_schedule_that_breaks_the_array(mapper: Any, tmp_path
     ("words", "named"),
     [
         (("solve", "gemm", "--arch", "dmazerunner-256"), "srp-4x4"),
-        (("solve", "resnet50", "--arch", "srp-4x4"), "resnet50"),
+        (("solve", "no-such-network", "--arch", "srp-4x4"), "no-such-network"),
+        (("solve", "lenet5", "--arch", "mesh-4x4"), "vliw"),
+        (("solve", "lenet5", "--arch", "srp-4x4", "--method", "cp-sat"), "cp-sat"),
+        (("solve", "lenet5", "--arch", "srp-4x4", "--objective", "ii"), "latency"),
+        (("solve", "lenet5", "--arch", "srp-4x4", "--fix", "conv1.colour=red"), "conv1.colour"),
+        (("solve", "lenet5", "--arch", "srp-4x4", "--fix", "conv1.algorithm=fft"), "im2col+gemm"),
+        (("solve", "gemm", "--method", "baseline"), "baseline"),
         (("solve", "gemm", "--objective", "edp"), "ii"),
         (("solve", "gemm", "--fix", "colour=red"), "colour"),
         (("solve", "gemm", "--fix", "ii=zero"), "ii"),
@@ -129,3 +135,11 @@ def test_registers_too_few_for_any_schedule_are_proven_so(mapper: Any, tmp_path:
         certificate = json.loads(out)["certificate"]
         assert code == 1
         assert certificate["proven"] and not certificate["found"]
+
+
+def test_a_kernel_is_shown_as_c_that_solves_alike(mapper: Any, tmp_path: Path) -> None:
+    code, out, _ = mapper("show", "dot")
+    path = tmp_path / "dot.c"
+    path.write_text(out)
+    assert code == 0
+    assert mapper("solve", str(path), "--arch", "mesh-2x2", "--quiet")[0] == 0

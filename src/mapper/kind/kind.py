@@ -96,6 +96,10 @@ class Kind(ABC):
         Raises: InputError if there is none, or if it does not fit this kind's machines.
         """
 
+    def objectives_of(self, value: Any) -> tuple[str, ...]:
+        """The objectives that a workload can have, its default first."""
+        return self.objectives
+
     @abstractmethod
     def pose(self, value: Any, machine: Any, objective: str, fix: Mapping[str, str]) -> tuple[PosedPart, ...]:
         """The parts of the problem of a workload's value, in document order."""

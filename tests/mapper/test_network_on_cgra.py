@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mapper.posing import Options
+from mapper.solving import Search
+from mapper.verb import compare, evaluate, generate, simulate, solve
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    return solve("lenet5/gemm2", "srp-3x3").to_json()
+
+
+def test_a_layer_names_its_algorithm_order_and_factors(document: dict[str, Any]) -> None:
+    (part,) = document["parts"]
+    mapping = part["mapping"]
+    assert set(mapping) == {"algorithm", "order", "unroll", "loops"}
+    assert (mapping["algorithm"], sorted(mapping["order"])) == ("gemm", ["i", "j", "k"])
+    assert document["problem"]["objective"] == "latency"
+
+
+def test_every_loop_has_a_schedule_with_its_own_cost_and_certificate(document: dict[str, Any]) -> None:
+    for loop in document["parts"][0]["mapping"]["loops"]:
+        assert loop["cost"]["ii"] == loop["ii"] >= loop["cost"]["mii"]
+        assert loop["certificate"]["proven"] == (loop["ii"] == loop["cost"]["mii"])
+        assert len(loop["schedule"]) > 0
+
+
+def test_intervals_are_undefined_for_a_layer_and_cycles_are_the_sum_of_their_causes(
+    document: dict[str, Any],
+) -> None:
+    (part,) = document["parts"]
+    assert [part["cost"][key] for key in ("ii", "mii", "res_mii", "rec_mii", "stages")] == [None] * 5
+    assert part["cost"]["cycles"] == sum(part["breakdown"]["cycles"].values())
+    assert part["certificate"]["bound"] <= part["certificate"]["value"] == part["cost"]["cycles"]
+
+
+def test_a_solution_evaluates_to_its_own_cost(document: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "solution.json"
+    path.write_text(json.dumps(document))
+    again = evaluate("lenet5/gemm2", "srp-3x3", path)
+    assert again.cost == document["cost"] and again.certificate.verified
+
+
+def test_a_box_that_is_left_out_is_a_broken_rule(document: dict[str, Any], tmp_path: Path) -> None:
+    wrong = copy.deepcopy(document)
+    wrong["parts"][0]["mapping"]["loops"].pop()
+    path = tmp_path / "solution.json"
+    path.write_text(json.dumps(wrong))
+    judged = evaluate("lenet5/gemm2", "srp-3x3", path)
+    assert judged.exit_code == 1 and judged.cost is None
+    assert [rule.rule for rule in judged.certificate.broken] == ["every iteration in one box"]
+
+
+def test_simulated_loops_give_equal_words_in_as_many_cycles(document: dict[str, Any]) -> None:
+    found = simulate(document)
+    assert found["outputs_equal"] and found["agrees"]
+    assert found["cost_simulated"]["cycles"] == document["cost"]["cycles"]
+
+
+def test_the_code_of_a_layer_is_c_around_configuration_words(
+    document: dict[str, Any], tmp_path: Path
+) -> None:
+    names = {path.name for path in generate(document, tmp_path)}
+    assert {"gemm.c", "gemm.0.configuration.json", "gemm.0.listing.txt"} <= names
+
+
+def test_an_algorithm_can_be_pinned() -> None:
+    options = Options(fix={"algorithm": "im2col+gemm"})
+    found = solve("lenet5/conv2", "srp-2x2", options=options, search=Search(method="baseline"))
+    assert found.parts[0].certificate.found
+
+
+def test_methods_are_compared_and_those_for_kernels_say_that_they_do_not_fit() -> None:
+    found = compare("lenet5/pool2", "srp-2x2", methods=["tuner", "algorithm-1", "baseline", "cp-sat"])
+    cycles = [row.cost["cycles"] for row in found.rows if row.cost is not None]
+    assert len(cycles) == 3 and cycles[0] == min(cycles)
+    assert "schedules one kernel" in found.refused["cp-sat"]
