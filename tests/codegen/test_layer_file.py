@@ -1,0 +1,54 @@
+"""A mapped layer becomes C and configuration words."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from mapper.codegen.modulo_schedule import read_configuration
+from mapper.codegen.modulo_schedule.layer import generate_layer
+from mapper.formulations.modulo_schedule.network.problem import LayerProblem
+from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapping, kernel_of
+from mapper.models.modulo_schedule.network.nest import Box
+from mapper.solver.method import Effort
+from mapper.solver.modulo_schedule.network.loop_schedule import loop_schedule
+from mapper.workloads.document import InputError
+from tests.codegen.layer_program import machine
+from tests.codegen.small_layer import (
+    layer_of,
+)
+
+SHAPE = (2, 3, 4, 5)
+
+
+def scheduled() -> tuple[LayerProblem, LayerMapping]:
+    """A layer of one nest in two boxes."""
+    problem = LayerProblem(layer_of("activation", "Relu", SHAPE, SHAPE), machine())
+    (algorithm,) = problem.choices
+    (nest,) = algorithm.nests
+    loops = []
+    for box in (Box((0,), (117,), (3,), "p"), Box((117,), (3,), (1,), "p")):
+        schedule = loop_schedule(kernel_of(nest, box), problem.machine, Effort()).mapping
+        assert schedule is not None
+        loops.append(LoopMapping(0, box, None, schedule))
+    return problem, LayerMapping(algorithm.name, tuple(loops))
+
+
+def test_a_layer_becomes_one_file_of_c_and_the_words_of_every_kernel() -> None:
+    problem, mapping = scheduled()
+    files = generate_layer(problem, mapping)
+    made = ("configuration.json", "listing.txt", "schedule.svg")
+    assert list(files) == ["activation.c", *(f"activation.{box}.{name}" for box in (0, 1) for name in made)]
+    for number, loop in enumerate(mapping.loops):
+        document = json.loads(files[f"activation.{number}.configuration.json"])
+        assert read_configuration(document, "test").trip_count == (39, 3)[number]
+        assert f"static void activation_{number}(" in files["activation.c"]
+        assert read_configuration(document, "test").ii == loop.schedule.ii
+
+
+def test_an_algorithm_that_the_layer_does_not_have_is_an_error() -> None:
+    problem, mapping = scheduled()
+    with pytest.raises(InputError, match="algorithm"):
+        generate_layer(problem, replace(mapping, algorithm="gemm"))
