@@ -14,6 +14,10 @@ BENCHMARKS = (
     "bench.gap_over_time",
     "bench.peer_zigzag",
     "bench.peer_accelforge",
+    "bench.kernel_proof",
+    "bench.large_graph",
+    "bench.network_tuning",
+    "bench.tuning_phase",
 )
 
 

@@ -72,6 +72,12 @@ class NestTuning:
 
         return CoverSearch(self.nest, innermost, weigh).ranked(most)
 
+    def as_written(self, innermost: str) -> Cover:
+        """The nest in one box, not unrolled."""
+        whole, once = tuple(extent for _, extent in self.nest.loops), (1,) * len(self.nest.loops)
+        cycles = self.weight[innermost].least_cycles(whole, once)
+        return Cover(cycles, (Box((0,) * len(whole), whole, once, innermost),))
+
     def estimated(self, innermost: str) -> tuple[Cover, ...]:
         """The cover that Algorithm 1 chooses, by MII * iterations alone, with its pruning."""
 
@@ -203,9 +209,7 @@ def tuned(tuning: NestTuning, effort: Effort, most: int) -> list[Tried]:
         if one is not None:
             tried.append(one)
     if not tried:
-        whole = tuple(extent for _, extent in nest.loops)
-        plain = Box((0,) * len(whole), whole, (1,) * len(whole), next(nest.innermost()))
-        one = tuning.schedule(Cover(0, (plain,)), effort)
+        one = tuning.schedule(tuning.as_written(next(nest.innermost())), effort)
         tried += [] if one is None else [one]
     return tried
 
@@ -219,13 +223,10 @@ def algorithm_1(problem: LayerProblem, effort: Effort) -> Outcome[LayerMapping]:
     algorithm = problem.choices[0]
 
     def chosen(tuning: NestTuning) -> list[Cover]:
-        nest = tuning.nest
-        legal = tuple(nest.innermost())
-        longest = max(legal, key=lambda name: nest.extents[name])
-        covers = [cover for name in dict.fromkeys((legal[0], longest)) for cover in tuning.estimated(name)]
+        covers = [cover for name in variants(tuning) for cover in tuning.estimated(name)]
         return sorted(covers, key=lambda cover: cover.cycles)[:1]
 
-    return _single(problem, algorithm, chosen, effort)
+    return single(problem, algorithm, chosen, effort)
 
 
 def unoptimised(problem: LayerProblem, effort: Effort) -> Outcome[LayerMapping]:
@@ -234,17 +235,28 @@ def unoptimised(problem: LayerProblem, effort: Effort) -> Outcome[LayerMapping]:
 
     Raises: InputError as ``exhaustive``.
     """
-
-    def as_written(tuning: NestTuning) -> list[Cover]:
-        whole = tuple(extent for _, extent in tuning.nest.loops)
-        return [Cover(0, (Box((0,) * len(whole), whole, (1,) * len(whole), tuning.nest.names[-1]),))]
-
-    return _single(problem, baseline(problem.layer, problem.machine), as_written, effort)
+    return single(problem, baseline(problem.layer, problem.machine), written, effort)
 
 
-def _single(
+def written(tuning: NestTuning) -> list[Cover]:
+    """The nest in its own order, not unrolled."""
+    return [tuning.as_written(tuning.nest.names[-1])]
+
+
+def variants(tuning: NestTuning) -> tuple[str, ...]:
+    """The paper's two variants of a nest: as written, and its longest loop innermost where that is legal (000,
+    section V-B2)."""
+    legal = tuple(tuning.nest.innermost())
+    return tuple(dict.fromkeys((legal[0], max(legal, key=lambda name: tuning.nest.extents[name]))))
+
+
+def single(
     problem: LayerProblem, algorithm: Algorithm, chosen: Callable[[NestTuning], list[Cover]], effort: Effort
 ) -> Outcome[LayerMapping]:
+    """``algorithm`` with, for every nest, the first of the ``chosen`` covers that gets a schedule.
+
+    Raises: InputError as ``exhaustive``.
+    """
     estimator = Estimator(problem.machine)
     loops: list[LoopMapping] = []
     for position, nest in enumerate(algorithm.nests):
