@@ -12,11 +12,12 @@ from mapper.formulations.verdict import BrokenRule
 from mapper.models.modulo_schedule.network.algorithm import Algorithm
 from mapper.models.modulo_schedule.network.cost import LayerCost, evaluate_layer
 from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapping, kernel_of
-from mapper.models.modulo_schedule.network.nest import Nest, is_legal, moved, tile_is_exact
+from mapper.models.modulo_schedule.network.nest import Nest, is_legal, is_whole_row, moved, tile_is_exact
 
 COVERED = "every iteration in one box"
 LEGAL = "dependences keep their order"
 UNROLLED = "unroll factors up to 8"
+MERGED = "merged rows stay whole"
 ORDERED = "sums in the order of their loops"
 
 
@@ -54,6 +55,9 @@ def _broken(problem: LayerProblem, algorithm: Algorithm, mapping: LayerMapping) 
                 continue
             if max(loop.box.unroll) > MOST_UNROLL:
                 yield BrokenRule(UNROLLED, place, max(loop.box.unroll) - MOST_UNROLL)
+            if not is_whole_row(nest, loop.box.count[-1], loop.box.unroll[-1]):
+                yield BrokenRule(MERGED, place, 1)
+                continue
             if not _sums_in_order(nest, loop):
                 yield BrokenRule(ORDERED, place, 1)
             kernel = kernel_of(nest, loop.box, loop.pointer_uses)
@@ -94,7 +98,9 @@ def _order_of_boxes(nest: Nest, loops: list[LoopMapping]) -> Iterator[BrokenRule
                 if axis > first
                 for one in (earlier, later)
             )
-            if earlier.box.start[first] >= later.box.start[first] or inside:
+            # A loop around the one along which they follow each other goes back to the earlier box again.
+            again = any(earlier.box.count[axis] > 1 for axis in axes if axis < first)
+            if earlier.box.start[first] >= later.box.start[first] or inside or again:
                 yield BrokenRule(ORDERED, f"{nest.name}, box {number}", 1)
 
 
