@@ -11,7 +11,7 @@ from mapper.models.modulo_schedule.network.nest import Access, Box, Nest
 WEIGHTS = "a"
 """The array from which an optCGRA nest takes its live-in weights: ``a[filter][channel][column][row]``."""
 
-_POINTER = re.compile(r"(?:const )?float \*restrict (\w+)")
+_POINTER = re.compile(r"(?:const )?float (?:\*restrict (\w+)|(\w+)\[\d+\])")
 _LIVE_IN = re.compile(r"float (\w+)")
 _WINDOW_VALUE = re.compile(r"(a|sb)(\d+)_(\d+)_(\d+)")
 
@@ -52,7 +52,7 @@ def nest_words(nest: Nest) -> dict[str, int]:
         (_, filters), (_, channels), _ = nest.loops
         words[WEIGHTS] = filters * channels * nest.window[0] * nest.window[1]
     for access in (*nest.inputs, nest.output):
-        last = sum(access.stride(name) * (extent - 1) for name, extent in nest.loops) + max(access.taps)
+        last = nest.last_word(access, nest.extents)
         if nest.window is not None and access is not nest.output:
             last += nest.window[0] * nest.window[1] - 1
         words[access.array] = max(words.get(access.array, 0), last + 1)
@@ -86,7 +86,7 @@ def _parameters(nest: Nest, box: Box) -> list[str]:
 
 def _argument(nest: Nest, box: Box, parameter: str) -> str:
     if (pointer := _POINTER.fullmatch(parameter)) is not None:
-        access = _access(nest, pointer[1])
+        access = _access(nest, pointer[1] or pointer[2])
         return f"{access.array} + {_index(nest, box, access, 0)}"
     live_in = _LIVE_IN.fullmatch(parameter)
     assert live_in is not None, parameter

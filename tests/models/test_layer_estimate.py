@@ -76,7 +76,7 @@ def estimated(nest: Nest, box: Box, machine: CgraMachine) -> Counts:
 
 def opcodes(counted: Counts) -> Counter[str]:
     parts = {"load": counted.loads, "store": counted.stores, "add": counted.pointers}
-    return +Counter({**parts, **dict(counted.floats)})
+    return +Counter({**parts, **dict(counted.others)})
 
 
 def longest_path(kernel: Kernel, machine: CgraMachine) -> int:

@@ -17,7 +17,7 @@ from itertools import product
 from mapper.formulations.modulo_schedule.network.problem import MOST_UNROLL
 from mapper.models.modulo_schedule.network.cost import set_up_cycles
 from mapper.models.modulo_schedule.network.estimate import Counts, Estimator, counts
-from mapper.models.modulo_schedule.network.nest import Box, Nest
+from mapper.models.modulo_schedule.network.nest import Box, Nest, is_whole_row
 
 Sizes = tuple[int, ...]
 Weigh = Callable[[Sizes, Sizes], int | None]
@@ -76,7 +76,10 @@ class CoverSearch:
         return self._best[counts]
 
     def _keeps_sums(self, counts: Sizes, main: Sizes, factors: Sizes) -> bool:
-        """Whether words still accumulate in the order of the loops: see the referee's rule."""
+        """Whether words still accumulate in the order of the loops, and merged rows stay whole: see the referee's
+        rules."""
+        if not is_whole_row(self.nest, main[-1], factors[-1]):
+            return False
         for place, outer in enumerate(self.summed):
             inner = self.summed[place + 1 :]
             if factors[outer] > 1 and any(factors[axis] != counts[axis] for axis in inner):

@@ -16,7 +16,7 @@ from mapper.workloads.network_layer import NetworkLayer
 from mapper.workloads.operator_network import NetworkOperator
 
 GEMM, IM2COL, IM2ROW, POOL = "gemm", "im2col+gemm", "im2row+optcgra", "pool"
-DIRECT, VLIW, BASELINE = "direct", "vliw", "baseline"
+MERGED_POOL, DIRECT, VLIW, BASELINE = "merge+pool", "direct", "vliw", "baseline"
 WHOLE_WINDOW = 16
 """Words of a pool's window up to which its copies stand in the body."""
 FAR_BELOW = -3.4028234663852886e38
@@ -46,7 +46,7 @@ def algorithms(layer: NetworkLayer, machine: CgraMachine) -> tuple[Algorithm, ..
     if layer.work in ("fully_connected", "matrix_product") and layer.op in ("Gemm", "MatMul"):
         return (_product(layer),)
     if layer.work in ("max_pool", "average_pool") and len(layer.window.kernel) == 2 and _is_plain(layer):
-        return (_pool(layer),)
+        return _pool(layer)
     if layer.work in ("elementwise", "activation", "batch_normalization") and (direct := _direct(layer)):
         return (direct,)
     return (_vliw(layer),)
@@ -55,7 +55,8 @@ def algorithms(layer: NetworkLayer, machine: CgraMachine) -> tuple[Algorithm, ..
 def baseline(layer: NetworkLayer, machine: CgraMachine) -> Algorithm:
     """The layer without any of the paper's steps (000, section VII-A): a convolution is a matrix product, and
     activations are called as functions, so that they run in VLIW mode."""
-    plain = algorithms(layer, machine)[-1]
+    known = algorithms(layer, machine)
+    plain = known[-1] if layer.work == "convolution" else known[0]
     kept = tuple(nest for nest in plain.nests if nest.name != "activation")
     called = len(plain.nests) - len(kept)
     elements = plain.elements + called * math.prod(layer.output_shape)
@@ -227,7 +228,7 @@ def _is_plain(layer: NetworkLayer) -> bool:
     return layer.window.dilations == (1, 1)
 
 
-def _pool(layer: NetworkLayer) -> Algorithm:
+def _pool(layer: NetworkLayer) -> tuple[Algorithm, ...]:
     window = layer.window
     batch, channels, *sizes = layer.inputs[0].shape
     rows, columns = layer.output_shape[2:]
@@ -259,7 +260,21 @@ def _pool(layer: NetworkLayer) -> Algorithm:
         output = Access("out", (("c", rows * columns), ("y", columns), ("x", 1)))
         small = (("c", planes), ("y", rows), ("x", columns))
         nests = (Nest("pool", small, operation, output, (source,), 1, divisor), *ends)
-        return Algorithm(POOL, nests, 0, copied, rim, words)
+        plain = Algorithm(POOL, nests, 0, copied, rim, words)
+        jump = down * width - columns * right
+        if rows == 1 or jump == 0:
+            return (plain,)
+        merged = Nest(
+            "pool",
+            (("c", planes), ("yx", rows * columns)),
+            operation,
+            Access("out", (("c", rows * columns), ("yx", 1))),
+            (Access("in", (("c", height * width), ("yx", right)), reach),),
+            1,
+            divisor,
+            merged=(columns, jump),
+        )
+        return plain, replace(plain, name=MERGED_POOL, nests=(merged, *ends))
     output = Access("out", (("c", rows * columns), ("y", columns), ("x", 1)))
     strides = (("c", height * width), ("y", down * width), ("x", right), ("r", width), ("q", 1))
     loops = (
@@ -268,7 +283,7 @@ def _pool(layer: NetworkLayer) -> Algorithm:
     fill = Nest("fill", size, "fill", flat, (Access("start", ()),))
     pool = Nest("pool", loops, operation, output, (Access("in", strides),))
     scale = () if greatest else (Nest("scale", size, "scale", flat, (flat,), 1, divisor),)
-    return Algorithm(POOL, (fill, pool, *scale, *ends), 1, copied, rim, words)
+    return (Algorithm(POOL, (fill, pool, *scale, *ends), 1, copied, rim, words),)
 
 
 def _direct(layer: NetworkLayer) -> Algorithm | None:

@@ -23,8 +23,9 @@ def kernel_text(nest: Nest, box: Box) -> str:
     body = writer.body()
     parameters = [*writer.pointers(), *(f"float {name}" for name in writer.live_ins)]
     lines = [f"void {nest.name}({', '.join(parameters)})", "{"]
+    lines += [] if nest.merged is None else ["    int next_word = 0, next_column = 0;"]
     lines += [f"    for (int x = 0; x < {box.trip_count(nest)}; x++) {{"]
-    lines += [f"        {line}" for line in body]
+    lines += [f"        {line}" for line in (*writer.merging(), *body)]
     return "\n".join([*lines, "    }", "}", ""])
 
 
@@ -40,9 +41,31 @@ class _Writer:
         """Declarations of the arrays that the loop touches."""
         nest = self.nest
         read = [access.array for access in nest.inputs if access.stride(self.inner)]
+        arrays = list(dict.fromkeys([*read, nest.output.array]))
+        if nest.merged is not None:
+            # Words that no affine index reaches have to be declared.
+            counts = {name: self.unroll[name] for name in nest.names} | {self.inner: nest.extents[self.inner]}
+            words = {access.array: nest.last_word(access, counts) + 1 for access in nest.inputs}
+            return [f"const float {array}[{words[array]}]" for array in read] + [
+                f"float *restrict {arrays[-1]}"
+            ]
         return [
-            f"{'' if array == nest.output.array else 'const '}float *restrict {array}"
-            for array in dict.fromkeys([*read, nest.output.array])
+            f"{'' if array == nest.output.array else 'const '}float *restrict {array}" for array in arrays
+        ]
+
+    def merging(self) -> list[str]:
+        """The strength-reduced word of the inputs and column of a merged loop (000, Fig. 4(c))."""
+        nest = self.nest
+        if nest.merged is None:
+            return []
+        columns, jump = nest.merged
+        factor = self.unroll[self.inner]
+        step = nest.inputs[0].stride(self.inner) * factor
+        return [
+            "int word = next_word;",
+            f"next_word = word + {step};",
+            f"next_column = next_column + {factor};",
+            f"if (next_column >= {columns}) {{ next_word = word + {step + jump}; next_column = 0; }}",
         ]
 
     def body(self) -> list[str]:
@@ -70,6 +93,8 @@ class _Writer:
 
     def _place(self, array: str, stride: int, offset: int) -> str:
         step = stride * self.unroll[self.inner]
+        if self.nest.merged is not None and array != self.nest.output.array:
+            return f"{array}[word + {offset}]"
         variable = "x" if step == 1 else f"{step} * x"
         return f"{array}[{offset}]" if stride == 0 else f"{array}[{variable} + {offset}]"
 

@@ -80,7 +80,7 @@ def vliw_mode(machine: CgraMachine) -> VliwMode:
 def live_ins(kernel: Kernel) -> int:
     """Parameters that the loop's set-up hands to a kernel."""
     head = kernel.text.partition("\n")[0]
-    return head.count("float ") - head.count("restrict")
+    return head.count("float ") - head.count("restrict") - head.count("[")
 
 
 def set_up_cycles(machine: CgraMachine, given: int) -> int:

@@ -26,20 +26,21 @@ FLOAT_OPERATIONS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Counts:
-    """Operations of an unrolled body by opcode, live-ins of its set-up, cycles along its longest path, and the
-    cycles of the recurrence through memory (0 without one)."""
+    """Operations of an unrolled body by opcode (``others``: all but loads, stores and additions to indices),
+    live-ins of its set-up, cycles along its longest path, and those of its recurrence beyond counting indices
+    (through memory, or of a merged loop's column; 0 without one)."""
 
     loads: int
     stores: int
     pointers: int
-    floats: tuple[tuple[str, int], ...]
+    others: tuple[tuple[str, int], ...]
     live_ins: int
     depth: int
     recurrence: int
 
     @property
     def operations(self) -> int:
-        return self.loads + self.stores + self.pointers + sum(count for _, count in self.floats)
+        return self.loads + self.stores + self.pointers + sum(count for _, count in self.others)
 
 
 def counts(nest: Nest, unroll: Mapping[str, int], innermost: str, machine: CgraMachine) -> Counts:
@@ -55,7 +56,8 @@ def counts(nest: Nest, unroll: Mapping[str, int], innermost: str, machine: CgraM
         words = _words(access, unroll)
         if access.stride(innermost):
             loads += words
-            strides.add(access.stride(innermost) * unroll[innermost])
+            if nest.merged is None:
+                strides.add(access.stride(innermost) * unroll[innermost])
         else:
             live_ins += words
     step = nest.output.stride(innermost) * unroll[innermost]
@@ -72,16 +74,21 @@ def counts(nest: Nest, unroll: Mapping[str, int], innermost: str, machine: CgraM
     chain = _chain(nest, summed * taps, machine)
     loaded = machine.latency("load") if loads else 0
     inner_sum = innermost in nest.accumulated
+    recurrence = 0
+    if inner_sum:
+        recurrence = machine.latency("load") + _sum_latency(nest, summed * taps, machine) + 1
+    elif nest.merged is not None:
+        # The column is counted, compared and chosen before the next one can be.
+        recurrence = sum(machine.latency(opcode) for opcode in ("add", "ge", "select"))
+        floats = (*floats, ("ge", 1), ("select", 2))
     return Counts(
         loads=loads,
         stores=outputs,
-        pointers=len(strides - {0}) + bool(step),
-        floats=floats,
+        pointers=len(strides - {0}) + bool(step) + (0 if nest.merged is None else 3),
+        others=floats,
         live_ins=live_ins,
         depth=bool(strides - {0}) + loaded + chain,
-        recurrence=machine.latency("load") + _sum_latency(nest, summed * taps, machine) + 1
-        if inner_sum
-        else 0,
+        recurrence=recurrence,
     )
 
 
@@ -107,7 +114,7 @@ class Estimator:
             ("load", counted.loads),
             ("store", counted.stores),
             ("add", counted.pointers),
-            *counted.floats,
+            *counted.others,
         )
         if parts not in self._known:
             self._known[parts] = self._resources(dict(parts))
@@ -189,7 +196,7 @@ def _window_counts(nest: Nest, unroll: Mapping[str, int], machine: CgraMachine) 
         loads=fresh * height * channels + outputs,
         stores=outputs,
         pointers=loaded + 1,
-        floats=(("fmul", products), ("fadd", products)),
+        others=(("fmul", products), ("fadd", products)),
         live_ins=filters * channels * taps + channels * kept * height,
         depth=max(latency("load") + 1 + loaded_path, latency("fmul") + taps * latency("fadd"))
         + (channels - 1) * latency("fadd"),

@@ -43,7 +43,9 @@ class Nest:
 
     It runs ``repeats`` times on other data (images, groups). ``numbers`` are constants of the operation: the
     slope of a leaky ReLU, the ends of a clip, what a scale divides by. ``window``: kernel height, kernel
-    width and stride of an optCGRA nest, whose last loop runs over the positions of all rows.
+    width and stride of an optCGRA nest, whose last loop runs over the positions of all rows. ``merged``: the
+    last loop runs over rows and columns in one (000, Fig. 4(c)): after so many columns the inputs go on so many
+    words further than a column's stride.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Nest:
     repeats: int = 1
     numbers: tuple[float, ...] = ()
     window: tuple[int, int, int] | None = None
+    merged: tuple[int, int] | None = None
 
     @property
     def extents(self) -> dict[str, int]:
@@ -71,11 +74,24 @@ class Nest:
         return tuple(name for name in self.names if self.output.stride(name) == 0)
 
     @property
+    def keeps_last(self) -> bool:
+        """Whether the last loop must stay innermost, since iterations hand registers on to the next one."""
+        return self.window is not None or self.merged is not None
+
+    def last_word(self, access: Access, counts: Mapping[str, int]) -> int:
+        """The furthest word, from that of the first iteration, that ``access`` touches in so many iterations of
+        every loop, the straddling windows of optCGRA left out."""
+        last = sum(access.stride(name) * (count - 1) for name, count in counts.items()) + max(access.taps)
+        if self.merged is not None and access is not self.output:
+            last += (counts[self.names[-1]] - 1) // self.merged[0] * self.merged[1]
+        return last
+
+    @property
     def dependences(self) -> tuple[tuple[int, ...], ...]:
         """Distance vectors of the nest's dependences, in the order of its loops: each loop over which a word
-        accumulates carries one, and the columns that optCGRA keeps in registers are carried by its last."""
+        accumulates carries one, and its last one does where iterations hand registers on."""
         carried = list(self.accumulated)
-        if self.window is not None:
+        if self.keeps_last:
             carried.append(self.names[-1])
         return tuple(tuple(int(name == loop) for name in self.names) for loop in carried)
 
@@ -104,7 +120,7 @@ def is_legal(nest: Nest, order: tuple[str, ...]) -> bool:
     # Sums of floats keep their order only if the loops they run over keep theirs.
     if among != list(nest.accumulated):
         return False
-    return nest.window is None or order[-1] == nest.names[-1]
+    return not nest.keeps_last or order[-1] == nest.names[-1]
 
 
 @dataclass(frozen=True)
@@ -129,6 +145,14 @@ class Box:
             if name != self.innermost:
                 total *= count // unroll
         return total
+
+
+def is_whole_row(nest: Nest, count: int, unroll: int) -> bool:
+    """Whether a merged loop of ``count`` iterations may be unrolled so: copies of a body stay within a row, and
+    the loop begins and ends with one."""
+    if nest.merged is None:
+        return True
+    return count == nest.loops[-1][1] and nest.merged[0] % unroll == 0
 
 
 def copies(names: tuple[str, ...], unroll: Mapping[str, int]) -> list[dict[str, int]]:
