@@ -9,16 +9,16 @@ import pytest
 
 from mapper.codegen.modulo_schedule import read_configuration
 from mapper.codegen.modulo_schedule.layer import generate_layer
+from mapper.codegen.modulo_schedule.nest_program import nest_program, nest_words
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
+from mapper.models.modulo_schedule.network.algorithm import algorithms
 from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapping, kernel_of
 from mapper.models.modulo_schedule.network.nest import Box
 from mapper.solver.method import Effort
 from mapper.solver.modulo_schedule.network.loop_schedule import loop_schedule
 from mapper.workloads.document import InputError
 from tests.codegen.layer_program import machine
-from tests.codegen.small_layer import (
-    layer_of,
-)
+from tests.codegen.small_layer import convolution_layer, drawn_cover, layer_of, window_of
 
 SHAPE = (2, 3, 4, 5)
 
@@ -52,3 +52,26 @@ def test_an_algorithm_that_the_layer_does_not_have_is_an_error() -> None:
     problem, mapping = scheduled()
     with pytest.raises(InputError, match="algorithm"):
         generate_layer(problem, replace(mapping, algorithm="gemm"))
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_nest_touches_exactly_the_words_that_its_file_names(place: int) -> None:
+    layer = convolution_layer((1, 3, 7, 6), 5, window_of(3))
+    nest = algorithms(layer, machine())[place].nests[1]
+    boxes = drawn_cover(nest, nest.names[-1], 3)
+    reached = dict.fromkeys(nest_words(nest), 0)
+    for box in boxes:
+        for array in kernel_of(nest, box).arrays:
+            access = next(one for one in (*nest.inputs, nest.output) if one.array == array.name)
+            first = {
+                name: start if name == box.innermost else start + count - unroll
+                for name, start, count, unroll in zip(
+                    nest.names, box.start, box.count, box.unroll, strict=True
+                )
+            }
+            reached[array.name] = max(reached[array.name], access.offsets(first) + array.words)
+    wanted = nest_words(nest)
+    assert reached | ({"a": wanted["a"]} if nest.window else {}) == wanted
+    assert "Words touched: " + ", ".join(f"{name} {words}" for name, words in wanted.items()) in nest_program(
+        nest, boxes
+    )
