@@ -128,13 +128,14 @@ class BoxWeight:
             self._known[factors] = counted, self.estimator.least_interval(counted)
         return self._known[factors]
 
-    def least_cycles(self, main: Sizes, factors: Sizes) -> int:
-        """Cycles that no schedule of a box can go below, its set-up included.
+    def least_cycles(self, main: Sizes, factors: Sizes, above: int = 0) -> int:
+        """Cycles that no schedule of a box can go below whose II is ``above`` its MII or more, set-up included.
 
         Of n iterations the last issues n - 1 intervals after the first, and its last operation the longest path
         later; and n * II is below n * II + (SC - 1) * II.
         """
         counted, interval = self.body(factors)
+        interval += above
         box = Box(main, main, factors, self.innermost)
         trips = box.trip_count(self.nest)
         once = max(trips * interval, (trips - 1) * interval + counted.depth + 1)

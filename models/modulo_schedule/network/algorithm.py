@@ -119,10 +119,12 @@ def _convolution(layer: NetworkLayer, machine: CgraMachine) -> tuple[Algorithm, 
         window=(kernel[0], kernel[1], strides[1]),
     )
     ends = _ends(layer, filters, area, repeats, Access("c", (("i", area), ("j", 1))))
-    copied = repeats * channels * plane
+    buffer = repeats * channels * plane
+    # Rows of the sums are as wide as those of im2row; what reads the layer finds them side by side.
+    copied = buffer + (repeats * filters * positions if pitch != columns else 0)
     optcgra = Algorithm(
         IM2ROW, (ends[0], sliding, *ends[1:]), 1, copied, _unmapped(layer),
-        words | {"output": repeats * filters * area, "buffer": copied},
+        words | {"output": repeats * filters * area, "buffer": buffer},
     )  # fmt: skip
     return optcgra, gemm
 

@@ -33,6 +33,7 @@ POINTER_USES = (4, 2)
 serves many must be handed on by moves, one that serves few takes slots of its own."""
 LARGEST_BODY = 64
 """Operations of the largest kernel that is scheduled."""
+EXPECTED_ABOVE = 1
 
 
 @dataclass(frozen=True)
@@ -63,12 +64,13 @@ class NestTuning:
         return least
 
     def candidates(self, innermost: str, most: int) -> tuple[Cover, ...]:
-        """The best covers by their least cycles within the paper's pruning: MII up to twice that of the body
-        as written (000, section V-C4), and bodies that can be scheduled."""
+        """The best covers whose bodies can be scheduled, by what they take at an II one above MII: schedules that
+        fill every slot are the exception, and small bodies suffer most from it."""
         weight = self.weight[innermost]
 
         def weigh(main: Sizes, factors: Sizes) -> int | None:
-            return weight.least_cycles(main, factors) if self._is_kept(factors, innermost) else None
+            fits = max(factors) == 1 or weight.body(factors)[0].operations <= LARGEST_BODY
+            return weight.least_cycles(main, factors, EXPECTED_ABOVE) if fits else None
 
         return CoverSearch(self.nest, innermost, weigh).ranked(most)
 
@@ -94,7 +96,9 @@ class NestTuning:
         """Schedule every box of ``cover``, the main one first; None if one gets no schedule, or if it is seen on
         the way that they take ``limit`` cycles or more together."""
         loops: list[LoopMapping] = []
-        estimate, expected = 0, cover.cycles
+        estimate, expected = 0, self._least(cover)
+        if expected >= limit:
+            return None
         for box in cover.boxes:
             loop = self._loop(box, effort)
             if loop is None:
@@ -111,6 +115,9 @@ class NestTuning:
         return Tried(
             main.innermost, main.unroll, estimate, cycles, interval, loops[0].schedule.ii, tuple(loops)
         )
+
+    def _least(self, cover: Cover) -> int:
+        return sum(self.weight[box.innermost].least_cycles(box.count, box.unroll) for box in cover.boxes)
 
     def _loop(self, box: Box, effort: Effort) -> LoopMapping | None:
         best: LoopMapping | None = None
@@ -195,15 +202,15 @@ def exhaustive(problem: LayerProblem, effort: Effort, most: int = 6) -> Outcome[
 
 
 def tuned(tuning: NestTuning, effort: Effort, most: int) -> list[Tried]:
-    """The best ``most`` covers over all innermost loops, scheduled, as long as their least cycles are below what
-    was reached; the nest as it is written if none of them can be."""
+    """The best ``most`` covers over all innermost loops, scheduled, but for those that are seen to take no fewer
+    cycles than another; the nest as it is written if none of them can be."""
     nest = tuning.nest
     covers = [cover for innermost in nest.innermost() for cover in tuning.candidates(innermost, most)]
     covers.sort(key=lambda cover: cover.cycles)
     tried: list[Tried] = []
     for cover in covers[:most]:
         best = min((one.cycles for one in tried), default=inf)
-        if cover.cycles >= best or (tried and effort.stopped() is not None):
+        if tried and effort.stopped() is not None:
             break
         one = tuning.schedule(cover, effort, best)
         if one is not None:
