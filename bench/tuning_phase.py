@@ -54,6 +54,8 @@ def main() -> None:
     parser.add_argument("--layer", default="lenet5/conv2", help="whose matrix product is scheduled often")
     parser.add_argument("--covers", type=int, default=60, help="how often")
     given = parser.parse_args()
+    if unknown := sorted(set(given.sections) - set(SECTIONS)):
+        parser.error(f"{unknown[0]!r} is none of {', '.join(SECTIONS)}")
     ITERATIVE.prepare()
     if "phases" in given.sections:
         _show_phases(given.phases_of, given.array)
