@@ -76,8 +76,15 @@ def run(posed: Posed, search: Search, finished: Callable[[Solution], None] | Non
     side_by_side = min(search.used_workers, len(first_of))
     with _executor(search, side_by_side) as executor:
         pending: dict[Future[Part], Any] = {
-            executor.submit(solve_part, posed.kind, method, part, search, side_by_side): key
-            for key, part in first_of.items()
+            executor.submit(
+                solve_part,
+                posed.kind,
+                method,
+                part,
+                _with_share(search, place, side_by_side, len(first_of)),
+                side_by_side,
+            ): key
+            for place, (key, part) in enumerate(first_of.items())
         }
         while pending:
             done, _ = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
@@ -86,6 +93,15 @@ def run(posed: Posed, search: Search, finished: Callable[[Solution], None] | Non
             if done and finished is not None:
                 finished(_solution(posed, method, search, first_of, answers))
     return _solution(posed, method, search, first_of, answers)
+
+
+def _with_share(search: Search, place: int, side_by_side: int, parts: int) -> Search:
+    """The search of the part at ``place``: it must end so early that those after it have a share of the time
+    limit too; what a part leaves is left to the next."""
+    if search.time_limit is None:
+        return search
+    rounds = -(-parts // side_by_side)
+    return replace(search, time_limit=search.time_limit * (place // side_by_side + 1) / rounds)
 
 
 @contextmanager

@@ -58,7 +58,12 @@ def _of_kernels(method: Method[ModuloProblem, ModuloSchedule]) -> AnyMethod:
 
 
 _TUNERS = (
-    ("tuner", True, "networks: every unroll vector weighed, the best ones scheduled", _tuner),
+    (
+        "tuner",
+        False,
+        "networks: every unroll vector weighed for a proven bound, the best ones scheduled",
+        _tuner,
+    ),
     ("algorithm-1", False, "networks: the paper's pruned search by MII * iterations", _algorithm_1),
     ("baseline", False, "networks: matrix products as written, nothing unrolled", _baseline),
 )

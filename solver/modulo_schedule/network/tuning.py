@@ -8,7 +8,7 @@ schedules really take.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 from mapper.arch.cgra import CgraMachine
@@ -173,7 +173,8 @@ def exhaustive(problem: LayerProblem, effort: Effort, most: int = 6) -> Outcome[
         bound, loops, complete = outside, list[LoopMapping](), True
         for position, nest in enumerate(algorithm.nests):
             tuning = NestTuning(nest, position, problem.machine, estimator)
-            bound += min(tuning.bound(innermost) for innermost in nest.innermost())
+            if effort.stopped() is None:
+                bound += min(tuning.bound(innermost) for innermost in nest.innermost())
             tried = tuned(tuning, effort, most)
             evaluations += len(tried)
             if not tried:
@@ -205,18 +206,22 @@ def tuned(tuning: NestTuning, effort: Effort, most: int) -> list[Tried]:
     """The best ``most`` covers over all innermost loops, scheduled, but for those that are seen to take no fewer
     cycles than another; the nest as it is written if none of them can be."""
     nest = tuning.nest
-    covers = [cover for innermost in nest.innermost() for cover in tuning.candidates(innermost, most)]
+    covers: list[Cover] = []
+    for innermost in nest.innermost():
+        if effort.stopped() is None:
+            covers += tuning.candidates(innermost, most)
     covers.sort(key=lambda cover: cover.cycles)
     tried: list[Tried] = []
     for cover in covers[:most]:
         best = min((one.cycles for one in tried), default=inf)
-        if tried and effort.stopped() is not None:
+        if effort.stopped() is not None:
             break
         one = tuning.schedule(cover, effort, best)
         if one is not None:
             tried.append(one)
     if not tried:
-        one = tuning.schedule(tuning.as_written(next(nest.innermost())), effort)
+        # A body that is not unrolled is scheduled in no time: a layer without an answer would void the network's.
+        one = tuning.schedule(tuning.as_written(next(nest.innermost())), replace(effort, deadline=None))
         tried += [] if one is None else [one]
     return tried
 

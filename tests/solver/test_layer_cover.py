@@ -115,3 +115,11 @@ def test_what_tuning_finds_is_no_better_than_its_bound() -> None:
     outcome = exhaustive(problem, Effort())
     assert outcome.mapping is not None and outcome.value is not None and outcome.bound is not None
     assert outcome.bound <= outcome.value < 3 * outcome.bound
+
+
+def test_a_layer_has_an_answer_when_time_is_up_but_no_bound() -> None:
+    problem = LayerProblem(load_layers("lenet5/gemm2").layers[0], machine())
+    outcome = exhaustive(problem, Effort(deadline=0.0))
+    assert outcome.mapping is not None
+    assert (outcome.stop, outcome.bound, outcome.proven) == ("time_limit", None, False)
+    assert {max(loop.box.unroll) for loop in outcome.mapping.loops} == {1}
