@@ -58,6 +58,19 @@ def test_a_box_that_is_left_out_is_a_broken_rule(document: dict[str, Any], tmp_p
     assert [rule.rule for rule in judged.certificate.broken] == ["every iteration in one box"]
 
 
+def test_a_loop_whose_schedule_is_broken_claims_no_proof(document: dict[str, Any], tmp_path: Path) -> None:
+    wrong = copy.deepcopy(document)
+    loop = wrong["parts"][0]["mapping"]["loops"][0]
+    for placement in loop["schedule"].values():
+        placement["pe"] = [0, 0]
+    path = tmp_path / "solution.json"
+    path.write_text(json.dumps(wrong))
+    judged = evaluate("lenet5/gemm2", "srp-3x3", path).to_json()["parts"][0]["mapping"]["loops"][0][
+        "certificate"
+    ]
+    assert judged["broken"] and not judged["verified"] and not judged["proven"] and judged["bound"] is None
+
+
 def test_simulated_loops_give_equal_words_in_as_many_cycles(document: dict[str, Any]) -> None:
     found = simulate(document)
     assert found["outputs_equal"] and found["agrees"]

@@ -9,6 +9,8 @@ from typing import Any
 from mapper.arch.cgra import CgraMachine
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.modulo_schedule.network.referee import verify_layer
+from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.formulations.modulo_schedule.referee import verify
 from mapper.kind.kind import Judged, Part, PosedPart, Workload
 from mapper.models.modulo_schedule.cost import evaluate
 from mapper.models.modulo_schedule.network.cost import vliw_mode
@@ -40,12 +42,22 @@ class NamedLayer:
         return document
 
     def _certified(self, loop: LoopMapping, nest: Nest) -> dict[str, Any]:
-        """Cost of one run of a loop, and what is proven of its initiation interval: MII, if it is met."""
+        """Cost of one run of a loop, and what is known of its initiation interval: proven if the referee accepts the
+        schedule and it meets MII."""
         kernel = kernel_of(nest, loop.box, loop.pointer_uses)
+        verdict = verify(ModuloProblem(kernel, self.problem.machine), loop.schedule)
         cost = evaluate(kernel, self.problem.machine, loop.schedule)
-        proven = cost.ii == cost.mii
+        sound = not verdict.broken
+        proven = sound and cost.ii == cost.mii
         certificate = Certificate(
-            "complete" if proven else "heuristic", True, cost.ii, cost.mii, proven, "iterative", verified=True
+            "complete" if proven else "heuristic",
+            True,
+            cost.ii,
+            cost.mii if sound else None,
+            proven,
+            "MII",
+            verified=sound,
+            broken=verdict.broken,
         )
         return {"cost": cost.cost_json(), "certificate": certificate.to_json()}
 
