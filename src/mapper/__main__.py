@@ -1,5 +1,5 @@
 """``python -m mapper``."""
 
-from mapper.cli import main
+from mapper.entry import main
 
 main()

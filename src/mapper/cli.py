@@ -1,14 +1,15 @@
-"""The command line: reads options, calls the API, prints tables or JSON, and answers with exit codes."""
+"""The commands: read options, call the API, print tables or JSON, and answer with exit codes."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mapper.listing import Listing, listed_names
 from mapper.option import (
     Arch,
     AsJson,
@@ -16,7 +17,6 @@ from mapper.option import (
     ExportFormat,
     Fix,
     Format,
-    Listing,
     Log,
     MaxBuffer,
     MaxPes,
@@ -305,7 +305,7 @@ def list_names(
     as_json: AsJson = False,
 ) -> None:
     """Names that the other commands take."""
-    names = _listed(what)
+    names = listed_names(what)
     if as_json:
         print(dumped([{"name": name, "description": text} for name, text in names]), end="")
         return
@@ -331,39 +331,6 @@ def show(
     print(text, end="")
 
 
-# The base of all wrong usage; typer does not export it under a name of its own.
-UsageError: Any = typer.BadParameter.__bases__[0]
-
-
-def main() -> None:
-    """Run the command line; every failure is one line and an exit code."""
-    if len(sys.argv) == 1:
-        sys.argv.append("--help")
-    try:
-        code = app(standalone_mode=False)
-        sys.exit(code if isinstance(code, int) else 0)
-    except InputError as error:
-        _fail(str(error), 2)
-    except UsageError as error:
-        where = f"{error.ctx.command_path}: " if error.ctx else ""
-        _fail(f"{where}{error.format_message()} (see --help)", 2)
-    except (typer.Abort, KeyboardInterrupt):
-        _fail("interrupted before anything was found", 3)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
-    except MemoryError:
-        _fail("out of memory; try a smaller workload or another --method", 3)
-    except Exception as error:
-        # A fault of mapper itself is still one line for whoever only wanted a mapping.
-        _fail(f"internal error ({type(error).__name__}: {error}); please report it with the command", 3)
-
-
-def _fail(line: str, code: int) -> None:
-    print("mapper: " + " ".join(line.split()), file=sys.stderr)
-    sys.exit(code)
-
-
 def _show(solution: Solution, as_json: bool) -> None:
     from mapper import terminal
 
@@ -379,28 +346,3 @@ def _show(solution: Solution, as_json: bool) -> None:
     if solution.exit_code:
         print(f"mapper: {terminal.cause(solution)}", file=sys.stderr)
     raise typer.Exit(solution.exit_code)
-
-
-def _listed(what: Listing) -> list[tuple[str, str]]:
-    from mapper.kind import kinds
-
-    if what is Listing.workloads:
-        from mapper.workloads.catalogue import catalogue_names
-        from mapper.workloads.kernel_source import kernel_names
-
-        return [*catalogue_names(), *kernel_names()]
-    if what is Listing.archs:
-        from mapper.arch.source import machine_names
-
-        return list(machine_names())
-    if what is Listing.objectives:
-        return [
-            (objective, f"{kind.name}{' (default)' if place == 0 else ''}")
-            for kind in kinds()
-            for place, objective in enumerate(kind.objectives)
-        ]
-    return [
-        (method.name, f"{kind.name}, {'exact' if method.exact else 'not exact'}: {method.summary}")
-        for kind in kinds()
-        for method in kind.methods().values()
-    ]

@@ -74,15 +74,6 @@ class ExportFormat(StrEnum):
     cpsat = "cpsat"
 
 
-class Listing(StrEnum):
-    """What ``list`` lists."""
-
-    workloads = "workloads"
-    archs = "archs"
-    objectives = "objectives"
-    methods = "methods"
-
-
 def read_options(
     batch: int | None,
     fix: list[str] | None,

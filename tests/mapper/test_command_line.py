@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mapper import cli
+from mapper import entry
 
 Run = tuple[int, str, str]
 
@@ -26,7 +26,7 @@ def mapper(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
     def run(*words: str) -> Run:
         monkeypatch.setattr(sys, "argv", ["mapper", *words])
         with pytest.raises(SystemExit) as ended:
-            cli.main()
+            entry.main()
         captured = capsys.readouterr()
         return int(ended.value.code or 0), captured.out, captured.err
 
@@ -247,8 +247,8 @@ def test_wrong_input_is_one_line_that_names_the_field(
 def test_help_and_lists_import_no_heavy_library(words: tuple[str, ...]) -> None:
     script = (
         "import sys; sys.argv = ['mapper', *sys.argv[1:]]\n"
-        "from mapper import cli\n"
-        "try: cli.main()\n"
+        "from mapper import entry\n"
+        "try: entry.main()\n"
         "except SystemExit: pass\n"
         "heavy = {'numba', 'ortools', 'onnx', 'onnxruntime', 'matplotlib', 'networkx', 'pulp'} & set(sys.modules)\n"
         "assert not heavy, heavy"

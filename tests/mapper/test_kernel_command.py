@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mapper import cli
+from mapper import entry
 
 COST_KEYS = {"ii", "mii", "res_mii", "rec_mii", "stages", "cycles", "latency_ms", "energy_pj"}
 
@@ -19,7 +19,7 @@ def mapper(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
     def run(*words: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["mapper", *words])
         with pytest.raises(SystemExit) as ended:
-            cli.main()
+            entry.main()
         captured = capsys.readouterr()
         return int(ended.value.code or 0), captured.out, captured.err
 
@@ -67,8 +67,8 @@ def test_evaluate_rejects_a_schedule_that_breaks_the_array(mapper: Any, tmp_path
     path = tmp_path / "gemm.json"
     mapper("solve", "gemm", "--arch", "mesh-3x3", "-o", str(path))
     mapping = json.loads(path.read_text())["parts"][0]["mapping"]
-    for entry in mapping["schedule"].values():
-        entry["pe"] = [0, 0]
+    for placed in mapping["schedule"].values():
+        placed["pe"] = [0, 0]
     path.write_text(json.dumps(mapping))
     code, out, err = mapper("evaluate", "gemm", "--arch", "mesh-3x3", "--mapping", str(path), "--json")
     assert code == 1

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mapper import cli
+from mapper import cli, entry
 
 README = (Path(__file__).parents[2] / "README.md").read_text()
 
@@ -31,7 +31,7 @@ def test_every_command_of_the_readme_runs_and_shows_its_figures(
     for command in commands():
         monkeypatch.setattr(sys, "argv", shlex.split(command))
         with pytest.raises(SystemExit) as ended:
-            cli.main()
+            entry.main()
         assert not ended.value.code, command
         printed += capsys.readouterr().out
     figures = [
