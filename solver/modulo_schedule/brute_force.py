@@ -14,6 +14,7 @@ from mapper.formulations.modulo_schedule.referee import verify
 from mapper.models.modulo_schedule.interval import mii
 from mapper.models.modulo_schedule.latency import edge_latency, result_latency
 from mapper.models.modulo_schedule.mapping import Hop, ModuloSchedule, Placement, Route, Via
+from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Method, Outcome, Progress
 
 MOST_PLACEMENTS = 200_000
@@ -41,7 +42,7 @@ def brute_force(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedul
         count = (len(problem.machine.all_pes) * STAGES * ii) ** len(graph.operations)
         if count > MOST_PLACEMENTS:
             left_out = (*BEYOND, f"more than {MOST_PLACEMENTS} placements are not tried")
-            return Outcome(None, None, least, "complete", False, left_out, evaluations)
+            return Outcome(None, None, least, "heuristic", False, left_out, evaluations)
         for schedule in _schedules(problem, ii):
             stop = effort.stopped()
             if stop is not None:
@@ -51,8 +52,9 @@ def brute_force(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedul
                 effort.report(Progress(ii, least, evaluations))
                 met = ii == least or problem.fixed_ii is not None
                 bound = ii if met else least
-                return Outcome(schedule, ii, bound, "complete", met, () if met else BEYOND, evaluations)
-    return Outcome(None, None, least, "complete", False, BEYOND, evaluations)
+                stop: Stop = "complete" if met else "heuristic"
+                return Outcome(schedule, ii, bound, stop, met, () if met else BEYOND, evaluations)
+    return Outcome(None, None, least, "heuristic", False, BEYOND, evaluations)
 
 
 def _schedules(problem: ModuloProblem, ii: int) -> Iterator[ModuloSchedule]:

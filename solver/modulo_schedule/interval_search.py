@@ -79,7 +79,9 @@ def least_interval(
         if tried.answer == "undecided":
             value = None if found is None else found.ii
             left_out = () if tried.left_out is None else (tried.left_out,)
-            return Outcome(found, value, bound, tried.stop, False, left_out, evaluations)
+            # A search that ends undecided by itself has given up: that is not being complete.
+            stop: Stop = "heuristic" if tried.stop == "complete" else tried.stop
+            return Outcome(found, value, bound, stop, False, left_out, evaluations)
         open_intervals.remove(ii)
     if found is not None:
         effort.report(Progress(found.ii, found.ii, evaluations))
@@ -87,4 +89,4 @@ def least_interval(
     if fixed is not None:
         return Outcome(None, None, None, "complete", True, evaluations=evaluations)
     beyond = f"initiation intervals above {last} are not tried"
-    return Outcome(None, None, last + 1, "complete", False, (beyond,), evaluations=evaluations)
+    return Outcome(None, None, last + 1, "heuristic", False, (beyond,), evaluations=evaluations)

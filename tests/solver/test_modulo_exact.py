@@ -132,7 +132,7 @@ def test_a_program_too_large_to_build_is_said_to_be_left_out_and_proves_nothing(
     given = problem(mesh(2, 2), 600, *((at, at + 1, 0) for at in range(599)))
     outcome = CONSTRAINT_PROGRAM.search(replace(given, fixed_ii=150), Effort())
     assert outcome.mapping is None and not outcome.proven
-    assert outcome.bound == 150 and outcome.restrictions
+    assert outcome.bound == 150 and outcome.restrictions and outcome.stop == "heuristic"
 
 
 def layered_problem(machine: CgraMachine, seed: int) -> ModuloProblem:
