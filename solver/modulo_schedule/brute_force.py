@@ -52,8 +52,8 @@ def brute_force(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedul
                 effort.report(Progress(ii, least, evaluations))
                 met = ii == least or problem.fixed_ii is not None
                 bound = ii if met else least
-                stop: Stop = "complete" if met else "heuristic"
-                return Outcome(schedule, ii, bound, stop, met, () if met else BEYOND, evaluations)
+                reason: Stop = "complete" if met else "heuristic"
+                return Outcome(schedule, ii, bound, reason, met, () if met else BEYOND, evaluations)
     return Outcome(None, None, least, "heuristic", False, BEYOND, evaluations)
 
 
