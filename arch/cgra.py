@@ -5,6 +5,10 @@ PE's output register from t + L on, and, if it also writes one of the PE's regis
 overwritten in a cycle can still be read in that cycle. A PE reads its own registers, its own output register
 and those of the PEs that have a link to it. A move takes one cycle. Registers do not rotate and a kernel is II
 words per PE, so a register holds a value for II cycles at the most.
+
+An array may have a shared register file beside those of the PEs. The PEs that are connected to it write a result,
+that of a move too, into one of its registers as into an own one, and all of them can read it. Own registers are
+numbered from 0, and shared ones on from the last of these. A result goes to one register of each file at the most.
 """
 
 from __future__ import annotations
@@ -41,6 +45,16 @@ class RegisterFile(_Part):
     write_ports: Count | None = None
 
 
+class SharedRegisterFile(_Part):
+    """Registers that several PEs share: how many there are, and how many can be read and written in a cycle, by
+    all PEs together (None: any number). ``at``: the PEs that read and write them, as [row, column], or ``all``."""
+
+    registers: Annotated[int, Field(ge=1, le=1024, strict=True)]
+    read_ports: Count | None = None
+    write_ports: Count | None = None
+    at: Literal["all"] | Annotated[list[tuple[int, int]], Field(min_length=1)] = "all"
+
+
 class PeGroup(_Part):
     """Which PEs can do what: ``classes`` are integer, multiply, float, memory, or ``any`` (every opcode,
     known or not). ``at``: the PEs as [row, column], or ``all``."""
@@ -75,6 +89,7 @@ class CgraMachine(_Part):
     pes: Annotated[list[PeGroup], Field(min_length=1)]
     latency_cycles: dict[str, Annotated[int, Field(ge=1, le=1024, strict=True)]] = {}
     register_file: RegisterFile
+    shared_register_file: SharedRegisterFile | None = None
     memory_ports: Count | None = None
     clock_mhz: Annotated[float, Field(gt=0, le=1e6)] | None = None
     sram_bytes: Annotated[int, Field(ge=1)] | None = None
@@ -90,6 +105,9 @@ class CgraMachine(_Part):
             if not isinstance(link, str):
                 self._check(link[0], "links")
                 self._check(link[1], "links")
+        shared = self.shared_register_file
+        for pe in [] if shared is None or shared.at == "all" else shared.at:
+            self._check(pe, "shared_register_file.at")
         return self
 
     def _check(self, pe: Pe, field: str) -> None:
@@ -125,6 +143,23 @@ class CgraMachine(_Part):
         slanted = [(row + dr, column + dc) for dr in (-1, 1) for dc in (-1, 1)]
         near = straight if link == "mesh" else slanted
         return [(r, c) for r, c in near if 0 <= r < self.rows and 0 <= c < self.columns]
+
+    @cached_property
+    def sharing(self) -> frozenset[Pe]:
+        """The PEs that are connected to the shared register file; none if there is no such file."""
+        shared = self.shared_register_file
+        if shared is None:
+            return frozenset()
+        return frozenset(self.all_pes if shared.at == "all" else shared.at)
+
+    def is_shared(self, register: int) -> bool:
+        """Whether a register of this number is one of the shared file, not one of a PE's own."""
+        return self.shared_register_file is not None and register >= self.register_file.registers
+
+    def registers_of(self, pe: Pe) -> int:
+        """How many registers ``pe`` can name, own and shared ones: their numbers count from 0."""
+        shared = 0 if self.shared_register_file is None else self.shared_register_file.registers
+        return self.register_file.registers + (shared if pe in self.sharing else 0)
 
     @cached_property
     def abilities(self) -> dict[Pe, frozenset[str]]:

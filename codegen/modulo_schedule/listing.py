@@ -12,6 +12,8 @@ LEGEND = """\
 ; @Sn: active for iteration i in repetition i + n of the II words. +L: readable L cycles after the issue.
 ; ?x: switched off where x is 0. load a+3: the word 3 beyond the index."""
 
+SHARED_LEGEND = "; sk is register k of the shared file, which holds numbers from {} on."
+
 
 def listing(configuration: Configuration) -> str:
     """One block per PE that issues anything, one line per word: slot, stage, operation, destination, operands."""
@@ -21,29 +23,36 @@ def listing(configuration: Configuration) -> str:
         f"; II {configuration.ii}, {configuration.stages} stages, trip count {trips}",
         LEGEND,
     ]
+    shared_from = configuration.shared_from
+    if shared_from is not None:
+        lines.append(SHARED_LEGEND.format(shared_from))
     for pe, words in groupby(configuration.words, key=lambda word: word.pe):
         lines += ["", f"PE[{pe[0]},{pe[1]}]:"]
-        lines += [_line(word) for word in words]
+        lines += [_line(word, shared_from) for word in words]
     return "\n".join(lines) + "\n"
 
 
-def _line(word: Word) -> str:
+def _line(word: Word, shared_from: int | None) -> str:
     array = "" if word.array is None else f" {_plain(word.array)}{f'{word.offset:+}' if word.offset else ''}"
     opcode = _plain(word.opcode) + array
-    places = (["OUT"] if word.output else []) + [f"R{register}" for register in word.registers]
-    operands = ", ".join(_operand(operand, word) for operand in word.operands)
-    predicate = "" if word.predicate is None else f" ?{_operand(word.predicate, word)}"
+    places = (["OUT"] if word.output else []) + [_register(number, shared_from) for number in word.registers]
+    operands = ", ".join(_operand(operand, word, shared_from) for operand in word.operands)
+    predicate = "" if word.predicate is None else f" ?{_operand(word.predicate, word, shared_from)}"
     name = "" if word.operation is None else f"  ; {_plain(word.operation)}"
     text = f"  {word.slot:>3} @S{word.stage:<3} {opcode:<14} {'+'.join(places):<8} <- {operands}{predicate}"
     return f"{text} +{word.latency}{name}"
 
 
-def _operand(operand: Immediate | Output | Register, word: Word) -> str:
+def _register(number: int, shared_from: int | None) -> str:
+    return f"R{number}" if shared_from is None or number < shared_from else f"s{number - shared_from}"
+
+
+def _operand(operand: Immediate | Output | Register, word: Word, shared_from: int | None) -> str:
     if isinstance(operand, Immediate):
         return f"#{operand.value}"
     first = "{" + " ".join(map(str, operand.initial)) + "} " if operand.initial else ""
     if isinstance(operand, Register):
-        return f"{first}R{operand.register_number}"
+        return first + _register(operand.register_number, shared_from)
     return first + ("OUT" if operand.pe == word.pe else f"OUT[{operand.pe[0]},{operand.pe[1]}]")
 
 

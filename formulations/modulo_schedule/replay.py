@@ -18,6 +18,7 @@ from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.formulations.modulo_schedule.rule import (
     ABILITY,
     CHAIN,
+    CONNECTION,
     ENDS,
     HELD,
     INTERVAL,
@@ -60,7 +61,7 @@ class Replay:
         self.moves: set[_Event] = set()
         self.written: dict[_Event, set[int]] = defaultdict(set)
         self.last_read: dict[tuple[_Event, int], int] = {}
-        self.registers_read: dict[tuple[Pe, int], set[int]] = defaultdict(set)
+        self.registers_read: dict[tuple[Pe | None, int], set[int]] = defaultdict(set)
         self.phases = self._write_phases()
 
     def broken(self) -> Iterator[BrokenRule]:
@@ -181,8 +182,13 @@ class Replay:
         """``output`` names no register, ``register`` does, and registers exist."""
         if hop.via != "move" and (hop.via == "register") != (hop.register is not None):
             yield BrokenRule(REGISTER, place, 1)
-        registers = self.machine.register_file.registers
-        if hop.register is not None and not 0 <= hop.register < registers:
+        if hop.register is None:
+            return
+        if self.machine.is_shared(hop.register) and hop.pe not in self.machine.sharing:
+            yield BrokenRule(CONNECTION, f"{place}, PE {list(hop.pe)}", 1)
+            return
+        registers = self.machine.registers_of(hop.pe)
+        if not 0 <= hop.register < registers:
             excess = hop.register - registers + 1 if hop.register >= 0 else -hop.register
             yield BrokenRule(REGISTER, f"{place}, PE {list(hop.pe)}", excess)
 
@@ -203,17 +209,20 @@ class Replay:
         """``reader`` takes in ``cycle`` what became ready with ``event``, and was also written to ``register``."""
         if self._in_output(event, reader, cycle):
             return
-        own = register is not None and reader == event.pe
-        if not own and reader not in self.machine.readers[event.pe]:
-            yield BrokenRule(LINK, f"{place}, PE {list(event.pe)} to PE {list(reader)}", 1)
+        shared = register is not None and self.machine.is_shared(register)
+        in_reach = register is not None and (reader in self.machine.sharing if shared else reader == event.pe)
+        if not in_reach and reader not in self.machine.readers[event.pe]:
+            rule = CONNECTION if shared else LINK
+            yield BrokenRule(rule, f"{place}, PE {list(event.pe)} to PE {list(reader)}", 1)
             return
-        until = event.ready + self.ii - 1 if own else self._until(event)
+        until = event.ready + self.ii - 1 if in_reach else self._until(event)
         if not event.ready <= cycle <= until:
             late = cycle - until if cycle > until else event.ready - cycle
             yield BrokenRule(HELD, f"{place}, PE {list(event.pe)} at cycle {cycle}", late)
         elif register is not None:
             self.last_read[event, register] = max(cycle, self.last_read.get((event, register), cycle))
-            self.registers_read[reader, cycle % self.ii].add(register)
+            file = None if shared else reader
+            self.registers_read[file, cycle % self.ii].add(register)
 
     def _slots(self) -> Iterator[BrokenRule]:
         """Operations and moves issue alone; a move is one whatever the number of routes that share it."""
@@ -238,30 +247,46 @@ class Replay:
                 yield BrokenRule(rule, f"PE {list(pe)}, cycle {cycle} of the II: {who}", len(names) - 1)
 
     def _registers(self) -> Iterator[BrokenRule]:
-        """A register holds one value at a time, from its being ready to its last read; ports suffice."""
-        file = self.machine.register_file
-        writes: dict[tuple[Pe, int], int] = defaultdict(int)
-        kept: dict[tuple[Pe, int], list[tuple[int, int, str]]] = defaultdict(list)
+        """A register holds one value at a time, from its being ready to its last read; ports suffice. The PE of
+        a shared register is None."""
+        writes: dict[tuple[Pe | None, int], int] = defaultdict(int)
+        kept: dict[tuple[Pe | None, int], list[tuple[int, int, str]]] = defaultdict(list)
         for event, registers in self.written.items():
-            if len(registers) > 1:
-                yield BrokenRule(ONE_REGISTER, self._name(event), len(registers) - 1)
-            writes[event.pe, event.ready % self.ii] += len(registers)
-            for register in registers:
+            files = [None if self.machine.is_shared(register) else event.pe for register in registers]
+            if len(set(files)) < len(files):
+                yield BrokenRule(ONE_REGISTER, self._name(event), len(files) - len(set(files)))
+            for file, register in zip(files, registers, strict=True):
+                writes[file, event.ready % self.ii] += 1
                 cycles = self.last_read.get((event, register), event.ready) - event.ready + 1
-                kept[event.pe, register].append((event.ready % self.ii, cycles, self._name(event)))
-        for (pe, register), values in sorted(kept.items()):
+                kept[file, register].append((event.ready % self.ii, cycles, self._name(event)))
+        for (pe, register), values in sorted(kept.items(), key=_by_file):
             values.sort()
             # No value stays longer than II, so that neighbours on the circle of cycles overlap if any do.
             following = [*values[1:], (values[0][0] + self.ii, *values[0][1:])]
             for (phase, cycles, name), (start, _, other) in zip(values, following, strict=True):
                 if phase + cycles > start:
-                    where = f"PE {list(pe)}, register {register}: {name}, {other}"
+                    where = f"{_file(pe)}, register {register}: {name}, {other}"
                     yield BrokenRule(OCCUPANCY, where, phase + cycles - start)
         reads = {where: len(registers) for where, registers in self.registers_read.items()}
-        for rule, ports, used in (
-            (READ_PORTS, file.read_ports, reads),
-            (WRITE_PORTS, file.write_ports, writes),
-        ):
-            for (pe, cycle), count in sorted(used.items()):
+        for used, rule in ((reads, READ_PORTS), (writes, WRITE_PORTS)):
+            for (pe, cycle), count in sorted(used.items(), key=_by_file):
+                ports = self._ports(pe, rule)
                 if ports is not None and count > ports:
-                    yield BrokenRule(rule, f"PE {list(pe)}, cycle {cycle} of the II", count - ports)
+                    yield BrokenRule(rule, f"{_file(pe)}, cycle {cycle} of the II", count - ports)
+
+    def _ports(self, pe: Pe | None, rule: str) -> int | None:
+        """Read or write ports of a PE's file, or of the shared one (None); None for any number."""
+        file = self.machine.shared_register_file if pe is None else self.machine.register_file
+        if file is None:
+            return None
+        return file.read_ports if rule == READ_PORTS else file.write_ports
+
+
+def _by_file(entry: tuple[tuple[Pe | None, int], object]) -> tuple[bool, Pe, int]:
+    """Order of what is counted per file: own files by PE, then the shared one."""
+    (pe, number), _ = entry
+    return pe is None, pe or (0, 0), number
+
+
+def _file(pe: Pe | None) -> str:
+    return "shared register file" if pe is None else f"PE {list(pe)}"

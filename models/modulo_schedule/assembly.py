@@ -65,6 +65,7 @@ class _Assembly:
                 self._carry(at, edge, hops.get(at, ()))
         words = [self._operation_word(operation) for operation in range(len(self.graph.operations))]
         words += [self._move_word(move, registers) for move, registers in self.moves.items()]
+        shared = self.machine.shared_register_file
         words.sort(key=lambda word: (word.pe, word.slot, word.stage, word.operation or ""))
         return Configuration(
             kernel=self.kernel.name,
@@ -72,6 +73,7 @@ class _Assembly:
             ii=self.ii,
             stages=self.schedule.stages,
             trip_count=self.kernel.trip_count,
+            shared_from=None if shared is None else self.machine.register_file.registers,
             words=tuple(words),
         )
 
@@ -95,9 +97,9 @@ class _Assembly:
     def _read(
         self, hop: Hop, reader: Pe, cycle: int, position: int, initial: tuple[Number, ...]
     ) -> Output | Register:
-        own = hop.register is not None and reader == hop.pe
-        if own and not self._in_output(hop, reader, cycle):
-            return Register(position=position, register=hop.register or 0, initial=initial)
+        register = None if self._in_output(hop, reader, cycle) else hop.register
+        if register is not None and (reader == hop.pe or self.machine.is_shared(register)):
+            return Register(position=position, register=register, initial=initial)
         return Output(position=position, pe=hop.pe, initial=initial)
 
     def _give(self, operation: int, position: int, operand: Immediate | Output | Register) -> None:

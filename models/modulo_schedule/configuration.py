@@ -48,6 +48,7 @@ Value = Annotated[
 Coordinate = Annotated[int, Field(ge=0, le=63, strict=True)]
 Pe = tuple[Coordinate, Coordinate]
 Position = Annotated[int, Field(ge=0, le=1023, strict=True)]
+RegisterNumber = Annotated[int, Field(ge=0, le=2047, strict=True)]
 Name = Annotated[str, Field(max_length=1024)]
 
 
@@ -73,11 +74,11 @@ class Output(_Part):
 
 
 class Register(_Part):
-    """What an own register holds; in iterations before the ``len(initial)``-th, that value."""
+    """What an own register or a shared one holds; in iterations before the ``len(initial)``-th, that value."""
 
     kind: Literal["register"] = Field(default="register", alias="from")
     position: Position
-    register_number: Position = Field(alias="register")
+    register_number: RegisterNumber = Field(alias="register")
     initial: tuple[Value, ...] = ()
 
 
@@ -89,8 +90,8 @@ class Word(_Part):
 
     ``stage``: repetitions of the II after the one in which an iteration enters. ``predicate``: the operand that
     switches a load or store off where it is 0; ``offset``: the words from its index to what it accesses. The
-    result can be read ``latency`` cycles after the issue, in the output register if ``output``, and in the own
-    ``registers``.
+    result can be read ``latency`` cycles after the issue, in the output register if ``output``, and in the own and
+    shared ``registers``.
     """
 
     pe: Pe
@@ -104,7 +105,7 @@ class Word(_Part):
     offset: StrictInt = 0
     latency: Annotated[int, Field(ge=0, le=1 << 20, strict=True)]
     output: Annotated[bool, Field(strict=True)] = True
-    registers: tuple[Position, ...] = ()
+    registers: tuple[RegisterNumber, ...] = ()
 
     @property
     def read(self) -> tuple[Immediate | Output | Register, ...]:
@@ -113,7 +114,8 @@ class Word(_Part):
 
 
 class Configuration(_Part):
-    """The words of a kernel on an array; ``trip_count`` None where the workload does not say."""
+    """The words of a kernel on an array; ``trip_count`` None where the workload does not say. Registers from
+    number ``shared_from`` on are those of the shared file; None if the array has none."""
 
     schema_name: Literal["mapper.cgra-configuration/1"] = Field(
         default="mapper.cgra-configuration/1", alias="schema"
@@ -123,6 +125,7 @@ class Configuration(_Part):
     ii: Annotated[int, Field(ge=1, strict=True)]
     stages: Annotated[int, Field(ge=1, strict=True)]
     trip_count: Annotated[int, Field(ge=0, strict=True)] | None
+    shared_from: RegisterNumber | None = None
     words: tuple[Word, ...]
 
     @model_validator(mode="after")

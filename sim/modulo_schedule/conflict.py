@@ -49,7 +49,9 @@ def _missing(word: Word, machine: CgraMachine) -> Iterator[Violation]:
         yield Violation("PE has the unit", f"{named(word)}: {word.opcode}")
     registers = [(operand.register_number) for operand in word.read if isinstance(operand, Register)]
     for register in (*registers, *word.registers):
-        if register >= machine.register_file.registers:
+        if machine.is_shared(register) and word.pe not in machine.sharing:
+            yield Violation("PE is connected to the shared registers", f"{named(word)}: R{register}")
+        elif register >= machine.registers_of(word.pe):
             yield Violation("register exists", f"{named(word)}: R{register}")
     for operand in word.read:
         if isinstance(operand, Output) and (
@@ -60,12 +62,12 @@ def _missing(word: Word, machine: CgraMachine) -> Iterator[Violation]:
 
 def _shared(configuration: Configuration, machine: CgraMachine) -> Iterator[Violation]:
     """Parts that words use together beyond what there is."""
-    ii, file = configuration.ii, machine.register_file
+    ii = configuration.ii
     slots: dict[tuple[Pe, int], list[Word]] = defaultdict(list)
     outputs: dict[tuple[Pe, int], list[Word]] = defaultdict(list)
-    registers: dict[tuple[Pe, int, int], list[Word]] = defaultdict(list)
-    writes: dict[tuple[Pe, int], int] = defaultdict(int)
-    reads: dict[tuple[Pe, int], set[int]] = defaultdict(set)
+    registers: dict[tuple[Pe | None, int, int], list[Word]] = defaultdict(list)
+    writes: dict[tuple[Pe | None, int], int] = defaultdict(int)
+    reads: dict[tuple[Pe | None, int], set[int]] = defaultdict(set)
     accesses: dict[int, int] = defaultdict(int)
     for word in configuration.words:
         ready = (word.slot + word.latency) % ii
@@ -73,26 +75,38 @@ def _shared(configuration: Configuration, machine: CgraMachine) -> Iterator[Viol
         if word.output:
             outputs[word.pe, ready].append(word)
         for register in word.registers:
-            registers[word.pe, register, ready].append(word)
-        writes[word.pe, ready] += len(word.registers)
-        reads[word.pe, word.slot] |= {
-            operand.register_number for operand in word.read if isinstance(operand, Register)
-        }
+            file = None if machine.is_shared(register) else word.pe
+            registers[file, register, ready].append(word)
+            writes[file, ready] += 1
+        for operand in word.read:
+            if isinstance(operand, Register):
+                file = None if machine.is_shared(operand.register_number) else word.pe
+                reads[file, word.slot].add(operand.register_number)
         accesses[word.slot] += word.operation is not None and word.opcode in ("load", "store")
     yield from _twice("one word per PE and cycle", slots.values())
     yield from _twice("one result per output register and cycle", outputs.values())
     yield from _twice("one value per register and cycle", registers.values())
-    for rule, ports, used in (
-        ("read ports", file.read_ports, {where: len(numbers) for where, numbers in reads.items()}),
-        ("write ports", file.write_ports, writes),
+    for rule, used in (
+        ("read ports", {where: len(numbers) for where, numbers in reads.items()}),
+        ("write ports", writes),
     ):
         for (pe, cycle), count in used.items():
+            ports = _ports(machine, pe, rule)
             if ports is not None and count > ports:
-                yield Violation(rule, f"PE {list(pe)}, cycle {cycle} of the II: {count} of {ports}")
+                where = "shared register file" if pe is None else f"PE {list(pe)}"
+                yield Violation(rule, f"{where}, cycle {cycle} of the II: {count} of {ports}")
     for cycle, count in accesses.items():
         if machine.memory_ports is not None and count > machine.memory_ports:
             place = f"cycle {cycle} of the II: {count} of {machine.memory_ports}"
             yield Violation("memory ports", place)
+
+
+def _ports(machine: CgraMachine, pe: Pe | None, rule: str) -> int | None:
+    """Ports of a PE's register file, or of the shared one (None), for what ``rule`` names; None for any number."""
+    file = machine.shared_register_file if pe is None else machine.register_file
+    if file is None:
+        return None
+    return file.read_ports if rule == "read ports" else file.write_ports
 
 
 def _twice(rule: str, groups: Iterable[list[Word]]) -> Iterator[Violation]:

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from sys import maxsize
 from typing import Any, Literal
 
 import numpy as np
@@ -33,6 +34,8 @@ Memory = dict[str, NDArray[Any]]
 Values = Literal["numbers", "symbols"]
 Place = tuple[tuple[int, int], int | None]
 """A PE and one of its registers, or None for its output register."""
+SHARED = (-1, -1)
+"""Stands for the PE of registers that PEs share, and of an immediate, which is no place: PEs count from 0."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ def simulate(
     """
     if values == "numbers":
         _check_runs(configuration, memory)
-    return _Array(configuration, memory, trip_count, values, conflicts(configuration, machine)).run()
+    return _Array(configuration, machine, memory, trip_count, values).run()
 
 
 def _check_runs(configuration: Configuration, memory: Mapping[str, NDArray[Any]]) -> None:
@@ -90,14 +93,16 @@ class _Array:
     def __init__(
         self,
         configuration: Configuration,
+        machine: CgraMachine,
         memory: Mapping[str, NDArray[Any]],
         trip_count: int,
         values: Values,
-        found: tuple[Violation, ...],
     ) -> None:
         self.configuration, self.trip_count, self.values = configuration, trip_count, values
         self.memory: Memory = {name: words.copy() for name, words in memory.items()}
-        self.violations = dict.fromkeys(found)
+        self.violations = dict.fromkeys(conflicts(configuration, machine))
+        own = machine.register_file.registers
+        self.shared_from = maxsize if machine.shared_register_file is None else own
         self.held: dict[Place, Number] = {}
         self.under_way: dict[int, list[tuple[Word, Number]]] = defaultdict(list)
         self.stored: dict[tuple[str, int], Number] = {}
@@ -119,9 +124,9 @@ class _Array:
         words = [word for word in self.configuration.words if word.slot == slot]
         before: dict[int, list[int]] = {at: [] for at in range(len(words))}
         for at, reader in enumerate(words):
-            places = {_place(operand, reader) for operand in reader.read}
+            places = {self._place(operand, reader) for operand in reader.read}
             for other, writer in enumerate(words):
-                if writer.latency == 0 and places & set(_written(writer)):
+                if writer.latency == 0 and places & set(self._written(writer)):
                     before[at].append(other)
         try:
             return [words[at] for at in TopologicalSorter(before).static_order()]
@@ -148,7 +153,7 @@ class _Array:
         self.stored.clear()
 
     def _write(self, word: Word, result: Number) -> None:
-        for place in _written(word):
+        for place in self._written(word):
             self.held[place] = result
 
     def _execute(self, word: Word, iteration: int) -> Number:
@@ -170,7 +175,7 @@ class _Array:
             return operand.value
         if iteration < len(operand.initial):
             return operand.initial[iteration]
-        value = self.held.get(_place(operand, word))
+        value = self.held.get(self._place(operand, word))
         if value is None:
             self._violate("only what was written is read", f"{named(word)}, operand {operand.position}")
             return 0
@@ -194,14 +199,14 @@ class _Array:
     def _violate(self, rule: str, place: str) -> None:
         self.violations[Violation(rule, place)] = None
 
+    def _place(self, operand: Immediate | Output | Register, word: Word) -> Place:
+        if isinstance(operand, Register):
+            return self._register(operand.register_number, word)
+        return (operand.pe, None) if isinstance(operand, Output) else (SHARED, None)
 
-def _place(operand: Immediate | Output | Register, word: Word) -> Place:
-    if isinstance(operand, Register):
-        return (word.pe, operand.register_number)
-    # An immediate is no place that a word writes: PEs count from 0.
-    return (operand.pe, None) if isinstance(operand, Output) else ((-1, -1), None)
+    def _register(self, number: int, word: Word) -> Place:
+        return (word.pe if number < self.shared_from else SHARED, number)
 
-
-def _written(word: Word) -> list[Place]:
-    registers: list[Place] = [(word.pe, register) for register in word.registers]
-    return [(word.pe, None), *registers] if word.output else registers
+    def _written(self, word: Word) -> list[Place]:
+        registers = [self._register(register, word) for register in word.registers]
+        return [(word.pe, None), *registers] if word.output else registers

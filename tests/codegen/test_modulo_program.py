@@ -23,6 +23,7 @@ from tests.sim.modulo_example import (
     recurrence_of_two,
     result,
     routed_over_a_neighbour,
+    through_a_shared_file,
 )
 
 
@@ -37,7 +38,15 @@ def word(fields: dict[str, Any], operation: str | None) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "example", [accumulate, late_load, predicated_store, recurrence_of_two, routed_over_a_neighbour]
+    "example",
+    [
+        accumulate,
+        late_load,
+        predicated_store,
+        recurrence_of_two,
+        routed_over_a_neighbour,
+        through_a_shared_file,
+    ],
 )
 def test_what_is_written_is_read_back_equal(example: Any) -> None:
     files = generate(*example())
@@ -86,6 +95,14 @@ def test_the_listing_has_a_line_for_every_word() -> None:
     assert len(lines) == 5
     assert any("load x" in line and "OUT[0,0]" in line and "+1" in line for line in lines)
     assert any("{7} R1" in line for line in lines)
+
+
+def test_the_listing_tells_shared_registers_from_own_ones() -> None:
+    listing = generate(*through_a_shared_file())["listing.txt"]
+    assert "sk is register k of the shared file" in listing
+    assert any("OUT+s0" in line and "; i" in line for line in listing.splitlines())
+    assert any("<- s0, s1" in line for line in listing.splitlines())
+    assert "shared" not in generate(*accumulate())["listing.txt"]
 
 
 def test_the_picture_is_xml_that_names_every_operation() -> None:

@@ -14,25 +14,40 @@ from mapper.models.modulo_schedule.mapping import Hop, ModuloSchedule, Pe, Place
 from mapper.workloads.dataflow_graph import DataflowGraph, Edge, Operation
 from mapper.workloads.kernel import Kernel
 
+OWN = 2
+"""Registers of a PE."""
+SHARED = {"registers": 2, "at": [[0, 0], [0, 1], [1, 1]]}
 MACHINES = tuple(
-    cgra_from_document({**(cgra_preset(name) or {}), "latency_cycles": {"mul": 2}}, name)
-    for name in ("mesh-1x3", "mesh-2x2")
-)
+    cgra_from_document({
+        **(cgra_preset(name) or {}), "latency_cycles": {"mul": 2}, "register_file": {"registers": OWN},
+        "shared_register_file": shared,
+    }, name)
+    for name, shared in (("mesh-1x3", None), ("mesh-2x2", None), ("mesh-2x2", SHARED))
+)  # fmt: skip
 ITERATIONS = 12
 Token = tuple[int, int, int]
 """An operation, an iteration, and the cycle in which this copy of its result became readable."""
 
 
+def is_shared(number: int) -> bool:
+    return number >= OWN
+
+
+def readers(machine: CgraMachine, hop: Hop) -> list[Pe]:
+    """PEs that can read what a hop writes, while it lasts."""
+    shared = machine.sharing if hop.register is not None and is_shared(hop.register) else frozenset[Pe]()
+    return sorted(machine.readers[hop.pe] | shared)
+
+
 def walk(random: Random, machine: CgraMachine, pe: Pe, time: int) -> list[Hop]:
     """From a result along a few links, now and then where there is none, waiting a little."""
-    register = random.choice((None, None, 0, 1))
+    registers = (None, None, 0, 1, 2, 3) if machine.sharing else (None, None, 0, 1)
+    register = random.choice(registers)
     hops = [Hop(pe, time, "output" if register is None else "register", register)]
     for _ in range(random.choice((0, 0, 1, 2))):
         linked = random.random() < 0.95
-        reached = random.choice(sorted(machine.readers[hops[-1].pe] if linked else machine.all_pes))
-        hops.append(
-            Hop(reached, hops[-1].time + random.randint(1, 3), "move", random.choice((None, None, 0, 1)))
-        )
+        reached = random.choice(readers(machine, hops[-1]) if linked else sorted(machine.all_pes))
+        hops.append(Hop(reached, hops[-1].time + random.randint(1, 3), "move", random.choice(registers)))
     return hops
 
 
@@ -50,7 +65,7 @@ def instance(random: Random) -> tuple[ModuloProblem, ModuloSchedule]:
         hops = walk(random, machine, placements[parent].pe, ready)
         distance = random.choice((0, 0, 0, 1))
         read = hops[-1].time + random.randint(0, 3)
-        pe = random.choice(sorted(machine.readers[hops[-1].pe]))
+        pe = random.choice(readers(machine, hops[-1]))
         placements.append(Placement(pe, read - distance * ii))
         routes.append(Route(len(edges), tuple(hops)))
         edges.append(Edge(parent, place, 0, distance))
@@ -92,18 +107,27 @@ def runs(problem: ModuloProblem, schedule: ModuloSchedule) -> bool:
     if max(issues.values()) > 1:
         return False
     output: dict[Pe, Token] = {}
-    register: dict[tuple[Pe, int], Token] = {}
+    register: dict[tuple[Pe | None, int], Token] = {}
     for cycle in range(min([*writes, *reads]), max([*writes, *reads]) + 1):
         written = [pe for pe, _, _ in writes[cycle]]
-        if len(written) > len(set(written)) or any(len(file) > 1 for _, _, file in writes[cycle]):
+        if len(written) > len(set(written)):
             return False
-        for pe, token, file in writes[cycle]:
+        shared = [number for _, _, numbers in writes[cycle] for number in numbers if is_shared(number)]
+        if len(shared) > len(set(shared)):
+            return False
+        for pe, token, numbers in writes[cycle]:
+            common = sum(map(is_shared, numbers))
+            if common > 1 or len(numbers) - common > 1 or (common and pe not in machine.sharing):
+                return False
             output[pe] = token
-            register.update({(pe, number): token for number in file})
+            register.update({(None if is_shared(number) else pe, number): token for number in numbers})
         for reader, pe, token, number in reads[cycle]:
             from_output = reader in machine.readers[pe] and output.get(pe) == token
-            own = number is not None and reader == pe and register.get((pe, number)) == token
-            if not from_output and not own:
+            shares = number is not None and is_shared(number)
+            file = None if shares else pe
+            in_reach = reader in machine.sharing if shares else reader == pe
+            kept = number is not None and in_reach and register.get((file, number)) == token
+            if not from_output and not kept:
                 return False
     return True
 

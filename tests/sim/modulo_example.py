@@ -137,6 +137,32 @@ def routed_over_a_neighbour() -> Example:
     return kernel, array_of(1, 3), ModuloSchedule(1, (Placement((0, 0), 0), Placement((0, 2), 2)), routes)
 
 
+def through_a_shared_file(**shared: Any) -> Example:
+    """y[i] = i + x[i] on three PEs of which none is linked to another, by two registers that all share."""
+    kernel = kernel_of(
+        (
+            COUNTER,
+            Operation("x_i", "load", (), "x"),
+            Operation("sum", "add"),
+            Operation("y_i", "store", (), "y"),
+        ),
+        (COUNTED, Edge(0, 1, 0), Edge(0, 2, 0), Edge(1, 2, 1), Edge(2, 3, 1), Edge(0, 3, 0)),
+    )
+    counted, loaded = result((0, 0), 1, 4), result((0, 1), 2, 5)
+    schedule = ModuloSchedule(
+        4,
+        (Placement((0, 0), 0), Placement((0, 1), 1), Placement((0, 2), 2), Placement((0, 2), 4)),
+        (
+            Route(0, (result((0, 0), 1),)),
+            *(Route(at, (counted,)) for at in (1, 2)),
+            Route(3, (loaded,)),
+            Route(4, (result((0, 2), 3),)),
+            Route(5, (counted,)),
+        ),
+    )
+    return kernel, array_of(1, 3, links=[], shared_register_file={"registers": 2, **shared}), schedule
+
+
 def one_after_another(kernel: Kernel) -> Example:
     """``kernel`` on one PE, an operation a cycle, every result in a register of its own; a value that lives
     longer than the II is handed on by moves, in cycles after the last operation."""

@@ -30,9 +30,17 @@ from tests.sim.modulo_example import (
     recurrence_of_two,
     result,
     routed_over_a_neighbour,
+    through_a_shared_file,
 )
 
-EXAMPLES = [accumulate, recurrence_of_two, late_load, predicated_store, routed_over_a_neighbour]
+EXAMPLES = [
+    accumulate,
+    recurrence_of_two,
+    late_load,
+    predicated_store,
+    routed_over_a_neighbour,
+    through_a_shared_file,
+]
 
 
 def words_of(example: Example, **changes: dict[str, Any]) -> Configuration:
@@ -163,6 +171,37 @@ def test_more_register_writes_than_ports_are_found() -> None:
     example = accumulate(register_file={"registers": 4, "write_ports": 1})
     assert rules(run(example)) == set()
     assert rules(run(example, i={"registers": [0, 3]})) == {"write ports"}
+
+
+def test_a_value_goes_from_pe_to_pe_by_a_shared_register() -> None:
+    assert run(through_a_shared_file()).memory["y"][:6].tolist() == [0, 2, 4, 6, 8, 0]
+
+
+def test_pes_that_are_not_connected_to_the_shared_registers_are_found() -> None:
+    example = through_a_shared_file(at=[[0, 0], [0, 1]])
+    assert rules(run(example)) == {"PE is connected to the shared registers"}
+
+
+def test_a_shared_register_that_does_not_exist_is_found() -> None:
+    assert rules(run(through_a_shared_file(registers=1))) == {"register exists"}
+
+
+def test_a_shared_register_overwritten_by_another_pe_gives_wrong_numbers() -> None:
+    wrong = run(through_a_shared_file(), x_i={"registers": [4]}).memory["y"][:5].tolist()
+    assert wrong != [0, 2, 4, 6, 8]
+
+
+def test_two_pes_that_write_a_shared_register_together_are_found() -> None:
+    changes: dict[str, Any] = {"registers": [4], "latency": 4}
+    assert "one value per register and cycle" in rules(run(through_a_shared_file(), x_i=changes))
+
+
+def test_reads_and_writes_of_shared_registers_by_all_pes_need_ports_together() -> None:
+    assert rules(run(through_a_shared_file(read_ports=2, write_ports=1))) == set()
+    # The sum reads both registers in one cycle.
+    assert rules(run(through_a_shared_file(read_ports=1))) == {"read ports"}
+    late = {"latency": 4}
+    assert "write ports" in rules(run(through_a_shared_file(write_ports=1), x_i=late))
 
 
 def test_an_operation_on_a_pe_without_its_unit_is_found() -> None:
