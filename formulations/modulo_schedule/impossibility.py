@@ -172,8 +172,12 @@ class _Stretch:
             and (limit is None or len(read - near) <= limit)
         ]
         held = sorted({value for value in near if value is not None} | state.kept[at])
+        # What the output register already shows is moved only to get into a register.
+        registers = self.machine.registers_of(pe)
         moves: list[tuple[Value | None, bool]] = [
-            (value, True) for value in held if value != state.output[at]
+            (value, True)
+            for value in held
+            if value != state.output[at] or (registers and value not in state.kept[at])
         ]
         return [*operations, *moves, (None, False)]
 

@@ -89,3 +89,14 @@ def test_some_interval_has_a_schedule_for(name: str) -> None:
     posed = POSSIBLE[name]
     assert impossibility(posed) is None
     assert CONSTRAINT_PROGRAM.search(posed, Effort()).mapping is not None
+
+
+def test_a_move_brings_a_value_from_the_output_register_into_one_that_got_free() -> None:
+    # The register keeps the first value until the third operation reads it, and then the second one, which the
+    # late result of the third overwrites in the output register.
+    edges = (Edge(0, 1, 0), Edge(0, 2, 0), Edge(1, 2, 1), Edge(1, 3, 0), Edge(2, 3, 1, latency=3))
+    graph = DataflowGraph("graph", tuple(Operation(f"o{v}", "add") for v in range(4)), edges)
+    posed = ModuloProblem(Kernel("graph", graph), machine(1, 1, 1))
+    assert impossibility(posed) is None
+    outcome = CONSTRAINT_PROGRAM.search(posed, Effort())
+    assert outcome.mapping is not None and outcome.mapping.moves
