@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
+from itertools import combinations, product
 
-from mapper.arch.cgra import CgraMachine, Pe
+from mapper.arch.cgra import CgraMachine, Pe, RegisterFile, SharedRegisterFile
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.latency import result_latency
 from mapper.workloads.dataflow_graph import DataflowGraph
@@ -23,6 +23,9 @@ MOST_STEPS = 24
 """Operations of the longest stretch of iterations that is followed."""
 MOST_STATES = 30_000
 """States, however often reached, after which nothing is claimed."""
+
+SHARED: Pe = (-1, -1)
+"""Stands for the shared register file among PEs, which count from 0."""
 
 
 def impossibility(problem: ModuloProblem) -> str | None:
@@ -41,10 +44,10 @@ def impossibility(problem: ModuloProblem) -> str | None:
 
 
 def _able(graph: DataflowGraph, machine: CgraMachine) -> list[frozenset[Pe]]:
-    """PEs that could execute each operation: an operand is in an output register in reach or in a register of
-    the PE, two never in one, and comes along links from a PE that could execute its producer."""
-    file = machine.register_file
-    local = file.registers if file.read_ports is None else min(file.registers, file.read_ports)
+    """PEs that could execute each operation: an operand is in an output register in reach, in a register of the
+    PE or in a shared one, two never in one, and comes along links or through shared registers from a PE that
+    could execute its producer."""
+    own, shared = _readable(machine.register_file), _readable(machine.shared_register_file)
     givers = Counter(reader for readers in machine.readers.values() for reader in readers)
     operands: list[set[tuple[int, int]]] = [set() for _ in graph.operations]
     for edge in graph.edges:
@@ -53,7 +56,10 @@ def _able(graph: DataflowGraph, machine: CgraMachine) -> list[frozenset[Pe]]:
     needs = [(operation.opcode, len(operands[v])) for v, operation in enumerate(graph.operations)]
     with_room = {
         (opcode, count): frozenset(
-            pe for pe in machine.all_pes if machine.can_execute(pe, opcode) and count <= givers[pe] + local
+            pe
+            for pe in machine.all_pes
+            if machine.can_execute(pe, opcode)
+            and count <= givers[pe] + own + (shared if pe in machine.sharing else 0)
         )
         for opcode, count in set(needs)
     }
@@ -75,18 +81,28 @@ def _able(graph: DataflowGraph, machine: CgraMachine) -> list[frozenset[Pe]]:
     return able
 
 
+def _readable(file: RegisterFile | SharedRegisterFile | None) -> int:
+    """How many registers of a file an operation can read."""
+    if file is None:
+        return 0
+    return file.registers if file.read_ports is None else min(file.registers, file.read_ports)
+
+
 def _reached(machine: CgraMachine) -> dict[Pe, frozenset[Pe]]:
-    """For every PE those to which moves can bring a value; PEs that reach each other share the set."""
+    """For every PE those to which moves and shared registers can bring a value; PEs that reach each other share
+    the set."""
     import networkx
 
     links = networkx.DiGraph(
         (giver, reader) for giver, readers in machine.readers.items() for reader in readers
     )
+    links.add_edges_from((pe, SHARED) for pe in machine.sharing)
+    links.add_edges_from((SHARED, pe) for pe in machine.sharing)
     found: dict[Pe, frozenset[Pe]] = {}
     # Components come before those that lead to them.
     for component in networkx.strongly_connected_components(links):
         beyond = {reader for pe in component for reader in links[pe]} - component
-        reached = frozenset(component).union(*(found[pe] for pe in beyond))
+        reached = frozenset(component - {SHARED}).union(*(found[pe] for pe in beyond))
         found.update(dict.fromkeys(component, reached))
     return found
 
@@ -95,7 +111,9 @@ def _is_small(graph: DataflowGraph, machine: CgraMachine) -> bool:
     """Whether executions are followed; never if a result can be read in the cycle in which it is issued."""
     if any(result_latency(graph, machine, v) == 0 for v in range(len(graph.operations))):
         return False
+    shared = machine.shared_register_file
     places = len(machine.all_pes) * (1 + machine.register_file.registers)
+    places += 0 if shared is None else shared.registers
     return places <= MOST_PLACES and 0 < len(graph.operations) <= MOST_STEPS
 
 
@@ -105,12 +123,13 @@ Value = tuple[int, int]
 
 @dataclass(frozen=True)
 class _State:
-    """What the output register and the registers of every PE hold, what is under way to it, and what has
-    issued. Values that nothing will read any more are not held."""
+    """What the output register and the registers of every PE hold, what is under way to it, what shared
+    registers hold, and what has issued. Values that nothing will read any more are not held."""
 
     output: tuple[Value | None, ...]
     kept: tuple[frozenset[Value], ...]
     pending: tuple[frozenset[Value], ...]
+    shared: frozenset[Value]
     issued: frozenset[Value]
 
 
@@ -143,7 +162,7 @@ class _Stretch:
 
     def start(self) -> _State:
         pes = len(self.machine.all_pes)
-        return _State((None,) * pes, (frozenset(),) * pes, (frozenset(),) * pes, frozenset())
+        return _State((None,) * pes, (frozenset(),) * pes, (frozenset(),) * pes, frozenset(), frozenset())
 
     def following(self, state: _State) -> Iterator[_State]:
         """States a cycle later: every PE issues an operation, a move or nothing, and gets one result ready."""
@@ -159,9 +178,10 @@ class _Stretch:
 
     def _issues(self, state: _State, at: int) -> list[tuple[Value | None, bool]]:
         """What the PE can issue: operations first, then moves, then nothing."""
-        pe = self.machine.all_pes[at]
+        pe, shares = self.machine.all_pes[at], self.machine.all_pes[at] in self.machine.sharing
         givers = [g for g, other in enumerate(self.machine.all_pes) if pe in self.machine.readers[other]]
         near = {state.output[g] for g in givers} - {None}
+        near |= state.shared if shares else frozenset()
         limit = self.machine.register_file.read_ports
         operations: list[tuple[Value | None, bool]] = [
             (value, False)
@@ -173,11 +193,13 @@ class _Stretch:
         ]
         held = sorted({value for value in near if value is not None} | state.kept[at])
         # What the output register already shows is moved only to get into a register.
-        registers = self.machine.registers_of(pe)
+        owns = self.machine.register_file.registers > 0
         moves: list[tuple[Value | None, bool]] = [
             (value, True)
             for value in held
-            if value != state.output[at] or (registers and value not in state.kept[at])
+            if value != state.output[at]
+            or (owns and value not in state.kept[at])
+            or (shares and value not in state.shared)
         ]
         return [*operations, *moves, (None, False)]
 
@@ -194,7 +216,7 @@ class _Stretch:
         arrived: tuple[Value | None, ...],
         unread: set[Value],
     ) -> Iterator[_State]:
-        registers = self.machine.register_file.registers
+        registers, shared = self.machine.register_file.registers, self.machine.shared_register_file
         output, pending, keeping = [], [], []
         for at, ((value, moved), ready) in enumerate(zip(issues, arrived, strict=True)):
             under_way = state.pending[at] - {ready}
@@ -206,8 +228,12 @@ class _Stretch:
             fresh = frozenset[Value]() if ready is None else frozenset({ready})
             live = (state.kept[at] | fresh) & unread
             keeping.append([live] if len(live) <= registers else [live - {value} for value in sorted(live)])
+        written = {arrived[at] for at, pe in enumerate(self.machine.all_pes) if pe in self.machine.sharing}
+        common = sorted((state.shared | {value for value in written if value is not None}) & unread)
+        room = 0 if shared is None else min(shared.registers, len(common))
         for kept in product(*keeping):
-            yield _State(tuple(output), kept, tuple(pending), state.issued)
+            for chosen in combinations(common, room):
+                yield _State(tuple(output), kept, tuple(pending), frozenset(chosen), state.issued)
 
 
 def _runs_nowhere(graph: DataflowGraph, machine: CgraMachine) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 from mapper.formulations.formulation import family, objective
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.formulations.modulo_schedule.program_instance import ModuloInstance
+from mapper.formulations.modulo_schedule.program_reach import ReachProgram
 from mapper.formulations.modulo_schedule.program_route import Solution
 from mapper.formulations.modulo_schedule.program_symmetry import (
     Image,
@@ -21,14 +22,13 @@ from mapper.formulations.modulo_schedule.program_symmetry import (
     interchangeable,
     orbit_leaders,
 )
-from mapper.formulations.modulo_schedule.program_value import ValueProgram
 from mapper.models.modulo_schedule.interval import mii
 
 ANCHORS = 3
 """Operations that are kept to one PE of every orbit."""
 
 
-class ModuloProgram(ValueProgram):
+class ModuloProgram(ReachProgram):
     """The program of one instance."""
 
     title = "Modulo scheduling as a constraint program"
@@ -43,7 +43,10 @@ class ModuloProgram(ValueProgram):
             stage = self.stage[w] + demand.distance - self.stage[u] - carried
             self.model.add(stage == sum(g * literal for g, literal in literals.items()))
 
-    @family(r"x_{w,q,s} \wedge b_{d,g} \Rightarrow r_{u,g,q,s} \vee \bigvee_{q' \to q} o_{u,g,q',s}")
+    @family(
+        r"x_{w,q,s} \wedge b_{d,g} \Rightarrow r_{u,g,q,s} \vee \bigvee_{q' \to q} o_{u,g,q',s}"
+        r"\; [\vee\, p_{u,g,s}: q \in S]"
+    )
     def demanded_values(self) -> None:
         """Where and when an operation issues, every value that it reads is within reach."""
         for demand, literals in zip(self.of.demands, self.round, strict=True):
@@ -71,11 +74,12 @@ class ModuloProgram(ValueProgram):
                 self.model.add(sum(self.at[v][s] for v in memory) <= ports)
 
     @family(
-        r"x_{w,q,s} \wedge b_{d,g} \Rightarrow f_d \vee \bigvee_{q' \to q} o_{u,g,q',s},"
+        r"x_{w,q,s} \wedge b_{d,g} \Rightarrow f_d \vee \bigvee_{q' \to q} o_{u,g,q',s}"
+        r"\; [\vee\, p_{u,g,s}: q \in S],"
         r"\quad \sum_{d = (\cdot, w, \cdot)} f_d \le \text{ports} \quad \forall w"
     )
     def read_ports(self) -> None:
-        """An operation's operands from registers fit the read ports of the file; a move reads one place, and
+        """An operation's operands from own registers fit the read ports of the file; a move reads one place, and
         a PE, which gets one result ready in a cycle, never writes more than one register."""
         ports = self.of.machine.register_file.read_ports
         if ports is None or not self.copies:
@@ -91,7 +95,7 @@ class ModuloProgram(ValueProgram):
                 for q, (g, s) in product(able, self.cells[u]):
                     issue = self.issue.get((v, q, s))
                     if issue is not None:
-                        places = self.outputs(u, (g, s), q)
+                        places = self.beyond_own(u, (g, s), q)
                         self.model.add_bool_or([~issue, ~self.round[d][g], literal, *places])
 
     @family(
@@ -155,6 +159,8 @@ class ModuloProgram(ValueProgram):
             frozenset(key for key, move in self.move.items() if value_of(move)),
             frozenset(key for key, output in self.output.items() if value_of(output)),
             {held: copy for (held, copy), kept in self.kept.items() if value_of(kept)},
+            self.shared_values(value_of),
+            frozenset(cell for cell, write in self.shared_write.items() if value_of(write)),
             self.is_named,
         )
 

@@ -91,6 +91,11 @@ class ModuloInstance:
         part = set(self.pes)
         return {pe: tuple(sorted(part & self.machine.readers[pe])) for pe in self.pes}
 
+    @cached_property
+    def sharing(self) -> tuple[Pe, ...]:
+        """PEs of the part that are connected to the shared register file."""
+        return tuple(pe for pe in self.pes if pe in self.machine.sharing)
+
     @property
     def spare_slots(self) -> int:
         """Slots that no operation needs: there are no more moves than these."""

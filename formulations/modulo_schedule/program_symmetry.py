@@ -18,7 +18,7 @@ MOST_OPERATIONS = 40
 
 def array_symmetries(of: ModuloInstance) -> list[Image]:
     """Those reflections, transposition and translations of the grid, and what they compose to, that keep the
-    part of the array, its links and what every PE can do; the identity is one of them."""
+    part of the array, its links, what every PE can do and which share registers; the identity is one of them."""
     if len(of.pes) > MOST_PES:
         return [{pe: pe for pe in of.pes}]
     rows, columns = (1 + max(pe[axis] for pe in of.pes) for axis in (0, 1))
@@ -50,11 +50,12 @@ def _closed(of: ModuloInstance, generators: list[Image]) -> list[Image]:
 
 
 def _valid(of: ModuloInstance, image: Image) -> bool:
-    """Whether a map of the PEs keeps the part, the links and the abilities."""
+    """Whether a map of the PEs keeps the part, the links, the abilities and who shares registers."""
     if set(image.values()) != set(of.pes):
         return False
     return all(
         of.machine.abilities[pe] == of.machine.abilities[image[pe]]
+        and (pe in of.machine.sharing) == (image[pe] in of.machine.sharing)
         and {image[reader] for reader in of.readers[pe]} == set(of.readers[image[pe]])
         for pe in of.pes
     )

@@ -114,7 +114,9 @@ class TimeProgram(Formulation):
     def crowding(self) -> None:
         """In one cycle a result is read by D operations at the most, one on every PE in reach; more readers need
         moves, which come after the result got ready."""
-        ii, widest = self.of.ii, max(map(len, self.of.readers.values()), default=1)
+        ii, shared = self.of.ii, set(self.of.sharing)
+        reached = [{*readers, *(shared if pe in shared else ())} for pe, readers in self.of.readers.items()]
+        widest = max(map(len, reached), default=1)
         reading = {u: [d for d in self.of.demands if d.source == u] for u in self.of.values}
         for u, demands in reading.items():
             if len(demands) <= widest:

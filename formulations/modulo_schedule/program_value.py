@@ -44,6 +44,8 @@ class ValueProgram(Formulation):
         self.cells = {u: self._cells(u) for u in instance.values}
         file = instance.machine.register_file
         self.copies = range(0 if file.registers == 0 else file.registers if named else 1)
+        shared = instance.machine.shared_register_file if instance.sharing else None
+        self.shared_copies = range(0 if shared is None else shared.registers if named else 1)
         self.is_named = named
         last = max((cells[-1][0] for cells in self.cells.values()), default=0)
         self.horizon = instance.horizon_stages(last) + max(map(abs, self.times.values()), default=0)
@@ -73,7 +75,8 @@ class ValueProgram(Formulation):
         of = self.of
         held = len(of.pes) * sum(map(len, self.cells.values()))
         read = sum(len(of.able[d.destination]) * len(self.cells[d.source]) for d in of.demands)
-        return held * (3 + 2 * len(self.copies)) + read
+        shared = sum(map(len, self.cells.values())) * 3 * len(self.shared_copies)
+        return held * (3 + 2 * len(self.copies)) + shared + read
 
     def size(self) -> tuple[int, int]:
         return len(self.model.proto.variables), len(self.model.proto.constraints)
@@ -202,8 +205,8 @@ class ValueProgram(Formulation):
         """An output register holds a value from when it gets ready until the next result of its PE does."""
         holding: dict[tuple[Pe, int], list[Any]] = {place: [] for place in self.slots}
         for (u, g, q, s), output in self.output.items():
-            ready = self._ready(u, (g, s), q)
-            earlier, cycle = self._later((g, s), -1)
+            ready = self.ready(u, (g, s), q)
+            earlier, cycle = self.later((g, s), -1)
             before = [held for held in [self.output.get((u, earlier, q, cycle))] if held is not None]
             self.model.add_bool_or([~output, self.idle[q, s], *ready])
             self.model.add_bool_or([~output, *ready, *before])
@@ -216,15 +219,15 @@ class ValueProgram(Formulation):
         """A register holds a value from when it gets ready on the PE, and less than II cycles: longer only if
         the value gets ready there again, by a move."""
         for ((u, g, q, s), copy), kept in self.kept.items():
-            ready = self._ready(u, (g, s), q)
-            earlier, cycle = self._later((g, s), -1)
+            ready = self.ready(u, (g, s), q)
+            earlier, cycle = self.later((g, s), -1)
             before = [held for held in [self.kept.get(((u, earlier, q, cycle), copy))] if held is not None]
             self.model.add_bool_or([~kept, *ready, *before])
             if ((u, g + 1, q, s), copy) in self.kept:
                 again = [
                     literal
                     for step in range(1, self.of.ii)
-                    for literal in self._ready(u, self._later((g, s), step), q)
+                    for literal in self.ready(u, self.later((g, s), step), q)
                 ]
                 for literal in ready:
                     self.model.add_bool_or([~self.kept[(u, g + 1, q, s), copy], ~literal, *again])
@@ -242,35 +245,19 @@ class ValueProgram(Formulation):
         for literals in held.values():
             self.model.add(sum(literals) <= most)
 
-    @family(r"m_{u,g,q,s} \Rightarrow r_{u,g,q,s} \vee \bigvee_{q' \to q} o_{u,g,q',s}")
-    def moved_values(self) -> None:
-        """A move hands on a value that a register of its PE or an output register in reach holds."""
-        for (u, g, q, s), move in self.move.items():
-            self.model.add_bool_or([~move, *self.within_reach(u, (g, s), q)])
-
-    def outputs(self, u: int, cell: Cell, q: Pe) -> list[Any]:
-        """Output registers that q can read and that hold the value of u then."""
-        g, s = cell
-        return [self.output[u, g, giver, s] for giver in self.of.givers[q]]
-
-    def within_reach(self, u: int, cell: Cell, q: Pe) -> list[Any]:
-        """All places that q can read and that hold the value of u then."""
-        g, s = cell
-        return [*(self.kept[(u, g, q, s), copy] for copy in self.copies), *self.outputs(u, cell, q)]
-
     def literal(self, *name: object) -> Any:
         return self.model.new_bool_var("_".join(map(str, name)))
 
-    def _ready(self, u: int, cell: Cell, q: Pe) -> list[Any]:
+    def ready(self, u: int, cell: Cell, q: Pe) -> list[Any]:
         """What makes the value of u ready on q then: its operation, or a move in the cycle before."""
         g, s = cell
-        before = self._later(cell, -1)
+        before = self.later(cell, -1)
         found = [self.move[u, before[0], q, before[1]]] if (u, before[0], q, before[1]) in self.move else []
         issue = (u, q, (s - self.of.latency[u]) % self.of.ii)
         if g == 0 and issue in self.issue:
             found.append(self.issue[issue])
         return found
 
-    def _later(self, cell: Cell, steps: int) -> Cell:
+    def later(self, cell: Cell, steps: int) -> Cell:
         rounds, s = divmod(cell[1] + steps, self.of.ii)
         return cell[0] + rounds, s

@@ -13,7 +13,7 @@ from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.formulations.modulo_schedule.referee import verify
 from mapper.models.modulo_schedule.interval import mii
 from mapper.models.modulo_schedule.latency import edge_latency, result_latency
-from mapper.models.modulo_schedule.mapping import Hop, ModuloSchedule, Placement, Route, Via
+from mapper.models.modulo_schedule.mapping import Hop, ModuloSchedule, Pe, Placement, Route, Via
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Method, Outcome, Progress
 
@@ -85,7 +85,7 @@ def _routes(
         yield Route(position, ())
         return
     ready = source.time + result_latency(graph, machine, edge.source)
-    for register in _registers(problem, ii, ready):
+    for register in _registers(problem, ii, source.pe, ready):
         via: Via = "output" if register is None else "register"
         for hops in _chains(problem, ii, (Hop(source.pe, ready, via, register),), read):
             if read - hops[-1].time < ii:
@@ -98,18 +98,20 @@ def _chains(problem: ModuloProblem, ii: int, hops: tuple[Hop, ...], read: int) -
     if len(hops) > MOST_MOVES:
         return
     last = hops[-1]
-    for pe in sorted(problem.machine.readers[last.pe]):
+    shared = last.register is not None and problem.machine.is_shared(last.register)
+    reached = problem.machine.sharing if shared else frozenset[Pe]()
+    for pe in sorted(problem.machine.readers[last.pe] | reached):
         for issue in range(last.time, min(last.time + ii, read)):
-            for register in _registers(problem, ii, issue + 1):
+            for register in _registers(problem, ii, pe, issue + 1):
                 hop = Hop(pe, issue + 1, "move", register)
                 yield from _chains(problem, ii, (*hops, hop), read)
 
 
-def _registers(problem: ModuloProblem, ii: int, ready: int) -> tuple[int | None, ...]:
-    """Names for a result: none or any register; with one for every cycle of the II, that cycle's own, which
-    takes nothing from other results."""
-    registers = problem.machine.register_file.registers
-    return (ready % ii,) if registers >= ii else (None, *range(registers))
+def _registers(problem: ModuloProblem, ii: int, pe: Pe, ready: int) -> tuple[int | None, ...]:
+    """Names for a result: none or any register, shared ones last; with an own one for every cycle of the II, of
+    the own ones that cycle's, which takes nothing from other results."""
+    own, all_of_them = problem.machine.register_file.registers, problem.machine.registers_of(pe)
+    return ((ready % ii,) if own >= ii else (None, *range(own))) + tuple(range(own, all_of_them))
 
 
 BRUTE_FORCE: Method[ModuloProblem, ModuloSchedule] = Method(

@@ -16,6 +16,10 @@ from mapper.workloads.dataflow_graph import DataflowGraph
 
 Ready = tuple[int, Pe, int]
 """A value, the PE on which it gets ready, and when."""
+Kept = tuple[Ready, Pe, int]
+"""What is read from a register, the register file, and when."""
+SHARED: Pe = (-1, -1)
+"""Stands for the PE of the shared register file."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +151,7 @@ class Oracle:
             written.setdefault(pe, []).append(time % self.ii)
         if any(len(set(cycles)) < len(cycles) for cycles in written.values()):
             return False
-        kept: list[list[tuple[Ready, int]]] = []
+        kept: list[list[Kept]] = []
         for value, pe, time in (*reads, *((v, pe, time - 1) for v, pe, time in moves)):
             if any(
                 result[0] == value
@@ -158,9 +162,11 @@ class Oracle:
                 continue
             kept.append(
                 [
-                    (result, time)
+                    (result, file, time)
                     for result in results
-                    if result[:2] == (value, pe) and result[2] <= time < result[2] + self.ii
+                    for file in self._files(result[1])
+                    if result[0] == value and result[2] <= time < result[2] + self.ii
+                    if (pe in self.machine.sharing if file == SHARED else pe == result[1])
                 ]
             )
         return any(self._named(chosen) for chosen in product(*kept))
@@ -168,22 +174,35 @@ class Oracle:
     def _until_next(self, cycles: list[int], time: int) -> int:
         return min((other - time - 1) % self.ii + 1 for other in cycles)
 
-    def _named(self, chosen: tuple[tuple[Ready, int], ...]) -> bool:
-        """Whether the results that are read from registers in these cycles fit registers and read ports."""
-        ports = self.machine.register_file.read_ports
-        if ports is not None:
-            used: dict[tuple[Pe, int], set[Ready]] = {}
-            for result, time in chosen:
-                used.setdefault((result[1], time % self.ii), set()).add(result)
-            if any(len(results) > ports for results in used.values()):
+    def _files(self, pe: Pe) -> list[Pe]:
+        """Register files, by their PE or as shared, that a result on ``pe`` can be written to."""
+        return [pe, SHARED] if pe in self.machine.sharing else [pe]
+
+    def _named(self, chosen: tuple[Kept, ...]) -> bool:
+        """Whether the results that are read from registers in these cycles fit registers and ports."""
+        files = [file for _, file, _ in chosen]
+        for file in dict.fromkeys(files):
+            of_file = self.machine.shared_register_file if file == SHARED else self.machine.register_file
+            assert of_file is not None
+            mine = [(result, time) for result, where, time in chosen if where == file]
+            for ports, used in (
+                (of_file.read_ports, {(time % self.ii, result) for result, time in mine}),
+                (of_file.write_ports, {(result[2] % self.ii, result) for result, _ in mine}),
+            ):
+                counts = [sum(cycle == other for other, _ in used) for cycle, _ in used]
+                if ports is not None and max(counts) > ports:
+                    return False
+            if not self._have_names(mine, of_file.registers):
                 return False
+        return True
+
+    def _have_names(self, reads: list[tuple[Ready, int]], registers: int) -> bool:
         lives: dict[Ready, int] = {}
-        for result, time in chosen:
+        for result, time in reads:
             lives[result] = max(time, lives.get(result, time))
-        names = range(self.machine.register_file.registers)
-        for naming in product(names, repeat=len(lives)):
+        for naming in product(range(registers), repeat=len(lives)):
             cells = [
-                (result[1], name, time % self.ii)
+                (name, time % self.ii)
                 for (result, until), name in zip(lives.items(), naming, strict=True)
                 for time in range(result[2], until + 1)
             ]

@@ -49,6 +49,13 @@ def machines(draw: st.DrawFn, most: int) -> CgraMachine:
     pes: list[dict[str, Any]] = [{"at": "all", "classes": ["any"]}]
     if draw(st.integers(0, 3)) == 0:
         pes = [{"at": "all", "classes": ["integer"]}, {"at": [(0, 0)], "classes": ["memory"]}]
+    at = st.lists(
+        st.sampled_from([(r, c) for r in range(rows) for c in range(columns)]), min_size=1, unique=True
+    )
+    shared = st.fixed_dictionaries({
+        "registers": st.sampled_from([1, 1, 2]), "at": st.one_of(st.just("all"), at),
+        "read_ports": st.sampled_from([None, 1]), "write_ports": st.sampled_from([None, 1]),
+    })  # fmt: skip
     document = {
         "schema": "mapper.cgra/1", "name": "array", "rows": rows, "columns": columns, "links": links, "pes": pes,
         "register_file": {
@@ -56,6 +63,7 @@ def machines(draw: st.DrawFn, most: int) -> CgraMachine:
             "read_ports": draw(st.sampled_from([None, None, 1])),
         },
         "memory_ports": memory,
+        "shared_register_file": draw(shared) if draw(st.integers(0, 2)) == 0 else None,
     }  # fmt: skip
     return cgra_from_document(document, "test")
 
