@@ -31,8 +31,9 @@ from mapper.solver.modulo_schedule.network.loop_schedule import loop_schedule
 POINTER_USES = (4, 2)
 """Accesses that share a pointer, in the order in which they are tried until one reaches MII: a pointer that
 serves many must be handed on by moves, one that serves few takes slots of its own."""
-LARGEST_BODY = 64
-"""Operations of the largest kernel that is scheduled."""
+LARGEST_BODY, LARGEST_SHARE = 64, 5
+"""Operations of the largest kernel that is scheduled: so many, or so many for every PE where that is more. What an II
+one above MII costs shrinks with the body, and on many PEs small bodies have a small MII."""
 EXPECTED_ABOVE = 1
 
 
@@ -56,6 +57,7 @@ class NestTuning:
     def __init__(self, nest: Nest, position: int, machine: CgraMachine, estimator: Estimator) -> None:
         self.nest, self.position, self.machine = nest, position, machine
         self.weight = {innermost: BoxWeight(nest, innermost, estimator) for innermost in nest.names}
+        self.largest = max(LARGEST_BODY, LARGEST_SHARE * len(machine.all_pes))
 
     def bound(self, innermost: str) -> int:
         """Least cycles of any cover with this innermost loop."""
@@ -69,7 +71,7 @@ class NestTuning:
         weight = self.weight[innermost]
 
         def weigh(main: Sizes, factors: Sizes) -> int | None:
-            fits = max(factors) == 1 or weight.body(factors)[0].operations <= LARGEST_BODY
+            fits = max(factors) == 1 or weight.body(factors)[0].operations <= self.largest
             return weight.least_cycles(main, factors, EXPECTED_ABOVE) if fits else None
 
         return CoverSearch(self.nest, innermost, weigh).ranked(most)
@@ -147,7 +149,7 @@ class NestTuning:
         if max(factors) == 1:
             return True
         counted, interval = self.weight[innermost].body(factors)
-        return counted.operations <= LARGEST_BODY and interval <= 2 * self._interval(
+        return counted.operations <= self.largest and interval <= 2 * self._interval(
             (1,) * len(factors), innermost
         )
 
@@ -159,7 +161,7 @@ def _time(ii: int, stages: int, trips: int) -> int:
     return (trips + stages - 1) * ii
 
 
-def exhaustive(problem: LayerProblem, effort: Effort, most: int = 6) -> Outcome[LayerMapping]:
+def exhaustive(problem: LayerProblem, effort: Effort, most: int = 4) -> Outcome[LayerMapping]:
     """The best of all algorithms: for every nest and innermost loop the best ``most`` covers are scheduled.
 
     Raises: InputError if the machine does not say what VLIW mode costs, or no PE executes an operation.
