@@ -47,9 +47,10 @@ MOST_STEPS = 150_000
 def searched(problem: ModuloProblem, effort: Effort, start: Start, starts: int) -> Outcome[ModuloSchedule]:
     """The schedule of the least II at which ``start`` finds one, proven where that II is the bound.
 
-    A light ascent, one start for an II and wider steps the higher it is, finds some schedule soon. Then come
-    rounds from the II below it downwards, half as many starts for every next one, twice as many in every round
-    without success, until one II gets ``starts`` in a round. At an II of MII + operations + latencies the
+    A light ascent, one start for an II and wider steps the higher it is, finds some schedule soon; where it does
+    not, as of hundreds of operations, one with whole starts follows. Then come rounds from the II below it
+    downwards, half as many starts for every next one, twice as many in every round without success, until one II
+    gets ``starts`` in a round. At an II of MII + operations + latencies the
     operations fit one after the other; beyond it nothing is tried. A few more starts at the least II choose the
     schedule with the fewest stages, then moves.
 
@@ -70,14 +71,11 @@ def searched(problem: ModuloProblem, effort: Effort, start: Start, starts: int) 
     if problem.fixed_ii is not None:
         bound = last = problem.fixed_ii
     trial = Trial(instance, effort)
-    found: ModuloSchedule | None = None
-    ii, rung = bound, 0
-    while ii <= last and found is None and not trial.is_over():
-        found = _once(trial, start, ii, rung, True)
-        rung += 1
-        ii += max(1, ii // 2)
-    most = MOST_STEPS if effort.deadline is None else maxsize
     had: dict[int, int] = {}
+    found = _ascended(trial, start, bound, last, True)
+    if found is None:
+        found = _ascended(trial, start, bound, last, False)
+    most = MOST_STEPS if effort.deadline is None else maxsize
     more = 1
     while more <= starts and (found is None or found.ii > bound) and not trial.is_over():
         effort.report(Progress(None if found is None else found.ii, bound, trial.evaluations))
@@ -94,6 +92,18 @@ def searched(problem: ModuloProblem, effort: Effort, start: Start, starts: int) 
         found = _tied(trial, start, found, starts)
     reason = "complete" if proven else effort.stopped() or "heuristic"
     return Outcome(found, value, bound, reason, proven, evaluations=trial.evaluations)
+
+
+def _ascended(trial: Trial, start: Start, bound: int, last: int, light: bool) -> ModuloSchedule | None:
+    """The first schedule from one start for an II, from ``bound`` upwards in wider and wider steps."""
+    ii, rung = bound, 0
+    while ii <= last and not trial.is_over():
+        found = _once(trial, start, ii, rung, light)
+        if found is not None:
+            return found
+        rung += 1
+        ii += max(1, ii // 2)
+    return None
 
 
 def _once(trial: Trial, start: Start, ii: int, number: int, light: bool) -> ModuloSchedule | None:

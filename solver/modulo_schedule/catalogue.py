@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from math import inf
 
@@ -11,7 +12,7 @@ from mapper.formulations.modulo_schedule.impossibility import impossibility
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.interval import res_mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method, Outcome, Progress
 from mapper.solver.modulo_schedule.annealing import ANNEALING
 from mapper.solver.modulo_schedule.brute_force import BRUTE_FORCE
 from mapper.solver.modulo_schedule.constraint_program import CONSTRAINT_PROGRAM
@@ -77,7 +78,8 @@ def on_corners(
         # Larger corners first, each with half of the time that is left, since they have the most to offer.
         left = effort.seconds_left()
         share = 0.5 if position + 1 < len(smaller) else 1.0
-        own = effort if left is None else replace(effort, deadline=time.monotonic() + share * left)
+        until = None if left is None else time.monotonic() + share * left
+        own = replace(effort, deadline=until, report=_of_the_whole(best, effort))
         found = method.search(replace(problem, machine=corner), own)
         if found.mapping is not None and found.mapping.ii < limit:
             whole = embed(found.mapping, corner, machine)
@@ -86,6 +88,16 @@ def on_corners(
             if best.proven:
                 break
     return best
+
+
+def _of_the_whole(best: Outcome[ModuloSchedule], effort: Effort) -> Callable[[Progress], None]:
+    """Reports of a search on a corner as of the whole array: a bound of the corner is none of it."""
+
+    def report(progress: Progress) -> None:
+        values = [value for value in (best.value, progress.value) if value is not None]
+        effort.report(Progress(min(values, default=None), best.bound, progress.evaluations))
+
+    return report
 
 
 def _floor(problem: ModuloProblem, corner: CgraMachine) -> int | None:

@@ -16,7 +16,7 @@ from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.formulations.modulo_schedule.referee import verify
 from mapper.models.modulo_schedule.interval import mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method, Outcome, Progress
 from mapper.solver.modulo_schedule.annealing import ANNEALING
 from mapper.solver.modulo_schedule.catalogue import AUTOMATIC, on_corners
 from mapper.solver.modulo_schedule.embedding import contains, corners, embed
@@ -216,6 +216,15 @@ def test_a_graph_of_60_operations_is_scheduled_on_8x8() -> None:
     assert _holds(problem, ITERATIVE) <= 6
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS)
+def test_a_graph_of_200_operations_is_scheduled_on_8x8_within_two_minutes(method: Search) -> None:
+    problem = ModuloProblem(_random(200), _grid(8, 8))
+    outcome = method.search(problem, Effort(deadline=time.monotonic() + 120))
+    assert outcome.mapping is not None
+    assert verify(problem, outcome.mapping).broken == ()
+
+
 def test_a_schedule_of_a_small_mesh_is_one_of_the_larger_mesh_around_it() -> None:
     small, large = _grid(2, 2), _grid(4, 3)
     found = ITERATIVE.search(ModuloProblem(DIAMOND, small), Effort()).mapping
@@ -236,21 +245,40 @@ def test_the_corners_of_an_array_are_parts_of_it(name: str) -> None:
     assert [len(corner.all_pes) for corner in found] == sorted((len(c.all_pes) for c in found), reverse=True)
 
 
-@pytest.mark.parametrize("links", ["mesh", "torus"])
-@pytest.mark.parametrize("kernel", [SUM, DIAMOND, RING], ids=lambda kernel: kernel.name)
-def test_a_larger_array_ends_no_worse_than_one_it_contains(kernel: Kernel, links: str) -> None:
+def _never_worse(kernel: Kernel, links: str, sizes: list[tuple[int, int]], seconds: float) -> None:
+    """No array of these sizes ends above one that it contains."""
     found: dict[tuple[int, int], float] = {}
-    for rows in range(2, 6):
-        for columns in range(rows, 6):
-            outcome = AUTOMATIC.search(
-                ModuloProblem(kernel, _grid(rows, columns, links)), Effort(deadline=time.monotonic() + 20)
-            )
-            assert outcome.value is not None
-            found[rows, columns] = outcome.value
+    for size in sizes:
+        problem = ModuloProblem(kernel, _grid(*size, links))
+        outcome = AUTOMATIC.search(problem, Effort(deadline=time.monotonic() + seconds))
+        assert outcome.value is not None
+        found[size] = outcome.value
     for small, value in found.items():
         for large, other in found.items():
             if contains(_grid(*small, links), _grid(*large, links)):
                 assert other <= value
+
+
+@pytest.mark.parametrize("links", ["mesh", "torus"])
+@pytest.mark.parametrize("kernel", [CHAIN, SUM, DIAMOND, RING, TREE, TWIN], ids=lambda kernel: kernel.name)
+def test_a_larger_array_ends_no_worse_than_one_it_contains(kernel: Kernel, links: str) -> None:
+    sizes = [(rows, columns) for rows in range(2, 6) for columns in range(rows, 6)]
+    _never_worse(kernel, links, sizes, 20)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", [FAN, LATE, SKIP, BUTTERFLY, LADDER, WIDE], ids=lambda kernel: kernel.name)
+def test_a_larger_mesh_ends_no_worse_where_time_ends_the_search(kernel: Kernel) -> None:
+    _never_worse(kernel, "mesh", [(2, 2), (2, 3), (3, 3), (4, 4), (5, 5)], 10)
+
+
+def test_bounds_of_corners_are_not_reported_as_of_the_whole_array() -> None:
+    problem = ModuloProblem(WIDE, _grid(3, 3))
+    bound = mii(WIDE.graph, problem.machine).value
+    heard: list[Progress] = []
+    nothing: Outcome[ModuloSchedule] = Outcome(None, None, bound, "heuristic", False)
+    on_corners(problem, Effort(deadline=time.monotonic() + 2, report=heard.append), ITERATIVE, nothing)
+    assert {progress.bound for progress in heard} == {bound}
 
 
 def test_a_schedule_of_a_corner_is_taken_where_the_whole_array_ends_above_it() -> None:
