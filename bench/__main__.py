@@ -17,6 +17,7 @@ BENCHMARKS = (
     "bench.kernel_proof",
     "bench.large_graph",
     "bench.network_tuning",
+    "bench.loop_proof",
     "bench.tuning_phase",
 )
 

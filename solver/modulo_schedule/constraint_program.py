@@ -46,6 +46,19 @@ def constraint_program(problem: ModuloProblem, effort: Effort) -> Outcome[Modulo
     )
 
 
+def improved(problem: ModuloProblem, known: ModuloSchedule, effort: Effort) -> Outcome[ModuloSchedule]:
+    """As ``constraint_program``, from a schedule that is known: only intervals below its II are tried.
+
+    Raises: InputError as there.
+    """
+    return least_interval(
+        problem,
+        effort,
+        lambda ii, left: Attempt(known, "found") if ii >= known.ii else _short_lives(problem, ii, left),
+        lambda ii, left: _decided(problem, ii, left),
+    )
+
+
 def _short_lives(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
     """A schedule with short-lived values, if little work finds one; a proof where few slots are left for moves."""
     pes = problem.machine.all_pes

@@ -18,12 +18,14 @@ MOST_WORDS = 1 << 25
 @dataclass(frozen=True)
 class LoopMapping:
     """One kernel: the nest it comes from (by position), the box it runs over, how many accesses share a pointer
-    (None: all of a stride), and its schedule."""
+    (None: all of a stride), and its schedule. ``least_ii``: a search has proven that the kernel has no schedule of
+    a smaller II; None where nothing beyond MII is known."""
 
     nest: int
     box: Box
     pointer_uses: int | None
     schedule: ModuloSchedule
+    least_ii: int | None = None
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from mapper.solver.method import Effort, Method, Outcome
 from mapper.solver.modulo_schedule.catalogue import AUTOMATIC
 from mapper.solver.modulo_schedule.catalogue import METHODS as KERNEL_METHODS
 from mapper.solver.modulo_schedule.iterative import ITERATIVE
+from mapper.solver.modulo_schedule.network.loop_proof import tuned_and_decided
 from mapper.solver.modulo_schedule.network.tuning import algorithm_1, exhaustive, unoptimised
 from mapper.workloads.document import InputError
 
@@ -29,6 +30,10 @@ def _automatic(problem: Problem, effort: Effort) -> Found:
 
 def _tuner(problem: Problem, effort: Effort) -> Found:
     return exhaustive(_layer("tuner", problem), effort)
+
+
+def _exact(problem: Problem, effort: Effort) -> Found:
+    return tuned_and_decided(_layer("exact", problem), effort)
 
 
 def _algorithm_1(problem: Problem, effort: Effort) -> Found:
@@ -50,7 +55,7 @@ def _layer(name: str, problem: Problem) -> LayerProblem:
 def _of_kernels(method: Method[ModuloProblem, ModuloSchedule]) -> AnyMethod:
     def search(problem: Problem, effort: Effort) -> Found:
         if isinstance(problem, LayerProblem):
-            remedy = "schedules one kernel; a network has tuner, algorithm-1 and baseline"
+            remedy = "schedules one kernel; a network has tuner, exact, algorithm-1 and baseline"
             raise InputError("--method", method.name, remedy)
         return method.search(problem, effort)
 
@@ -64,6 +69,7 @@ _TUNERS = (
         "networks: every unroll vector weighed for a proven bound, the best ones scheduled",
         _tuner,
     ),
+    ("exact", False, "networks: tuner, and CP-SAT on every loop it chose that is above its MII", _exact),
     ("algorithm-1", False, "networks: the paper's pruned search by MII * iterations", _algorithm_1),
     ("baseline", False, "networks: matrix products as written, nothing unrolled", _baseline),
 )

@@ -43,19 +43,20 @@ class NamedLayer:
 
     def _certified(self, loop: LoopMapping, nest: Nest) -> dict[str, Any]:
         """Cost of one run of a loop, and what is known of its initiation interval: proven if the referee accepts the
-        schedule and it meets MII."""
+        schedule and it meets MII, or the least II that a search has left."""
         kernel = kernel_of(nest, loop.box, loop.pointer_uses)
         verdict = verify(ModuloProblem(kernel, self.problem.machine), loop.schedule)
         cost = evaluate(kernel, self.problem.machine, loop.schedule)
         sound = not verdict.broken
-        proven = sound and cost.ii == cost.mii
+        bound = max(cost.mii, loop.least_ii or 0)
+        proven = sound and cost.ii == bound
         certificate = Certificate(
             "complete" if proven else "heuristic",
             True,
             cost.ii,
-            cost.mii if sound else None,
+            bound if sound else None,
             proven,
-            "MII",
+            "MII" if bound == cost.mii else "cp-sat",
             verified=sound,
             broken=verdict.broken,
         )
