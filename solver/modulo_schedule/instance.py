@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mapper.arch.cgra import CgraMachine
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.latency import edge_latency, result_latency
 from mapper.solver.compiled import compiled
@@ -31,7 +32,10 @@ class Tables(NamedTuple):
 
     Lists of lists are a start for every row, and the rows one after another: edges of operations, readers of PEs,
     PEs of kinds of operations, which are those that the same PEs execute. ``capacity`` of slots, output registers,
-    registers and read ports; ``memory_ports`` 0: no limit.
+    registers and read ports; ``memory_ports`` 0: no limit. ``linked[p, q]``: q reads the output register of p.
+
+    ``shared``: the capacities of shared registers, their read ports and their write ports; empty if there is no
+    shared file. ``sharing``: the PEs that are connected to it, ``shares[p]`` whether p is.
     """
 
     ii: int
@@ -52,6 +56,10 @@ class Tables(NamedTuple):
     able: Array
     kind: Array
     capacity: Array
+    linked: Array
+    shared: Array
+    sharing: Array
+    shares: Array
     moves: Array
     distance: Array
 
@@ -66,7 +74,14 @@ class Instance:
         self.registers = machine.register_file.registers
         self.carries = [edge.operand is not None for edge in graph.edges]
         number = {pe: position for position, pe in enumerate(self.pes)}
-        self._readers = _rows([sorted(number[reader] for reader in machine.readers[pe]) for pe in self.pes])
+        readers = [sorted(number[reader] for reader in machine.readers[pe]) for pe in self.pes]
+        self._readers = _rows(readers)
+        self.linked = np.zeros((len(self.pes), len(self.pes)), np.bool_)
+        for pe, linked in enumerate(readers):
+            self.linked[pe, linked] = True
+        self._sharing = _integers(sorted(number[pe] for pe in machine.sharing))
+        self._shares = np.zeros(len(self.pes), np.bool_)
+        self._shares[self._sharing] = True
         self._incident = _rows([
             sorted({*graph.incoming[operation], *graph.outgoing[operation]}) for operation in range(self.operations)
         ])  # fmt: skip
@@ -90,13 +105,20 @@ class Instance:
         file = machine.register_file
         ports = file.registers if file.read_ports is None else file.read_ports
         self._capacity = _integers([1, 1, min(file.registers, _MOST_REGISTERS), ports])
+        self._shared = _integers(_shared_capacity(machine))
+        self.shared_registers = int(self._shared[0]) if len(self._shared) else 0
         self._memory_ports = machine.memory_ports or 0
         self._last: Tables | None = None
 
     @cached_property
     def moves(self) -> Array:
-        """Least moves from the output register of one PE to a read by another; `FAR` if there is no way."""
-        found: Array = _moves(*self._readers)
+        """Least moves from a result on one PE to a read by another; `FAR` if there is no way."""
+        shares = np.flatnonzero(self._shares)
+        reached = [
+            np.union1d(np.flatnonzero(linked), shares if self._shares[pe] else shares[:0]).tolist()
+            for pe, linked in enumerate(self.linked)
+        ]
+        found: Array = _moves(*_rows(reached))
         return found
 
     def tables(self, ii: int) -> Tables:
@@ -109,12 +131,22 @@ class Instance:
         self._last = Tables(
             ii, len(self.pes), self._memory_ports, self.source, self.destination, shift, self.delay,
             np.array(self.carries, np.bool_), self.latency, self._memory, *self._incident, *self._readers,
-            *self._able, self._kind, self._capacity, self.moves, distance,
+            *self._able, self._kind, self._capacity, self.linked, self._shared, self._sharing, self._shares,
+            self.moves, distance,
         )  # fmt: skip
         return self._last
 
 
 _MOST_REGISTERS = 24
+
+
+def _shared_capacity(machine: CgraMachine) -> list[int]:
+    """Registers, read ports and write ports of the shared file; nothing if there is none."""
+    shared = machine.shared_register_file
+    if shared is None:
+        return []
+    registers = min(shared.registers, _MOST_REGISTERS)
+    return [registers, shared.read_ports or registers, shared.write_ports or len(machine.sharing)]
 
 
 def _integers(values: list[int]) -> Array:

@@ -13,6 +13,7 @@ from mapper.solver.modulo_schedule import placement, route_search
 from mapper.solver.modulo_schedule.instance import Tables
 from mapper.solver.modulo_schedule.reservation import (
     CONFLICTS,
+    KINDS,
     ORIGIN,
     OUTPUT,
     SLOT,
@@ -44,9 +45,9 @@ def _first(s: State) -> int:
 
 
 def _uses(t: Tables, s: State, edge: int, kind: int, pe: int, time: int) -> bool:
-    """Whether the route of an edge needs a cell in an absolute cycle."""
+    """Whether the route of an edge needs a cell in an absolute cycle; PE -1 of cells that PEs share."""
     for position in range(s.hops[edge]):
-        if s.way[edge, position, 0] == pe:
+        if s.way[edge, position, 0] == pe or pe < 0:
             begin, last = span(t, s, edge, position, kind)
             if begin <= time <= last:
                 return True
@@ -86,6 +87,9 @@ def _relieve(t: Tables, s: State) -> None:
     s.toll[cell, 1] += DEARER
     kind = cell // (t.pes * t.ii)
     pe = cell // t.ii % t.pes
+    if kind >= KINDS:
+        kind = cell // t.ii - KINDS * (t.pes - 1)
+        pe = -1
     key = s.book[cell, 2 + 2 * np.random.randint(s.book[cell, 0])]
     net = key >> 32
     time = (key & 0xFFFFFFFF) - ORIGIN

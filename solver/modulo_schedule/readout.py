@@ -5,24 +5,26 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
+from mapper.formulations.modulo_schedule.naming import named
 from mapper.models.modulo_schedule.mapping import Hop, ModuloSchedule, Placement, Route
 from mapper.solver.modulo_schedule.instance import Instance
 from mapper.solver.modulo_schedule.reservation import State
 
-NAMINGS = 20_000
-"""Assignments looked at for the registers of one PE, at the most."""
-
 
 @dataclass
 class _Place:
-    """A result on ``pe``, ready at ``time``; ``parent`` is read by its move. ``last``: the last cycle in which
-    it is read from a register; before ``time`` if it is not."""
+    """A result on ``pe``, ready at ``time``; ``parent`` is read by its move, from a shared register if
+    ``of_shared``. ``last``: the last cycle in which it is read from an own register; before ``time`` if it is
+    not; ``last_shared``: from a shared one."""
 
     pe: int
     time: int
     last: int
+    last_shared: int
     parent: _Place | None = None
+    of_shared: bool = False
     register: int | None = None
+    shared: int | None = None
     reads: set[int] = field(default_factory=set)
 
 
@@ -36,16 +38,20 @@ class _Readout:
     def __init__(self, instance: Instance, s: State, ii: int) -> None:
         self.instance, self.s, self.ii = instance, s, ii
         self.places: list[dict[tuple[int, int], _Place]] = []
-        self.final: dict[int, _Place] = {}
+        self.final: dict[int, tuple[_Place, bool]] = {}
         for net in range(instance.operations):
             time = int(s.time[net]) + int(instance.latency[net])
-            self.places.append({(int(s.pe[net]), time): _Place(int(s.pe[net]), time, time - 1)})
+            self.places.append({(int(s.pe[net]), time): _Place(int(s.pe[net]), time, time - 1, time - 1)})
+        # What is written to shared registers, by value: when it gets ready, and on which PE.
+        self.written: dict[int, set[tuple[int, int]]] = defaultdict(set)
         edges = [edge for edge, carries in enumerate(instance.carries) if carries]
         for edge in edges:
-            known = self.places[int(instance.source[edge])]
-            for hop in range(1, int(s.hops[edge])):
-                at = int(s.way[edge, hop, 0]), int(s.way[edge, hop, 1])
-                known.setdefault(at, _Place(*at, at[1] - 1))
+            net = int(instance.source[edge])
+            for hop in range(int(s.hops[edge])):
+                pe, time, kept = (int(entry) for entry in s.way[edge, hop])
+                self.places[net].setdefault((pe, time), _Place(pe, time, time - 1, time - 1))
+                if kept == 2:
+                    self.written[net].add((time, pe))
         ready: dict[int, set[int]] = defaultdict(set)
         for known in self.places:
             for pe, time in known:
@@ -71,14 +77,20 @@ class _Readout:
                 continue
             # What the value itself overwrote on the way is read where it was written last.
             place = known[pe, max(time for at, time in known if at == pe and time <= cycle)]
-            if self._overwritten(place) <= cycle:
+            linked = bool(self.instance.linked[pe, by])
+            shared = int(s.way[edge, hop, 2]) == 2 and not (linked and cycle < self._overwritten(place))
+            if shared:
+                time, pe = max(write for write in self.written[net] if write[0] <= cycle)
+                place = known[pe, time]
+                place.last_shared = max(place.last_shared, cycle)
+            elif self._overwritten(place) <= cycle:
                 assert by == pe
                 place.last = max(place.last, cycle)
                 place.reads.add(cycle)
             if made is None:
-                self.final[edge] = place
+                self.final[edge] = place, shared
             else:
-                made.parent = place
+                made.parent, made.of_shared = place, shared
 
     def _overwritten(self, place: _Place) -> int:
         """The first cycle in which the output register holds something else."""
@@ -89,7 +101,7 @@ class _Readout:
         used: dict[int, list[_Place]] = defaultdict(list)
         issued = [int(time) for time in self.s.time]
         needed: dict[int, _Place] = {}
-        for end in self.final.values():
+        for end, _ in self.final.values():
             place: _Place | None = end
             while place is not None and id(place) not in needed:
                 needed[id(place)] = place
@@ -99,8 +111,19 @@ class _Readout:
                 issued.append(place.time - 1)
             if place.last >= place.time:
                 used[place.pe].append(place)
-        if not all(_named(places, self.ii, registers) for places in used.values()):
+        for places in used.values():
+            names = named([(place.time, place.last) for place in places], self.ii, registers)
+            if names is None:
+                return None
+            for place, name in zip(places, names, strict=True):
+                place.register = name
+        shared = [place for place in needed.values() if place.last_shared >= place.time]
+        lives = [(place.time, place.last_shared) for place in shared]
+        names = named(lives, self.ii, self.instance.shared_registers)
+        if names is None:
             return None
+        for place, name in zip(shared, names, strict=True):
+            place.shared = registers + name
         shift = -(min(issued, default=0) // self.ii) * self.ii
         pes = self.instance.pes
         placements = tuple(
@@ -117,42 +140,14 @@ class _Readout:
         consumer = int(self.instance.destination[edge])
         cycle = int(self.s.time[consumer]) + int(self.instance.iterations[edge]) * self.ii
         hops: list[Hop] = []
-        place: _Place | None = self.final[edge]
+        place: _Place | None
+        place, shared = self.final[edge]
         while place is not None:
             pe, time = self.instance.pes[place.pe], place.time + shift
-            kept = place.register if cycle in place.reads else None
             if place.parent is not None:
-                hops.append(Hop(pe, time, "move", place.register))
+                hops.append(Hop(pe, time, "move", place.shared if shared else place.register))
             else:
+                kept = place.shared if shared else place.register if cycle in place.reads else None
                 hops.append(Hop(pe, time, "output" if kept is None else "register", kept))
-            cycle, place = place.time - 1, place.parent
+            cycle, shared, place = place.time - 1, place.of_shared, place.parent
         return tuple(reversed(hops))
-
-
-def _named(places: list[_Place], ii: int, registers: int) -> bool:
-    """Name the registers of one PE, depth first, the longest values first; False if that does not succeed."""
-    places.sort(key=lambda place: (place.time - place.last, place.time % ii, place.time))
-    cycles = [sum(1 << (cycle % ii) for cycle in range(place.time, place.last + 1)) for place in places]
-    occupied = [0] * registers
-    chosen = [-1] * len(places)
-    position = 0
-    for _ in range(NAMINGS):
-        if position == len(places):
-            for place, register in zip(places, chosen, strict=True):
-                place.register = register
-            return True
-        register = chosen[position]
-        if register >= 0:
-            occupied[register] &= ~cycles[position]
-        # An empty register is as good as the next one.
-        stop = registers if register < 0 or occupied[register] else register + 1
-        free = next((r for r in range(register + 1, stop) if not occupied[r] & cycles[position]), -1)
-        chosen[position] = free
-        if free >= 0:
-            occupied[free] |= cycles[position]
-            position += 1
-        elif position == 0:
-            return False
-        else:
-            position -= 1
-    return False

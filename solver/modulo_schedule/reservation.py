@@ -10,6 +10,9 @@ moves. Cells may have more users than they hold; those too many are conflicts, a
 - ``REGISTER``: values kept in registers, from being ready to the last read. Fewer than the registers can still lack
   names on a circle of cycles; the reader of the schedule finds out.
 - ``PORT``: registers that the PE reads.
+- ``SHARED``, ``SHARED_PORT``, ``SHARED_WRITE``: the same of the shared register file, which is there once for all
+  PEs, and the results that are written to it in the cycle. A value is in one shared register at a time: of two, the
+  newer serves all reads.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from mapper.solver.modulo_schedule.instance import Tables
 Array = np.ndarray[Any, np.dtype[Any]]
 
 SLOT, OUTPUT, REGISTER, PORT, KINDS = 0, 1, 2, 3, 4
+SHARED, SHARED_PORT, SHARED_WRITE = 4, 5, 6
 CONFLICTS, WORK, STEPS, UNPLACED, ISSUES, SERIAL, COUNTERS = 0, 1, 2, 3, 4, 5, 6
 USERS = 24
 """Users of a cell that are kept track of, at the most; fewer registers than this are used of a large file."""
@@ -41,10 +45,11 @@ class State(NamedTuple):
     """A schedule in the making. ``pe`` is -1 for operations not placed, ``hops`` 0 for edges not routed.
     ``wish``: the cycle in which an operation would like to issue.
 
-    Cell = (kind * PEs + PE) * II + cycle. ``book[cell]``: how many users it has, how many it holds, and then for
-    every user its key and how often it was taken. ``toll[cell]``: what one more user pays beyond the base price,
-    what the cell got dearer by in the past, and the price of a conflict. ``way[edge]``: the places of a route as PE,
-    cycle from which it is there, and whether it is read from a register. The last six are room for searches.
+    Cell = (kind * PEs + PE) * II + cycle, and of the shared file (4 * PEs + kind - 4) * II + cycle. ``book[cell]``:
+    how many users it has, how many it holds, and then for every user its key and how often it was taken.
+    ``toll[cell]``: what one more user pays beyond the base price, what the cell got dearer by in the past, and the
+    price of a conflict. ``way[edge]``: the places of a route as PE, cycle from which it is there, and 1 if it is read
+    from an own register, 2 if from a shared one. The last six are room for searches.
     """
 
     pe: Array
@@ -70,12 +75,13 @@ def new_state(t: Tables, conflict: float) -> State:
     """Nothing placed. ``conflict``: what a user too many of a cell costs."""
     operations, edges = len(t.latency), len(t.source)
     cells = t.pes * t.ii
-    users = min(USERS, max(4, int(t.capacity[REGISTER]))) + 4
+    users = min(USERS, max(4, int(t.capacity[REGISTER]), int(t.shared.max(initial=0)))) + 4
+    all_cells = KINDS * cells + len(t.shared) * t.ii
     counters = np.zeros(COUNTERS, np.int64)
     counters[UNPLACED] = operations
-    book = np.zeros((KINDS * cells, 2 + 2 * users), np.int64)
-    book[:, 1] = np.repeat(t.capacity, cells)
-    toll = np.zeros((KINDS * cells, 3), np.float64)
+    book = np.zeros((all_cells, 2 + 2 * users), np.int64)
+    book[:, 1] = np.concatenate((np.repeat(t.capacity, cells), np.repeat(t.shared, t.ii)))
+    toll = np.zeros((all_cells, 3), np.float64)
     toll[:, 2] = conflict
     toll[:, 0] = np.where(book[:, 1] == 0, conflict, 0.0)
     nodes = (max(SPAN, int(t.shift.max(initial=0)) + 2 * t.ii) + 2) * t.pes
@@ -93,7 +99,7 @@ def new_state(t: Tables, conflict: float) -> State:
         counters=counters,
         cost=np.zeros(nodes, np.float64),
         origin=np.zeros((nodes, 2), np.int32),
-        own=np.zeros((3, nodes), np.int64),
+        own=np.zeros((3 + len(t.shared), nodes), np.int64),
         candidate=np.zeros((CANDIDATES, 2), np.int32),
         estimate=np.zeros(CANDIDATES, np.float64),
         neighbour=np.zeros((edges, 6), np.int32),

@@ -1,9 +1,9 @@
 """The cheapest route of an edge over places in time, in compiled code.
 
-A place is a PE and the cycle from which its output register (and perhaps a register) holds the value. Moves lead from
-places to later ones only, so that going through the places by time finds the cheapest way (PathFinder's negotiation:
-cells that are in use cost more, and can be had). What the value already uses is free, which makes routes of one source
-share their moves.
+A place is a PE and the cycle from which its output register (and perhaps a register, own or shared) holds the value.
+Moves lead from places to later ones only, so that going through the places by time finds the cheapest way
+(PathFinder's negotiation: cells that are in use cost more, and can be had). What the value already uses is free, which
+makes routes of one source share their moves.
 """
 
 from __future__ import annotations
@@ -17,11 +17,15 @@ from mapper.solver.modulo_schedule import reservation
 from mapper.solver.modulo_schedule.instance import Tables
 from mapper.solver.modulo_schedule.reservation import (
     ISSUES,
+    KINDS,
     LONGEST,
     OUTPUT,
     PORT,
     REGISTER,
     SERIAL,
+    SHARED,
+    SHARED_PORT,
+    SHARED_WRITE,
     SLOT,
     WORK,
     Array,
@@ -39,17 +43,19 @@ give: Any = reservation.give
 def _span(t: Tables, s: State, edge: int, position: int, kind: int) -> tuple[int, int]:
     """The first and last cycle for which a place of a route needs a kind of cell; last before first for none."""
     time = s.way[edge, position, 1]
-    kept = s.way[edge, position, 2] == 1
+    kept = s.way[edge, position, 2]
     last = s.time[t.destination[edge]] + t.shift[edge]
     if position + 1 < s.hops[edge]:
         last = s.way[edge, position + 1, 1] - 1
     if kind == SLOT:
         return (time - 1, time - 1) if position > 0 else (0, -1)
     if kind == OUTPUT:
-        return (time, time) if kept else (time, last)
-    if kind == REGISTER:
-        return (time, last) if kept else (0, -1)
-    return (last, last) if kept else (0, -1)
+        return (time, time) if kept > 0 else (time, last)
+    if kept != (1 if kind < KINDS else 2):
+        return (0, -1)
+    if kind in (REGISTER, SHARED):
+        return (time, last)
+    return (time, time) if kind == SHARED_WRITE else (last, last)
 
 
 def _stamp(t: Tables, s: State, net: int, first: int, until: int) -> None:
@@ -66,9 +72,13 @@ def _stamp(t: Tables, s: State, net: int, first: int, until: int) -> None:
                 begin, last = span(t, s, edge, hop, kind)
                 for cycle in range(max(first, begin), min(until, last) + 1):
                     s.own[kind, (cycle - first) * t.pes + p] = serial
+            for kind in range(KINDS, KINDS + len(t.shared)):
+                begin, last = span(t, s, edge, hop, kind)
+                for cycle in range(max(first, begin), min(until, last) + 1):
+                    s.own[kind - 1, (cycle - first) * t.pes] = serial
 
 
-def _crosses(t: Tables, origin: Array, first: int, node: int, kept: bool, pe: int, time: int) -> bool:
+def _crosses(t: Tables, origin: Array, first: int, node: int, kept: int, pe: int, time: int) -> bool:
     """Whether a move to (``pe``, ``time``) after a wait at ``node`` until the cycle before would collide, an II
     later or more, with the way to ``node`` itself."""
     p = node % t.pes
@@ -85,7 +95,7 @@ def _crosses(t: Tables, origin: Array, first: int, node: int, kept: bool, pe: in
         left = first + at // t.pes - 1
         if q == pe and (time - begun) % t.ii <= (left - begun if held else 0):
             return True
-        both = q == p and not kept and held
+        both = q == p and kept == 0 and held
         if both and ((start - begun) % t.ii <= left - begun or (begun - start) % t.ii <= read - start):
             return True
         at = before
@@ -117,13 +127,14 @@ def _search(t: Tables, s: State, edge: int, limit: float) -> float:
     serial = s.counters[SERIAL]
     outputs = OUTPUT * pes * ii
     registers = REGISTER * pes * ii
+    commons = KINDS * pes * ii
     nodes = (reach + 1) * pes
     cost[:nodes] = np.inf
     cost[start] = 0.0
     s.origin[start, 0] = -1
     goal = limit
     goal_node = -1
-    goal_kept = False
+    goal_kept = 0
     work = 20
     long = reach >= ii
     for node in range(nodes):
@@ -136,6 +147,14 @@ def _search(t: Tables, s: State, edge: int, limit: float) -> float:
         register = output
         if own[REGISTER, node] != serial:
             register += KEEP + toll[registers + p * ii + phase, 0]
+        shares = t.shares[p]
+        common = output
+        reading = np.inf
+        if shares:
+            if own[SHARED - 1, (time - first) * pes] != serial:
+                common += KEEP + toll[commons + phase, 0]
+            if own[SHARED_WRITE - 1, (time - first) * pes] != serial:
+                common += toll[commons + (SHARED_WRITE - KINDS) * ii + phase, 0]
         at = node
         # The result of the last cycle of the II is overwritten in the next.
         for cycle in range(time, min(until, time + ii - 1) + 1):
@@ -146,19 +165,29 @@ def _search(t: Tables, s: State, edge: int, limit: float) -> float:
                     output += WAIT + toll[outputs + p * ii + phase, 0]
                 if own[REGISTER, at] != serial:
                     register += KEEP + toll[registers + p * ii + phase, 0]
-            if output >= goal and register >= goal:
+            if shares:
+                if cycle > time and own[SHARED - 1, (cycle - first) * pes] != serial:
+                    common += KEEP + toll[commons + phase, 0]
+                reading = common
+                if own[SHARED_PORT - 1, (cycle - first) * pes] != serial:
+                    reading += toll[commons + (SHARED_PORT - KINDS) * ii + phase, 0]
+            if output >= goal and register >= goal and common >= goal:
                 break
             if cycle == until:
-                if moves[p, end] == 0 and output < goal:
+                if t.linked[p, end] and output < goal:
                     goal = output
                     goal_node = node
-                    goal_kept = False
+                    goal_kept = 0
                 if p == end:
                     register += toll[(PORT * pes + p) * ii + phase, 0]
                     if register < goal:
                         goal = register
                         goal_node = node
-                        goal_kept = True
+                        goal_kept = 1
+                if t.shares[end] and reading < goal:
+                    goal = reading
+                    goal_node = node
+                    goal_kept = 2
                 break
             following = phase + 1 if phase + 1 < ii else 0
             for position in range(t.reader_start[p], t.reader_start[p + 1]):
@@ -167,10 +196,10 @@ def _search(t: Tables, s: State, edge: int, limit: float) -> float:
                     continue
                 work += 1
                 way = output
-                kept = False
+                kept = 0
                 if q == p and register < output:
                     way = register
-                    kept = True
+                    kept = 1
                 slot = (cycle - first) * pes + q
                 reached = slot + pes
                 if way >= cost[reached]:
@@ -186,6 +215,26 @@ def _search(t: Tables, s: State, edge: int, limit: float) -> float:
                 cost[reached] = way
                 s.origin[reached, 0] = node
                 s.origin[reached, 1] = kept
+            if reading >= goal:
+                continue
+            for q in t.sharing:
+                if cycle + 1 + moves[q, end] > until:
+                    continue
+                work += 1
+                slot = (cycle - first) * pes + q
+                reached = slot + pes
+                way = reading
+                if own[SLOT, slot] != serial:
+                    way += MOVE + toll[q * ii + phase, 0]
+                if own[OUTPUT, reached] != serial:
+                    way += toll[outputs + q * ii + following, 0]
+                if way >= goal or way >= cost[reached]:
+                    continue
+                if long and crosses(t, s.origin, first, node, 2, q, cycle + 1):
+                    continue
+                cost[reached] = way
+                s.origin[reached, 0] = node
+                s.origin[reached, 1] = 2
     s.counters[WORK] += work
     if goal_node < 0:
         return np.inf
@@ -203,7 +252,7 @@ def _search(t: Tables, s: State, edge: int, limit: float) -> float:
         s.way[edge, position, 0] = node % pes
         s.way[edge, position, 1] = first + node // pes
         s.way[edge, position, 2] = kept
-        kept = s.origin[node, 1] == 1
+        kept = s.origin[node, 1]
         node = s.origin[node, 0]
     return goal
 
@@ -214,12 +263,13 @@ def _mark(t: Tables, s: State, edge: int, taking: bool, limit: int) -> int:
     done = 0
     for position in range(s.hops[edge]):
         p = s.way[edge, position, 0]
-        for kind in range(4):
+        for kind in range(KINDS + len(t.shared)):
             begin, last = span(t, s, edge, position, kind)
             for cycle in range(begin, last + 1):
                 if done == limit:
                     return done
-                cell = (kind * t.pes + p) * t.ii + cycle % t.ii
+                file = kind * t.pes + p if kind < KINDS else KINDS * t.pes + kind - KINDS
+                cell = file * t.ii + cycle % t.ii
                 if not taking:
                     give(s.book, s.toll, s.counters, cell, key_of(net, cycle))
                 elif not take(s.book, s.toll, s.counters, cell, key_of(net, cycle)):
