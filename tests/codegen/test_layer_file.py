@@ -40,12 +40,28 @@ def test_a_layer_becomes_one_file_of_c_and_the_words_of_every_kernel() -> None:
     problem, mapping = scheduled()
     files = generate_layer(problem, mapping)
     made = ("configuration.json", "listing.txt", "schedule.svg")
-    assert list(files) == ["activation.c", *(f"activation.{box}.{name}" for box in (0, 1) for name in made)]
+    kernels = [f"activation.{box}.{name}" for box in (0, 1) for name in made]
+    assert list(files) == ["program.txt", "activation.c", *kernels]
     for number, loop in enumerate(mapping.loops):
         document = json.loads(files[f"activation.{number}.configuration.json"])
         assert read_configuration(document, "test").trip_count == (39, 3)[number]
         assert f"static void activation_{number}(" in files["activation.c"]
         assert read_configuration(document, "test").ii == loop.schedule.ii
+
+
+def test_the_program_names_its_steps_and_what_has_no_code() -> None:
+    problem, mapping = scheduled()
+    program = generate_layer(problem, mapping)["program.txt"].splitlines()
+    assert program[0] == "layer (Relu) on srp-4x4 by direct:"
+    assert program[1:] == [
+        "1. activation.c: activation.0, activation.1 on the array, the loops around in VLIW mode"
+    ]
+    softmax = LayerProblem(layer_of("softmax", "Softmax", (1, 10), (1, 10)), machine())
+    files = generate_layer(softmax, LayerMapping("vliw", ()))
+    assert list(files) == ["program.txt"]
+    assert files["program.txt"].splitlines()[1] == (
+        "No code: 10 elements of Softmax run in VLIW mode; the cost has its cycles."
+    )
 
 
 def test_an_algorithm_that_the_layer_does_not_have_is_an_error() -> None:
