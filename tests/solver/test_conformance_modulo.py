@@ -24,9 +24,10 @@ from tests.solver.conformance import (
 )
 
 
-def machine(rows: int, columns: int, links: str = "mesh", registers: int = 8) -> CgraMachine:
+def machine(rows: int, columns: int, links: str = "mesh", registers: int = 8, shared: int = 0) -> CgraMachine:
     document = {
-        "schema": "mapper.cgra/1", "name": links, "rows": rows, "columns": columns, "links": [links],
+        "shared_register_file": {"registers": shared} if shared else None,
+        "schema": "mapper.cgra/1", "name": "array", "rows": rows, "columns": columns, "links": [links] if links else [],
         "pes": [{"at": "all", "classes": ["any"]}], "register_file": {"registers": registers},
     }  # fmt: skip
     return cgra_from_document(document, "test")
@@ -48,6 +49,7 @@ PROBLEMS = {
     "triangle on a ring of four": problem(machine(2, 2, "torus"), (0, 1, 0), (1, 2, 0), (0, 2, 0)),
     "one register": problem(machine(1, 2, registers=1), (0, 1, 0), (1, 2, 0), (0, 2, 0)),
     "no register": problem(machine(1, 2, registers=0), (0, 1, 0), (1, 2, 0), (0, 2, 0)),
+    "a shared register instead of links": problem(machine(1, 2, "", 0, 1), (0, 1, 0), (1, 2, 0), (0, 2, 0)),
     "value of two iterations ago": problem(machine(1, 2), (0, 1, 2), (0, 1, 0)),
     "more readers than neighbours": FAN,
     "interval below the bound": replace(FAN, fixed_ii=0),

@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from mapper.arch.cgra import CgraMachine, cgra_from_document
+from mapper.formulations.modulo_schedule.impossibility import impossibility
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.formulations.modulo_schedule.referee import verify
 from mapper.models.modulo_schedule.interval import mii
@@ -68,6 +69,30 @@ def machines(draw: st.DrawFn, most: int) -> CgraMachine:
     return cgra_from_document(document, "test")
 
 
+@st.composite
+def sharing(draw: st.DrawFn, most: int) -> CgraMachine:
+    """Arrays with few links and a shared register file."""
+    shapes = [(rows, columns) for rows, columns in ((1, 2), (1, 3), (2, 2)) if rows * columns <= most]
+    rows, columns = draw(st.sampled_from(shapes))
+    pes = [(row, column) for row in range(rows) for column in range(columns)]
+    links = [[a, b] for a in pes for b in pes if a != b and draw(st.integers(0, 4)) == 0]
+    some = st.lists(st.sampled_from(pes), min_size=1, unique=True)
+    document = {
+        "schema": "mapper.cgra/1", "name": "array", "rows": rows, "columns": columns, "links": links,
+        "pes": [{"at": "all", "classes": ["any"]}],
+        "register_file": {
+            "registers": draw(st.sampled_from([0, 0, 1, 2])), "read_ports": draw(st.sampled_from([None, 1])),
+        },
+        "shared_register_file": {
+            "registers": draw(st.sampled_from([1, 1, 2, 3])), "at": draw(st.one_of(st.just("all"), some)),
+            "read_ports": draw(st.sampled_from([None, None, 1])),
+            "write_ports": draw(st.sampled_from([None, None, 1])),
+        },
+        "latency_cycles": draw(st.sampled_from([{}, {"load": 2}, {"store": 3}])),
+    }  # fmt: skip
+    return cgra_from_document(document, "test")
+
+
 def check(graph: DataflowGraph, machine: CgraMachine, above: int, most_free: int) -> None:
     """All say the same of an interval so far above the bound, and what is found is valid."""
     ii = mii(graph, machine).value + above
@@ -75,6 +100,7 @@ def check(graph: DataflowGraph, machine: CgraMachine, above: int, most_free: int
     assume(oracle.free <= most_free)
     expected = oracle.feasible()
     posed = ModuloProblem(Kernel("graph", graph), machine, ii)
+    assert not expected or impossibility(posed) is None
     for method in (CONSTRAINT_PROGRAM, DECOUPLED):
         outcome = method.search(posed, Effort())
         assert outcome.proven, method.name
@@ -88,6 +114,23 @@ def test_a_plain_search_agrees_on_what_has_a_schedule(
     graph: DataflowGraph, machine: CgraMachine, above: int
 ) -> None:
     check(graph, machine, above, 2)
+
+
+@settings(derandomize=True, deadline=None, max_examples=30)
+@given(graphs(3), sharing(2), st.integers(0, 2))
+def test_a_plain_search_agrees_where_pes_share_registers(
+    graph: DataflowGraph, machine: CgraMachine, above: int
+) -> None:
+    check(graph, machine, above, 2)
+
+
+@pytest.mark.slow
+@settings(derandomize=True, deadline=None, max_examples=400)
+@given(graphs(4), sharing(3), st.integers(0, 2))
+def test_a_plain_search_agrees_on_many_arrays_whose_pes_share_registers(
+    graph: DataflowGraph, machine: CgraMachine, above: int
+) -> None:
+    check(graph, machine, above, 3)
 
 
 @pytest.mark.slow
