@@ -152,6 +152,13 @@ class CgraMachine(_Part):
             return frozenset()
         return frozenset(self.all_pes if shared.at == "all" else shared.at)
 
+    @property
+    def registers(self) -> int:
+        """All registers of the array, own and shared ones."""
+        shared = self.shared_register_file
+        own = self.register_file.registers * len(self.all_pes)
+        return own + (0 if shared is None else shared.registers)
+
     def is_shared(self, register: int) -> bool:
         """Whether a register of this number is one of the shared file, not one of a PE's own."""
         return self.shared_register_file is not None and register >= self.register_file.registers

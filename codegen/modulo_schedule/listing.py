@@ -12,7 +12,7 @@ LEGEND = """\
 ; @Sn: active for iteration i in repetition i + n of the II words. +L: readable L cycles after the issue.
 ; ?x: switched off where x is 0. load a+3: the word 3 beyond the index."""
 
-SHARED_LEGEND = "; sk is register k of the shared file, which holds numbers from {} on."
+SHARED_LEGEND = "; sk is register k of the shared file, number {} + k in the configuration."
 
 
 def listing(configuration: Configuration) -> str:

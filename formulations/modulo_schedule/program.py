@@ -45,7 +45,7 @@ class ModuloProgram(ReachProgram):
 
     @family(
         r"x_{w,q,s} \wedge b_{d,g} \Rightarrow r_{u,g,q,s} \vee \bigvee_{q' \to q} o_{u,g,q',s}"
-        r"\; [\vee\, p_{u,g,s}: q \in S]"
+        r"\; [\vee\, p_{u,g,s}: q \in P]"
     )
     def demanded_values(self) -> None:
         """Where and when an operation issues, every value that it reads is within reach."""
@@ -75,7 +75,7 @@ class ModuloProgram(ReachProgram):
 
     @family(
         r"x_{w,q,s} \wedge b_{d,g} \Rightarrow f_d \vee \bigvee_{q' \to q} o_{u,g,q',s}"
-        r"\; [\vee\, p_{u,g,s}: q \in S],"
+        r"\; [\vee\, p_{u,g,s}: q \in P],"
         r"\quad \sum_{d = (\cdot, w, \cdot)} f_d \le \text{ports} \quad \forall w"
     )
     def read_ports(self) -> None:

@@ -16,12 +16,12 @@ from mapper.formulations.modulo_schedule.program_value import Cell, ValueProgram
 
 
 class ReachProgram(ValueProgram):
-    """What is held where, in shared registers too, and what PEs can read of it. S are the connected PEs."""
+    """What is held where, in shared registers too, and what PEs can read of it. P: the connected PEs."""
 
     @variables(r"h_{u,g,s},\ w_{u,g,s},\ p_{u,g,s} \in \{0,1\}")
     def sharing(self) -> None:
         """In cycle (g, s) of the time of u's value a shared register holds it; it is written to one; it is read
-        from one. None if there is no shared file; what is held counts as read where read ports are unlimited."""
+        from one. There are none without a shared file; p is h where read ports are unlimited."""
         self.shared: dict[tuple[SharedCell, int], Any] = {}
         self.shared_write: dict[SharedCell, Any] = {}
         self.shared_read: dict[SharedCell, Any] = {}
@@ -38,12 +38,12 @@ class ReachProgram(ValueProgram):
                     self.shared_read[u, g, s] = self.literal("p", u, g, s)
 
     @family(
-        r"h_{u,g,s} \Rightarrow w_{u,g,s} \vee h_{u,(g,s)-1},\quad w_{u,g,s} \Rightarrow \bigvee_{q \in S}"
+        r"h_{u,g,s} \Rightarrow w_{u,g,s} \vee h_{u,(g,s)-1},\quad w_{u,g,s} \Rightarrow \bigvee_{q \in P}"
         r" ready_{u,g,q,s},\quad p_{u,g,s} \Rightarrow h_{u,g,s}"
     )
     def shared_registers(self) -> None:
-        """A shared register holds a value from when it gets ready on a connected PE and is written there, and
-        less than II cycles: longer only if the value is written anew."""
+        """A shared register holds a value from when it gets ready on a connected PE, q in P, and is written
+        there, and less than II cycles: longer only if the value is written anew."""
         ii = self.of.ii
         for (u, g, s), write in self.shared_write.items():
             ready = [literal for q in self.of.sharing for literal in self.ready(u, (g, s), q)]
@@ -62,7 +62,7 @@ class ReachProgram(ValueProgram):
             self.model.add_bool_or([~held_now, *places])
 
     @family(
-        r"\sum_{u,g} h_{u,g,s} \le R_S,\quad \sum_{u,g} p_{u,g,s} \le \text{read ports},"
+        r"\sum_{u,g} h_{u,g,s} \le R_P,\quad \sum_{u,g} p_{u,g,s} \le \text{read ports},"
         r"\quad \sum_{u,g} w_{u,g,s} \le \text{write ports} \quad \forall s"
     )
     def shared_file(self) -> None:
@@ -86,7 +86,7 @@ class ReachProgram(ValueProgram):
 
     @family(
         r"m_{u,g,q,s} \Rightarrow r_{u,g,q,s} \vee \bigvee_{q' \to q} o_{u,g,q',s}"
-        r"\; [\vee\, p_{u,g,s}: q \in S]"
+        r"\; [\vee\, p_{u,g,s}: q \in P]"
     )
     def moved_values(self) -> None:
         """A move hands on a value that a register of its PE, a shared one or an output register in reach holds."""

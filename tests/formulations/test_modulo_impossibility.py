@@ -41,6 +41,8 @@ NO_WAY = [
     {"at": [(0, 1)], "classes": ["integer"]},
 ]
 
+ONE_RUNS = [{"at": [(0, 0)], "classes": ["any"]}]
+
 IMPOSSIBLE = {
     "two operands, one PE, no register": problem(machine(1, 1, 0), (0, 2, 0), (1, 2, 0)),
     "a value that another operation overwrites": problem(machine(1, 1, 0), (0, 1, 0), (0, 2, 0)),
@@ -54,6 +56,19 @@ IMPOSSIBLE = {
     ),
     "no link from producer to consumer": problem(
         machine(1, 2, 4, links=[[[0, 1], [0, 0]]], pes=NO_WAY), (0, 1, 0), opcodes="load add"
+    ),
+    "no link, and the shared registers are the other PE's": problem(
+        machine(1, 2, 4, links=[], pes=NO_WAY, shared_register_file={"registers": 2, "at": [(0, 1)]}),
+        (0, 1, 0),
+        opcodes="load add",
+    ),
+    "more operands than an own and a shared register hold beside the output register": problem(
+        machine(1, 1, 1, shared_register_file={"registers": 1}), (0, 3, 0), (1, 3, 0), (2, 3, 0), (4, 3, 0)
+    ),
+    "a value that another operation overwrites, and a shared register of the other PE": problem(
+        machine(1, 2, 0, links=[], pes=ONE_RUNS, shared_register_file={"registers": 1, "at": [(0, 1)]}),
+        (0, 1, 0),
+        (0, 2, 0),
     ),
     "no way back for a recurrence": problem(
         machine(1, 2, 4, links=[[[0, 0], [0, 1]]], pes=NO_WAY), (0, 1, 0), (1, 0, 1), opcodes="load add"
@@ -69,6 +84,17 @@ POSSIBLE = {
     ),
     "two operands of which one is in the output register": problem(
         machine(1, 1, 4, read_ports=1), (0, 2, 0), (1, 2, 0)
+    ),
+    "shared registers instead of a link": problem(
+        machine(1, 2, 0, links=[], pes=NO_WAY, shared_register_file={"registers": 1}),
+        (0, 1, 0),
+        opcodes="load add",
+    ),
+    "three operands, one of each kind of register": problem(
+        machine(1, 1, 1, shared_register_file={"registers": 1}), (0, 3, 0), (1, 3, 0), (2, 3, 0)
+    ),
+    "a shared register for what another operation overwrites": problem(
+        machine(1, 1, 0, shared_register_file={"registers": 1}), (0, 1, 0), (0, 2, 0)
     ),
     "a link that goes the right way": problem(
         machine(1, 2, 4, links=[[[0, 0], [0, 1]]], pes=NO_WAY), (0, 1, 0), opcodes="load add"

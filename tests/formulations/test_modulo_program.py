@@ -41,6 +41,8 @@ def instance(machine: CgraMachine, ii: int = 2) -> ModuloInstance:
         (grid(3, 3, "mesh"), 3),
         (grid(2, 3, "mesh"), 2),
         (grid(5, 5, "torus"), 1),
+        (grid(2, 2, "mesh", shared_register_file={"registers": 1}), 1),
+        (grid(2, 2, "mesh", shared_register_file={"registers": 1, "at": [(0, 0)]}), 3),
         (
             grid(
                 2,
@@ -71,6 +73,18 @@ def test_every_part_of_the_program_says_what_it_is_and_what_it_adds() -> None:
     assert built["dependences"].constraints == 4
     assert sum(part.variables for part in built.values()) == program.size()[0]
     assert sum(part.constraints for part in built.values()) == program.size()[1]
+
+
+def test_a_shared_register_file_adds_what_is_held_written_and_read() -> None:
+    def variables(shared: dict[str, Any] | None) -> int:
+        program = ModuloProgram(instance(grid(2, 2, "mesh", shared_register_file=shared)))
+        built = {part.part.name: part for part in program.build()}
+        return built["sharing"].variables
+
+    cells = len(ModuloProgram(instance(grid(2, 2, "mesh"))).cells[0])
+    assert variables(None) == 0
+    assert variables({"registers": 2}) == 2 * cells
+    assert variables({"registers": 2, "read_ports": 1}) == 3 * cells
 
 
 def test_lifetimes_that_chase_each_other_round_the_circle_need_more_registers_than_overlap() -> None:

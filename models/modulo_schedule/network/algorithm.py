@@ -65,8 +65,7 @@ def baseline(layer: NetworkLayer, machine: CgraMachine) -> Algorithm:
 
 def uses_registers(kernel: int, machine: CgraMachine) -> bool:
     """The paper's rule for optCGRA: 2k^2 - k below half of all data registers (000, V-B1)."""
-    registers = machine.register_file.registers * len(machine.all_pes)
-    return kernel > 1 and 2 * (2 * kernel * kernel - kernel) < registers
+    return kernel > 1 and 2 * (2 * kernel * kernel - kernel) < machine.registers
 
 
 def _convolution(layer: NetworkLayer, machine: CgraMachine) -> tuple[Algorithm, ...]:
