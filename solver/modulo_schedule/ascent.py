@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from sys import maxsize
 
 from mapper.arch.cgra import cgra_from_document
+from mapper.formulations.modulo_schedule.parity import least_bound
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
-from mapper.models.modulo_schedule.interval import mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.method import Effort, Outcome, Progress
 from mapper.solver.modulo_schedule.instance import LARGEST, Instance
@@ -56,7 +56,7 @@ def searched(problem: ModuloProblem, effort: Effort, start: Start, starts: int) 
 
     Raises: InputError if no PE can execute an operation, or a cycle of the graph has distance 0.
     """
-    lower = mii(problem.kernel.graph, problem.machine).value
+    lower = least_bound(problem)
     if problem.fixed_ii is not None and problem.fixed_ii < lower:
         return Outcome(None, None, lower, "complete", True)
     operations = len(problem.kernel.graph.operations)

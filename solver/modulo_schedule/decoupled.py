@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mapper.arch.cgra import Pe
+from mapper.formulations.modulo_schedule.impossibility import impossibility
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.method import Effort, Method, Outcome
 from mapper.solver.modulo_schedule.constraint_program import decide, too_large
 from mapper.solver.modulo_schedule.interval_search import Attempt, least_interval
+from mapper.solver.modulo_schedule.iterative import ITERATIVE
 
 if TYPE_CHECKING:
     from mapper.formulations.modulo_schedule.program_time import TimeProgram
@@ -23,6 +27,8 @@ QUICK_WORK = 2.0
 """Work spent on issue times on a window before others are tried."""
 QUICK_ROUNDS = 2
 """Issue times that are tried on a window before the next II."""
+NEGOTIATING = 0.5
+"""Share of the time in which places and routes for annealed times are negotiated."""
 ROOM = 2
 """Slots of a window for every operation: moves need some too."""
 JOINT = (2, 4.0)
@@ -33,18 +39,28 @@ REFINING_WORK = 1.0
 def decoupled(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
     """The least II and a schedule for it, proven.
 
-    Issue times come from a program that every schedule keeps; for given times the full program seeks PEs and
-    routes, first in a corner of the array, which proves nothing where it fails. Times that are proven to have
-    none are cut, with as few operations in the cut as a quick refinement leaves. An II has no schedule once all
-    times are cut.
+    Annealed times, for which places and routes are negotiated (`iterative`), give a first schedule, often at an II
+    below which argument leaves none. For those below it issue times come from a program that every schedule keeps;
+    for given times the full program seeks PEs and routes, first in a corner of the array, which proves nothing
+    where it fails. Times that are proven to have none are cut, with as few operations in the cut as a quick
+    refinement leaves. An II has no schedule once all times are cut.
 
     Raises: InputError if no PE can execute an operation, or a cycle of the graph has distance 0.
     """
+    if impossibility(problem) is not None:
+        return Outcome(None, None, None, "complete", True, evaluations=0)
+    left = effort.seconds_left()
+    share = effort if left is None else replace(effort, deadline=time.monotonic() + NEGOTIATING * left)
+    negotiated = ITERATIVE.search(problem, share)
+    if negotiated.mapping is not None and negotiated.proven:
+        return negotiated
+
     return least_interval(
         problem,
         effort,
         lambda ii, left: _tried(problem, ii, left),
         lambda ii, left: _decide(problem, ii, left, None),
+        negotiated.mapping,
     )
 
 
@@ -144,4 +160,5 @@ DECOUPLED: Method[ModuloProblem, ModuloSchedule] = Method(
     True,
     "issue times first, then PEs and routes, by CP-SAT; failures come back as cuts",
     decoupled,
+    ITERATIVE.prepare,
 )

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mapper.formulations.modulo_schedule.impossibility import impossibility
+from mapper.formulations.modulo_schedule.parity import least_bound
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.interval import mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Outcome, Progress
+from mapper.solver.modulo_schedule.compaction import compacted
 
 
 @dataclass(frozen=True)
@@ -38,33 +40,40 @@ def least_interval(
     effort: Effort,
     quick: Callable[[int, Effort], Attempt],
     decide: Callable[[int, Effort], Attempt],
+    known: ModuloSchedule | None = None,
 ) -> Outcome[ModuloSchedule]:
-    """The schedule of the least II that is found; the bound is the least II that is neither below MII nor
-    proven to have no schedule. Where no II can have one, that is proven first.
+    """The schedule of the least II that is found; the bound is the least II that is neither below MII, or ruled
+    out by parity, nor proven to have no schedule. Where no II can have one, that is proven first.
 
     First each II upwards gets a ``quick`` try until one has a schedule; then those below it are decided
-    upwards, so that an answer is there early and is proven, or bettered, as time allows. With ``fixed_ii`` only
-    that II is tried, and having no schedule there is having none at all.
+    upwards, so that an answer is there early and is proven, or bettered, as time allows; ``known`` is a schedule
+    that is there already, up to whose II alone is tried. With ``fixed_ii`` only that II is tried, and having no
+    schedule there is having none at all.
     """
-    least = mii(problem.kernel.graph, problem.machine).value
+    least = least_bound(problem)
     fixed = problem.fixed_ii
     if (fixed is not None and fixed < least) or impossibility(problem) is not None:
         return Outcome(None, None, None, "complete", True, evaluations=0)
     first, last = (least, most_interval(problem)) if fixed is None else (fixed, fixed)
-    found: ModuloSchedule | None = None
+    found = known
+    last = last if known is None else known.ii
     open_intervals = []
     evaluations = 0
     for ii in range(first, last + 1):
-        if effort.stopped():
+        if known is not None and ii == known.ii:
             open_intervals.append(ii)
+            break
+        if effort.stopped():
+            open_intervals += range(ii, last + 1) if known is not None else [ii]
             break
         tried = quick(ii, effort)
         evaluations += 1
         if tried.answer != "infeasible":
             open_intervals.append(ii)
         if tried.schedule is not None:
-            found = tried.schedule
-        if found is not None or tried.left_out is not None:
+            found = compacted(problem, tried.schedule)
+            break
+        if tried.left_out is not None and known is None:
             break
     for ii in tuple(open_intervals):
         bound = open_intervals[0]
@@ -74,7 +83,7 @@ def least_interval(
         tried = decide(ii, effort)
         evaluations += 1
         if tried.schedule is not None:
-            found = tried.schedule
+            found = compacted(problem, tried.schedule)
             break
         if tried.answer == "undecided":
             value = None if found is None else found.ii

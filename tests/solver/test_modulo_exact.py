@@ -158,4 +158,4 @@ def test_times_first_schedules_a_graph_of_25_operations_on_400_pes(links: str, s
     given = layered_problem(mesh(20, 20, 16).model_copy(update={"links": [links]}), seed)
     outcome = DECOUPLED.search(given, Effort(deadline=time.monotonic() + 60))
     check(given, outcome)
-    assert outcome.bound == mii(given.kernel.graph, given.machine).value
+    assert outcome.proven
