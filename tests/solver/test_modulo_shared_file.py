@@ -11,9 +11,12 @@ from mapper.arch.cgra import CgraMachine, cgra_from_document
 from mapper.arch.source import load_machine
 from mapper.formulations.modulo_schedule.naming import named
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.formulations.modulo_schedule.program import ModuloProgram
+from mapper.formulations.modulo_schedule.program_instance import ModuloInstance
 from mapper.formulations.modulo_schedule.referee import verify
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.sim.modulo_schedule.report import report
+from mapper.solver.cp_sat import run_cp_sat
 from mapper.solver.method import Effort, Method
 from mapper.solver.modulo_schedule.annealing import ANNEALING
 from mapper.solver.modulo_schedule.catalogue import AUTOMATIC
@@ -101,6 +104,17 @@ def test_the_least_interval_depends_on_the_registers_and_ports_of_the_shared_fil
     outcome = CONSTRAINT_PROGRAM.search(posed, Effort())
     assert outcome.value == least and outcome.proven and not outcome.restrictions
     assert outcome.mapping is not None and verify(posed, outcome.mapping).valid
+
+
+@pytest.mark.parametrize(("registers", "ii", "found"), [(2, 3, True), (1, 3, False), (1, 4, True)])
+def test_shared_registers_that_are_told_apart_decide_the_same(registers: int, ii: int, found: bool) -> None:
+    posed = doubled(pair({"registers": registers, "read_ports": 2}), ii)
+    program = ModuloProgram(ModuloInstance(posed, ii, posed.machine.all_pes), named=True)
+    program.build()
+    result = run_cp_sat(program.model, Effort(), lambda value, bound: None)
+    assert result.found == found
+    if found:
+        assert verify(posed, program.extract(result.value_of).schedule()).broken == ()
 
 
 @pytest.mark.parametrize("method", HEURISTICS)
