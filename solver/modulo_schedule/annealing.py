@@ -28,7 +28,7 @@ CONFLICT = 30.0
 
 def _start(trial: Trial, ii: int, start: int, light: bool) -> ModuloSchedule | None:
     """One start: a schedule, or None when all steps are done."""
-    t = trial.instance.tables(ii)
+    t = trial.instance.tables(ii, start % 2 == 0)
     operations = trial.instance.operations
     steps = operations * (LIGHT if light else MOVES)
     s, old = new_state(t, CONFLICT), new_state(t, CONFLICT)

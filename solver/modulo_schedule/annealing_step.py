@@ -146,7 +146,7 @@ def _step(t: Tables, s: State, old: State, operation: int, energy: float, temper
     gathered = gather(t, s, operation)
     for _ in range(PROPOSALS):
         to, at = drawn(t, s, operation)
-        cost = guess(s.neighbour, gathered, t.moves, t.ii, to, at)
+        cost = guess(s.neighbour, gathered, t.near, t.ii, to, at)
         cost += fee(t, s, operation, to, at) + 3.0 * np.random.random()
         if cost < least:
             least = cost

@@ -28,6 +28,7 @@ class Tables(NamedTuple):
     """Operations, edges and PEs counted from 0, at one II. ``latency`` of an operation is that of its result: the
     least over its data edges; ``delay`` of an edge the cycles after which it can be read, ``shift`` its distance
     times II; ``moves[p, q]`` how many moves a value needs from the output register of p to be read by q.
+    ``near``: the same as an estimate, which may leave out shared registers where links lead too.
     ``distance[u, v]``: least cycles between the issues of two operations (Rau 1994, MinDist).
 
     Lists of lists are a start for every row, and the rows one after another: edges of operations, readers of PEs,
@@ -61,6 +62,7 @@ class Tables(NamedTuple):
     sharing: Array
     shares: Array
     moves: Array
+    near: Array
     distance: Array
 
 
@@ -111,6 +113,14 @@ class Instance:
         self._last: Tables | None = None
 
     @cached_property
+    def _moves_by_links(self) -> Array:
+        """`moves`, without shared registers wherever links lead from one PE to the other."""
+        if not len(self._sharing):
+            return self.moves
+        linked: Array = _moves(*self._readers)
+        return np.where(linked < FAR, linked, self.moves)
+
+    @cached_property
     def moves(self) -> Array:
         """Least moves from a result on one PE to a read by another; `FAR` if there is no way."""
         shares = np.flatnonzero(self._shares)
@@ -121,10 +131,12 @@ class Instance:
         found: Array = _moves(*_rows(reached))
         return found
 
-    def tables(self, ii: int) -> Tables:
-        """The tables at ``ii``, at which every recurrence must fit; those of the last II are kept."""
+    def tables(self, ii: int, by_links: bool = False) -> Tables:
+        """The tables at ``ii``, at which every recurrence must fit; those of the last II are kept. ``by_links``:
+        PEs are near each other by their links, not by the shared registers, which may be few."""
+        near = self._moves_by_links if by_links else self.moves
         if self._last is not None and self._last.ii == ii:
-            return self._last
+            return self._last._replace(near=near)
         shift = self.iterations * np.int32(ii)
         order, length = self._forward, self.delay - shift
         distance = _time_distance(self.operations, self.source[order], self.destination[order], length[order])
@@ -132,7 +144,7 @@ class Instance:
             ii, len(self.pes), self._memory_ports, self.source, self.destination, shift, self.delay,
             np.array(self.carries, np.bool_), self.latency, self._memory, *self._incident, *self._readers,
             *self._able, self._kind, self._capacity, self.linked, self._shared, self._sharing, self._shares,
-            self.moves, distance,
+            self.moves, near, distance,
         )  # fmt: skip
         return self._last
 

@@ -70,7 +70,7 @@ def _order(t: Tables, start: int, rng: random.Random) -> list[int]:
 
 def _start(trial: Trial, ii: int, start: int, light: bool) -> ModuloSchedule | None:
     """One start: a schedule, or None when the budget is used up."""
-    t = trial.instance.tables(ii)
+    t = trial.instance.tables(ii, start % 2 == 0)
     operations = trial.instance.operations
     s = new_state(t, CONFLICTS[start // 2 % len(CONFLICTS)])
     changes = min(MOST_CHANGES, CHANGES * operations)

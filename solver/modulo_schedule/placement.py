@@ -124,7 +124,7 @@ def _shortlist(
             cost += s.toll[(OUTPUT * t.pes + pe) * ii + (time + t.latency[operation]) % ii, 0]
             if found == CANDIDATES and cost >= s.estimate[found - 1]:
                 continue
-            cost += guess(s.neighbour, gathered, t.moves, ii, pe, time)
+            cost += guess(s.neighbour, gathered, t.near, ii, pe, time)
             if found == CANDIDATES and cost >= s.estimate[found - 1]:
                 continue
             at = min(found, CANDIDATES - 1)
