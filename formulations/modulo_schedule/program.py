@@ -24,6 +24,8 @@ from mapper.formulations.modulo_schedule.program_symmetry import (
 )
 from mapper.models.modulo_schedule.interval import mii
 
+MOST_PES = 36
+"""PEs of the largest array for which distances are stated."""
 ANCHORS = 3
 """Operations that are kept to one PE of every orbit."""
 
@@ -123,6 +125,29 @@ class ModuloProgram(ReachProgram):
                 for s, at in enumerate(self.at[w]):
                     early = [self.at[u][other] for other in range(ii) if (other + latency) % ii <= s]
                     self.model.add_bool_or([~of_round[0], ~at, *early])
+
+    @family(
+        r"z_{u,q} \wedge z_{w,q'} \Rightarrow n_u \ge h(q, q'),"
+        r"\ t_w + \delta\,II - t_u - \lambda_u \ge h(q, q') \quad \forall (u, w, \delta),\ h(q, q') > 0"
+    )
+    def distances(self) -> None:
+        """Implied: a value takes h moves to a PE so far away, and a cycle for each (on arrays of up to 36 PEs, and
+        where no shared registers shorten the way)."""
+        if len(self.of.pes) > MOST_PES or self.of.machine.shared_register_file is not None:
+            return
+        moves = self.of.least_moves
+        for demand in self.of.demands:
+            u, w = demand.source, demand.destination
+            waited = self.time[w] + demand.distance * self.of.ii - self.time[u] - self.of.latency[u]
+            pairs = product(self.of.able[u], self.of.able[w])
+            far = max((moves[q].get(reader, 0) for q, reader in pairs if u != w), default=0)
+            for least in range(1, far + 1):
+                travels = self.literal("h", u, w, demand.distance, least)
+                self.model.add(self.count[u] >= least).only_enforce_if(travels)
+                self.model.add(waited >= least).only_enforce_if(travels)
+                for q in self.of.able[u]:
+                    near = [self.on[w, to] for to in self.of.able[w] if moves[q].get(to, far) < least]
+                    self.model.add_bool_or([~self.on[u, q], travels, *near])
 
     @family(r"s_0 = 0,\ k_0 = 0")
     def origin(self) -> None:

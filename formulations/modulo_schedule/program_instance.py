@@ -96,6 +96,22 @@ class ModuloInstance:
         """PEs of the part that are connected to the shared register file."""
         return tuple(pe for pe in self.pes if pe in self.machine.sharing)
 
+    @cached_property
+    def least_moves(self) -> dict[Pe, dict[Pe, int]]:
+        """For every PE the least moves that bring a value from there to a read by each PE that it can get to,
+        without shared registers."""
+        found: dict[Pe, dict[Pe, int]] = {}
+        for pe in self.pes:
+            reached = dict.fromkeys(self.readers[pe], 0)
+            waiting = list(reached)
+            for at in waiting:
+                for reader in self.readers[at]:
+                    if reader not in reached:
+                        reached[reader] = reached[at] + 1
+                        waiting.append(reader)
+            found[pe] = reached
+        return found
+
     @property
     def spare_slots(self) -> int:
         """Slots that no operation needs: there are no more moves than these."""
