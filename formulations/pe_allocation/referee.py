@@ -6,6 +6,7 @@ placement are checked here with counts of their own.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -82,7 +83,7 @@ def _shaped(problem: AllocationProblem, allocation: Allocation) -> Iterator[Brok
         yield BrokenRule(MODE, allocation.mode, 1)
     starts = allocation.segments
     count = len(allocation.pes)
-    if starts[:1] != (0,) or any(not a < b < count for a, b in zip(starts, starts[1:], strict=False)):
+    if starts[:1] != (0,) or any(not a < b < count for a, b in itertools.pairwise(starts)):
         yield BrokenRule(RUNS, "segments", len(starts))
     if len(allocation.on_chip) != len(starts) - 1 or (len(starts) > 1 and allocation.mode != "mixed"):
         yield BrokenRule(RUNS, "on_chip", abs(len(allocation.on_chip) - len(starts) + 1))
@@ -116,8 +117,12 @@ def _limits(problem: AllocationProblem, cost: AllocationCost) -> Iterator[Broken
 def _work(problem: AllocationProblem, allocation: Allocation, position: int) -> int:
     """Cycles that a layer's PE works for one of its positions (Eq. 6), counted map by map."""
     layer = problem.network.layers[position]
-    most_filters = max(len(range(pe, layer.filters, allocation.pes[position])) for pe in range(1))
-    return most_filters * len(range(0, layer.depth, allocation.delta[position])) * layer.window
+    # PE 0 has the most maps: 0, P, 2P, ... (Algorithm 3).
+    return (
+        len(range(0, layer.filters, allocation.pes[position]))
+        * len(range(0, layer.depth, allocation.delta[position]))
+        * layer.window
+    )
 
 
 def _fed(problem: AllocationProblem, allocation: Allocation) -> Iterator[BrokenRule]:
