@@ -60,7 +60,7 @@ def allocation_from_json(fields: Mapping[str, Any], names: tuple[str, ...], sour
     if document.placement is not None:
         regions = ordered("placement", document.placement)
         placement = Placement(tuple(tuple((row, column) for row, column in region) for region in regions))
-    segments = (0,)
+    segments: tuple[int, ...] = (0,)
     if document.segments is not None:
         segments = tuple(position("segments", name) for name in document.segments)
     stays = {position("on_chip", name) for name in document.on_chip}
