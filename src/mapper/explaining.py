@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from mapper.posing import Options, Posed, pose
+from mapper.kind.kind import Options
+from mapper.posing import Posed, pose
 from mapper.workloads.document import InputError
 
 Form = Literal["text", "markdown", "latex", "html"]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mapper.solution import Solution
     from mapper.solver.certificate import Certificate
     from mapper.solver.method import Progress
+    from mapper.trade_off import TradeOff
     from mapper.verb import Comparison, Row, Sweep
 
 SHOWN_SKIPPED = 12
@@ -89,7 +90,7 @@ def comparison_rows(comparison: Comparison) -> tuple[list[str], list[list[str]]]
     for row in comparison.rows:
         certificate = row.certificate
         value = certificate.value
-        off = None if value is None or not optimum else value / optimum - 1
+        off = None if value is None or not optimum else abs(value / optimum - 1)
         lines.append(
             [
                 certificate.method,
@@ -119,6 +120,16 @@ def _sweep_line(row: Row, varied: Sequence[str], keys: Sequence[str]) -> list[st
     point = [str((row.vary or {})[key]) for key in varied]
     costs = [number((row.cost or {}).get(key)) for key in keys]
     return [*point, *costs, percent(certificate.gap), proof(certificate), f"{certificate.seconds:.2f}"]
+
+
+def front_rows(found: TradeOff) -> tuple[list[str], list[list[str]]]:
+    """Heading and lines of a front's points, in its order."""
+    keys = list(found.points[0].cost or {}) if found.points else []
+    lines = [
+        [number((point.cost or {}).get(key)) for key in keys] + [proof(point.certificate)]
+        for point in found.points
+    ]
+    return [*keys, "proof"], lines
 
 
 def print_table(heading: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
@@ -246,7 +257,8 @@ def headline(solution: Solution) -> str:
     """The problem in a line."""
     problem = solution.posed
     fixed = "".join(f", {key}={value}" for key, value in problem.options.fix.items())
-    return f"{problem.workload} on {problem.arch}: least {problem.objective}{fixed} ({problem.kind.name})"
+    end = "most" if problem.objective == "throughput" else "least"
+    return f"{problem.workload} on {problem.arch}: {end} {problem.objective}{fixed} ({problem.kind.name})"
 
 
 def cause(solution: Solution) -> str:
@@ -260,6 +272,10 @@ def cause(solution: Solution) -> str:
             )
         if not certificate.found and certificate.proven:
             arch = solution.posed.arch
+            problem = next(one.problem for one in solution.posed.parts if one.name == part.name)
+            reason = solution.posed.kind.why_infeasible(problem)
+            if reason is not None:
+                return f"{part.name}: proven to have no mapping on {arch}: {reason}"
             return f"{part.name}: proven to have no mapping on {arch}; enlarge the machine or unpin decisions"
     part = next(part for part in solution.parts if not part.certificate.found)
     if part.certificate.stop == "complete":
