@@ -35,14 +35,16 @@ def wiring(
     border = distances(machine, sorted(machine.border_pes))
     total = 0
     for position in members:
-        layer = network.layers[position]
-        feeds = [feed for feed in layer.feeds if feed in members]
-        from_buffers = (not layer.feeds) or len(feeds) < len(layer.feeds)
-        to_buffers = not network.readers[position] or any(
-            reader not in members for reader in network.readers[position]
-        )
-        streams = 1 + from_buffers + to_buffers
-        total += streams * min(border[pe] for pe in regions[position])
+        total += outside_streams(network, position, members) * min(border[pe] for pe in regions[position])
         away = distances(machine, regions[position])
+        feeds = [feed for feed in network.layers[position].feeds if feed in members]
         total += sum(min(away[pe] for pe in regions[feed]) for feed in feeds)
     return total
+
+
+def outside_streams(network: StreamNetwork, position: int, members: Sequence[int]) -> int:
+    """Streams between the layer at ``position`` and the buffers while the layers ``members`` work."""
+    feeds, readers = network.layers[position].feeds, network.readers[position]
+    from_buffers = not feeds or any(feed not in members for feed in feeds)
+    to_buffers = not readers or any(reader not in members for reader in readers)
+    return 1 + from_buffers + to_buffers
