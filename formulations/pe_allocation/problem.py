@@ -44,6 +44,7 @@ class AllocationProblem:
     sharing: bool = False
     free_delta: bool = False
     pins: dict[str, Pin] = field(default_factory=dict)
+    segments: tuple[int, ...] | None = None
 
     def pin(self, layer: StreamLayer) -> Pin:
         """What is given for ``layer``."""

@@ -93,6 +93,9 @@ def _shaped(problem: AllocationProblem, allocation: Allocation) -> Iterator[Brok
 
 
 def _pinned(problem: AllocationProblem, allocation: Allocation) -> Iterator[BrokenRule]:
+    if problem.segments is not None and allocation.segments != problem.segments:
+        different = set(problem.segments) ^ set(allocation.segments)
+        yield BrokenRule(PINNED, "segments", len(different))
     for position, layer in enumerate(problem.network.layers):
         pin = problem.pin(layer)
         given = (allocation.pes[position], allocation.delta[position], allocation.throttle[position])
