@@ -1,0 +1,143 @@
+"""Exact search in stages: the objective first, then what breaks its ties, each with the ones before as limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from mapper.formulations.pe_allocation.bottleneck import why_infeasible
+from mapper.formulations.pe_allocation.bound import cheapest, fewest_pes, least_interval, most_interval
+from mapper.formulations.pe_allocation.choice import allocation_of, paces
+from mapper.formulations.pe_allocation.problem import AllocationProblem
+from mapper.formulations.pe_allocation.program_instance import (
+    GOALS,
+    AllocationInstance,
+    Goal,
+    Limits,
+    instance_of,
+)
+from mapper.formulations.pe_allocation.referee import verify
+from mapper.models.pe_allocation.allocation import Allocation
+from mapper.models.pe_allocation.cost import AllocationCost, evaluate
+from mapper.solver.certificate import Stop
+from mapper.solver.method import Effort, Outcome, Progress
+
+Found = Outcome[Allocation]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a solver says of one instance: an allocation, whether it is the best or there is none, a lower bound of
+    the goal (None: none), and why it stopped."""
+
+    allocation: Allocation | None
+    is_final: bool
+    bound: int | None
+    stop: Stop
+
+
+Decide = Callable[[AllocationInstance, Effort], Decision]
+
+
+def quantity(problem: AllocationProblem, allocation: Allocation, goal: Goal) -> int:
+    """What ``goal`` counts, from the model."""
+    if goal == "units":
+        return sum(pes * delta for pes, delta in zip(allocation.pes, allocation.delta, strict=True))
+    cost = evaluate(problem.network, problem.machine, allocation, problem.model)
+    found: int = getattr(cost, goal)
+    return found
+
+
+def in_unit(problem: AllocationProblem, goal_value: int) -> int | float:
+    """A value of the objective's goal in the objective's unit: frames per second of an interval."""
+    if problem.objective == "throughput":
+        return float(Fraction(problem.machine.clock_hz, max(1, goal_value)))
+    return goal_value
+
+
+def first_allocation(problem: AllocationProblem) -> Allocation | None:
+    """An allocation in closed form without sharing: the least interval for the PEs there are, or for the fewest that
+    keep the pace that is asked for."""
+    alone = replace(problem, sharing=False)
+    pes: int | None = problem.most_pes
+    if problem.objective == "pes":
+        pes = fewest_pes(alone, problem.longest_interval or most_interval(alone))
+    interval = None if pes is None else least_interval(alone, min(pes, problem.most_pes))
+    chosen = None if interval is None else cheapest(alone, interval)
+    if chosen is None:
+        return None
+    found = allocation_of(problem, chosen, paces(problem, chosen))
+    return found if verify(problem, found).valid else None
+
+
+def staged(problem: AllocationProblem, effort: Effort, decide: Decide) -> Found:
+    """The best allocation by ``decide``, proven if the objective is; ties are broken as far as the effort reaches.
+
+    Whatever ``decide`` says of a value, the model recomputes it and the referee judges the allocation. A solution that
+    costs more than was said, or a bound above what the model counts, proves nothing.
+    """
+    if why_infeasible(problem) is not None:
+        return Outcome(None, None, None, "complete", True)
+    best = first_allocation(problem)
+    limits = Limits(problem.most_pes, problem.longest_interval)
+    goals = (*GOALS[problem.objective], *(("units",) if problem.free_delta else ()))
+    if best is None:
+        # Any allocation serves to limit the search for the best.
+        found = _stage(problem, effort, decide, "pes", limits, None)
+        if found.allocation is None:
+            return Outcome(None, None, None, found.stop, found.is_final)
+        best = found.allocation
+    bound, proven, stop = _floor(problem, goals[0], limits), False, None
+    for goal in goals:
+        found = _stage(problem, effort, decide, goal, limits, best)
+        best = found.allocation or best
+        value = quantity(problem, best, goal)
+        if goal == goals[0]:
+            bound = max(bound, min(value, found.bound or 0))
+            proven, stop = bound == value, found.stop
+        effort.report(Progress(problem.value(_cost(problem, best)), in_unit(problem, bound), 0))
+        if not found.is_final:
+            break
+        limits = limits.at_most(goal, value)
+    ended: Stop = "complete" if proven else stop or "complete"
+    return Outcome(best, problem.value(_cost(problem, best)), in_unit(problem, bound), ended, proven)
+
+
+def _stage(
+    problem: AllocationProblem,
+    effort: Effort,
+    decide: Decide,
+    goal: Goal,
+    limits: Limits,
+    best: Allocation | None,
+) -> Decision:
+    """One goal within limits, no worse than ``best``; the answer is ``best`` where nothing better is found."""
+    stop = effort.stopped()
+    if stop is not None:
+        return Decision(best, False, None, stop)
+    now = None if best is None else quantity(problem, best, goal)
+    instance = instance_of(problem, goal, limits if now is None else limits.at_most(goal, now))
+    if not instance.possible:
+        return Decision(best, True, now, "complete")
+    decided = decide(instance, effort)
+    found = decided.allocation
+    if found is not None and not verify(problem, found).valid:
+        return Decision(best, False, None, decided.stop)
+    if found is None:
+        return Decision(best, best is None and decided.is_final, None, decided.stop)
+    value = quantity(problem, found, goal)
+    if now is not None and value > now:
+        return Decision(best, False, None, decided.stop)
+    exact = decided.bound is not None and decided.bound == value
+    return Decision(found, decided.is_final and exact, decided.bound, decided.stop)
+
+
+def _floor(problem: AllocationProblem, goal: Goal, limits: Limits) -> int:
+    instance = instance_of(problem, goal, limits)
+    low: int = {"interval": instance.interval, "cycles": instance.cycles, "pes": instance.pes}[goal][0]
+    return low
+
+
+def _cost(problem: AllocationProblem, allocation: Allocation) -> AllocationCost:
+    return evaluate(problem.network, problem.machine, allocation, problem.model)
