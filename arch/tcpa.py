@@ -11,7 +11,7 @@ import re
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from mapper.workloads.document import validation_error
 
@@ -64,6 +64,13 @@ class TcpaMachine(_Part):
     word_bytes: Annotated[int, Field(ge=1, le=16, strict=True)]
     buffer_bytes: Annotated[int, Field(ge=0, le=1 << 50, strict=True)] | None = None
     border: Border
+
+    @model_validator(mode="after")
+    def _in_one_piece(self) -> TcpaMachine:
+        """Slanted links alone leave half of the PEs out of reach of the other half."""
+        if set(self.links) == {"diagonal"} and self.pe_count > 1:
+            raise ValueError("links: diagonal ones alone do not join all PEs; add mesh or torus")
+        return self
 
     @property
     def pe_count(self) -> int:

@@ -2,13 +2,13 @@
 
 The paper places its example by hand; this program does it. Regions are kept connected by a forest whose trees span
 them, so that a region is exactly what its tree reaches. A distance is stated by what lies within reach of a chosen end:
-it can be claimed only if a PE of the other region is that near.
+a way is longer than k links unless the other region has a PE that near.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from ortools.sat.python import cp_model
@@ -85,28 +85,28 @@ class PlacementProgram(Formulation):
                     name = f"a_{other[0]}_{other[1]}_{pe[0]}_{pe[1]}"
                     self.hangs[other, pe] = self.model.new_bool_var(name)
 
-    @variables(r"e_{ab,p} \in \{0,1\},\quad g_{ab,k} \in \{0,1\} \quad 1 \le k < K_{ab}")
+    @variables(r"e_{ab,p} \in \{0,1\},\quad f_{ab,k} \in \{0,1\} \quad 1 \le k < K_{ab}")
     def ways(self) -> None:
-        """At which PE of a block the streams of a pair end, and whether their way takes at most k links; K is the
+        """At which PE of a block the streams of a pair end, and whether their way takes more than k links; K is the
         longest way that the limit of the wiring leaves."""
         self.end: dict[tuple[int, int], dict[Pe, Any]] = {}
-        self.near: dict[tuple[int, int], list[Any]] = {}
+        self.far: dict[tuple[int, int], list[Any]] = {}
         for (a, b), streams in self.plan.feeds.items():
             longest = max(1, min(self.grid.longest, 1 + self.spare // streams))
-            self.near[a, b] = [self.model.new_bool_var(f"g_{a}_{b}_{k}") for k in range(1, longest)]
+            self.far[a, b] = [self.model.new_bool_var(f"f_{a}_{b}_{k}") for k in range(1, longest)]
             self.end[a, b] = (
                 self.on[a]
                 if self.plan.sizes[a] == 1
                 else {pe: self.model.new_bool_var(f"e_{a}_{b}_{pe[0]}_{pe[1]}") for pe in self.on[a]}
             )
 
-    @variables(r"h_{b,k} \in \{0,1\} \quad 0 \le k < K_b")
+    @variables(r"o_{b,k} \in \{0,1\} \quad 0 \le k < K_b")
     def ways_out(self) -> None:
-        """Whether block b is at most k links from a PE with buffers."""
+        """Whether block b is more than k links from all PEs with buffers."""
         farthest = max(self.grid.to_border.values())
         self.out = [
             [
-                self.model.new_bool_var(f"h_{b}_{k}")
+                self.model.new_bool_var(f"o_{b}_{k}")
                 for k in range(min(farthest, max(0, self.spare // streams)))
             ]
             for b, streams in enumerate(self.plan.outside)
@@ -165,34 +165,32 @@ class PlacementProgram(Formulation):
 
     @family(
         r"\sum_p e_{ab,p} = 1,\quad e_{ab,p} \le x_{a,p},\quad"
-        r"e_{ab,p} \wedge g_{ab,k} \Rightarrow \bigvee_{0 < d(p,q) \le k} x_{b,q}"
+        r" e_{ab,p} \Rightarrow f_{ab,k} \vee \bigvee_{0 < d(p,q) \le k} x_{b,q}"
     )
     def reached(self) -> None:
-        """A way of at most k links is claimed only if the other block has a PE so near to the end."""
-        for (a, b), near in self.near.items():
+        """A way takes more than k links unless the other block has a PE so near to the end."""
+        for (a, b), far in self.far.items():
             end = self.end[a, b]
             if self.plan.sizes[a] > 1:
                 self.model.add_exactly_one(end.values())
                 for pe, literal in end.items():
                     self.model.add_implication(literal, self.on[a][pe])
-            for shorter, longer in itertools.pairwise(near):
-                self.model.add_implication(shorter, longer)
+            for shorter, longer in itertools.pairwise(far):
+                self.model.add_implication(longer, shorter)
             for pe, literal in end.items():
-                for links, claimed in enumerate(near, 1):
+                for links in range(1, len(far) + 2):
                     places = [self.on[b][other] for other in self.grid.within(pe, links)]
-                    self.model.add_bool_or([~literal, ~claimed, *places])
-                places = [self.on[b][other] for other in self.grid.within(pe, len(near) + 1)]
-                self.model.add_bool_or([~literal, *places])
+                    self.model.add_bool_or([~literal, *far[links - 1 : links], *places])
 
-    @family(r"h_{b,k} \Rightarrow \bigvee_{p:\, d(p) \le k} x_{b,p}")
+    @family(r"o_{b,k} \vee \bigvee_{p:\, d(p) \le k} x_{b,p}")
     def reached_outside(self) -> None:
-        """A way of at most k links to the buffers is claimed only if the block has a PE so near to them."""
-        for b, near in enumerate(self.out):
-            for shorter, longer in itertools.pairwise(near):
-                self.model.add_implication(shorter, longer)
-            for links, claimed in enumerate([*near, None]):
+        """A block is more than k links from the buffers unless it has a PE so near to them."""
+        for b, far in enumerate(self.out):
+            for shorter, longer in itertools.pairwise(far):
+                self.model.add_implication(longer, shorter)
+            for links in range(len(far) + 1):
                 places = [self.on[b][pe] for pe, away in self.grid.to_border.items() if away <= links]
-                self.model.add_bool_or(places if claimed is None else [~claimed, *places])
+                self.model.add_bool_or([*far[links : links + 1], *places])
 
     @family(r"\sum_{(a,b) \in K} d_{ab} \ge 2|K| - (2|V(K)| - 4)")
     def crowded(self) -> None:
@@ -220,22 +218,14 @@ class PlacementProgram(Formulation):
         """Links of all streams: between blocks, and between blocks and the buffers (s_b streams), no fewer than by
         argument and no more than the limit."""
         total = sum(streams * self._links(pair) for pair, streams in self.plan.feeds.items()) + sum(
-            streams * (len(near) - sum(near))
-            for streams, near in zip(self.plan.outside, self.out, strict=True)
+            streams * sum(far) for streams, far in zip(self.plan.outside, self.out, strict=True)
         )
         self.model.add_linear_constraint(total, least_wiring(self.plan, self.machine), self.most)
         self.model.minimize(total)
 
     def _links(self, pair: tuple[int, int]) -> Any:
         """d_ab: links of the way between a pair of blocks."""
-        near = self.near[pair]
-        return 1 + len(near) - sum(near)
-
-    def hint(self, regions: Sequence[Sequence[Pe]]) -> None:
-        """Begin the search from the placement ``regions``."""
-        for on, region in zip(self.on, regions, strict=True):
-            for pe, literal in on.items():
-                self.model.add_hint(literal, pe in region)
+        return 1 + sum(self.far[pair])
 
     def extract(self, value_of: Callable[[Any], int]) -> tuple[tuple[Pe, ...], ...]:
         """The PEs of every block."""

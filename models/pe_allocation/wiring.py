@@ -36,10 +36,19 @@ def wiring(
     total = 0
     for position in members:
         total += outside_streams(network, position, members) * min(border[pe] for pe in regions[position])
-        away = distances(machine, regions[position])
         feeds = [feed for feed in network.layers[position].feeds if feed in members]
-        total += sum(min(away[pe] for pe in regions[feed]) for feed in feeds)
+        total += sum(way(machine, regions[position], regions[feed]) for feed in feeds)
     return total
+
+
+def way(machine: TcpaMachine, region: Sequence[Pe], other: Sequence[Pe]) -> int:
+    """Links from the nearest PE of a region to the nearest of the other; no further PE is looked at."""
+    goal, reached, rim, links = set(other), set(region), set(region), 0
+    while goal.isdisjoint(rim):
+        rim = {near for pe in rim for near in machine.neighbours[pe]} - reached
+        reached |= rim
+        links += 1
+    return links
 
 
 def outside_streams(network: StreamNetwork, position: int, members: Sequence[int]) -> int:

@@ -10,17 +10,15 @@ import random
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mapper.arch.tcpa import Pe, TcpaMachine
 from mapper.models.pe_allocation.stream_plan import StreamPlan
 from mapper.models.pe_allocation.wiring import distances
 from mapper.solver.pe_allocation.path import paths
+from mapper.solver.pe_allocation.way import Cells, Ways
 
-WORK = 25_000_000
+WORK = 10_000_000
 """Pairs of PEs whose distance is taken at the most: well under a second."""
-CALL = 2_000
-"""What a distance of two regions costs by itself, in such pairs."""
 CLIMBED = 2
 """Paths on which the order is improved, the best with the blocks in flow order."""
 FARTHEST = 8
@@ -30,15 +28,14 @@ PATIENCE = 4_000
 
 
 class Track:
-    """One path, with the distances of the stretches that were asked for so far. ``work`` counts them."""
+    """One path, with the distances of the stretches that were asked for so far."""
 
-    def __init__(self, plan: StreamPlan, machine: TcpaMachine, path: tuple[Pe, ...]) -> None:
-        self.plan, self.machine, self.path = plan, machine, path
-        self.sizes = (*plan.sizes, *gaps(machine.pe_count - plan.pes))
-        self.cells: NDArray[np.int64] = np.array(path, dtype=np.int64)
-        border = distances(machine, sorted(machine.border_pes))
-        self.to_border = [border[pe] for pe in path]
-        self.work = 0
+    def __init__(self, plan: StreamPlan, machine: TcpaMachine, border: Cells, path: tuple[Pe, ...]) -> None:
+        self.plan, self.path = plan, path
+        self.ways = Ways(machine)
+        self.sizes = (*plan.sizes, *gaps(len(path) - plan.pes))
+        self.cells: Cells = np.array(path, dtype=np.int64)
+        self.to_border = border[self.cells[:, 0], self.cells[:, 1]]
         self._ways: dict[tuple[int, int, int, int], int] = {}
         self._out: dict[tuple[int, int], int] = {}
 
@@ -57,14 +54,17 @@ class Track:
         for (a, b), streams in self.plan.feeds.items():
             key = (a, starts[a], b, starts[b])
             if key not in self._ways:
-                self._ways[key] = self._way(starts[a], self.sizes[a], starts[b], self.sizes[b])
+                self._ways[key] = self.ways.between(self._stretch(a, starts), self._stretch(b, starts))
             total += streams * self._ways[key]
         for block, streams in enumerate(self.plan.outside):
             out = (block, starts[block])
             if out not in self._out:
-                self._out[out] = min(self.to_border[starts[block] : starts[block] + self.sizes[block]])
+                self._out[out] = int(self.to_border[starts[block] : starts[block] + self.sizes[block]].min())
             total += streams * self._out[out]
         return total
+
+    def _stretch(self, block: int, starts: Sequence[int]) -> Cells:
+        return self.cells[starts[block] : starts[block] + self.sizes[block]]
 
     def regions(self, order: Sequence[int]) -> tuple[tuple[Pe, ...], ...]:
         """The PEs of every block."""
@@ -73,21 +73,6 @@ class Track:
             tuple(sorted(self.path[starts[block] : starts[block] + size]))
             for block, size in enumerate(self.plan.sizes)
         )
-
-    def _way(self, one: int, size: int, other: int, other_size: int) -> int:
-        links = set(self.machine.links)
-        if {"torus", "diagonal"} <= links:
-            self.work += 100 * len(self.path)
-            away = distances(self.machine, self.path[one : one + size])
-            return min(away[pe] for pe in self.path[other : other + other_size])
-        self.work += CALL + size * other_size
-        first, second = self.cells[one : one + size], self.cells[other : other + other_size]
-        down = np.abs(first[:, None, 0] - second[None, :, 0])
-        across = np.abs(first[:, None, 1] - second[None, :, 1])
-        if "torus" in links:
-            down = np.minimum(down, self.machine.rows - down)
-            across = np.minimum(across, self.machine.columns - across)
-        return int(np.maximum(down, across).min() if "diagonal" in links else (down + across).min())
 
 
 def gaps(spare: int) -> list[int]:
@@ -106,25 +91,47 @@ def arranged(
 
     The blocks must have room (``has_room``).
     """
-    tracks = [Track(plan, machine, path) for path in paths(machine.rows, machine.columns)]
-    flow = list(range(len(tracks[0].sizes)))
-    tracks.sort(key=lambda track: track.wiring(flow))
-    best, order, value = tracks[0], flow, tracks[0].wiring(flow)
+    away = distances(machine, sorted(machine.border_pes))
+    border: Cells = np.array([away[pe] for pe in machine.all_pes]).reshape(machine.rows, machine.columns)
+    tracks = [Track(plan, machine, border, path) for path in paths_of(plan, machine)]
+    in_flow = [(track.wiring(range(len(track.sizes))), number) for number, track in enumerate(tracks)]
+    value, first = min(in_flow)
+    best, order = tracks[first], list(range(len(tracks[first].sizes)))
     draw = random.Random(seed)
-    for track in tracks[:CLIMBED]:
-        if value > least and len(flow) > 1:
-            found, links = _climbed(track, flow, least, draw)
+    for _, number in sorted(in_flow)[:CLIMBED]:
+        track = tracks[number]
+        if value > least and len(track.sizes) > 1:
+            found, links = _climbed(track, least, draw)
             if links < value:
                 best, order, value = track, found, links
     return best.regions(order), value
 
 
-def _climbed(track: Track, flow: list[int], least: int, draw: random.Random) -> tuple[list[int], int]:
+def paths_of(plan: StreamPlan, machine: TcpaMachine) -> list[tuple[Pe, ...]]:
+    """Paths through the whole grid, and through flat and square parts of it that have enough PEs, in a corner whose
+    sides have buffers if there is one."""
+    rows, columns, sides = machine.rows, machine.columns, machine.border.sides
+    top = 0 if "north" in sides or "south" not in sides else rows
+    left = 0 if "west" in sides or "east" not in sides else columns
+    parts = [(rows, columns)]
+    least = -(-plan.pes // columns)
+    for high in sorted({min(rows, least * grown // 4) for grown in (4, 6, 10, 16, 32)}):
+        narrow = min(columns, -(-plan.pes // high))
+        parts += [(high, min(columns, narrow + 3 - (narrow - 1) % 4)), (high, columns)]
+    found = []
+    for high, wide in dict.fromkeys(parts):
+        down, right = (top - high if top else 0), (left - wide if left else 0)
+        found += [tuple((down + r, right + c) for r, c in path) for path in paths(high, wide)]
+    return list(dict.fromkeys(found))
+
+
+def _climbed(track: Track, least: int, draw: random.Random) -> tuple[list[int], int]:
     """Change the order at random places and keep what is no worse."""
-    order, value = flow, track.wiring(flow)
+    order = list(range(len(track.sizes)))
+    value = track.wiring(order)
     idle = 0
-    limit = track.work + WORK // CLIMBED
-    while value > least and idle < PATIENCE and track.work < limit:
+    limit = track.ways.work + WORK // CLIMBED
+    while value > least and idle < PATIENCE and track.ways.work < limit:
         changed = _changed(order, draw)
         links = track.wiring(changed)
         idle = 0 if links < value else idle + 1

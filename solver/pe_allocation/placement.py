@@ -1,4 +1,4 @@
-"""Placing an allocation on the grid: along a path, then exactly where the grid is small (002, Fig. 6(a)).
+"""Placing an allocation on the grid: along a path, by local moves, and exactly on small grids (002, Fig. 6(a)).
 
 A second step: the allocation is decided. What ends the search is an amount of work, not the clock, so that the same
 allocation gets the same placement everywhere.
@@ -15,12 +15,13 @@ from mapper.models.pe_allocation.placement import runs
 from mapper.models.pe_allocation.stream_plan import StreamPlan, has_room, least_wiring
 from mapper.solver.method import Effort
 from mapper.solver.pe_allocation.arrangement import arranged
+from mapper.solver.pe_allocation.reshaping import reshaped
 
 MOST_PES = 64
 MOST_PLACES = 1024
-"""The program is solved for grids of so many PEs, and so many pairs of a block and a PE; beyond, the arrangement
-along a path stands, with the bound by argument."""
-WORK = 2.0
+"""The program is solved for grids of so many PEs, and so many pairs of a block and a PE; beyond, what the local moves
+find stands, with the bound by argument."""
+WORK = 1.0
 """Of the program of one run, in the solver's own unit (about a second on a fast core)."""
 
 Regions = tuple[tuple[Pe, ...], ...]
@@ -52,6 +53,8 @@ def placed(plan: StreamPlan, machine: TcpaMachine, work: float = WORK) -> tuple[
     """Regions for the blocks of a plan that has room, and a proven lower bound of the wiring."""
     least = least_wiring(plan, machine)
     regions, links = arranged(plan, machine, least)
+    if links > least:
+        regions, links = reshaped(plan, machine, regions, links, least)
     small = machine.pe_count <= MOST_PES and machine.pe_count * len(plan.blocks) <= MOST_PLACES
     if links == least or not small:
         return regions, least
@@ -61,7 +64,7 @@ def placed(plan: StreamPlan, machine: TcpaMachine, work: float = WORK) -> tuple[
 
     program = PlacementProgram(plan, machine, links - 1)
     program.build()
-    result = run_cp_sat(program.model, Effort(), lambda value, bound: None, work=work)
+    result = run_cp_sat(program.model, Effort(), lambda value, bound: None, work=work, clausal=True)
     if result.answer == "infeasible":
         return regions, links
     if result.found:
