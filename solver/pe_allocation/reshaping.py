@@ -16,6 +16,8 @@ from mapper.solver.pe_allocation.way import CALL, Cells, Ways
 
 WORK = 60_000_000
 """Pairs of PEs whose distance is taken at the most: about a second."""
+WORK_OF_A_PE = 600_000
+"""And for each PE of the array: small ones are soon looked through."""
 VISIT = 100
 """What a PE visited to see whether a region is connected costs, in such pairs."""
 WARMTH = (0.6, 0.1)
@@ -128,13 +130,14 @@ def reshaped(
     shapes = Shapes(plan, machine, regions)
     draw = random.Random(seed)
     best, fewest = regions, links
-    while fewest > least and shapes.ways.work < WORK:
+    limit = min(WORK, WORK_OF_A_PE * machine.pe_count)
+    while fewest > least and shapes.ways.work < limit:
         shapes.ways.work += CALL // 4
         move = shapes.drawn(draw)
         if move is None:
             continue
         gain = shapes.gain(move)
-        done = shapes.ways.work / WORK
+        done = shapes.ways.work / limit
         warmth = WARMTH[0] * (1 - done) + WARMTH[1] * done
         if gain < 0 and draw.random() >= math.exp(gain / warmth):
             shapes.undo(move)
