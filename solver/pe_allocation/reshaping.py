@@ -16,7 +16,7 @@ from mapper.solver.pe_allocation.way import CALL, Cells, Ways
 
 WORK = 60_000_000
 """Pairs of PEs whose distance is taken at the most: about a second."""
-WORK_OF_A_PE = 600_000
+WORK_OF_A_PE = 1_000_000
 """And for each PE of the array: small ones are soon looked through."""
 VISIT = 100
 """What a PE visited to see whether a region is connected costs, in such pairs."""

@@ -54,17 +54,19 @@ def all_ways(machine: TcpaMachine) -> dict[tuple[Pe, Pe], int]:
     return away
 
 
-def counted(network: StreamNetwork, machine: TcpaMachine, regions: Regions) -> int:
-    """Links of all streams of layers that all work at once, counted stream by stream."""
-    away = all_ways(machine)
-    total = 0
-    for at, layer in enumerate(network.layers):
-        out = min(away[p, q] for p in regions[at] for q in machine.border_pes)
-        read_by_none = all(at not in other.feeds for other in network.layers)
-        streams = [out] + [out] * (not layer.feeds) + [out] * read_by_none
-        streams += [min(away[p, q] for p in regions[at] for q in regions[feed]) for feed in layer.feeds]
-        total += sum(streams)
-    return total
+def counted(network: StreamNetwork, machine: TcpaMachine, *placements: Regions) -> int:
+    """The fewest links of all streams of layers that all work at once, over ``placements``; stream by stream."""
+    away, fewest = all_ways(machine), FAR
+    for regions in placements:
+        total = 0
+        for at, layer in enumerate(network.layers):
+            out = min(away[p, q] for p in regions[at] for q in machine.border_pes)
+            read_by_none = all(at not in other.feeds for other in network.layers)
+            streams = [out] + [out] * (not layer.feeds) + [out] * read_by_none
+            streams += [min(away[p, q] for p in regions[at] for q in regions[feed]) for feed in layer.feeds]
+            total += sum(streams)
+        fewest = min(fewest, total)
+    return fewest
 
 
 def every_placement(machine: TcpaMachine, sizes: Sequence[int]) -> Iterator[Regions]:
