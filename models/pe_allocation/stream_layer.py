@@ -35,6 +35,8 @@ class StreamLayer:
     columns; ``pads`` above and left of the image. A global pool strides by its whole window. ``channels`` are
     the maps of each input, ``maps`` those that leave. ``feeds``: positions of the layers whose pixels it reads
     (concatenations and what runs on the processor passed through), in order; empty if it reads the frame only.
+    ``op``: the operator's type, which says what a pool or an element-wise layer computes; ``merged``: the types of
+    the operators merged into it.
     """
 
     name: str
@@ -53,6 +55,8 @@ class StreamLayer:
     groups: int
     feeds: tuple[int, ...]
     macs: int
+    op: str = ""
+    merged: tuple[str, ...] = ()
 
     @property
     def window(self) -> int:
@@ -159,13 +163,14 @@ def _stream_layer(layer: NetworkLayer, feeds: tuple[int, ...]) -> StreamLayer:
         remedy = f"has a batch of {images}; frames are streamed one after another: give --batch 1"
         raise InputError(layer.name, "images", remedy)
     operation = ON_ARRAY[layer.work]
+    merged = tuple(operator.op for operator in layer.merged)
     window = layer.operator.window
     if window is None:
         # One word a map and operand, pixel by pixel.
         operands = len(layer.inputs)
         return StreamLayer(
             layer.name, layer.source, operation, maps, operands, (high, wide), (high, wide),
-            (1, 1), (1, 1), (1, 1), (0, 0), channels, maps, 1, feeds, 0,
+            (1, 1), (1, 1), (1, 1), (0, 0), channels, maps, 1, feeds, 0, layer.op, merged,
         )  # fmt: skip
     kernel = (window.kernel[0], window.kernel[1])
     strides = (window.strides[0], window.strides[1])
@@ -176,7 +181,7 @@ def _stream_layer(layer: NetworkLayer, feeds: tuple[int, ...]) -> StreamLayer:
     return StreamLayer(
         layer.name, layer.source, operation, filters, depth, (rows, columns), (high, wide), kernel, strides,
         (window.dilations[0], window.dilations[1]), (window.pads[0][0], window.pads[1][0]),
-        channels, maps, groups, feeds, layer.macs,
+        channels, maps, groups, feeds, layer.macs, layer.op, merged,
     )  # fmt: skip
 
 

@@ -17,16 +17,20 @@ Indices = npt.NDArray[np.int64]
 
 
 def last_needed(layer: StreamLayer, axis: int) -> Indices:
-    """For each output row (axis 0) or column (axis 1) the last input row or column of its window, within the image."""
-    steps = np.arange(layer.output_size[axis], dtype=np.int64)
-    last = steps * layer.strides[axis] - layer.pads[axis] + layer.reach[axis] - 1
-    return np.clip(last, 0, layer.size[axis] - 1)
+    """For each output row (axis 0) or column (axis 1) the last input row or column that its window reads."""
+    start = np.arange(layer.output_size[axis], dtype=np.int64) * layer.strides[axis] - layer.pads[axis]
+    dilation, edge = layer.dilations[axis], layer.size[axis] - 1
+    last = start + layer.reach[axis] - 1
+    outside = np.maximum(0, -((edge - last) // dilation))
+    return np.asarray(np.clip(last - outside * dilation, 0, edge))
 
 
 def first_needed(layer: StreamLayer, axis: int) -> Indices:
-    """For each output row or column the first input row or column that it or a later one reads."""
-    steps = np.arange(layer.output_size[axis], dtype=np.int64)
-    return np.clip(steps * layer.strides[axis] - layer.pads[axis], 0, layer.size[axis] - 1)
+    """For each output row or column the first input row or column that its window reads."""
+    start = np.arange(layer.output_size[axis], dtype=np.int64) * layer.strides[axis] - layer.pads[axis]
+    dilation = layer.dilations[axis]
+    outside = np.maximum(0, -(start // dilation))
+    return np.asarray(np.clip(start + outside * dilation, 0, layer.size[axis] - 1))
 
 
 def delay(layer: StreamLayer, feed: StreamLayer, z_feed: int, z_out: int) -> int:
@@ -62,28 +66,31 @@ def latency(timed: tuple[LayerTiming, ...]) -> int:
 def line_buffer_peaks(network: StreamNetwork, timed: tuple[LayerTiming, ...]) -> tuple[int, ...]:
     """Most words that the buffers before each layer hold, frames following each other at the slowest layer's pace.
 
-    A pixel is held from the moment it is made until the last position that may read it has been made; pixels are
-    freed in raster order. What enters from the frame is read from off the chip and held by no buffer.
+    Every feed has a buffer of its own. A pixel is held from the moment it is made until the last position that may
+    read it has been made; pixels are freed in raster order. What enters from the frame is read from off the chip and
+    held by no buffer.
     """
+    return tuple(sum(peaks) for peaks in feed_peaks(network, timed))
+
+
+def feed_peaks(network: StreamNetwork, timed: tuple[LayerTiming, ...]) -> tuple[tuple[int, ...], ...]:
+    """For each layer the most words that the buffer of each of its feeds holds."""
     interval = max(layer.latency for layer in timed)
-    peaks = []
-    for position, layer in enumerate(network.layers):
-        words = 0
-        for feed in layer.feeds:
-            words += _peak(layer, network.layers[feed], timed[position], timed[feed], interval)
-        peaks.append(words)
-    return tuple(peaks)
+    return tuple(
+        tuple(_peak(layer, network.layers[feed], timed[at], timed[feed], interval) for feed in layer.feeds)
+        for at, layer in enumerate(network.layers)
+    )
 
 
 def _peak(
     layer: StreamLayer, feed: StreamLayer, timing: LayerTiming, feeding: LayerTiming, interval: int
 ) -> int:
-    if feed.positions == 1:
-        return feed.maps
-    wide = feed.output_size[1]
-    first = (first_needed(layer, 0)[:, None] * wide + first_needed(layer, 1)[None, :]).ravel()
     # What a later position still reads cannot be freed, also where a row of windows begins further left.
-    kept = np.minimum.accumulate(first[::-1])[::-1]
+    kept = np.zeros(layer.positions, dtype=np.int64)
+    if feed.positions > 1:
+        wide = feed.output_size[1]
+        first = (first_needed(layer, 0)[:, None] * wide + first_needed(layer, 1)[None, :]).ravel()
+        kept = np.minimum.accumulate(first[::-1])[::-1]
     done = timing.start + (np.arange(layer.positions, dtype=np.int64) + 1) * timing.z_out
     arrived = np.zeros(layer.positions, dtype=np.int64)
     frames = (timing.start + timing.latency - feeding.start) // interval + 1
