@@ -28,6 +28,7 @@ RUNS = "runs of fused layers follow the order of the layers"
 MODE = "the allocation is of the mode that is asked for"
 PLACED = "every layer stands on PEs of its own, as many as it has"
 CONNECTED = "a layer's PEs are connected"
+GENERATED = "every stream from or to the outside has an address generator"
 
 
 @dataclass(frozen=True)
@@ -176,7 +177,11 @@ def _placed(problem: AllocationProblem, allocation: Allocation) -> Iterator[Brok
         elif not _connected(region, machine.neighbours):
             yield BrokenRule(CONNECTED, layers[position].name, len(region))
     together = {at: number for number, group in enumerate(allocation.shared) for at in group}
-    for members in allocation.parts():
+    for members in _at_once(allocation):
+        streams = sum(_outside(problem, position, members) for position in members)
+        generators = machine.border.address_generators
+        if generators is not None and streams > generators:
+            yield BrokenRule(GENERATED, layers[members[0]].name, streams - generators)
         owner: dict[Pe, int] = {}
         for position in members:
             for pe in regions[position]:
@@ -186,6 +191,25 @@ def _placed(problem: AllocationProblem, allocation: Allocation) -> Iterator[Brok
     for group in allocation.shared:
         if len({regions[at] for at in group}) > 1:
             yield BrokenRule(PLACED, ", ".join(layers[at].name for at in group), len(group))
+
+
+def _at_once(allocation: Allocation) -> Iterator[range]:
+    """The layers that work at the same time; alone, one after another, in the mode layer by layer."""
+    for members in allocation.parts():
+        if allocation.mode == "layer-by-layer":
+            yield from (range(at, at + 1) for at in members)
+        else:
+            yield members
+
+
+def _outside(problem: AllocationProblem, position: int, members: range) -> int:
+    """Streams of a layer from and to the buffers: weights, maps that are not made now, maps for later or the host."""
+    layers = problem.network.layers
+    made_now = {feed for feed in layers[position].feeds if feed in members}
+    readers = [at for at, layer in enumerate(layers) if position in layer.feeds]
+    read_now = [at for at in readers if at in members]
+    reads_buffers = not made_now or made_now != set(layers[position].feeds)
+    return 1 + reads_buffers + (not readers or read_now != readers)
 
 
 def _connected(region: Sequence[Pe], neighbours: dict[Pe, tuple[Pe, ...]]) -> bool:

@@ -100,7 +100,7 @@ def evaluate(
 
 def pes_used(allocation: Allocation, members: range) -> int:
     """PEs of the layers at ``members``; one that layers share counts once."""
-    repeats = sum(len([at for at in group if at in members]) - 1 for group in allocation.shared)
+    repeats = sum(max(0, len([at for at in group if at in members]) - 1) for group in allocation.shared)
     return sum(allocation.pes[position] for position in members) - repeats
 
 

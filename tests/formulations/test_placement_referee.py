@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mapper.formulations.pe_allocation.problem import AllocationProblem
-from mapper.formulations.pe_allocation.referee import CONNECTED, PLACED, verify
+from mapper.formulations.pe_allocation.referee import CONNECTED, GENERATED, PLACED, verify
 from mapper.models.pe_allocation.allocation import Allocation, Placement
 from tests.solver.placement_oracle import Regions, allocation_of, array_of, network_of
 
@@ -67,3 +67,17 @@ def test_layers_that_share_must_stand_on_the_same_pe_and_no_other_layer_may() ->
     assert faults(apart, pes=(1, 1, 3), shared=((0, 1),)) == [(PLACED, "conv0, conv1", 2)]
     assert faults(together, pes=(1, 1, 3), shared=((0, 1),)) == []
     assert faults(together, pes=(1, 1, 3)) == [(PLACED, "conv0, conv1", 1)]
+
+
+def test_more_streams_from_and_to_the_outside_than_address_generators_are_named() -> None:
+    given = allocation_of(2, 1, 3, placement=Placement(GOOD))
+    # Weights for three layers, the frame, the results.
+    for generators, excess in ((5, []), (3, [2])):
+        problem = AllocationProblem(CHAIN, array_of(2, 3, generators=generators))
+        found = verify(problem, given).broken
+        assert [rule.size for rule in found if rule.rule == GENERATED] == excess
+
+
+def test_layer_by_layer_every_layer_may_stand_anywhere() -> None:
+    everywhere: Regions = (((0, 0), (1, 0)), ((0, 0),), ((0, 0), (0, 1), (0, 2)))
+    assert faults(everywhere, mode="layer-by-layer") == []

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from mapper.arch.tcpa import tcpa_from_document, tcpa_preset
 from mapper.models.pe_allocation.allocation import Placement
+from mapper.models.pe_allocation.cost import pes_used
 from mapper.models.pe_allocation.placement import placement_json
 from mapper.models.pe_allocation.stream_plan import has_room, stream_plan
 from mapper.models.pe_allocation.wiring import wiring
@@ -128,3 +129,8 @@ def test_an_array_that_its_links_leave_in_two_parts_is_refused() -> None:
     document["links"] = ["diagonal"]
     with pytest.raises(InputError, match="diagonal ones alone"):
         tcpa_from_document(document, "test")
+
+
+def test_a_shared_pe_counts_in_the_run_of_its_layers_alone() -> None:
+    mixed = allocation_of(1, 1, 2, mode="mixed", shared=((0, 1),), segments=(0, 2), on_chip=(True,))
+    assert [pes_used(mixed, members) for members in mixed.parts()] == [1, 2]
