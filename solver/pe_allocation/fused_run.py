@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,7 @@ from mapper.solver.method import Effort
 from mapper.solver.pareto import pareto
 
 Column = npt.NDArray[np.int64]
+Picks = npt.NDArray[np.int16]
 FAR = 1 << 62
 """Beyond every number of cycles."""
 
@@ -41,6 +43,34 @@ class RunPoint:
     z_out: tuple[int, ...]
 
 
+@dataclass(frozen=True, eq=False)
+class RunFront:
+    """The Pareto set of the run of layers from ``first`` on, PEs ascending: rows of PEs, interval and cycles, and for
+    each the layers' picks among what is ``offered``."""
+
+    problem: AllocationProblem
+    first: int
+    rows: Column
+    picks: Picks
+    offered: tuple[tuple[Choice, ...], ...]
+
+    def point(self, row: int) -> RunPoint:
+        """One point in full."""
+        chosen = tuple(left[pick] for left, pick in zip(self.offered, self.picks[row], strict=True))
+        paces: list[int] = []
+        for at, choice in enumerate(chosen, self.first):
+            layer = self.problem.network.layers[at]
+            idle = self.problem.pin(layer).throttle
+            fed = max((paces[feed - self.first] for feed in layer.feeds if feed >= self.first), default=0)
+            paces.append(max(choice.cycles, layer.new_pixels * fed) if idle is None else choice.cycles + idle)
+        pes, interval, cycles = (int(value) for value in self.rows[row])
+        return RunPoint(pes, interval, cycles, chosen, tuple(paces))
+
+    def points(self) -> tuple[RunPoint, ...]:
+        """All of them."""
+        return tuple(map(self.point, range(len(self.rows))))
+
+
 @dataclass(frozen=True)
 class Scope:
     """What is asked of a run: the most PEs and cycles between frames (None: no limit). ``whole``: the run is all of
@@ -54,14 +84,10 @@ class Scope:
 
 @dataclass(frozen=True)
 class _Labels:
-    """Labels after a layer: PEs, interval, latest end, then z and t of each layer in ``ahead``; how they came about."""
+    """Labels after a layer: PEs, interval, latest end, then z and t of each layer in ``ahead``."""
 
     rows: Column
     ahead: tuple[int, ...]
-    parent: Column
-    choice: Column
-    pace: Column
-    before: _Labels | None
 
 
 def useful_choices(problem: AllocationProblem, position: int) -> tuple[Choice, ...]:
@@ -80,9 +106,9 @@ def useful_choices(problem: AllocationProblem, position: int) -> tuple[Choice, .
 
 def grow(
     problem: AllocationProblem, first: int, scope: Scope, effort: Effort
-) -> Iterator[tuple[int, tuple[RunPoint, ...]]]:
-    """For each layer ``last`` from ``first`` on the Pareto set of the run from ``first`` to ``last``, PEs ascending;
-    ends where no run fits, or when the effort does."""
+) -> Iterator[tuple[int, RunFront]]:
+    """For each layer ``last`` from ``first`` on the Pareto set of the run from ``first`` to ``last``; ends where no run
+    fits, or when the effort does."""
     sweep = _Sweep(problem, first, scope)
     count = len(problem.network.layers)
     labels = sweep.start()
@@ -93,7 +119,7 @@ def grow(
         if not len(labels.rows):
             return
         if not scope.whole or position == count - 1:
-            yield position, sweep.points(labels, position)
+            yield position, sweep.front(labels, position)
 
 
 class _Sweep:
@@ -111,6 +137,9 @@ class _Sweep:
                 after += min((choice.pes for choice in self.choices[at]), default=FAR)
         sizes = (self.low[at] * self.network.layers[at].positions for at in every)
         self.floor = max(sizes) if scope.whole else 0
+        # How the labels after each layer came about: from which of those before, and by which pick.
+        self.parent: list[npt.NDArray[np.int32]] = []
+        self.pick: list[Picks] = []
 
     def _least_paces(self) -> dict[int, int]:
         """The least z_out of every layer, fed by layers of the run."""
@@ -124,8 +153,7 @@ class _Sweep:
     def start(self) -> _Labels:
         rows = np.zeros((1, 3), dtype=np.int64)
         rows[0, 1] = self.floor
-        none = np.zeros(0, dtype=np.int64)
-        return _Labels(rows, (), none, none, none, None)
+        return _Labels(rows, ())
 
     def step(self, labels: _Labels, position: int) -> _Labels:
         """The labels after the layer at ``position``."""
@@ -144,7 +172,7 @@ class _Sweep:
             fits &= cycles >= fed[:, None]
         if self.scope.whole and self.scope.longest is not None:
             fits &= pace * layer.positions <= self.scope.longest
-        parent, choice = np.nonzero(fits)
+        parent, pick = np.nonzero(fits)
         now, z = rows[parent], pace[fits]
         start = started[parent]
         columns = [pes[fits], now[:, 1], now[:, 2]]
@@ -164,21 +192,17 @@ class _Sweep:
             columns += [rate, begin]
         grown = np.stack(columns, axis=1)
         kept = pareto(grown)
-        return _Labels(grown[kept], ahead, parent[kept], choice[kept], z[kept], labels)
+        self.parent.append(parent[kept].astype(np.int32))
+        self.pick.append(pick[kept].astype(np.int16))
+        return _Labels(grown[kept], ahead)
 
-    def points(self, labels: _Labels, last: int) -> tuple[RunPoint, ...]:
+    def front(self, labels: _Labels, last: int) -> RunFront:
         """The Pareto set of the run that ends with ``last``."""
-        found = []
-        for at in pareto(labels.rows[:, :3]):
-            chosen: list[Choice] = []
-            paces: list[int] = []
-            behind: _Labels | None = labels
-            place = int(at)
-            for position in range(last, self.first - 1, -1):
-                assert behind is not None
-                chosen.append(self.choices[position][behind.choice[place]])
-                paces.append(int(behind.pace[place]))
-                place, behind = int(behind.parent[place]), behind.before
-            pes, interval, cycles = (int(value) for value in labels.rows[at, :3])
-            found.append(RunPoint(pes, interval, cycles, tuple(chosen[::-1]), tuple(paces[::-1])))
-        return tuple(found)
+        kept = pareto(labels.rows[:, :3])
+        picks = np.zeros((len(kept), last + 1 - self.first), dtype=np.int16)
+        place: npt.NDArray[np.signedinteger[Any]] = kept
+        for step in reversed(range(picks.shape[1])):
+            picks[:, step] = self.pick[step][place]
+            place = self.parent[step][place]
+        offered = tuple(self.choices[at] for at in range(self.first, last + 1))
+        return RunFront(self.problem, self.first, labels.rows[kept, :3], picks, offered)
