@@ -95,7 +95,7 @@ def _result(lines: list[str], log: str, effort: Effort) -> CbcResult:
         if isinstance(expression, pulp.LpVariable):
             return round(values.get(expression.name, 0.0))
         constant = round(expression.constant)
-        total: int = constant + sum(round(c) * value_of(v) for v, c in expression.items())
+        total: int = constant + sum(int(c) * value_of(v) for v, c in expression.items())
         return total
 
     if said.startswith(("Infeasible", "Integer infeasible")):

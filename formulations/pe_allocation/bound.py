@@ -105,3 +105,16 @@ def least_interval(problem: AllocationProblem, pes: int) -> int | None:
 def _fits(problem: AllocationProblem, interval: int, pes: int) -> bool:
     fewest = fewest_pes(problem, interval)
     return fewest is not None and fewest <= pes
+
+
+def interval_weights(problem: AllocationProblem) -> tuple[int, ...]:
+    """For every layer the cycles between frames that each of its cycles for a position asks for: its own positions, or
+    those of a layer behind it whose pace Eq. 9 ties to it."""
+    network = problem.network
+    weights = [layer.positions for layer in network.layers]
+    if problem.model != "streaming":
+        for position in reversed(range(len(weights))):
+            for reader in network.readers[position]:
+                behind = network.layers[reader].new_pixels * weights[reader]
+                weights[position] = max(weights[position], behind)
+    return tuple(weights)

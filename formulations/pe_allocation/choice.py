@@ -54,9 +54,12 @@ def _useful_units(layer: StreamLayer, most: int) -> tuple[int, ...]:
     return tuple(at + 1 for at, share in enumerate(shares) if share not in shares[:at])
 
 
-def paces(problem: AllocationProblem, chosen: Sequence[Choice], groups: Groups = ()) -> tuple[int, ...]:
+def paces(
+    problem: AllocationProblem, chosen: Sequence[Choice], groups: Groups = (), matched: bool = False
+) -> tuple[int, ...]:
     """The least z_out of chosen layers that starve none (Eq. 9, Fig. 7) and let groups take turns; pinned idle cycles
-    as they are pinned."""
+    as they are pinned. The streaming model knows no Eq. 9; ``matched`` keeps it there too, since a layer that does not
+    run ahead of its pixels can start earlier, and so can those behind it."""
     layers = problem.network.layers
     busy = [0] * len(layers)
     for group in groups:
@@ -67,7 +70,7 @@ def paces(problem: AllocationProblem, chosen: Sequence[Choice], groups: Groups =
     for position, (layer, choice) in enumerate(zip(layers, chosen, strict=True)):
         idle = problem.pin(layer).throttle
         fed = 0
-        if problem.model != "streaming":
+        if matched or problem.model != "streaming":
             fed = layer.new_pixels * max((found[feed] for feed in layer.feeds), default=0)
         least = max(choice.cycles, fed, busy[position])
         found.append(least if idle is None else choice.cycles + idle)

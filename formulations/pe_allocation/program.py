@@ -14,7 +14,7 @@ from typing import Any
 import pulp
 
 from mapper.formulations.formulation import Formulation, family, index_set, objective, variables
-from mapper.formulations.pe_allocation.choice import Groups, allocation_of, paces
+from mapper.formulations.pe_allocation.choice import allocation_of, paces
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program_instance import (
     GOALS,
@@ -100,6 +100,15 @@ class AllocationProgram(Formulation):
         self.cycles = self._above("cycles", *self.of.cycles)
         self.pes = self._above("pes", *self.of.pes)
 
+    @variables(r"y_{i,q,r} \in \{0, 1\} \quad r \le i")
+    def shared_pes(self) -> None:
+        """Where layers may share: whether layer i with choice q, of one PE, works on the PE of layer r, the first of
+        those on it."""
+        self.y = {
+            place: self._variable("y_{}_{}_{}".format(*place), 1, "Binary")
+            for place in self.of.sharing_places()
+        }
+
     @family(r"\sum_{q \in Q_i} x_{i,q} = 1 \quad \forall i")
     def one_choice(self) -> None:
         """Every layer gets one choice."""
@@ -156,34 +165,56 @@ class AllocationProgram(Formulation):
     @family(r"L \ge t_i + R_{i+1} C_{i+1} z_i \quad \forall i \text{ that no layer reads}")
     def frame_latency(self) -> None:
         """The frame is done when the last layer is (Eq. 12); in the streaming model any layer may be the last."""
-        last = range(len(self.layers)) if self.of.is_streaming else self.of.problem.network.sinks
-        for i in last:
+        for i in self.of.last_layers:
             self.model += self.cycles >= self.t[i] + self.layers[i].positions * self.z[i]
+
+    @family(r"\sum_r y_{i,q,r} = x_{i,q},\quad \sum_q y_{i,q,r} \le \sum_{q} y_{r,q,r}")
+    def one_place(self) -> None:
+        """A layer of one PE works on its own or on that of a layer before, which does so itself."""
+        for (i, q), places in self.of.places_of(self.y).items():
+            self.model += pulp.lpSum(places) == self.x[i][q]
+        for (i, r), literals in self._at_leader().items():
+            if i != r:
+                self.model += pulp.lpSum(literals) <= pulp.lpSum(self.of.leading(self.y, r))
+
+    @family(
+        r"R_{i+1} C_{i+1} z_i \ge W_r - \bar W (1 - \sum_q y_{i,q,r}), \quad W_r = \sum_{k,q} w_{k,q} y_{k,q,r}"
+    )
+    def turns(self) -> None:
+        """The work W of all layers on a shared PE fits the time that each of them takes for a frame."""
+        work = {
+            r: pulp.lpSum(cycles * y for cycles, y in terms) for r, terms in self.of.work_on(self.y).items()
+        }
+        most = self.of.interval[1]
+        for (i, r), literals in self._at_leader().items():
+            positions, low = self.layers[i].positions, self.of.pace[i][0]
+            free = (most - positions * low) * (1 - pulp.lpSum(literals))
+            self.model += positions * self.z[i] >= work[r] - free
+
+    def _at_leader(self) -> dict[tuple[int, int], list[Any]]:
+        """Literals of a layer's working on the PE of another, whatever its choice."""
+        found: dict[tuple[int, int], list[Any]] = {}
+        for (i, _, r), literal in self.y.items():
+            found.setdefault((i, r), []).append(literal)
+        return found
 
     @family(r"\sum_i \sum_q q\, x_{i,q} \le P")
     def array_size(self) -> None:
-        """The layers' PEs are no more than there are."""
-        used = [
-            c.pes * x
-            for left, xs in zip(self.of.choices, self.x, strict=True)
-            for c, x in zip(left, xs, strict=True)
-        ]
-        self.model += pulp.lpSum(used) <= self.pes
+        """The layers' PEs are no more than there are; a shared one counts once, by its first layer's y."""
+        self.model += pulp.lpSum(self.of.used_pes(self.x, self.y)) <= self.pes
 
     @objective(r"\min \Lambda,\ L \text{ or } P")
     def least(self) -> None:
         """The least of one quantity; those that break ties follow in programs of their own, with it as a limit."""
-        goals = {"interval": self.interval, "cycles": self.cycles, "pes": self.pes, "units": self._units()}
+        goals = {
+            "interval": self.interval,
+            "cycles": self.cycles,
+            "pes": self.pes,
+            "units": pulp.lpSum(self.of.used_units(self.x)),
+        }
         goal = goals[self.of.goal]
         self.least_goal = round(goal.constant)
         self.model.setObjective(goal - self.least_goal)
-
-    def _units(self) -> Any:
-        return pulp.lpSum(
-            c.units * x
-            for left, xs in zip(self.of.choices, self.x, strict=True)
-            for c, x in zip(left, xs, strict=True)
-        )
 
     def extract(self, value_of: Callable[[Any], int]) -> Allocation:
         """The allocation of a solution. Paces are the least for its choices, or what was solved for where taking
@@ -192,7 +223,7 @@ class AllocationProgram(Formulation):
             next((c for c, x in zip(left, xs, strict=True) if value_of(x)), left[0])
             for left, xs in zip(self.of.choices, self.x, strict=True)
         ]
-        groups = self.groups(value_of)
+        groups = self.of.groups(self.y, value_of)
         z_out = paces(self.of.problem, chosen, groups)
         if self.of.is_streaming:
             z_out = tuple(
@@ -200,10 +231,6 @@ class AllocationProgram(Formulation):
                 for least, z, layer in zip(z_out, self.z, self.layers, strict=True)
             )
         return allocation_of(self.of.problem, chosen, z_out, groups)
-
-    def groups(self, value_of: Callable[[Any], int]) -> Groups:
-        """Layers that take turns on a PE."""
-        return ()
 
     def _variable(self, name: str, most: int | None, category: str) -> Any:
         self._columns += 1

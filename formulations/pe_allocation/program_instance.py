@@ -7,14 +7,18 @@ argument in integers.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
-from mapper.formulations.pe_allocation.bound import fewest_pes, least_interval, most_interval
-from mapper.formulations.pe_allocation.choice import Choice, choices
+from mapper.formulations.pe_allocation.bound import fewest_pes, least_interval
+from mapper.formulations.pe_allocation.choice import Choice, Groups
 from mapper.formulations.pe_allocation.problem import AllocationProblem
-from mapper.formulations.pe_allocation.program_delay import Line, delay_lines, least_delay
+from mapper.formulations.pe_allocation.program_delay import Line, delay_lines
+from mapper.formulations.pe_allocation.program_narrowing import Narrowing
 
+Place = tuple[int, int, int]
+"""A layer, the number of its choice, and the layer on whose PE it works."""
 Goal = Literal["interval", "cycles", "pes", "units"]
 GOALS: dict[str, tuple[Goal, ...]] = {
     "throughput": ("interval", "cycles", "pes"),
@@ -61,6 +65,65 @@ class AllocationInstance:
     def is_streaming(self) -> bool:
         return self.problem.model == "streaming"
 
+    @property
+    def last_layers(self) -> Sequence[int]:
+        """Layers that may end last: those that no layer reads, or any in the streaming model."""
+        return range(len(self.choices)) if self.is_streaming else self.problem.network.sinks
+
+    def sharing_places(self) -> Iterator[Place]:
+        """Where layers of one PE can work, if they share: on their own PE or on that of one before."""
+        if not self.problem.sharing:
+            return
+        single = [(i, q) for i, left in enumerate(self.choices) for q, c in enumerate(left) if c.pes == 1]
+        for i, q in single:
+            for r in sorted({leader for leader, _ in single if leader <= i}):
+                yield i, q, r
+
+    def used_pes(self, x: Sequence[Sequence[Any]], y: Mapping[Place, Any]) -> list[Any]:
+        """Terms of the PEs in use; one that layers share counts once, by its first layer."""
+        alone = [
+            choice.pes * literal
+            for left, literals in zip(self.choices, x, strict=True)
+            for choice, literal in zip(left, literals, strict=True)
+            if not (y and choice.pes == 1)
+        ]
+        return alone + [literal for (i, _, r), literal in y.items() if i == r]
+
+    def used_units(self, x: Sequence[Sequence[Any]]) -> list[Any]:
+        """Terms of the functional units in use."""
+        return [
+            choice.units * literal
+            for left, literals in zip(self.choices, x, strict=True)
+            for choice, literal in zip(left, literals, strict=True)
+        ]
+
+    def places_of(self, y: Mapping[Place, Any]) -> dict[tuple[int, int], list[Any]]:
+        """Literals of the places of every layer and choice."""
+        found: dict[tuple[int, int], list[Any]] = {}
+        for (i, q, _), literal in y.items():
+            found.setdefault((i, q), []).append(literal)
+        return found
+
+    def leading(self, y: Mapping[Place, Any], leader: int) -> list[Any]:
+        """Literals of a layer's being the first on its PE."""
+        return [literal for (i, _, r), literal in y.items() if i == r == leader]
+
+    def work_on(self, y: Mapping[Place, Any]) -> dict[int, list[tuple[int, Any]]]:
+        """For the PE of every first layer: cycles that each layer on it works for a frame, and its literal."""
+        found: dict[int, list[tuple[int, Any]]] = {}
+        for (i, q, r), literal in y.items():
+            work = self.choices[i][q].cycles * self.problem.network.layers[i].positions
+            found.setdefault(r, []).append((work, literal))
+        return found
+
+    def groups(self, y: Mapping[Place, Any], value_of: Callable[[Any], int]) -> Groups:
+        """The layers that share a PE in a solution."""
+        members: dict[int, list[int]] = {}
+        for (i, _, r), literal in y.items():
+            if value_of(literal):
+                members.setdefault(r, []).append(i)
+        return tuple(tuple(group) for _, group in sorted(members.items()) if len(group) > 1)
+
     def lines(self, position: int, feed: int) -> tuple[Line, ...]:
         """The start of a layer behind that of ``feed``: at least a*z_feed - b*z_out for every (a, b)."""
         layers = self.problem.network.layers
@@ -71,180 +134,29 @@ class AllocationInstance:
 
 def instance_of(problem: AllocationProblem, goal: Goal, limits: Limits) -> AllocationInstance:
     """The instance, reduced until nothing changes."""
-    narrowing = _Narrowing(problem, limits, goal)
-    while narrowing.possible and narrowing.step():
+    left = Narrowing(problem, limits, goal)
+    while left.possible and left.step():
         pass
-    return narrowing.instance(goal)
-
-
-class _Narrowing:
-    """Ranges and choices while they shrink."""
-
-    def __init__(self, problem: AllocationProblem, limits: Limits, goal: Goal) -> None:
-        self.problem, self.limits, self.goal = problem, limits, goal
-        self.layers = problem.network.layers
-        self.streaming = problem.model == "streaming"
-        self.choices = [choices(problem, layer) for layer in self.layers]
-        self.possible = all(self.choices)
-        slowest = most_interval(problem)
-        self.longest = min(slowest, limits.interval) if limits.interval is not None else slowest
-        if self.streaming and limits.cycles is not None:
-            # Here taking longer may let a reader start earlier, so that only limits say how long is too long.
-            self.longest = limits.interval if limits.interval is not None else limits.cycles
-        self.low = [0] * len(self.layers)
-        self.high = [self.longest // layer.positions for layer in self.layers]
-        self.head = [0] * len(self.layers)
-
-    def step(self) -> bool:
-        """Narrow once; whether anything changed."""
-        before = ([len(left) for left in self.choices], list(self.low), list(self.high))
-        self._raise_low()
-        self._lower_high()
-        if self.possible:
-            self._leave_out()
-        return self.possible and before != ([len(left) for left in self.choices], self.low, self.high)
-
-    def _idle(self, position: int) -> int | None:
-        return self.problem.pin(self.layers[position]).throttle
-
-    def _raise_low(self) -> None:
-        for position, layer in enumerate(self.layers):
-            least = min(choice.cycles for choice in self.choices[position]) + (self._idle(position) or 0)
-            if not self.streaming:
-                least = max([least, *(layer.new_pixels * self.low[feed] for feed in layer.feeds)])
-            self.low[position] = max(self.low[position], least)
-        for position, layer in enumerate(self.layers):
-            self.head[position] = max(
-                (self.head[feed] + self._delay(position, feed) for feed in layer.feeds), default=0
-            )
-            self.head[position] = max(0, self.head[position])
-
-    def _delay(self, position: int, feed: int) -> int:
-        if not self.streaming:
-            return self.layers[position].new_pixels * self.low[feed]
-        return least_delay(self.layers[position], self.layers[feed], self.low[feed], self.high[position])
-
-    def _lower_high(self) -> None:
-        """Eq. 9 towards readers, and the limit on latency."""
-        network, most = self.problem.network, self.limits.cycles
-        for position in reversed(range(len(self.layers))):
-            layer = self.layers[position]
-            if not self.streaming:
-                for reader in network.readers[position]:
-                    cap = self.high[reader] // self.layers[reader].new_pixels
-                    self.high[position] = min(self.high[position], cap)
-            if most is not None:
-                if self.streaming:
-                    self.high[position] = min(
-                        self.high[position], (most - self.head[position]) // layer.positions
-                    )
-                else:
-                    self.high[position] = self._within(position, most)
-            if self.high[position] < self.low[position]:
-                self.possible = False
-                return
-
-    def _within(self, position: int, most: int) -> int:
-        """The longest pace of a layer at which the latency can be ``most``."""
-        low, high = self.low[position], self.high[position]
-        if high < low or self._through(position, high) <= most:
-            return high
-        if self._through(position, low) > most:
-            return low - 1
-        while low < high:
-            middle = (low + high + 1) // 2
-            if self._through(position, middle) <= most:
-                low = middle
-            else:
-                high = middle - 1
-        return low
-
-    def _through(self, position: int, pace: int) -> int:
-        """The least latency of any path through a layer of this pace."""
-        paces = {position: pace}
-        starts = {position: self.head[position]}
-        worst = 0
-        for at in range(position, len(self.layers)):
-            if at not in paces:
-                feeds = [feed for feed in self.layers[at].feeds if feed in paces]
-                if not feeds:
-                    continue
-                new = self.layers[at].new_pixels
-                paces[at] = max([self.low[at], *(new * paces[feed] for feed in feeds)])
-                starts[at] = max([self.head[at], *(starts[feed] + new * paces[feed] for feed in feeds)])
-            if not self.problem.network.readers[at]:
-                worst = max(worst, starts[at] + paces[at] * self.layers[at].positions)
-        return worst
-
-    def _leave_out(self) -> None:
-        """Choices that are too slow, need too many PEs beside the others' fewest, or are no better than another."""
-        for position in range(len(self.layers)):
-            idle = self._idle(position) or 0
-            high = self.high[position]
-            self.choices[position] = tuple(c for c in self.choices[position] if c.cycles + idle <= high)
-            if not self.choices[position]:
-                self.possible = False
-                return
-        if not self.problem.sharing:
-            fewest = [min(choice.pes for choice in left) for left in self.choices]
-            spare = self.limits.pes - sum(fewest)
-            if spare < 0:
-                self.possible = False
-                return
-            self.choices = [
-                tuple(choice for choice in left if choice.pes <= least + spare)
-                for left, least in zip(self.choices, fewest, strict=True)
-            ]
-        self.choices = [self._undominated(position) for position in range(len(self.layers))]
-
-    def _undominated(self, position: int) -> tuple[Choice, ...]:
-        """Without choices that need no fewer PEs and units than another that is as fast, given that the layer takes
-        its least pace anyhow. What shares a PE is judged by its own work."""
-        left = self.choices[position]
-        floor = 0 if self._idle(position) is not None else self.low[position]
-        if self._idle(position) is not None and not self.streaming:
-            return left
-        kept: list[Choice] = []
-        for choice in sorted(left, key=lambda c: (c.pes, c.units, c.cycles)):
-            for other in kept:
-                shared = self.problem.sharing and other.pes == 1 and choice.pes == 1
-                slow = other.cycles if shared else max(other.cycles, floor)
-                fast = choice.cycles if shared else max(choice.cycles, floor)
-                if other.units <= choice.units and slow <= fast:
-                    break
-            else:
-                kept.append(choice)
-        return tuple(kept)
-
-    def instance(self, goal: Goal) -> AllocationInstance:
-        """What is left."""
-        positions = [layer.positions for layer in self.layers]
-        floor = least_interval(self.problem, self.limits.pes) if self.possible else None
-        least = max(floor or 0, *(low * count for low, count in zip(self.low, positions, strict=True)))
-        fewest = fewest_pes(self.problem, self.longest) if self.possible else None
-        most = self.limits.cycles
-        if most is None:
-            most = sum(self._longest_delay(at) for at in range(len(self.layers))) + self.longest
-        ends = [head + low * count for head, low, count in zip(self.head, self.low, positions, strict=True)]
-        sinks = range(len(self.layers)) if self.streaming else self.problem.network.sinks
-        return AllocationInstance(
-            self.problem,
-            goal,
-            self.limits,
-            tuple(self.choices),
-            tuple(zip(self.low, self.high, strict=True)),
-            tuple((head, most) for head in self.head),
-            (least, self.longest),
-            (max(ends[at] for at in sinks), most),
-            (fewest or 0, self.limits.pes),
-            self.possible and floor is not None and fewest is not None,
-        )
-
-    def _longest_delay(self, position: int) -> int:
-        layer = self.layers[position]
-        if not self.streaming:
-            return layer.new_pixels * max((self.high[feed] for feed in layer.feeds), default=0)
-        ways = [
-            least_delay(layer, self.layers[feed], self.high[feed], self.low[position]) for feed in layer.feeds
-        ]
-        return max(0, *ways) if ways else 0
+    layers = problem.network.layers
+    floor = least_interval(problem, limits.pes) if left.possible else None
+    fewest = fewest_pes(problem, left.longest) if left.possible else None
+    paced = [low * layer.positions for low, layer in zip(left.low, layers, strict=True)]
+    ends = [head + time for head, time in zip(left.head, paced, strict=True)]
+    last = range(len(layers)) if left.streaming else problem.network.sinks
+    most = left.latest_end() if left.limits.cycles is None else left.limits.cycles
+    start = tuple((head, most) for head in left.head)
+    interval, cycles = (max([floor or 0, *paced]), left.longest), (max(ends[at] for at in last), most)
+    pes = (fewest or 0, limits.pes)
+    fits = left.possible and floor is not None and fewest is not None
+    return AllocationInstance(
+        problem,
+        goal,
+        limits,
+        tuple(left.choices),
+        tuple(zip(left.low, left.high, strict=True)),
+        start,
+        interval,
+        cycles,
+        pes,
+        fits and all(low <= high for low, high in (*start, interval, cycles, pes)),
+    )

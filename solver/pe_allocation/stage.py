@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 from mapper.formulations.pe_allocation.bottleneck import why_infeasible
 from mapper.formulations.pe_allocation.bound import cheapest, fewest_pes, least_interval, most_interval
-from mapper.formulations.pe_allocation.choice import allocation_of, paces
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program_instance import (
     GOALS,
@@ -19,9 +17,9 @@ from mapper.formulations.pe_allocation.program_instance import (
 )
 from mapper.formulations.pe_allocation.referee import verify
 from mapper.models.pe_allocation.allocation import Allocation
-from mapper.models.pe_allocation.cost import AllocationCost, evaluate
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Outcome, Progress
+from mapper.solver.pe_allocation.judged import cost_of, floor, in_unit, paced, quantity
 
 Found = Outcome[Allocation]
 
@@ -40,22 +38,6 @@ class Decision:
 Decide = Callable[[AllocationInstance, Effort], Decision]
 
 
-def quantity(problem: AllocationProblem, allocation: Allocation, goal: Goal) -> int:
-    """What ``goal`` counts, from the model."""
-    if goal == "units":
-        return sum(pes * delta for pes, delta in zip(allocation.pes, allocation.delta, strict=True))
-    cost = evaluate(problem.network, problem.machine, allocation, problem.model)
-    found: int = getattr(cost, goal)
-    return found
-
-
-def in_unit(problem: AllocationProblem, goal_value: int) -> int | float:
-    """A value of the objective's goal in the objective's unit: frames per second of an interval."""
-    if problem.objective == "throughput":
-        return float(Fraction(problem.machine.clock_hz, max(1, goal_value)))
-    return goal_value
-
-
 def first_allocation(problem: AllocationProblem) -> Allocation | None:
     """An allocation in closed form without sharing: the least interval for the PEs there are, or for the fewest that
     keep the pace that is asked for."""
@@ -65,10 +47,7 @@ def first_allocation(problem: AllocationProblem) -> Allocation | None:
         pes = fewest_pes(alone, problem.longest_interval or most_interval(alone))
     interval = None if pes is None else least_interval(alone, min(pes, problem.most_pes))
     chosen = None if interval is None else cheapest(alone, interval)
-    if chosen is None:
-        return None
-    found = allocation_of(problem, chosen, paces(problem, chosen))
-    return found if verify(problem, found).valid else None
+    return None if chosen is None else paced(problem, chosen)
 
 
 def staged(problem: AllocationProblem, effort: Effort, decide: Decide) -> Found:
@@ -88,7 +67,7 @@ def staged(problem: AllocationProblem, effort: Effort, decide: Decide) -> Found:
         if found.allocation is None:
             return Outcome(None, None, None, found.stop, found.is_final)
         best = found.allocation
-    bound, proven, stop = _floor(problem, goals[0], limits), False, None
+    bound, proven, stop = floor(problem), False, None
     for goal in goals:
         found = _stage(problem, effort, decide, goal, limits, best)
         best = found.allocation or best
@@ -96,12 +75,12 @@ def staged(problem: AllocationProblem, effort: Effort, decide: Decide) -> Found:
         if goal == goals[0]:
             bound = max(bound, min(value, found.bound or 0))
             proven, stop = bound == value, found.stop
-        effort.report(Progress(problem.value(_cost(problem, best)), in_unit(problem, bound), 0))
+        effort.report(Progress(problem.value(cost_of(problem, best)), in_unit(problem, bound), 0))
         if not found.is_final:
             break
         limits = limits.at_most(goal, value)
     ended: Stop = "complete" if proven else stop or "complete"
-    return Outcome(best, problem.value(_cost(problem, best)), in_unit(problem, bound), ended, proven)
+    return Outcome(best, problem.value(cost_of(problem, best)), in_unit(problem, bound), ended, proven)
 
 
 def _stage(
@@ -131,13 +110,3 @@ def _stage(
         return Decision(best, False, None, decided.stop)
     exact = decided.bound is not None and decided.bound == value
     return Decision(found, decided.is_final and exact, decided.bound, decided.stop)
-
-
-def _floor(problem: AllocationProblem, goal: Goal, limits: Limits) -> int:
-    instance = instance_of(problem, goal, limits)
-    low: int = {"interval": instance.interval, "cycles": instance.cycles, "pes": instance.pes}[goal][0]
-    return low
-
-
-def _cost(problem: AllocationProblem, allocation: Allocation) -> AllocationCost:
-    return evaluate(problem.network, problem.machine, allocation, problem.model)
