@@ -14,13 +14,13 @@ from mapper.models.pe_allocation.stream_plan import StreamPlan
 from mapper.models.pe_allocation.wiring import distances
 from mapper.solver.pe_allocation.way import CALL, Cells, Ways
 
-WORK = 60_000_000
+WORK = 120_000_000
 """Pairs of PEs whose distance is taken at the most: about a second."""
-WORK_OF_A_PE = 1_000_000
+WORK_OF_A_PE = 2_000_000
 """And for each PE of the array: small ones are soon looked through."""
 VISIT = 100
 """What a PE visited to see whether a region is connected costs, in such pairs."""
-WARMTH = (0.6, 0.1)
+WARMTH = (0.5, 0.15)
 """Links that a move may well lose at the beginning, and at the end."""
 
 Regions = tuple[tuple[Pe, ...], ...]
@@ -51,6 +51,8 @@ class Shapes:
         for (a, b), streams in plan.feeds.items():
             self.tied[a].append((b, streams))
             self.tied[b].append((a, streams))
+        self.links = self._links(range(len(regions)))
+        self._before = self.links
 
     def drawn(self, draw: random.Random) -> Move | None:
         """A move at a random place, or None if what it leads to is not connected."""
@@ -78,13 +80,16 @@ class Shapes:
 
     def gain(self, move: Move) -> int:
         """Do ``move``; how many links less there are then."""
-        blocks = [move.block] if move.other is None else [move.block, move.other]
-        before = self._links(blocks)
         self._exchange(move)
-        return before - self._links(blocks)
+        fresh = self._links([move.block] if move.other is None else [move.block, move.other])
+        self._before = {pair: self.links[pair] for pair in fresh}
+        self.links.update(fresh)
+        return sum(self._before.values()) - sum(fresh.values())
 
     def undo(self, move: Move) -> None:
+        """Take back ``move``, the last one that was done."""
         self._exchange(Move(move.block, move.enters, move.leaves, move.other))
+        self.links.update(self._before)
 
     def regions(self) -> Regions:
         return tuple(tuple(sorted(region)) for region in self.cells)
@@ -100,15 +105,17 @@ class Shapes:
             self.arrays[move.other] = _array(self.cells[move.other])
             self.owner[move.leaves] = move.other
 
-    def _links(self, blocks: Sequence[int]) -> int:
-        """Links of all streams from and to ``blocks``."""
-        total = 0
-        for number, block in enumerate(blocks):
-            total += self.plan.outside[block] * min(map(self.border.__getitem__, self.cells[block]))
+    def _links(self, blocks: Sequence[int]) -> dict[tuple[int, int], int]:
+        """Links of all streams from and to ``blocks``, by pairs; those to the buffers by a block twice."""
+        found: dict[tuple[int, int], int] = {}
+        for block in blocks:
+            nearest = min(map(self.border.__getitem__, self.cells[block]))
+            found[block, block] = self.plan.outside[block] * nearest
             for other, streams in self.tied[block]:
-                if other not in blocks[:number]:
-                    total += streams * self.ways.between(self.arrays[block], self.arrays[other])
-        return total
+                pair = (min(block, other), max(block, other))
+                if pair not in found:
+                    found[pair] = streams * self.ways.between(self.arrays[block], self.arrays[other])
+        return found
 
     def _connected(self, region: set[Pe]) -> bool:
         self.ways.work += VISIT * len(region) + CALL // 4
