@@ -42,7 +42,7 @@ def _input(layer: LayerProgram, read: list[Integers]) -> Integers:
 
 def _layer(layer: LayerProgram, data: LayerData, pixels: Integers) -> Integers:
     if layer.rule == "convolution":
-        result = _convolution(layer, data, _windows(layer, pixels, 0))
+        result = _convolution(layer, data, pixels)
     elif layer.rule == "max":
         result = _windows(layer, pixels, -128).max(axis=(4, 5))
     elif layer.rule == "average":
@@ -55,36 +55,44 @@ def _layer(layer: LayerProgram, data: LayerData, pixels: Integers) -> Integers:
     return np.asarray(np.clip(result, -128, 127), dtype=np.int64)
 
 
-def _windows(layer: LayerProgram, pixels: Integers, outside: int) -> Integers:
-    """Frames x output rows x output columns x maps x kernel rows x kernel columns."""
+def _padded(layer: LayerProgram, pixels: Integers, outside: int) -> Integers:
+    """Pixels with all that windows reach around the image."""
     around = [(0, 0)]
-    for axis in (0, 1):
-        span = (layer.kernel[axis] - 1) * layer.dilations[axis] + 1
+    for axis, span in enumerate(_spans(layer)):
         reach = (layer.output_size[axis] - 1) * layer.strides[axis] + span
         around.append((layer.pads[axis], max(0, reach - layer.pads[axis] - layer.size[axis])))
-    padded = np.pad(pixels, (*around, (0, 0)), constant_values=outside)
-    spans = tuple((layer.kernel[axis] - 1) * layer.dilations[axis] + 1 for axis in (0, 1))
-    windows = sliding_window_view(padded, spans, axis=(1, 2))
+    return np.pad(pixels, (*around, (0, 0)), constant_values=outside)
+
+
+def _spans(layer: LayerProgram) -> tuple[int, int]:
+    high, wide = ((layer.kernel[axis] - 1) * layer.dilations[axis] + 1 for axis in (0, 1))
+    return high, wide
+
+
+def _windows(layer: LayerProgram, pixels: Integers, outside: int) -> Integers:
+    """Frames x output rows x output columns x maps x kernel rows x kernel columns."""
+    windows = sliding_window_view(_padded(layer, pixels, outside), _spans(layer), axis=(1, 2))
     (down, across), (high, wide) = layer.strides, layer.output_size
     windows = windows[:, ::down, ::across][:, :high, :wide]
     return windows[..., :: layer.dilations[0], :: layer.dilations[1]]
 
 
-def _convolution(layer: LayerProgram, data: LayerData, windows: Integers) -> Integers:
-    depth, share = layer.depth, layer.group_filters
-    parts = []
-    for group in range(layer.filters // share):
-        own = data.weights[group * share : (group + 1) * share].astype(np.float64)
-        read = windows[:, :, :, group * depth : (group + 1) * depth]
-        # Whole numbers far below 2^53: the sums are exact in any order. Row by row, to keep copies small.
-        rows = [
-            np.tensordot(read[:, row].astype(np.float64), own, axes=([2, 3, 4], [1, 2, 3]))
-            for row in range(read.shape[1])
-        ]
-        parts.append(np.stack(rows, axis=1))
-    sums = np.concatenate(parts, axis=3).astype(np.int64) + data.bias
+def _convolution(layer: LayerProgram, data: LayerData, pixels: Integers) -> Integers:
+    """Tap by tap: the whole image, moved, times the weights of the tap."""
+    (frames, *_, maps), (high, wide), share = pixels.shape, layer.output_size, layer.group_filters
+    padded = _padded(layer, pixels, 0).astype(np.float64)
+    groups = layer.filters // share
+    weights = data.weights.astype(np.float64).reshape(groups, share, layer.depth, *layer.kernel)
+    # Whole numbers far below 2^53: the sums are exact in any order.
+    sums = np.zeros((groups, frames * high * wide, share))
+    for k1, k2 in np.ndindex(*layer.kernel):
+        top, left = k1 * layer.dilations[0], k2 * layer.dilations[1]
+        moved = padded[:, top :: layer.strides[0], left :: layer.strides[1]][:, :high, :wide]
+        by_group = moved.reshape(-1, groups, maps // groups).transpose(1, 0, 2)
+        sums += by_group @ weights[..., k1, k2].transpose(0, 2, 1)
+    whole = sums.transpose(1, 0, 2).reshape(frames, high, wide, layer.filters).astype(np.int64) + data.bias
     unit = 1 << layer.shift
-    return (sums + unit // 2) // unit
+    return (whole + unit // 2) // unit
 
 
 def _elementwise(layer: LayerProgram, data: LayerData, pixels: Integers) -> Integers:
