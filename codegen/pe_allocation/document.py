@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from mapper.arch.tcpa import Pe, TcpaMachine
+from mapper.models.pe_allocation.interconnect import border_side
 from mapper.models.pe_allocation.program import Configuration, LayerProgram, PeProgram, Source
 
 
-def document(configuration: Configuration) -> dict[str, Any]:
+def document(configuration: Configuration, machine: TcpaMachine) -> dict[str, Any]:
     """Global controller, interconnect, buffers, address generators and programs; cycles, words, and PEs as [row,
-    column], null without a placement."""
+    column]. Without a placement PEs and borders are null, and ways empty."""
     layers = configuration.layers
     names = [layer.name for layer in layers]
     return {
@@ -26,27 +28,32 @@ def document(configuration: Configuration) -> dict[str, Any]:
             "shared": [[names[at] for at in group] for group in configuration.shared],
         },
         "interconnect": [stream.to_json() for stream in configuration.streams],
-        "buffers": [buffer for layer in layers for buffer in _buffers(layer, names)],
+        "buffers": [buffer for layer in layers for buffer in _buffers(layer, names, machine)],
         "address_generators": [generator for layer in layers for generator in _generators(layer, names)],
         "programs": {layer.name: _program(layer) for layer in layers},
     }
 
 
-def _buffers(layer: LayerProgram, names: list[str]) -> list[dict[str, Any]]:
+def _buffers(layer: LayerProgram, names: list[str], machine: TcpaMachine) -> list[dict[str, Any]]:
+    def buffer(kind: str, source: str | None, words: int, at: Pe | None) -> dict[str, Any]:
+        side = None if at is None else border_side(machine, at)
+        return {
+            "kind": kind,
+            "layer": layer.name,
+            "from": source,
+            "words": words,
+            "border": side,
+            "border_pe": _pe(at),
+        }
+
     found = []
     if layer.weight_words:
-        found.append(_buffer("weights", layer, None, layer.weight_words, layer.weight_border))
+        found.append(buffer("weights", None, layer.weight_words, layer.weight_border))
     for source in layer.sources:
         if source.feed is not None and source.words is not None:
             kind = "maps" if source.whole else "line"
-            found.append(_buffer(kind, layer, names[source.feed], source.words, source.border))
+            found.append(buffer(kind, names[source.feed], source.words, source.border))
     return found
-
-
-def _buffer(
-    kind: str, layer: LayerProgram, source: str | None, words: int, border: tuple[int, int] | None
-) -> dict[str, Any]:
-    return {"kind": kind, "layer": layer.name, "from": source, "words": words, "border_pe": _pe(border)}
 
 
 def _generators(layer: LayerProgram, names: list[str]) -> list[dict[str, Any]]:
@@ -100,5 +107,5 @@ def _pe_program(program: PeProgram) -> dict[str, Any]:
     }
 
 
-def _pe(pe: tuple[int, int] | None) -> list[int] | None:
+def _pe(pe: Pe | None) -> list[int] | None:
     return None if pe is None else list(pe)

@@ -25,7 +25,7 @@ def generate(problem: AllocationProblem, allocation: Allocation) -> dict[str, st
     configuration = configure(network, machine, allocation, problem.model)
     cost = evaluate(network, machine, allocation, problem.model)
     files = {
-        "configuration.json": json.dumps(document(configuration), allow_nan=False, indent=1) + "\n",
+        "configuration.json": json.dumps(document(configuration, machine), allow_nan=False, indent=1) + "\n",
         "gantt.svg": chart(f"{network.name} on {machine.name}", network.names, cost),
     }
     if allocation.placement is not None:

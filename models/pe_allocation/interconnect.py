@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Sequence
 
-from mapper.arch.tcpa import Pe, TcpaMachine
+from mapper.arch.tcpa import Pe, Side, TcpaMachine
 from mapper.models.pe_allocation.program import Stream
 from mapper.models.pe_allocation.stream_layer import StreamNetwork
 
@@ -32,6 +32,17 @@ def shortest_way(machine: TcpaMachine, sources: Collection[Pe], targets: Collect
                 before[near] = pe
                 waiting.append(near)
     return ()
+
+
+def border_side(machine: TcpaMachine, pe: Pe) -> Side | None:
+    """The border whose buffers ``pe`` reaches, the machine's first of several; None in the middle."""
+    at = {
+        "north": pe[0] == 0,
+        "south": pe[0] == machine.rows - 1,
+        "west": pe[1] == 0,
+        "east": pe[1] == machine.columns - 1,
+    }
+    return next((side for side in machine.border.sides if at[side]), None)
 
 
 def streams(

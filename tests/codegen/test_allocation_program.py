@@ -51,6 +51,8 @@ def test_the_configuration_names_controller_interconnect_buffers_and_generators(
     ]
     words = {(buffer["kind"], buffer["layer"]): buffer["words"] for buffer in document["buffers"]}
     assert words["weights", "conv2"] == 24 * 24 * 9
+    borders = {buffer["layer"]: (buffer["border"], buffer["border_pe"]) for buffer in document["buffers"]}
+    assert borders["conv2"] == ("north", [0, 3]) and borders["conv4"] == ("south", [3, 0])
     assert len([one for one in document["address_generators"] if one["use"] == "weights"]) == 14
     assert [len(document["programs"][name]["pes"]) for name in MNIST.names] == [4, 1, 8, 1, 2]
 
