@@ -37,7 +37,7 @@ def report(problem: AllocationProblem, allocation: Allocation, seed: int = 0) ->
     cost = evaluate(problem.network, problem.machine, allocation, problem.model)
     frames = _frames(configuration, cost)
     data = seeded(configuration, frames, seed)
-    run = simulate(configuration, data, frames)
+    run = simulate(configuration, problem.machine, data, frames)
     expected = reference(configuration, data)
     error = max(int(np.abs(maps - expected[at]).max()) for at, maps in run.outputs.items())
     simulated = _cost(problem, configuration, run)
@@ -61,8 +61,6 @@ def _frames(configuration: Configuration, cost: AllocationCost) -> int:
     """Frames that show the steady state and, where a layer is more than a frame behind another, all that lie
     between."""
     positions = sum(layer.positions for layer in configuration.layers)
-    if positions > MANY_POSITIONS:
-        return 2
     behind = 0
     if configuration.steady:
         for layer, timing in zip(configuration.layers, cost.timed, strict=True):
@@ -70,7 +68,7 @@ def _frames(configuration: Configuration, cost: AllocationCost) -> int:
                 if source.feed is not None:
                     since = timing.start + timing.latency - cost.timed[source.feed].start
                     behind = max(behind, since // cost.interval)
-    return max(FRAMES, behind + 1)
+    return max(FRAMES if positions <= MANY_POSITIONS else 2, behind + 1)
 
 
 def _latency(run: Run) -> int:

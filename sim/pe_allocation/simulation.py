@@ -14,44 +14,19 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from mapper.arch.tcpa import TcpaMachine
 from mapper.models.pe_allocation.program import Configuration, LayerProgram
+from mapper.sim.pe_allocation.channel import conflicts
 from mapper.sim.pe_allocation.data import Data, Integers
 from mapper.sim.pe_allocation.line_buffer import EMPTY, FrameMemory, LineBuffer
 from mapper.sim.pe_allocation.numbers import results
 from mapper.sim.pe_allocation.sharing import Job, lateness
+from mapper.sim.pe_allocation.violation import BUSY, EARLY, LATE, OVERFLOW, STUCK, Violation
 
 BEGIN, END = 0, 1
-
-
-@dataclass(frozen=True)
-class Violation:
-    """What went wrong first between two layers (or in one): how often, and by how much at the most."""
-
-    rule: str
-    place: str
-    cycle: int
-    times: int
-    size: int
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "rule": self.rule,
-            "place": self.place,
-            "cycle": self.cycle,
-            "times": self.times,
-            "size": self.size,
-        }
-
-
-EARLY = "a pixel is read before it has arrived"
-OVERFLOW = "a line buffer has no room for a pixel"
-BUSY = "a layer is started while it still works on the frame before"
-LATE = "a shared PE has not ended a position in its time"
-STUCK = "layers wait for each other"
 
 
 @dataclass(frozen=True)
@@ -67,9 +42,9 @@ class Run:
     violations: tuple[Violation, ...]
 
 
-def simulate(configuration: Configuration, data: Data, frames: int) -> Run:
+def simulate(configuration: Configuration, machine: TcpaMachine, data: Data, frames: int) -> Run:
     """Stream ``frames`` frames of pixels through the array."""
-    return _Array(configuration, data, frames).run()
+    return _Array(configuration, data, frames).run(conflicts(configuration, machine))
 
 
 class _Layer:
@@ -116,7 +91,7 @@ class _Array:
         self.runs = 1 + max(program.run for program in configuration.layers)
         self.sequential = self.runs > 1 or configuration.mode == "layer-by-layer"
 
-    def run(self) -> Run:
+    def run(self, found: tuple[Violation, ...]) -> Run:
         now = 0
         if self.configuration.steady:
             for at, layer in enumerate(self.layers):
@@ -147,9 +122,12 @@ class _Array:
                 for at, layer in enumerate(self.layers)
                 if layer.program.output is not None
             },
-            tuple(
-                Violation(rule, place, cycle, times, size)
-                for (rule, place), (cycle, times, size) in self.found.items()
+            (
+                *found,
+                *(
+                    Violation(rule, place, cycle, times, size)
+                    for (rule, place), (cycle, times, size) in self.found.items()
+                ),
             ),
         )
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mapper.models.pe_allocation import streaming
-from mapper.models.pe_allocation.allocation import Allocation
+from mapper.models.pe_allocation.allocation import Allocation, Placement
 from mapper.models.pe_allocation.configuration import configure
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.program import Configuration, LayerProgram
@@ -19,7 +19,8 @@ from mapper.models.pe_allocation.stream_layer import StreamNetwork
 from mapper.sim.pe_allocation.data import seeded
 from mapper.sim.pe_allocation.reference import reference
 from mapper.sim.pe_allocation.report import report
-from mapper.sim.pe_allocation.simulation import BUSY, EARLY, LATE, OVERFLOW, Run, simulate
+from mapper.sim.pe_allocation.simulation import Run, simulate
+from mapper.sim.pe_allocation.violation import BUSY, EARLY, LATE, OCCUPIED, OVERFLOW, UNLINKED
 from tests.sim.allocation_example import Net, allocated, array, network_called, problem_of
 
 MNIST = network_called("mnist-tcpa")
@@ -33,7 +34,7 @@ def steady(network: StreamNetwork = MNIST, allocation: Allocation = PAPER) -> Co
 def run(configuration: Configuration, frames: int = 3, seed: int = 0) -> tuple[Run, bool]:
     """The run, and whether its outputs are those of the reference (of the configuration as it was made)."""
     data = seeded(configuration, frames, seed)
-    found = simulate(configuration, data, frames)
+    found = simulate(configuration, array(), data, frames)
     expected = reference(configuration, data)
     return found, all(np.array_equal(maps, expected[at]) for at, maps in found.outputs.items())
 
@@ -253,3 +254,43 @@ def test_other_seeds_are_other_frames_and_equal_all_the_same() -> None:
     first, second = (run(configuration, seed=seed) for seed in (1, 2))
     assert first[1] and second[1]
     assert not np.array_equal(first[0].outputs[4], second[0].outputs[4])
+
+
+FIGURE_6 = Placement(
+    (
+        ((0, 0), (0, 1), (1, 0), (1, 1)),
+        ((0, 2),),
+        ((0, 3), (1, 3), (1, 2), (2, 0), (2, 1), (2, 2), (2, 3), (3, 3)),
+        ((3, 2),),
+        ((3, 0), (3, 1)),
+    )
+)
+
+
+def test_the_papers_placement_has_a_way_for_every_stream() -> None:
+    assert not run(steady(allocation=replace(PAPER, placement=FIGURE_6)))[0].violations
+
+
+def test_a_stream_that_jumps_over_a_pe_is_named() -> None:
+    configuration = steady(allocation=replace(PAPER, placement=FIGURE_6))
+    streams = tuple(
+        replace(stream, way=((0, 1), (1, 2))) if stream.target == "pool1" and stream.source else stream
+        for stream in configuration.streams
+    )
+    found, _ = run(replace(configuration, streams=streams))
+    assert [(one.rule, one.place) for one in found.violations] == [(UNLINKED, "conv0 to pool1")]
+
+
+def test_a_layer_without_its_stream_is_named() -> None:
+    configuration = steady(allocation=replace(PAPER, placement=FIGURE_6))
+    streams = tuple(stream for stream in configuration.streams if stream.kind != "frame")
+    found, _ = run(replace(configuration, streams=streams))
+    assert [(one.rule, one.place) for one in found.violations] == [(UNLINKED, "buffers to conv0")]
+
+
+def test_two_layers_on_one_pe_are_named() -> None:
+    crowded = Placement((*FIGURE_6.regions[:3], ((0, 2),), FIGURE_6.regions[4]))
+    found, _ = run(steady(allocation=replace(PAPER, placement=crowded)))
+    assert [(one.rule, one.place) for one in found.violations] == [(OCCUPIED, "pool1, pool3")]
+    taking_turns = replace(PAPER, placement=crowded, shared=((1, 3),))
+    assert not run(steady(allocation=taking_turns))[0].violations
