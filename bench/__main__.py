@@ -18,6 +18,9 @@ BENCHMARKS = (
     "bench.large_graph",
     "bench.network_tuning",
     "bench.tuning_phase",
+    "bench.allocation_proof",
+    "bench.allocation_agreement",
+    "bench.placement",
 )
 
 

@@ -18,9 +18,9 @@ from mapper.solver.pe_allocation.arrangement import arranged
 from mapper.solver.pe_allocation.reshaping import reshaped
 
 MOST_PES = 64
-MOST_PLACES = 1024
-"""The program is solved for grids of so many PEs, and so many pairs of a block and a PE; beyond, what the local moves
-find stands, with the bound by argument."""
+MOST_CLAUSES = 20_000
+"""The program is solved for grids of so many PEs, with so many clauses about the lengths of ways; beyond, what the
+local moves find stands, with the bound by argument."""
 WORK = 1.0
 """Of the program of one run, in the solver's own unit (about a second on a fast core)."""
 
@@ -55,8 +55,7 @@ def placed(plan: StreamPlan, machine: TcpaMachine, work: float = WORK) -> tuple[
     regions, links = arranged(plan, machine, least)
     if links > least:
         regions, links = reshaped(plan, machine, regions, links, least)
-    small = machine.pe_count <= MOST_PES and machine.pe_count * len(plan.blocks) <= MOST_PLACES
-    if links == least or not small:
+    if links == least or not _small(plan, machine, links):
         return regions, least
     # Imported here: what is placed along a path alone needs no solver.
     from mapper.formulations.pe_allocation.placement import PlacementProgram
@@ -70,3 +69,11 @@ def placed(plan: StreamPlan, machine: TcpaMachine, work: float = WORK) -> tuple[
     if result.found:
         regions = program.extract(result.value_of)
     return regions, max(least, min(links, round(result.bound or least)))
+
+
+def _small(plan: StreamPlan, machine: TcpaMachine, links: int) -> bool:
+    """Whether the program for a wiring below ``links`` is worth building."""
+    spare = links - 1 - sum(plan.feeds.values())
+    longest = machine.rows + machine.columns - 2
+    lengths = sum(min(longest, 1 + spare // streams) for streams in plan.feeds.values())
+    return machine.pe_count <= MOST_PES and machine.pe_count * lengths <= MOST_CLAUSES

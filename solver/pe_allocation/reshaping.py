@@ -14,13 +14,15 @@ from mapper.models.pe_allocation.stream_plan import StreamPlan
 from mapper.models.pe_allocation.wiring import distances
 from mapper.solver.pe_allocation.way import CALL, Cells, Ways
 
-WORK = 120_000_000
+WORK = 100_000_000
 """Pairs of PEs whose distance is taken at the most: about a second."""
-WORK_OF_A_PE = 2_000_000
+WORK_OF_A_PE = 1_500_000
 """And for each PE of the array: small ones are soon looked through."""
 VISIT = 100
 """What a PE visited to see whether a region is connected costs, in such pairs."""
-WARMTH = (0.5, 0.15)
+TRIES = 8
+"""PEs that are looked at for one that the other block can take."""
+WARMTH = (0.4, 0.1)
 """Links that a move may well lose at the beginning, and at the end."""
 
 Regions = tuple[tuple[Pe, ...], ...]
@@ -56,27 +58,32 @@ class Shapes:
 
     def drawn(self, draw: random.Random) -> Move | None:
         """A move at a random place, or None if what it leads to is not connected."""
+        self.ways.work += CALL // 4
         block = draw.randrange(len(self.cells))
-        region = self.arrays[block]
-        row, column = region[draw.randrange(len(region))]
-        enters = draw.choice(self.machine.neighbours[int(row), int(column)] or ((int(row), int(column)),))
+        beside = self.machine.neighbours[self._any(block, draw)]
+        if not beside:
+            return None
+        enters = draw.choice(beside)
         other = self.owner.get(enters)
         if other == block:
             return None
-        grown = self.cells[block] | {enters}
-        able = grown - {enters}
-        if other is not None:
-            rest = self.cells[other] - {enters}
-            if rest:
-                able = {pe for pe in able if not rest.isdisjoint(self.machine.neighbours[pe])}
-        if not able:
+        rest = None if other is None else self.cells[other] - {enters}
+        for _ in range(TRIES):
+            leaves = self._any(block, draw)
+            if not rest or any(near in rest for near in self.machine.neighbours[leaves]):
+                break
+        else:
             return None
-        leaves = draw.choice(sorted(able))
-        if not self._connected(grown - {leaves}):
+        if not self._holds(self.cells[block] - {leaves} | {enters}, leaves):
             return None
-        if other is not None and not self._connected(rest | {leaves}):
+        if rest is not None and not self._holds(rest | {leaves}, enters):
             return None
         return Move(block, leaves, enters, other)
+
+    def _any(self, block: int, draw: random.Random) -> Pe:
+        region = self.arrays[block]
+        row, column = region[draw.randrange(len(region))]
+        return int(row), int(column)
 
     def gain(self, move: Move) -> int:
         """Do ``move``; how many links less there are then."""
@@ -117,16 +124,27 @@ class Shapes:
                     found[pair] = streams * self.ways.between(self.arrays[block], self.arrays[other])
         return found
 
-    def _connected(self, region: set[Pe]) -> bool:
-        self.ways.work += VISIT * len(region) + CALL // 4
-        start = next(iter(region))
-        reached, ends = {start}, [start]
-        while ends:
-            for near in self.machine.neighbours[ends.pop()]:
+    def _holds(self, region: set[Pe], gone: Pe) -> bool:
+        """Whether ``region``, which is connected together with ``gone``, is so without."""
+        neighbours = self.machine.neighbours
+        ends = [near for near in neighbours[gone] if near in region]
+        if len(ends) < 2:
+            return True
+        around = set(ends).union(near for end in ends for near in neighbours[end] if near in region)
+        if self._reached(around, ends[0]).issuperset(ends):
+            return True
+        self.ways.work += VISIT * len(region)
+        return len(self._reached(region, ends[0])) == len(region)
+
+    def _reached(self, region: set[Pe], start: Pe) -> set[Pe]:
+        """The PEs of ``region`` that links within it join with ``start``."""
+        reached, open_ends = {start}, [start]
+        while open_ends:
+            for near in self.machine.neighbours[open_ends.pop()]:
                 if near in region and near not in reached:
                     reached.add(near)
-                    ends.append(near)
-        return len(reached) == len(region)
+                    open_ends.append(near)
+        return reached
 
 
 def reshaped(
@@ -139,7 +157,6 @@ def reshaped(
     best, fewest = regions, links
     limit = min(WORK, WORK_OF_A_PE * machine.pe_count)
     while fewest > least and shapes.ways.work < limit:
-        shapes.ways.work += CALL // 4
         move = shapes.drawn(draw)
         if move is None:
             continue

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mapper.arch.tcpa import TcpaMachine
-from mapper.models.pe_allocation.wiring import distances
+from mapper.models.pe_allocation.wiring import way
 
 Cells = NDArray[np.int64]
 """PEs by row and column, n x 2."""
@@ -27,9 +27,10 @@ class Ways:
         """Links of a shortest way between two regions."""
         if {"torus", "diagonal"} <= self.links:
             # Slanted links end at the border and straight ones do not: no formula, so the links are followed.
-            self.work += 100 * self.machine.pe_count
-            away = distances(self.machine, [(int(row), int(column)) for row, column in first])
-            return min(away[int(row), int(column)] for row, column in second)
+            one, other = ([(int(row), int(column)) for row, column in cells] for cells in (first, second))
+            links = way(self.machine, one, other)
+            self.work += CALL * (1 + len(first) + links * links)
+            return links
         self.work += CALL + len(first) * len(second)
         down = np.abs(first[:, None, 0] - second[None, :, 0])
         across = np.abs(first[:, None, 1] - second[None, :, 1])
