@@ -52,8 +52,8 @@ AUTOMATIC: AllocationMethod = Method(
 
 
 def _of_every_mode(method: AllocationMethod) -> AllocationMethod:
-    """A search of layers that work at once, extended to the other modes, each of which has its own exact search, and
-    with a placement as the last step."""
+    """A search of layers that work at once, extended to the other modes: layers one after another have a closed form,
+    the mixed mode has methods of its own by the same names. A placement is the last step."""
 
     def search(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation]:
         from mapper.solver.pe_allocation.placement import place
@@ -61,9 +61,9 @@ def _of_every_mode(method: AllocationMethod) -> AllocationMethod:
         if problem.mode == "layer-by-layer":
             found = replace(sequential(problem, effort), method="closed form")
         elif problem.mode == "mixed":
-            from mapper.solver.pe_allocation.mixed import search_mixed
+            from mapper.solver.pe_allocation.mixed_catalogue import MIXED
 
-            found = replace(search_mixed(problem, effort), method="runs of fused layers")
+            found = MIXED[method.name](problem, effort)
         else:
             found = method.search(problem, effort)
         placed = None if found.mapping is None else place(problem, found.mapping)

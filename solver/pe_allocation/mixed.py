@@ -9,10 +9,11 @@ PEs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from mapper.formulations.pe_allocation.choice import Choice, allocation_of
+from mapper.formulations.pe_allocation.choice import allocation_of
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.models.pe_allocation.allocation import Allocation
 from mapper.models.pe_allocation.cost import evaluate
@@ -111,21 +112,29 @@ def allocation_of_candidate(
     """The allocation of a candidate; maps stay in the buffers as ``most_bytes`` allows (None: there is room)."""
     made_of = candidate.made_of
     if isinstance(made_of, RunPoint):
-        return allocation_of(problem, made_of.chosen, made_of.z_out)
-    chosen: list[Choice] = [choice for point in made_of.points for choice in point.chosen]
-    z_out = [pace for point in made_of.points for pace in point.z_out]
+        return joined(problem, [(0, made_of)], ())
+    runs = list(zip((run.first for run in made_of.runs), made_of.points, strict=True))
+    return with_kept_maps(problem, joined(problem, runs, (False,) * (len(runs) - 1)), most_bytes)
+
+
+def with_kept_maps(problem: AllocationProblem, found: Allocation, most_bytes: int | None) -> Allocation:
+    """The allocation with the maps in the buffers for which ``most_bytes`` leaves room (None: there is enough)."""
+    runs = found.parts()
+    room = None
+    if most_bytes is not None:
+        most = most_bytes // problem.machine.word_bytes
+        room = [most - sum(fused_words(problem.network, run)) for run in runs]
+    return replace(found, on_chip=kept_maps(problem.network, runs, room))
+
+
+def joined(
+    problem: AllocationProblem, runs: Sequence[tuple[int, RunPoint]], on_chip: tuple[bool, ...]
+) -> Allocation:
+    """The allocation of runs, given by their first layers, that follow each other."""
+    chosen = [choice for _, point in runs for choice in point.chosen]
+    z_out = [pace for _, point in runs for pace in point.z_out]
     flat = allocation_of(problem, chosen, z_out)
-    most = None if most_bytes is None else most_bytes // problem.machine.word_bytes
-    room = None if most is None else [most - run.words for run in made_of.runs]
-    runs = [range(run.first, run.last + 1) for run in made_of.runs]
-    return Allocation(
-        "mixed",
-        flat.pes,
-        flat.throttle,
-        flat.delta,
-        segments=tuple(run.start for run in runs),
-        on_chip=kept_maps(problem.network, runs, room),
-    )
+    return replace(flat, segments=tuple(first for first, _ in runs), on_chip=on_chip)
 
 
 def bound_of(problem: AllocationProblem) -> int | float:

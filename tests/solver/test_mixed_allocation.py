@@ -13,17 +13,20 @@ from hypothesis import strategies as st
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.referee import verify
 from mapper.models.pe_allocation.allocation import Allocation
-from mapper.models.pe_allocation.cost import AllocationCost
+from mapper.models.pe_allocation.cost import AllocationCost, evaluate
+from mapper.models.pe_allocation.stream_layer import StreamNetwork
 from mapper.solver.method import Effort
 from mapper.solver.pe_allocation.front import front
-from mapper.solver.pe_allocation.mixed import search_mixed
+from mapper.solver.pe_allocation.mixed import search_mixed, with_kept_maps
 from mapper.solver.pe_allocation.mixed_brute_force import every_mixed, mixed_brute_force
-from tests.solver.random_allocation import problems
+from mapper.solver.pe_allocation.mixed_catalogue import MIXED
+from tests.solver.random_allocation import networks, problems, row
 
 Vector = tuple[int, ...]
 thorough = settings(
     derandomize=True, deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
 )
+brief = settings(thorough, max_examples=12)
 buffers = st.one_of(st.none(), st.integers(1, 150))
 
 
@@ -69,6 +72,43 @@ def test_mixed_mode_finds_the_best_of_all_ways_to_cut(problem: AllocationProblem
         (one,), (other,) = costs(problem, [best.mapping]), costs(problem, [found.mapping])
         assert problem.rank(one) == problem.rank(other)
         assert one.traffic_words <= other.traffic_words
+
+
+@brief
+@given(problems("calculus", 4, pins=True), buffers)
+def test_every_method_agrees_on_mixed_mode(problem: AllocationProblem, room: int | None) -> None:
+    problem = replace(problem, mode="mixed", max_bytes=room)
+    best = mixed_brute_force(problem, Effort())
+    sign = -1 if problem.objective == "throughput" else 1
+    for name in ("auto", "ilp", "cp-sat"):
+        found = MIXED[name](problem, Effort())
+        assert (found.value, found.bound, found.proven) == (best.value, best.bound, True), name
+        if best.mapping is not None and found.mapping is not None:
+            (one,), (other,) = costs(problem, [best.mapping]), costs(problem, [found.mapping])
+            assert problem.rank(one) == problem.rank(other), name
+            assert name != "ilp" or one.traffic_words == other.traffic_words
+    for name in ("greedy", "proportional"):
+        found = MIXED[name](problem, Effort())
+        if found.mapping is not None and found.value is not None and found.bound is not None:
+            assert best.value is not None and sign * found.bound <= sign * best.value <= sign * found.value
+            assert len(list(costs(problem, [found.mapping]))) == 1
+
+
+@thorough
+@given(networks(5), st.sets(st.integers(1, 4)), st.integers(0, 120))
+def test_maps_stay_on_the_chip_where_that_saves_most_traffic(
+    network: StreamNetwork, cuts: set[int], room: int
+) -> None:
+    count = len(network.layers)
+    starts = (0, *(cut for cut in sorted(cuts) if cut < count))
+    base = Allocation("mixed", (1,) * count, (0,) * count, (1,) * count, segments=starts)
+    problem = AllocationProblem(network, row(1), mode="mixed", max_bytes=room)
+    every = [replace(base, on_chip=stays) for stays in product((False, True), repeat=len(starts) - 1)]
+    costed = [evaluate(network, problem.machine, one, "calculus") for one in every]
+    found = evaluate(network, problem.machine, with_kept_maps(problem, every[0], room), "calculus")
+    fitting = [cost.traffic_words for cost in costed if cost.buffer_bytes <= room]
+    if fitting:
+        assert found.buffer_bytes <= room and found.traffic_words == min(fitting)
 
 
 @thorough
