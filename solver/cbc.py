@@ -42,12 +42,15 @@ class CbcResult:
         return self.answer in ("optimal", "feasible")
 
 
-def run_cbc(model: pulp.LpProblem, effort: Effort) -> CbcResult:
-    """Minimise ``model``, whose objective takes whole values only, within ``effort``."""
+def run_cbc(model: pulp.LpProblem, effort: Effort, cuts: bool = True) -> CbcResult:
+    """Minimise ``model``, whose objective takes whole values only, within ``effort``; without ``cuts`` by branch and
+    bound alone."""
     with tempfile.TemporaryDirectory() as folder:
         program, solution, log = (Path(folder) / name for name in ("program.mps", "solution", "log"))
         model.writeMPS(str(program))
         command = [pulp.PULP_CBC_CMD.pulp_cbc_path, str(program), "-ratio", "0", "-allow", "0"]
+        if not cuts:
+            command += ["-cuts", "off"]
         left = effort.seconds_left()
         if left is not None:
             command += ["-sec", f"{left:.2f}", "-timeMode", "elapsed"]

@@ -62,6 +62,13 @@ class AllocationInstance:
     possible: bool
 
     @property
+    def least(self) -> int:
+        """A lower bound of the goal by these arguments."""
+        if self.goal == "units":
+            return sum(min(choice.units for choice in left) for left in self.choices)
+        return {"interval": self.interval, "cycles": self.cycles, "pes": self.pes}[self.goal][0]
+
+    @property
     def is_streaming(self) -> bool:
         return self.problem.model == "streaming"
 
@@ -146,7 +153,8 @@ def instance_of(problem: AllocationProblem, goal: Goal, limits: Limits) -> Alloc
     most = left.latest_end() if left.limits.cycles is None else left.limits.cycles
     start = tuple((head, most) for head in left.head)
     interval, cycles = (max([floor or 0, *paced]), left.longest), (max(ends[at] for at in last), most)
-    pes = (fewest or 0, limits.pes)
+    own = 1 if problem.sharing else sum(min((c.pes for c in way), default=1) for way in left.choices)
+    pes = (max(fewest or 0, own), limits.pes)
     fits = left.possible and floor is not None and fewest is not None
     return AllocationInstance(
         problem,

@@ -6,6 +6,7 @@ presolve. Idle cycles are tried where they can help (streaming), up to where the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -35,6 +36,8 @@ class _Best:
 def brute_force(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation]:
     """The best allocation of all, proven, or a proof that there is none; None where there are too many to try."""
     best = _Best()
+    if _size_count(problem) > MOST:
+        return Outcome(None, None, None, "heuristic", False, (REFUSED,), 0)
     stop = _search(problem, effort, best, _unthrottled(problem))
     if stop is None and best.allocation is not None and problem.model == "streaming":
         stop = _search(problem, effort, best, _throttled(problem, best.allocation))
@@ -102,14 +105,44 @@ def _throttled(problem: AllocationProblem, found: Allocation) -> Iterator[Alloca
                 yield _allocation(problem, pes, delta, groups, z_out)
 
 
-def _sizes(problem: AllocationProblem) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    layers = problem.network.layers
-    counts, units = [], []
-    for layer in layers:
+def _ranges(problem: AllocationProblem) -> tuple[list[Sequence[int]], list[Sequence[int]]]:
+    """PE counts and units of every layer."""
+    counts: list[Sequence[int]] = []
+    units: list[Sequence[int]] = []
+    for layer in problem.network.layers:
         pin, most = problem.pin(layer), problem.units(layer)
         counts.append(range(1, min(problem.most_pes, layer.filters) + 1) if pin.pes is None else (pin.pes,))
         free = range(1, most + 1) if problem.free_delta else (most,)
         units.append(free if pin.delta is None else (pin.delta,))
+    return counts, units
+
+
+def _size_count(problem: AllocationProblem) -> int:
+    """How many PE counts and units there are within the array; more than ``MOST`` are not counted to the end."""
+    counts, units = _ranges(problem)
+
+    def price(count: int) -> int:
+        return 0 if problem.sharing and count == 1 else count
+
+    kept_free = sum(min(map(price, options)) for options in counts)
+    by_sum = {0: 1}
+    for options in counts:
+        kept_free -= min(map(price, options))
+        after: dict[int, int] = {}
+        for used, ways in by_sum.items():
+            for count in options:
+                now = used + price(count)
+                if now + kept_free <= problem.most_pes:
+                    after[now] = after.get(now, 0) + ways
+        by_sum = after
+        if sum(by_sum.values()) > MOST:
+            # Each of these leaves enough for the layers to come.
+            break
+    return sum(by_sum.values()) * math.prod(map(len, units))
+
+
+def _sizes(problem: AllocationProblem) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    counts, units = _ranges(problem)
     for pes in _within(counts, problem.most_pes, problem.sharing):
         for delta in product(*units):
             yield pes, delta

@@ -21,7 +21,8 @@ def decide(instance: AllocationInstance, effort: Effort) -> Decision:
 
     program = AllocationProgram(instance)
     program.build()
-    result = run_cbc(program.model, effort)
+    # Cutting planes pay where start times depend on both paces; else they cost more than the nodes that they save.
+    result = run_cbc(program.model, effort, cuts=instance.is_streaming)
     allocation = program.extract(result.value_of) if result.found else None
     bound = None if result.bound is None else result.bound + program.least_goal
     final = result.answer in ("optimal", "infeasible")

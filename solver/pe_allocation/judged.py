@@ -38,8 +38,7 @@ def in_unit(problem: AllocationProblem, goal_value: int) -> int | float:
 def floor(problem: AllocationProblem) -> int:
     """A lower bound of the objective's goal in closed form."""
     goal = GOALS[problem.objective][0]
-    instance = instance_of(problem, goal, Limits(problem.most_pes, problem.longest_interval))
-    return {"interval": instance.interval, "cycles": instance.cycles, "pes": instance.pes}[goal][0]
+    return instance_of(problem, goal, Limits(problem.most_pes, problem.longest_interval)).least
 
 
 def judged(problem: AllocationProblem, allocation: Allocation | None, effort: Effort) -> Outcome[Allocation]:

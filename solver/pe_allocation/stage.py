@@ -99,6 +99,9 @@ def _stage(
     instance = instance_of(problem, goal, limits if now is None else limits.at_most(goal, now))
     if not instance.possible:
         return Decision(best, True, now, "complete")
+    if best is not None and goal != GOALS[problem.objective][0] and now == instance.least:
+        # A tie that the bounds break already.
+        return Decision(best, True, now, "complete")
     decided = decide(instance, effort)
     found = decided.allocation
     if found is not None and not verify(problem, found).valid:

@@ -18,7 +18,7 @@ from tests.solver.random_allocation import problems
 
 Rank = tuple[int, ...] | None
 SLOW = [HealthCheck.too_slow]
-thorough = settings(derandomize=True, deadline=None, max_examples=15, suppress_health_check=SLOW)
+thorough = settings(derandomize=True, deadline=None, max_examples=12, suppress_health_check=SLOW)
 brief = settings(derandomize=True, deadline=None, max_examples=6, suppress_health_check=SLOW)
 
 
