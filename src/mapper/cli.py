@@ -282,6 +282,7 @@ def simulate(
         print(dumped(result), end="")
     else:
         terminal.print_table(*terminal.simulation_rows(result))
+        print("".join(f"{line}\n" for part in result["parts"] for line in part.get("notes", [])), end="")
         print(f"data: seeded integers, seed {seed}", file=sys.stderr)
     agrees = result["outputs_equal"] and result["agrees"]
     if not agrees:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mapper.verb import Comparison, Row, Sweep
 
 SHOWN_SKIPPED = 12
-COMPARED = ("ii", "energy_pj", "cycles")
+COMPARED = ("ii", "energy_pj", "throughput_fps", "cycles", "buffer_bytes")
 """Costs that a simulation shows beside the model's."""
 
 
@@ -290,7 +290,7 @@ def simulation_rows(result: dict[str, Any]) -> tuple[list[str], list[list[str]]]
     """Heading and lines of a simulation: the model's cost beside the simulator's, and what else it reports."""
     first = result["parts"][0]
     keys = [key for key in COMPARED if key in first["cost_simulated"]]
-    physical = "physical" in first
+    physical = "cost" in first.get("physical", {})
     heading = ["part", "outputs", "max error"]
     for key in keys:
         heading += [key, "simulated"]

@@ -175,7 +175,8 @@ class Kind(ABC):
 
     @abstractmethod
     def simulate(self, part: PosedPart, mapping: Any, seed: int) -> dict[str, Any]:
-        """Run one part: ``outputs_equal``, ``max_error``, ``cost_simulated``, ``agrees``, ``physical``."""
+        """Run one part: ``outputs_equal``, ``max_error``, ``cost_simulated``, ``agrees``, where there is something to
+        say ``physical``, and ``notes`` for people."""
 
     @abstractmethod
     def generate(self, part: PosedPart, mapping: Any, seed: int) -> dict[str, str]:
