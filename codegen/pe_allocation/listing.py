@@ -9,7 +9,7 @@ LEGEND = """\
 ; One word of the loop body is issued in every cycle; its slots, one for each functional unit, stand in { | }.
 ; ?n+1<8: the slot is off where that does not hold. Wd, Xd: the next weight and pixel of slot d, from the address
 ; generators (a pixel stays for all m; in groups of filters it is of the group); pixels outside the image are %s.
-; A[m]: the sum of filter (map) m. nop *n: n cycles without work.
+; A[m]: the sum of filter (map) m; an empty one takes its first operand as it is. nop *n: n cycles without work.
 ; affine [a x b | s t] + base mod w: addresses base + i*s + j*t in words for i < a, j < b, j fastest, in a ring of w."""
 
 
@@ -56,8 +56,7 @@ def _source(configuration: Configuration, source: Source) -> list[str]:
 
 def _section(layer: LayerProgram, program: PeProgram) -> list[str]:
     place = "" if program.at is None else f" at [{program.at[0]},{program.at[1]}]"
-    m = program.loops[3]
-    lines = [f"PE {program.number}{place}:    ; filters {_values(m)}"]
+    lines = [f"PE {program.number}{place}:    ; {_share(layer, program)}"]
     if program.weights is not None:
         lines.append(f"  .weights {_affine(program.weights)}")
     lines += [f"  for r = 0..{layer.output_size[0] - 1}", f"  for c = 0..{layer.output_size[1] - 1}"]
@@ -80,11 +79,10 @@ def _slot(layer: LayerProgram, program: PeProgram, slot: int) -> str:
     lanes = layer.scheme == "lanes"
     n, m = program.loops[2], program.loops[3]
     running = m if lanes else n
-    guard = ""
+    guard, offset = "", f"+{slot}" if slot else ""
     if running.first + running.step * (running.count - 1) + slot >= running.limit:
-        guard = f" ?{running.name}+{slot}<{running.limit}"
+        guard = f" ?{running.name}{offset}<{running.limit}"
     pooled = layer.rule in ("max", "average")
-    offset = f"+{slot}" if slot else ""
     if pooled:
         target = f"A[{running.name}{offset}]"
         return f"{'max' if layer.rule == 'max' else 'add'} {target}, X{slot}{guard}"
@@ -104,24 +102,30 @@ def _finish(layer: LayerProgram, program: PeProgram) -> str:
     """What the word with a filter's last products does beside them."""
     k1, k2, n, _ = program.loops
     last = f"k1=={k1.count - 1} k2=={k2.count - 1} n=={n.first + n.step * (n.count - 1)}"
-    result = "A"
+    result, empty = "A", "empty"
     if layer.rule == "convolution":
-        result = f"(A + B[m]) >> {layer.shift}"
+        result, empty = f"(A + B[m] + {1 << layer.shift >> 1}) >> {layer.shift}", "0"
     elif layer.rule == "average":
-        result = f"A / {layer.kernel[0] * layer.kernel[1]}"
+        result, empty = f"round(A / {layer.kernel[0] * layer.kernel[1]})", "0"
     elif layer.rule == "mean":
-        result = f"A / {layer.operands}"
+        result = f"floor(A / {layer.operands})"
     if layer.rectified:
         result = f"relu({result})"
-    return f"out saturate8({result}) ?{last}    ; then A = {'-128' if layer.rule == 'max' else '0'}"
+    return f"out saturate8({result}) ?{last}    ; then A is {empty}"
 
 
-def _values(loop: Loop) -> str:
-    found = [str(loop.first + loop.step * index) for index in range(loop.count)]
-    kept = [value for value in found if int(value) < loop.limit]
+def _share(layer: LayerProgram, program: PeProgram) -> str:
+    """What the PE computes of a position: its filters, or maps."""
+    loop = program.loops[3]
+    slots = range(layer.delta if layer.scheme == "lanes" else 1)
+    found = [loop.first + loop.step * index + slot for index in range(loop.count) for slot in slots]
+    kept = [str(value) for value in found if value < loop.limit]
     if not kept:
-        return "none"
-    return ", ".join(kept if len(kept) <= 6 else [*kept[:3], "...", kept[-1]])
+        return "nothing"
+    if layer.rule in ("max", "average") and layer.scheme == "depth":
+        return f"all {layer.maps} maps"
+    kind = "filters" if layer.rule == "convolution" else "maps"
+    return f"{kind} {', '.join(kept if len(kept) <= 6 else [*kept[:3], '...', kept[-1]])}"
 
 
 def _affine(affine: Affine) -> str:

@@ -52,7 +52,7 @@ def report(problem: AllocationProblem, allocation: Allocation, seed: int = 0) ->
         "agrees": error == 0 and not run.violations and same,
         "frames": frames,
         "violations": [violation.to_json() for violation in run.violations],
-        "physical": _physical(problem, configuration, cost, run),
+        "physical": _physical(problem, configuration, cost, run, simulated),
         "algorithms": compared(problem.network, allocation, seed),
     }
 
@@ -141,9 +141,13 @@ def _last_reader(configuration: Configuration, at: int) -> int:
 
 
 def _physical(
-    problem: AllocationProblem, configuration: Configuration, cost: AllocationCost, run: Run
+    problem: AllocationProblem,
+    configuration: Configuration,
+    cost: AllocationCost,
+    run: Run,
+    measured: dict[str, Any],
 ) -> dict[str, Any]:
-    """Measured values beside the model's."""
+    """Measured values beside the model's; ``limit``: bytes that the buffers may have, None without one."""
     layers = {}
     for at, (layer, timing) in enumerate(zip(configuration.layers, cost.timed, strict=True)):
         start = run.starts[at][0]
@@ -160,9 +164,10 @@ def _physical(
         "timing": "start times of the model" if configuration.steady else "as soon as pixels are there",
         "latency": {"model": cost.cycles, "measured": _latency(run)},
         "interval": {"model": cost.interval, "measured": _interval(run)},
-        "buffer_words": {
-            "calculus": sum(layer.calculus_words for layer in configuration.layers),
-            "measured": sum(map(sum, run.peaks)),
+        "buffer_bytes": {
+            "model": cost.buffer_bytes,
+            "measured": measured["buffer_bytes"],
+            "limit": problem.most_bytes,
         },
         "layers": layers,
     }

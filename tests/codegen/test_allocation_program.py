@@ -23,7 +23,7 @@ PE 1 at [0,1]:    ; filters 1, 5, 9, 13, 17, 21
     for n = 0..0 step 2    ; 1 times
     for m = 1..21 step 4    ; 6 times
       { mac A[m], W0, X0 | mac A[m], W1, X1 ?n+1<1 }
-      out saturate8((A + B[m]) >> 7) ?k1==2 k2==2 n==0    ; then A = 0
+      out saturate8((A + B[m] + 64) >> 7) ?k1==2 k2==2 n==0    ; then A is 0
 """
 
 
@@ -55,6 +55,19 @@ def test_the_configuration_names_controller_interconnect_buffers_and_generators(
     assert borders["conv2"] == ("north", [0, 3]) and borders["conv4"] == ("south", [3, 0])
     assert len([one for one in document["address_generators"] if one["use"] == "weights"]) == 14
     assert [len(document["programs"][name]["pes"]) for name in MNIST.names] == [4, 1, 8, 1, 2]
+
+
+def test_lanes_take_several_filters_at_once() -> None:
+    allocation = allocated(MNIST, *((5,) * 5), mode="layer-by-layer")
+    text = generate(problem_of(MNIST, allocation, model="lanes"), allocation)["pool1.txt"]
+    assert "PE 2:    ; maps 4, 5, 14, 15" in text
+    assert "{ max A[m], X0 ?m<24 | max A[m+1], X1 ?m+1<24 }" in text
+
+
+def test_pes_beyond_the_filters_do_nothing() -> None:
+    allocation = allocated(MNIST, 4, 2, 8, 1, 2)
+    text = generate(problem_of(MNIST, allocation), allocation)["pool1.txt"]
+    assert "PE 0:    ; all 24 maps" in text and "PE 1:    ; nothing" in text
 
 
 def test_layers_that_share_a_pe_say_so() -> None:

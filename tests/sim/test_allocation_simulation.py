@@ -137,6 +137,21 @@ def test_any_network_at_any_pace_streams_as_the_model_says(
     assert alone["cost_simulated"]["cycles"] <= found["cost_simulated"]["cycles"]
 
 
+@settings(derandomize=True, deadline=None, max_examples=20)
+@given(networks(), st.data())
+def test_any_runs_one_after_another_compute_the_same(network: StreamNetwork, data: st.DataObject) -> None:
+    count = len(network.layers)
+    starts = data.draw(st.lists(st.booleans(), min_size=count - 1, max_size=count - 1))
+    segments = (0, *(at + 1 for at, starting in enumerate(starts) if starting))
+    stays = tuple(data.draw(st.booleans()) for _ in segments[1:])
+    allocation = allocated(network, mode="mixed", segments=segments, on_chip=stays)
+    assert report(problem_of(network, allocation), allocation)["agrees"]
+    alone = allocated(network, mode="layer-by-layer")
+    found = report(problem_of(network, alone), alone)
+    assert found["agrees"]
+    assert found["cost_simulated"] == evaluate(network, array(), alone, "calculus").cost_json()
+
+
 @pytest.mark.parametrize("at", [1, 2, 3, 4])
 def test_a_start_one_cycle_too_early_reads_a_pixel_that_is_not_there(at: int) -> None:
     configuration = steady()
