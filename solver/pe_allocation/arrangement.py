@@ -7,7 +7,7 @@ no block needs are gaps of 1, 2, 4, ... PEs that move like blocks.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -85,52 +85,54 @@ def gaps(spare: int) -> list[int]:
 
 
 def arranged(
-    plan: StreamPlan, machine: TcpaMachine, least: int, seed: int = 0
+    plan: StreamPlan, machine: TcpaMachine, least: int, work: int = WORK, seed: int = 0
 ) -> tuple[tuple[tuple[Pe, ...], ...], int]:
-    """The regions of every block and their wiring; the search ends at ``least`` or after a fixed amount of work.
+    """The regions of every block and their wiring; the search ends at ``least`` or after so much work.
 
     The blocks must have room (``has_room``).
     """
     away = distances(machine, sorted(machine.border_pes))
     border: Cells = np.array([away[pe] for pe in machine.all_pes]).reshape(machine.rows, machine.columns)
-    tracks = [Track(plan, machine, border, path) for path in paths_of(plan, machine)]
-    in_flow = [(track.wiring(range(len(track.sizes))), number) for number, track in enumerate(tracks)]
-    value, first = min(in_flow)
-    best, order = tracks[first], list(range(len(tracks[first].sizes)))
+    tracks: list[tuple[int, int, Track]] = []
+    for path in paths_of(plan, machine):
+        track = Track(plan, machine, border, path)
+        flow = list(range(len(track.sizes)))
+        tracks.append((track.wiring(flow), len(tracks), track))
+        if tracks[-1][0] == least:
+            return track.regions(flow), least
+    value, _, best = min(tracks)
+    order = list(range(len(best.sizes)))
     draw = random.Random(seed)
-    for _, number in sorted(in_flow)[:CLIMBED]:
-        track = tracks[number]
+    for _, _, track in sorted(tracks)[:CLIMBED]:
         if value > least and len(track.sizes) > 1:
-            found, links = _climbed(track, least, draw)
+            found, links = _climbed(track, least, draw, work // CLIMBED)
             if links < value:
                 best, order, value = track, found, links
     return best.regions(order), value
 
 
-def paths_of(plan: StreamPlan, machine: TcpaMachine) -> list[tuple[Pe, ...]]:
-    """Paths through the whole grid, and through flat and square parts of it that have enough PEs, in a corner whose
-    sides have buffers if there is one."""
+def paths_of(plan: StreamPlan, machine: TcpaMachine) -> Iterator[tuple[Pe, ...]]:
+    """Paths through flat and square parts of the grid that have enough PEs, in a corner whose sides have buffers if
+    there is one, and through the whole grid."""
     rows, columns, sides = machine.rows, machine.columns, machine.border.sides
     top = 0 if "north" in sides or "south" not in sides else rows
     left = 0 if "west" in sides or "east" not in sides else columns
-    parts = [(rows, columns)]
+    parts: list[tuple[int, int]] = []
     least = -(-plan.pes // columns)
     for high in sorted({min(rows, least * grown // 4) for grown in (4, 6, 10, 16, 32)}):
         narrow = min(columns, -(-plan.pes // high))
         parts += [(high, min(columns, narrow + 3 - (narrow - 1) % 4)), (high, columns)]
-    found = []
-    for high, wide in dict.fromkeys(parts):
+    for high, wide in dict.fromkeys([*parts, (rows, columns)]):
         down, right = (top - high if top else 0), (left - wide if left else 0)
-        found += [tuple((down + r, right + c) for r, c in path) for path in paths(high, wide)]
-    return list(dict.fromkeys(found))
+        yield from (tuple((down + r, right + c) for r, c in path) for path in paths(high, wide))
 
 
-def _climbed(track: Track, least: int, draw: random.Random) -> tuple[list[int], int]:
+def _climbed(track: Track, least: int, draw: random.Random, work: int) -> tuple[list[int], int]:
     """Change the order at random places and keep what is no worse."""
     order = list(range(len(track.sizes)))
     value = track.wiring(order)
     idle = 0
-    limit = track.ways.work + WORK // CLIMBED
+    limit = track.ways.work + work
     while value > least and idle < PATIENCE and track.ways.work < limit:
         changed = _changed(order, draw)
         links = track.wiring(changed)

@@ -6,16 +6,19 @@ strips of a width: wide strips make compact regions, narrow ones regions that re
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from mapper.arch.tcpa import Pe
 
 
-def paths(rows: int, columns: int) -> list[tuple[Pe, ...]]:
+def paths(rows: int, columns: int) -> Iterator[tuple[Pe, ...]]:
     """The paths through strips of columns, and of rows, of every width that divides the grid."""
-    upright = [strips(rows, columns, width) for width in range(1, columns + 1) if columns % width == 0]
-    across = [strips(columns, rows, width) for width in range(1, rows + 1) if rows % width == 0]
-    found = [tuple(path) for path in upright]
-    found += [tuple((row, column) for column, row in path) for path in across]
-    return list(dict.fromkeys(found))
+    for width in range(1, columns + 1):
+        if columns % width == 0:
+            yield tuple(strips(rows, columns, width))
+    for width in range(1, rows + 1):
+        if rows % width == 0:
+            yield tuple((row, column) for column, row in strips(columns, rows, width))
 
 
 def strips(rows: int, columns: int, width: int) -> list[Pe]:

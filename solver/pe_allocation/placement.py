@@ -14,15 +14,14 @@ from mapper.models.pe_allocation.allocation import Allocation, Placement
 from mapper.models.pe_allocation.placement import runs
 from mapper.models.pe_allocation.stream_plan import StreamPlan, has_room, least_wiring
 from mapper.solver.method import Effort
-from mapper.solver.pe_allocation.arrangement import arranged
-from mapper.solver.pe_allocation.reshaping import reshaped
+from mapper.solver.pe_allocation import arrangement, reshaping
 
 MOST_PES = 64
 MOST_CLAUSES = 20_000
 """The program is solved for grids of so many PEs, with so many clauses about the lengths of ways; beyond, what the
 local moves find stands, with the bound by argument."""
 WORK = 1.0
-"""Of the program of one run, in the solver's own unit (about a second on a fast core)."""
+"""Of the programs of all runs, in the solver's own unit (about a second on a fast core)."""
 
 Regions = tuple[tuple[Pe, ...], ...]
 
@@ -41,7 +40,7 @@ def place(problem: AllocationProblem, allocation: Allocation) -> Allocation:
     regions: dict[int, tuple[Pe, ...]] = {}
     total = 0
     for _, plan in asked:
-        found, bound = placed(plan, problem.machine)
+        found, bound = placed(plan, problem.machine, len(asked))
         total += bound
         for block, region in zip(plan.blocks, found, strict=True):
             regions.update(dict.fromkeys(block, region))
@@ -49,12 +48,15 @@ def place(problem: AllocationProblem, allocation: Allocation) -> Allocation:
     return replace(allocation, placement=placement, unplaceable=False)
 
 
-def placed(plan: StreamPlan, machine: TcpaMachine, work: float = WORK) -> tuple[Regions, int]:
-    """Regions for the blocks of a plan that has room, and a proven lower bound of the wiring."""
+def placed(plan: StreamPlan, machine: TcpaMachine, runs_of_all: int = 1) -> tuple[Regions, int]:
+    """Regions for the blocks of a plan that has room, and a proven lower bound of the wiring; the effort is shared by
+    all runs."""
     least = least_wiring(plan, machine)
-    regions, links = arranged(plan, machine, least)
+    regions, links = arrangement.arranged(plan, machine, least, arrangement.WORK // runs_of_all)
     if links > least:
-        regions, links = reshaped(plan, machine, regions, links, least)
+        regions, links = reshaping.reshaped(
+            plan, machine, regions, links, least, reshaping.WORK // runs_of_all
+        )
     if links == least or not _small(plan, machine, links):
         return regions, least
     # Imported here: what is placed along a path alone needs no solver.
@@ -63,7 +65,9 @@ def placed(plan: StreamPlan, machine: TcpaMachine, work: float = WORK) -> tuple[
 
     program = PlacementProgram(plan, machine, links - 1)
     program.build()
-    result = run_cp_sat(program.model, Effort(), lambda value, bound: None, work=work, clausal=True)
+    result = run_cp_sat(
+        program.model, Effort(), lambda value, bound: None, work=WORK / runs_of_all, clausal=True
+    )
     if result.answer == "infeasible":
         return regions, links
     if result.found:

@@ -148,14 +148,20 @@ class Shapes:
 
 
 def reshaped(
-    plan: StreamPlan, machine: TcpaMachine, regions: Regions, links: int, least: int, seed: int = 0
+    plan: StreamPlan,
+    machine: TcpaMachine,
+    regions: Regions,
+    links: int,
+    least: int,
+    work: int = WORK,
+    seed: int = 0,
 ) -> tuple[Regions, int]:
     """A placement that is no worse than ``regions`` with their wiring of ``links``; the search ends at ``least`` or
-    after a fixed amount of work."""
+    after so much work."""
     shapes = Shapes(plan, machine, regions)
     draw = random.Random(seed)
     best, fewest = regions, links
-    limit = min(WORK, WORK_OF_A_PE * machine.pe_count)
+    limit = min(work, WORK_OF_A_PE * machine.pe_count)
     while fewest > least and shapes.ways.work < limit:
         move = shapes.drawn(draw)
         if move is None:
