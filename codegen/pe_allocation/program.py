@@ -19,7 +19,7 @@ def generate(problem: AllocationProblem, allocation: Allocation) -> dict[str, st
     """File names and their text: ``configuration.json`` (``mapper.tcpa-configuration/1``), for every layer
     ``NAME.txt``, the programs of its PEs, ``gantt.svg``, and ``placement.svg`` if there is one.
 
-    Raises: InputError if a layer reads maps of another size than its own input.
+    Raises: InputError as ``configure``.
     """
     network, machine = problem.network, problem.machine
     configuration = configure(network, machine, allocation, problem.model)

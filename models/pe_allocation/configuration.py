@@ -43,19 +43,20 @@ def configure(
     Line buffers are as large as the layers need in raster order at their paces (``streaming``): those of the calculus
     (002, Eqs. 16 and 17) hold intermediate products, not pixels, and stand beside them.
 
-    Raises: InputError if a layer reads maps of another size than its own input.
+    Raises: InputError if a layer reads maps of another size than its own input, or stands on PEs that there are not.
     """
     cost = evaluate(network, machine, allocation, model)
     alone = allocation.mode == "layer-by-layer"
     runs = tuple(range(at, at + 1) for at in range(len(network.layers))) if alone else allocation.parts()
     run_of = {at: number for number, members in enumerate(runs) for at in members}
     z_out = tuple(timing.z_out for timing in cost.timed)
-    regions = None if allocation.placement is None else allocation.placement.regions
+    regions = _regions(network, machine, allocation)
     rings = streaming.feed_peaks(network, streaming.streamed(network, z_out))
     layers = []
     for at, layer in enumerate(network.layers):
         _check_sizes(network, layer)
-        border = None if regions is None else shortest_way(machine, machine.border_pes, regions[at])[0]
+        near = () if regions is None else shortest_way(machine, machine.border_pes, regions[at])
+        border = near[0] if near else None
         lanes = alone and model == "lanes"
         lanes = lanes and cost.timed[at].z_out - allocation.throttle[at] < calculus.position_cycles(
             layer, allocation.pes[at], allocation.delta[at]
@@ -116,6 +117,19 @@ def configure(
             for at in segment.leaving(network, members)
         ),
     )
+
+
+def _regions(
+    network: StreamNetwork, machine: TcpaMachine, allocation: Allocation
+) -> tuple[tuple[Pe, ...], ...] | None:
+    if allocation.placement is None:
+        return None
+    regions = allocation.placement.regions
+    for name, pes, region in zip(network.names, allocation.pes, regions, strict=True):
+        if len(set(region)) != pes or not set(region) <= set(machine.all_pes):
+            remedy = f"must be {pes} PEs of {machine.name}; leave the placement out or give them"
+            raise InputError(network.name, f"placement.{name}", remedy)
+    return regions
 
 
 def _check_sizes(network: StreamNetwork, layer: StreamLayer) -> None:

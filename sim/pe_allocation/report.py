@@ -31,7 +31,7 @@ def report(problem: AllocationProblem, allocation: Allocation, seed: int = 0) ->
     lets a layer start after F = min(K^2, S^2) pixels; here it waits for the last pixel of its window. That difference
     is reported under ``physical``, layer by layer, and is no failure.
 
-    Raises: InputError if a layer reads maps of another size than its own input.
+    Raises: InputError as ``configure``.
     """
     configuration = configure(problem.network, problem.machine, allocation, problem.model)
     cost = evaluate(problem.network, problem.machine, allocation, problem.model)

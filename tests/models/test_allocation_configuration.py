@@ -128,3 +128,10 @@ def test_maps_of_another_size_are_refused() -> None:
     odd = StreamNetwork("odd", (made[0], made[0].__class__(**{**vars(made[1]), "size": (9, 9)})), ())
     with pytest.raises(InputError, match="makes 4x5"):
         configure(odd, array(), allocated(odd), "calculus")
+
+
+@pytest.mark.parametrize("wrong", [((0, 2), (0, 3)), ((9, 9),)])
+def test_a_layer_that_stands_on_pes_that_there_are_not_is_refused(wrong: tuple[tuple[int, int], ...]) -> None:
+    placement = Placement((FIGURE_6.regions[0], wrong, *FIGURE_6.regions[2:]))
+    with pytest.raises(InputError, match=r"placement\.pool1"):
+        configure(MNIST, array(), allocated(MNIST, 4, 1, 8, 1, 2, placement=placement), "calculus")
