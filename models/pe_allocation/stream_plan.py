@@ -81,14 +81,28 @@ def biclique_excess(pairs: tuple[Pair, ...]) -> int:
     return max(0, len(pairs) - (2 * vertices - 4))
 
 
+def overfull(plan: StreamPlan, machine: TcpaMachine) -> int:
+    """How many pairs cannot be next to each other because a block has more partners than places around it.
+
+    Of P connected PEs with at most d links each, P - 1 links at least lie within: P(d - 2) + 2 lead out at the most. A
+    pair of two such blocks may count for both.
+    """
+    most = max(map(len, machine.neighbours.values()))
+    partners = Counter(block for pair in plan.feeds for block in pair)
+    excess = {b: partners[b] - (size * (most - 2) + 2) for b, size in enumerate(plan.sizes)}
+    total = sum(over for over in excess.values() if over > 0)
+    of_both = sum(1 for a, b in plan.feeds if excess[a] > 0 and excess[b] > 0)
+    return total - min(total // 2, of_both)
+
+
 def least_wiring(plan: StreamPlan, machine: TcpaMachine) -> int:
     """Wiring that every placement of ``plan`` has, by argument: a stream between blocks takes a link at least, pairs
     that cannot touch one more, and blocks beyond the number of border PEs are a link away from the buffers."""
-    total = sum(plan.feeds.values())
+    apart = overfull(plan, machine)
     if set(machine.links) == {"mesh"}:
-        total += sum(map(biclique_excess, plan.bicliques))
+        apart = max(apart, sum(map(biclique_excess, plan.bicliques)))
     inner = max(0, len(plan.blocks) - len(machine.border_pes))
-    return total + sum(sorted(plan.outside)[:inner])
+    return sum(plan.feeds.values()) + apart + sum(sorted(plan.outside)[:inner])
 
 
 def has_room(plan: StreamPlan, machine: TcpaMachine) -> bool:

@@ -23,9 +23,9 @@ SIDES = st.sampled_from([("north", "east", "south", "west"), ("west",), ("north"
 @st.composite
 def _instances(draw: st.DrawFn) -> tuple[StreamNetwork, TcpaMachine, tuple[int, ...]]:
     rows, columns = draw(st.sampled_from([(1, 5), (2, 2), (2, 3), (3, 2), (3, 3)]))
-    count = draw(st.integers(1, min(4, rows * columns)))
+    count = draw(st.integers(1, min(4 if rows * columns > 6 else 6, rows * columns)))
     feeds = [
-        draw(st.lists(st.integers(0, at - 1), max_size=2, unique=True)) if at else [] for at in range(count)
+        draw(st.lists(st.integers(0, at - 1), max_size=3, unique=True)) if at else [] for at in range(count)
     ]
     pes = [1] * count
     for at in draw(st.lists(st.integers(0, count - 1), max_size=rows * columns - count)):
@@ -65,6 +65,19 @@ def test_four_layers_that_all_read_the_same_four_cannot_all_touch_them() -> None
     plan = stream_plan(network, allocation_of(*[1] * 8), range(8))
     assert least_wiring(plan, array_of(4, 4)) == 16 + 4
     assert least_wiring(plan, array_of(4, 4, ("mesh", "diagonal"))) == 16
+
+
+def test_a_block_of_one_pe_with_six_partners_cannot_touch_them_all() -> None:
+    network = network_of([], *[[0]] * 6)
+    machine = array_of(3, 3)
+    plan = stream_plan(network, allocation_of(*[1] * 7), range(7))
+    assert least_wiring(plan, machine) == 6 + 2
+    # The blocks in the middle of two stars touch each other or not: the pair between them counts for both.
+    stars = network_of([], *[[0]] * 4, [0], *[[5]] * 4)
+    plan = stream_plan(stars, allocation_of(*[1] * 10), range(10))
+    assert least_wiring(plan, array_of(4, 4)) == 9 + 1
+    larger = stream_plan(network, allocation_of(2, *[1] * 6), range(7))
+    assert least_wiring(larger, machine) == 6
 
 
 @pytest.mark.parametrize(
