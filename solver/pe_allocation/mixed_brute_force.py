@@ -54,10 +54,11 @@ def every_mixed(problem: AllocationProblem) -> Iterator[Allocation]:
         free = range(1, most + 1) if problem.free_delta else (most,)
         units.append(free if pin.delta is None else (pin.delta,))
     for starts in _cuts(problem):
-        for pes, delta in product(product(*counts), product(*units)):
-            idle = _idle(problem, starts, pes, delta)
-            for on_chip in product((False, True), repeat=len(starts) - 1):
-                yield Allocation("mixed", pes, idle, delta, segments=starts, on_chip=on_chip)
+        for pes in product(*counts):
+            for delta in product(*units):
+                idle = _idle(problem, starts, pes, delta)
+                for on_chip in product((False, True), repeat=len(starts) - 1):
+                    yield Allocation("mixed", pes, idle, delta, segments=starts, on_chip=on_chip)
 
 
 def _cuts(problem: AllocationProblem) -> Iterator[tuple[int, ...]]:
