@@ -6,6 +6,7 @@ layers share PEs, or in mixed mode: there the search decides.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from mapper.formulations.pe_allocation.bound import caps, fewest_pes, is_exact, least_interval, most_interval
@@ -13,7 +14,6 @@ from mapper.formulations.pe_allocation.choice import choices
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program_delay import least_line_buffers
 from mapper.formulations.pe_allocation.sequential import sequential_allocation
-from mapper.models.pe_allocation.calculus import position_cycles
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.storage import fused_words, sequential_words
 
@@ -31,17 +31,24 @@ class Bottleneck:
 
 
 def bottleneck(problem: AllocationProblem) -> Bottleneck | None:
-    """What limits the throughput of the layer-parallel mode on the PEs there are; None if there is no allocation."""
+    """What limits the throughput of the layer-parallel mode on the PEs there are: of several layers that would have
+    to be faster the one that needs most PEs for it. None if there is no allocation."""
     interval = least_interval(problem, problem.most_pes)
     if interval is None:
         return None
     now, faster = caps(problem, interval)[1], caps(problem, interval - 1)[1]
-    for layer, one, other in zip(problem.network.layers, now, faster, strict=True):
+    slow: list[tuple[float, int]] = []
+    for position, (one, other) in enumerate(zip(now, faster, strict=True)):
         assert one is not None
-        if other is None or other.pes > one.pes:
-            needs = None if other is None else other.pes
-            return Bottleneck(layer.name, interval, one.pes, needs, fewest_pes(problem, interval - 1))
-    return None
+        more = math.inf if other is None else other.pes - one.pes
+        slow.append((more, -position))
+    more, position = max(slow)
+    if more <= 0:
+        return None
+    layer, has, needs = problem.network.layers[-position], now[-position], faster[-position]
+    assert has is not None
+    total = fewest_pes(problem, interval - 1)
+    return Bottleneck(layer.name, interval, has.pes, None if needs is None else needs.pes, total)
 
 
 def why_infeasible(problem: AllocationProblem) -> str | None:
@@ -128,13 +135,14 @@ def _pace(problem: AllocationProblem) -> str | None:
 def _starved(problem: AllocationProblem) -> str:
     """Pinned idle cycles leave a layer too fast at any interval, or need more PEs than there are."""
     interval = most_interval(problem)
-    _, chosen = caps(problem, interval)
-    for layer, choice in zip(problem.network.layers, chosen, strict=True):
-        if choice is None:
-            slow = max(position_cycles(layer, c.pes, c.delta) for c in choices(problem, layer))
+    limits, chosen = caps(problem, interval)
+    for position in reversed(range(len(chosen))):
+        if chosen[position] is None:
+            layer = problem.network.layers[position]
+            fastest = min(c.cycles for c in choices(problem, layer)) + (problem.pin(layer).throttle or 0)
             return (
-                f"{layer.name} takes up to {slow:,} cycles a position, and the pinned idle cycles of layers behind it "
-                "let it take fewer than it can (Eq. 9)"
+                f"{layer.name} takes {fastest:,} cycles for a position at the least, and the idle cycles that are "
+                f"pinned behind it leave no more than {limits[position]:,} (Eq. 9)"
             )
     fewest = fewest_pes(problem, interval)
     return f"with the pinned idle cycles {fewest:,} PEs are needed, and there are {problem.most_pes:,}"

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from mapper.formulations.pe_allocation.bottleneck import why_infeasible
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.referee import verify
 from mapper.models.pe_allocation.allocation import Allocation
@@ -20,6 +21,7 @@ from mapper.solver.method import Effort, Method, Outcome, Progress
 from mapper.solver.pe_allocation.judged import in_unit, quantity
 
 MOST = 200_000
+BUFFERS = "idle cycles beyond those that the best allocation has time for are not tried"
 REFUSED = f"more than {MOST} allocations are not tried"
 
 Groups = tuple[tuple[int, ...], ...]
@@ -45,6 +47,11 @@ def brute_force(problem: AllocationProblem, effort: Effort) -> Outcome[Allocatio
         left_out = (REFUSED,) if stop == "heuristic" else ()
         value = None if best.allocation is None else _value(problem, best)
         return Outcome(best.allocation, value, None, stop, False, left_out, best.tried)
+    paced = problem.model == "streaming" and problem.most_bytes is not None
+    if paced and why_infeasible(problem) is None:
+        # Longer idle times than were tried might need fewer words in buffers.
+        value = None if best.allocation is None else _value(problem, best)
+        return Outcome(best.allocation, value, None, "heuristic", False, (BUFFERS,), best.tried)
     if best.allocation is None:
         return Outcome(None, None, None, "complete", True, (), best.tried)
     value = _value(problem, best)

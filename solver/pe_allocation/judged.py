@@ -10,6 +10,7 @@ from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program_instance import GOALS, Goal, Limits, instance_of
 from mapper.formulations.pe_allocation.referee import verify
 from mapper.models.pe_allocation.allocation import Allocation
+from mapper.models.pe_allocation.calculus import position_cycles
 from mapper.models.pe_allocation.cost import AllocationCost, evaluate
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Outcome
@@ -52,6 +53,14 @@ def judged(problem: AllocationProblem, allocation: Allocation | None, effort: Ef
     met = quantity(problem, allocation, GOALS[problem.objective][0]) == bound
     value = problem.value(cost_of(problem, allocation))
     return Outcome(allocation, value, in_unit(problem, bound), "complete" if met else stop, met)
+
+
+def chosen_in(allocation: Allocation, problem: AllocationProblem) -> tuple[Choice, ...]:
+    """The choices that an allocation makes."""
+    return tuple(
+        Choice(pes, delta, position_cycles(layer, pes, delta))
+        for layer, pes, delta in zip(problem.network.layers, allocation.pes, allocation.delta, strict=True)
+    )
 
 
 def paced(problem: AllocationProblem, chosen: Sequence[Choice]) -> Allocation | None:

@@ -19,9 +19,10 @@ from mapper.formulations.pe_allocation.referee import verify
 from mapper.models.pe_allocation.allocation import Allocation
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Outcome, Progress
-from mapper.solver.pe_allocation.judged import cost_of, floor, in_unit, paced, quantity
+from mapper.solver.pe_allocation.judged import chosen_in, cost_of, floor, in_unit, paced, quantity
 
 Found = Outcome[Allocation]
+BUFFERS = "line buffers of the streaming model are checked, not searched for"
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,27 @@ def first_allocation(problem: AllocationProblem) -> Allocation | None:
 
 def staged(problem: AllocationProblem, effort: Effort, decide: Decide) -> Found:
     """The best allocation by ``decide``, proven if the objective is; ties are broken as far as the effort reaches.
+
+    The programs do not know how full the streaming model's line buffers get, which depends on all paces. If the best
+    allocation without that limit keeps it, it is the best with it too; else the same layers' PEs are tried at other
+    paces, and nothing is proven.
+    """
+    if problem.model != "streaming" or problem.most_bytes is None or why_infeasible(problem) is not None:
+        return _staged(problem, effort, decide)
+    roomy = replace(
+        problem, max_bytes=None, machine=problem.machine.model_copy(update={"buffer_bytes": None})
+    )
+    found = _staged(roomy, effort, decide)
+    if found.mapping is None or verify(problem, found.mapping).valid:
+        return found
+    stop = "heuristic" if found.stop == "complete" else found.stop
+    best = first_allocation(problem) or paced(problem, chosen_in(found.mapping, problem))
+    value = None if best is None else problem.value(cost_of(problem, best))
+    return Outcome(best, value, found.bound, stop, False, (BUFFERS,))
+
+
+def _staged(problem: AllocationProblem, effort: Effort, decide: Decide) -> Found:
+    """The best allocation where storage is no question of paces.
 
     Whatever ``decide`` says of a value, the model recomputes it and the referee judges the allocation. A solution that
     costs more than was said, or a bound above what the model counts, proves nothing.
