@@ -26,7 +26,7 @@ def explain(
     from mapper.formulations.explanation import render
 
     problem = pose(workload, arch, objective, options)
-    return render(_formulation(problem), form)
+    return render(_formulation(problem), form, problem.kind.remarks(problem.parts[0].problem))
 
 
 def export(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -200,9 +201,10 @@ def test_every_method_finds_the_proven_throughput_or_less(mapper: Any) -> None:
     assert all(row["certificate"]["value"] <= best for row in rows)
 
 
-def test_the_formulation_is_explained_and_exported(mapper: Any, tmp_path: Path) -> None:
+def test_the_formulation_is_explained_with_the_adjustments_of_figure_7_and_exported(mapper: Any, tmp_path: Path) -> None:
     path = tmp_path / "mnist.lp"
     code, out, _ = mapper("explain", "mnist-tcpa", "--arch", "tcpa-4x4", "--export", "lp", str(path))
     assert code == 0
     assert "F_i z_j" in out
+    assert re.search(r"pool1 +1 +48 +4 +216 +-> 216 +216 +216 +42,336", out)
     assert path.read_text().startswith("\\*")

@@ -37,6 +37,33 @@ def allocation_lines(problem: AllocationProblem, allocation: Allocation) -> list
     return [f"  {line}".rstrip() for line in lines]
 
 
+def adjustment_lines(problem: AllocationProblem, allocation: Allocation) -> list[str]:
+    """How the best allocation's rates are matched, layer after layer (002, Fig. 7), and the start times that follow:
+    z_out of Eq. 6, z_in = F * z_out of the slowest layer before, and z_out as it is adjusted (Eq. 9)."""
+    network = problem.network
+    cost = evaluate(network, problem.machine, allocation, problem.model)
+    rows: list[Sequence[Any]] = [("layer", "P", "z_out", "F", "z_in", "adjusted", "Z", "t", "L")]
+    for position, (layer, timing) in enumerate(zip(network.layers, cost.timed, strict=True)):
+        before = max((cost.timed[feed].start for feed in layer.feeds), default=0)
+        work = timing.z_out - allocation.throttle[position]
+        adjusted = f"-> {timing.z_out:,}" if allocation.throttle[position] else ""
+        cycles = (
+            layer.new_pixels,
+            timing.z_in,
+            adjusted,
+            timing.start - before,
+            timing.start,
+            timing.latency,
+        )
+        rows.append((layer.name, allocation.pes[position], work, *cycles))
+    return [
+        "the best allocation's rates, matched layer after layer, and its start times",
+        *_table(rows),
+        f"L = {cost.cycles:,} cycles, T = {problem.machine.clock_hz:,} Hz / {cost.interval:,} = "
+        f"{float(cost.throughput):,.3f} frames per second",
+    ]
+
+
 def simulated_lines(physical: dict[str, Any]) -> list[str]:
     """What was measured beside the model, layer by layer; pixels are those of the first window."""
     rows: list[Sequence[Any]] = [

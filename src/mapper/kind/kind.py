@@ -173,6 +173,10 @@ class Kind(ABC):
     def formulation(self, problem: Any) -> Any:
         """The formulation of one part, built, for ``explain``."""
 
+    def remarks(self, problem: Any) -> list[str]:
+        """What there is to say of one part beyond its formulation, in lines of set text, for ``explain``."""
+        return []
+
     @abstractmethod
     def simulate(self, part: PosedPart, mapping: Any, seed: int) -> dict[str, Any]:
         """Run one part: ``outputs_equal``, ``max_error``, ``cost_simulated``, ``agrees``, where there is something to

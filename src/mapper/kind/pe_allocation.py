@@ -122,6 +122,13 @@ class PeAllocation(Kind):
 
         return build(problem)
 
+    def remarks(self, problem: AllocationProblem) -> list[str]:
+        from mapper.kind.allocation_view import adjustment_lines
+        from mapper.solver.pe_allocation.catalogue import METHODS
+
+        found = METHODS[self.default_method].search(problem, Effort()).mapping
+        return [] if found is None else adjustment_lines(problem, found)
+
     def simulate(self, part: PosedPart, mapping: Allocation, seed: int) -> dict[str, Any]:
         from mapper.kind.allocation_view import simulated_lines
         from mapper.sim.pe_allocation import report
