@@ -20,6 +20,8 @@ WORK_OF_A_PE = 1_500_000
 """And for each PE of the array: small ones are soon looked through."""
 VISIT = 100
 """What a PE visited to see whether a region is connected costs, in such pairs."""
+SWAPPED = 0.08
+"""Share of the moves that exchange two blocks as they stand."""
 TRIES = 8
 """PEs that are looked at for one that the other block can take."""
 WARMTH = (0.4, 0.1)
@@ -39,6 +41,14 @@ class Move:
     other: int | None
 
 
+@dataclass(frozen=True)
+class Swap:
+    """Two blocks of as many PEs change places."""
+
+    block: int
+    other: int
+
+
 class Shapes:
     """Regions that change, with the lengths of all ways as they stand."""
 
@@ -49,6 +59,10 @@ class Shapes:
         self.arrays = [_array(region) for region in self.cells]
         self.owner = {pe: block for block, region in enumerate(regions) for pe in region}
         self.border = distances(machine, sorted(machine.border_pes))
+        self.alike: list[list[int]] = [
+            [other for other, size in enumerate(plan.sizes) if size == plan.sizes[block] and other != block]
+            for block in range(len(regions))
+        ]
         self.tied: list[list[tuple[int, int]]] = [[] for _ in regions]
         for (a, b), streams in plan.feeds.items():
             self.tied[a].append((b, streams))
@@ -56,10 +70,12 @@ class Shapes:
         self.links = self._links(range(len(regions)))
         self._before = self.links
 
-    def drawn(self, draw: random.Random) -> Move | None:
+    def drawn(self, draw: random.Random) -> Move | Swap | None:
         """A move at a random place, or None if what it leads to is not connected."""
         self.ways.work += CALL // 4
         block = draw.randrange(len(self.cells))
+        if self.alike[block] and draw.random() < SWAPPED:
+            return Swap(block, draw.choice(self.alike[block]))
         beside = self.machine.neighbours[self._any(block, draw)]
         if not beside:
             return None
@@ -85,7 +101,7 @@ class Shapes:
         row, column = region[draw.randrange(len(region))]
         return int(row), int(column)
 
-    def gain(self, move: Move) -> int:
+    def gain(self, move: Move | Swap) -> int:
         """Do ``move``; how many links less there are then."""
         self._exchange(move)
         fresh = self._links([move.block] if move.other is None else [move.block, move.other])
@@ -93,15 +109,24 @@ class Shapes:
         self.links.update(fresh)
         return sum(self._before.values()) - sum(fresh.values())
 
-    def undo(self, move: Move) -> None:
+    def undo(self, move: Move | Swap) -> None:
         """Take back ``move``, the last one that was done."""
-        self._exchange(Move(move.block, move.enters, move.leaves, move.other))
+        if isinstance(move, Move):
+            move = Move(move.block, move.enters, move.leaves, move.other)
+        self._exchange(move)
         self.links.update(self._before)
 
     def regions(self) -> Regions:
         return tuple(tuple(sorted(region)) for region in self.cells)
 
-    def _exchange(self, move: Move) -> None:
+    def _exchange(self, move: Move | Swap) -> None:
+        if isinstance(move, Swap):
+            a, b = move.block, move.other
+            self.cells[a], self.cells[b] = self.cells[b], self.cells[a]
+            self.arrays[a], self.arrays[b] = self.arrays[b], self.arrays[a]
+            for block in (a, b):
+                self.owner.update(dict.fromkeys(self.cells[block], block))
+            return
         self.cells[move.block] = self.cells[move.block] - {move.leaves} | {move.enters}
         self.arrays[move.block] = _array(self.cells[move.block])
         self.owner[move.enters] = move.block
