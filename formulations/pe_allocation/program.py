@@ -6,9 +6,7 @@ its coefficient. docs/formulation-pe-allocation.md says what the proof rests on.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pulp
@@ -22,6 +20,8 @@ from mapper.formulations.pe_allocation.program_instance import (
     Limits,
     instance_of,
 )
+from mapper.formulations.pe_allocation.program_text import program_text
+from mapper.formulations.pe_allocation.sequential_program import SequentialProgram
 from mapper.models.pe_allocation.allocation import Allocation
 
 SENSES: dict[str, str] = {
@@ -58,11 +58,7 @@ class AllocationProgram(Formulation):
         )
 
     def exported(self, form: str) -> str:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / f"model.{form}"
-            write: Callable[[str], Any] = self.model.writeLP if form == "lp" else self.model.writeMPS
-            write(str(path))
-            return path.read_text()
+        return program_text(self.model, form)
 
     @index_set(r"V")
     def network_layers(self) -> int:
@@ -241,9 +237,13 @@ class AllocationProgram(Formulation):
         return low + self._variable(name, max(0, high - low), "Integer")
 
 
-def build(problem: AllocationProblem) -> AllocationProgram:
-    """The program of the problem's objective on the whole machine, built."""
-    limits = Limits(problem.most_pes, problem.longest_interval)
-    program = AllocationProgram(instance_of(problem, GOALS[problem.objective][0], limits))
+def build(problem: AllocationProblem) -> AllocationProgram | SequentialProgram:
+    """The program of the problem's objective on the whole machine, built. It is the first of its ties' programs."""
+    program: AllocationProgram | SequentialProgram
+    if problem.mode == "layer-by-layer":
+        program = SequentialProgram(problem)
+    else:
+        limits = Limits(problem.most_pes, problem.longest_interval)
+        program = AllocationProgram(instance_of(problem, GOALS[problem.objective][0], limits))
     program.build()
     return program

@@ -13,11 +13,18 @@ from mapper.models.pe_allocation.allocation import Allocation
 from mapper.models.pe_allocation.calculus import lane_cycles, position_cycles
 from mapper.models.pe_allocation.stream_layer import StreamLayer
 
+Rule = Callable[[StreamLayer, int, int], int]
+
+
+def rule_of(problem: AllocationProblem) -> Rule:
+    """Cycles of a position for PEs and units: Eq. 6, or units as lanes."""
+    return lane_cycles if problem.model == "lanes" else position_cycles
+
 
 def sequential_allocation(problem: AllocationProblem, pes: int) -> Allocation:
     """The allocation of least cycles on ``pes`` PEs, with the fewest PEs of each layer that are as fast, then with the
     fewest units where these are free; pins are kept."""
-    rule = lane_cycles if problem.model == "lanes" else position_cycles
+    rule = rule_of(problem)
     chosen = [_choice(problem, layer, pes, rule) for layer in problem.network.layers]
     return Allocation(
         "layer-by-layer",
@@ -29,7 +36,7 @@ def sequential_allocation(problem: AllocationProblem, pes: int) -> Allocation:
 
 def sequential_cycles(problem: AllocationProblem, pes: int) -> int:
     """Cycles of a frame on ``pes`` PEs at the least."""
-    rule = lane_cycles if problem.model == "lanes" else position_cycles
+    rule = rule_of(problem)
     found = sequential_allocation(problem, pes)
     return sum(
         (rule(layer, count, delta) + idle) * layer.positions
@@ -53,9 +60,7 @@ def least_array(problem: AllocationProblem, interval: int) -> int | None:
     return low
 
 
-def _choice(
-    problem: AllocationProblem, layer: StreamLayer, most: int, rule: Callable[[StreamLayer, int, int], int]
-) -> tuple[int, int]:
+def _choice(problem: AllocationProblem, layer: StreamLayer, most: int, rule: Rule) -> tuple[int, int]:
     pin, units = problem.pin(layer), problem.units(layer)
     delta = units if pin.delta is None else pin.delta
     pes = most if pin.pes is None else pin.pes

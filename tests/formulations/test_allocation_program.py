@@ -15,12 +15,17 @@ from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program import AllocationProgram, build
 from mapper.formulations.pe_allocation.program_delay import delay_lines
 from mapper.formulations.pe_allocation.program_instance import Limits, instance_of
+from mapper.formulations.pe_allocation.referee import verify
 from mapper.models.pe_allocation.calculus import position_cycles
+from mapper.models.pe_allocation.cost import Model
 from mapper.models.pe_allocation.stream_layer import StreamNetwork, stream_network
 from mapper.models.pe_allocation.streaming import delay
+from mapper.solver.cbc import run_cbc
+from mapper.solver.method import Effort
+from mapper.solver.pe_allocation.sequential_search import sequential
 from mapper.workloads.document import InputError
 from mapper.workloads.source import load_layers
-from tests.solver.random_allocation import networks
+from tests.solver.random_allocation import networks, problems
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +63,7 @@ def test_limits_leave_out_what_cannot_keep_them(mnist: AllocationProblem) -> Non
 
 def test_it_explains_itself_with_its_counts(mnist: AllocationProblem) -> None:
     program = build(mnist)
+    assert isinstance(program, AllocationProgram)
     text = render(program)
     assert "PE allocation as an integer linear program" in text
     assert "one choice (5 constraints)" in text and "matched rates (4 constraints)" in text
@@ -95,3 +101,18 @@ def test_lines_give_the_streaming_model_s_delay(network: StreamNetwork, z_feed: 
         for feed in (network.layers[at] for at in layer.feeds):
             lines = delay_lines(layer, feed)
             assert max(a * z_feed - b * z_out for a, b in lines) == delay(layer, feed, z_feed, z_out)
+
+
+@settings(derandomize=True, deadline=None, max_examples=12)
+@given(problems("calculus", 4), st.sampled_from(("calculus", "lanes")))
+def test_layers_one_by_one_are_the_closed_form_s(problem: AllocationProblem, model: Model) -> None:
+    posed = replace(problem, mode="layer-by-layer", model=model)
+    program = build(posed)
+    result = run_cbc(program.model, Effort())
+    closed = sequential(posed, Effort())
+    assert result.found == (closed.mapping is not None)
+    if closed.mapping is not None:
+        best = verify(posed, program.extract(result.value_of))
+        found = verify(posed, closed.mapping)
+        assert best.valid and best.cost is not None and found.valid and found.cost is not None
+        assert posed.rank(best.cost)[0] == posed.rank(found.cost)[0]
