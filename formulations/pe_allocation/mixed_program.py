@@ -21,6 +21,12 @@ from mapper.models.pe_allocation.storage import output_words
 
 MixedGoal = Literal["interval", "cycles", "pes", "traffic"]
 LAST_TIE: MixedGoal = "traffic"
+SENSES: dict[MixedGoal, str] = {
+    "interval": "cycles between frames",
+    "cycles": "cycles of latency",
+    "pes": "PEs",
+    "traffic": "words off the chip",
+}
 
 
 @dataclass(frozen=True)
@@ -65,7 +71,7 @@ class MixedProgram(Formulation):
 
     def instance(self) -> str:
         problem = self.problem
-        return f"{problem.network.name} on {problem.machine.name} ({problem.most_pes} PEs), least {self.goal}"
+        return f"{problem.network.name} on {problem.machine.name} ({problem.most_pes} PEs), least {SENSES[self.goal]}"
 
     def exported(self, form: str) -> str:
         with tempfile.TemporaryDirectory() as folder:

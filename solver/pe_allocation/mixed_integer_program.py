@@ -61,6 +61,18 @@ def mixed_integer_program(problem: AllocationProblem, effort: Effort) -> Outcome
     return Outcome(best, value, value if proven else bound, stop, proven, restrictions)
 
 
+def build(problem: AllocationProblem) -> MixedProgram:
+    """The program of the problem's objective with all its runs, built."""
+    refuse_streaming(problem)
+    runs = [choice for choice, _ in run_choices(problem, Effort())]
+    limits: dict[MixedGoal, int] = {}
+    if problem.longest_interval is not None:
+        limits["interval"] = problem.longest_interval
+    program = MixedProgram(problem, runs, GOALS[problem.objective][0], limits)
+    program.build()
+    return program
+
+
 def run_choices(problem: AllocationProblem, effort: Effort) -> list[tuple[RunChoice, RunPoint]]:
     """Every trade-off of every run, for the program and in full."""
     network = problem.network

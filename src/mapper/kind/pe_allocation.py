@@ -77,8 +77,10 @@ class PeAllocation(Kind):
 
     def why_infeasible(self, problem: AllocationProblem) -> str | None:
         from mapper.formulations.pe_allocation.bottleneck import why_infeasible
+        from mapper.solver.pe_allocation.mixed_reason import why_mixed_infeasible
 
-        return why_infeasible(problem)
+        said = why_infeasible(problem)
+        return why_mixed_infeasible(problem) if said is None and problem.mode == "mixed" else said
 
     def judge(self, problem: AllocationProblem, mapping: Allocation) -> Judged:
         from mapper.models.pe_allocation.placement import placement_json
@@ -118,6 +120,10 @@ class PeAllocation(Kind):
         return network_layers(operators_from_document(fields, f"{source}: problem.structure.operators"))
 
     def formulation(self, problem: AllocationProblem) -> Any:
+        if problem.mode == "mixed":
+            from mapper.solver.pe_allocation.mixed_integer_program import build as build_mixed
+
+            return build_mixed(problem)
         from mapper.formulations.pe_allocation.program import build
 
         return build(problem)
