@@ -42,15 +42,17 @@ class CbcResult:
         return self.answer in ("optimal", "feasible")
 
 
-def run_cbc(model: pulp.LpProblem, effort: Effort, cuts: bool = True) -> CbcResult:
+def run_cbc(model: pulp.LpProblem, effort: Effort, cuts: bool = True, nodes: int | None = None) -> CbcResult:
     """Minimise ``model``, whose objective takes whole values only, within ``effort``; without ``cuts`` by branch and
-    bound alone."""
+    bound alone. ``nodes`` ends it after so many of its tree, which repeats; the answer is then not final."""
     with tempfile.TemporaryDirectory() as folder:
         program, solution, log = (Path(folder) / name for name in ("program.mps", "solution", "log"))
         model.writeMPS(str(program))
         command = [pulp.PULP_CBC_CMD.pulp_cbc_path, str(program), "-ratio", "0", "-allow", "0"]
         if not cuts:
             command += ["-cuts", "off"]
+        if nodes is not None:
+            command += ["-maxNodes", str(nodes)]
         left = effort.seconds_left()
         if left is not None:
             command += ["-sec", f"{left:.2f}", "-timeMode", "elapsed"]
@@ -117,7 +119,7 @@ def _objective(said: str) -> float:
 
 def _bound(log: str) -> int | None:
     """The last bound that CBC printed, rounded up to an integer."""
-    printed = re.findall(r"(?:Lower bound:|best possible)\s+(-?[0-9.]+(?:e[+-]?[0-9]+)?)", log)
+    printed = re.findall(r"Lower bound:\s+(-?[0-9.]+(?:e[+-]?[0-9]+)?)", log)
     if not printed:
         return None
     bound = float(printed[-1])

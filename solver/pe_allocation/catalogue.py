@@ -17,17 +17,21 @@ from mapper.solver.pe_allocation.sequential_search import sequential
 
 AllocationMethod = Method[AllocationProblem, Allocation]
 SHARE = 0.6
-"""Of a time limit, what the integer linear program may take before CP-SAT gets the rest."""
+"""Of a time limit, what the first of the two programs may take before the other gets the rest."""
 
 
 def _automatic(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation]:
-    """The integer linear program; what it leaves unproven within its share of a limit goes to CP-SAT."""
+    """The integer linear program; what it leaves unproven within its share of a limit goes to CP-SAT. Where layers may
+    share PEs CP-SAT comes first: the relaxation of who works where is weak."""
+    one, other = INTEGER_PROGRAM, CONSTRAINT_PROGRAM
+    if problem.sharing:
+        one, other = other, one
     left = effort.seconds_left()
     own = effort if left is None else replace(effort, deadline=time.monotonic() + SHARE * left)
-    first = replace(INTEGER_PROGRAM.search(problem, own), method=INTEGER_PROGRAM.name)
+    first = replace(one.search(problem, own), method=one.name)
     if first.proven or effort.stopped() is not None:
         return first
-    second = replace(CONSTRAINT_PROGRAM.search(problem, effort), method=CONSTRAINT_PROGRAM.name)
+    second = replace(other.search(problem, effort), method=other.name)
     return second if second.proven else _better(problem, first, second)
 
 
@@ -47,7 +51,10 @@ def _better(
 
 
 AUTOMATIC: AllocationMethod = Method(
-    "auto", True, "the integer linear program, and CP-SAT for what it leaves unproven", _automatic
+    "auto",
+    True,
+    "the integer linear program, and CP-SAT for what it leaves unproven or where PEs are shared",
+    _automatic,
 )
 
 

@@ -51,28 +51,31 @@ def first_allocation(problem: AllocationProblem) -> Allocation | None:
     return None if chosen is None else paced(problem, chosen)
 
 
-def staged(problem: AllocationProblem, effort: Effort, decide: Decide) -> Found:
-    """The best allocation by ``decide``, proven if the objective is; ties are broken as far as the effort reaches.
+def staged(problem: AllocationProblem, effort: Effort, decide: Decide, break_tie: Decide) -> Found:
+    """The best allocation by ``decide``, proven if the objective is; ties are broken by ``break_tie`` as far as its
+    limits and the effort reach.
 
     The programs do not know how full the streaming model's line buffers get, which depends on all paces. If the best
     allocation without that limit keeps it, it is the best with it too; else the same layers' PEs are tried at other
     paces, and nothing is proven.
     """
     if problem.model != "streaming" or problem.most_bytes is None or why_infeasible(problem) is not None:
-        return _staged(problem, effort, decide)
+        return _staged(problem, effort, decide, break_tie)
     roomy = replace(
         problem, max_bytes=None, machine=problem.machine.model_copy(update={"buffer_bytes": None})
     )
-    found = _staged(roomy, effort, decide)
+    found = _staged(roomy, effort, decide, break_tie)
     if found.mapping is None or verify(problem, found.mapping).valid:
         return found
     stop = "heuristic" if found.stop == "complete" else found.stop
-    best = first_allocation(problem) or paced(problem, chosen_in(found.mapping, problem))
+    tried = (first_allocation(problem), paced(problem, chosen_in(found.mapping, problem)))
+    kept = [allocation for allocation in tried if allocation is not None]
+    best = min(kept, key=lambda allocation: problem.rank(cost_of(problem, allocation)), default=None)
     value = None if best is None else problem.value(cost_of(problem, best))
     return Outcome(best, value, found.bound, stop, False, (BUFFERS,))
 
 
-def _staged(problem: AllocationProblem, effort: Effort, decide: Decide) -> Found:
+def _staged(problem: AllocationProblem, effort: Effort, decide: Decide, break_tie: Decide) -> Found:
     """The best allocation where storage is no question of paces.
 
     Whatever ``decide`` says of a value, the model recomputes it and the referee judges the allocation. A solution that
@@ -91,14 +94,14 @@ def _staged(problem: AllocationProblem, effort: Effort, decide: Decide) -> Found
         best = found.allocation
     bound, proven, stop = floor(problem), False, None
     for goal in goals:
-        found = _stage(problem, effort, decide, goal, limits, best)
+        found = _stage(problem, effort, decide if goal == goals[0] else break_tie, goal, limits, best)
         best = found.allocation or best
         value = quantity(problem, best, goal)
         if goal == goals[0]:
             bound = max(bound, min(value, found.bound or 0))
             proven, stop = bound == value, found.stop
         effort.report(Progress(problem.value(cost_of(problem, best)), in_unit(problem, bound), 0))
-        if not found.is_final:
+        if effort.stopped() is not None or (goal == goals[0] and not proven):
             break
         limits = limits.at_most(goal, value)
     ended: Stop = "complete" if proven else stop or "complete"
@@ -120,7 +123,8 @@ def _stage(
     now = None if best is None else quantity(problem, best, goal)
     instance = instance_of(problem, goal, limits if now is None else limits.at_most(goal, now))
     if not instance.possible:
-        return Decision(best, True, now, "complete")
+        # With an allocation at hand something is left; were it not so, nothing would be proven.
+        return Decision(best, best is None, None, "complete")
     if best is not None and goal != GOALS[problem.objective][0] and now == instance.least:
         # A tie that the bounds break already.
         return Decision(best, True, now, "complete")

@@ -18,8 +18,8 @@ from tests.solver.random_allocation import problems
 
 Rank = tuple[int, ...] | None
 SLOW = [HealthCheck.too_slow]
-thorough = settings(derandomize=True, deadline=None, max_examples=12, suppress_health_check=SLOW)
-brief = settings(derandomize=True, deadline=None, max_examples=6, suppress_health_check=SLOW)
+thorough = settings(derandomize=True, deadline=None, max_examples=25, suppress_health_check=SLOW)
+brief = settings(derandomize=True, deadline=None, max_examples=10, suppress_health_check=SLOW)
 
 
 def proven_rank(problem: AllocationProblem, method: Method[AllocationProblem, Allocation]) -> Rank:
