@@ -22,31 +22,35 @@ def epsilon_front(
     """Allocations of layer-parallel mode among which all points of the front are, and whether every step was solved
     to its end."""
     found: list[Allocation] = []
-    whole = True
     for pes in range(1, problem.most_pes + 1):
         limits = Limits(pes, problem.longest_interval)
         while True:
-            fastest = _best(problem, effort, decide, "interval", limits)
+            fastest, solved = _best(problem, effort, decide, "interval", limits)
+            if not solved:
+                return found, False
             if fastest is None:
                 break
             at_pace = limits.at_most("interval", quantity(problem, fastest, "interval"))
-            point = _best(problem, effort, decide, "cycles", at_pace)
-            if point is None:
+            point, solved = _best(problem, effort, decide, "cycles", at_pace)
+            if point is None or not solved:
                 return found, False
             found.append(point)
             limits = limits.at_most("cycles", quantity(problem, point, "cycles") - 1)
-        whole = whole and effort.stopped() is None
-        if not whole:
-            break
-    return found, whole
+    return found, True
 
 
 def _best(
     problem: AllocationProblem, effort: Effort, decide: Decide, goal: Goal, limits: Limits
-) -> Allocation | None:
-    """The allocation of least ``goal``; None if there is none, or if the effort ended."""
+) -> tuple[Allocation | None, bool]:
+    """The allocation of least ``goal`` (None: there is none), and whether that is proven. A value that the model does
+    not count as the solver does proves nothing."""
+    if effort.stopped() is not None:
+        return None, False
     instance = instance_of(problem, goal, limits)
-    if not instance.possible or effort.stopped() is not None:
-        return None
+    if not instance.possible:
+        return None, True
     decided = decide(instance, effort)
-    return decided.allocation if decided.is_final else None
+    if decided.allocation is None:
+        return None, decided.is_final
+    exact = decided.bound == quantity(problem, decided.allocation, goal)
+    return decided.allocation, decided.is_final and exact

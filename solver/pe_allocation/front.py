@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mapper.formulations.pe_allocation.choice import allocation_of
+from mapper.formulations.pe_allocation.bound import interval_weights
+from mapper.formulations.pe_allocation.choice import allocation_of, paces
 from mapper.formulations.pe_allocation.problem import AllocationProblem
+from mapper.formulations.pe_allocation.referee import verify
 from mapper.formulations.pe_allocation.sequential import least_array, sequential_allocation
 from mapper.models.pe_allocation.allocation import Allocation
 from mapper.models.pe_allocation.cost import evaluate
@@ -23,6 +25,7 @@ from mapper.solver.method import Effort, Outcome
 from mapper.solver.pareto import pareto
 from mapper.solver.pe_allocation.constraint_program import decide
 from mapper.solver.pe_allocation.epsilon import epsilon_front
+from mapper.solver.pe_allocation.fused_run import useful_choices
 from mapper.solver.pe_allocation.mixed import (
     SHARING,
     Candidate,
@@ -52,7 +55,8 @@ def front(problem: AllocationProblem, effort: Effort) -> Front[Allocation]:
     """All points that no other is better than in something and as good as in the rest, ascending by PEs, then by the
     interval between frames, by latency and by buffers. Limits and pins of the problem hold for every point.
 
-    If the effort ends first, the points are the best of what was tried, unproven. In mixed mode layers that share PEs
+    If the effort ends first, the points are the best of what was tried, unproven, and if that is nothing those of a
+    greedy path. In mixed mode layers that share PEs
     are left out; where they may, no point is proven.
 
     Raises: InputError for the mixed mode by another model than the calculus.
@@ -68,7 +72,10 @@ def front(problem: AllocationProblem, effort: Effort) -> Front[Allocation]:
     else:
         run = fused_front(problem, effort)
         points = () if run is None else run.points()
-        found = _Found([allocation_of(problem, point.chosen, point.z_out) for point in points], PROGRAMME)
+        allocations = [allocation_of(problem, point.chosen, point.z_out) for point in points]
+        found = _Found(allocations, PROGRAMME)
+        if run is None and effort.stopped() is not None:
+            found = _Found(_path(problem), "greedy")
     return _front(problem, effort, found)
 
 
@@ -89,6 +96,27 @@ def _front(problem: AllocationProblem, effort: Effort, found: _Found) -> Front[A
         bound = value if proven else None
         outcomes.append(Outcome(point, value, bound, ended, proven, found.restrictions, method=found.method))
     return Front(tuple(outcomes), proven and found.complete)
+
+
+def _path(problem: AllocationProblem) -> list[Allocation]:
+    """From the fewest PEs on the next ones to the bottleneck: the least intervals for their PEs, with some latency."""
+    layers = problem.network.layers
+    offered = [useful_choices(problem, at) for at in range(len(layers))]
+    if not all(offered):
+        return []
+    weights, at = interval_weights(problem), [0] * len(layers)
+    found: list[Allocation] = []
+    while True:
+        chosen = [choices[pick] for choices, pick in zip(offered, at, strict=True)]
+        allocation = allocation_of(problem, chosen, paces(problem, chosen))
+        if verify(problem, allocation).valid:
+            found.append(allocation)
+        slowest = max(range(len(layers)), key=lambda layer: weights[layer] * chosen[layer].cycles)
+        at[slowest] += 1
+        if at[slowest] == len(offered[slowest]) or sum(choice.pes for choice in chosen) >= problem.most_pes:
+            break
+    rows = [criteria(problem, allocation)[:3] for allocation in found]
+    return [found[kept] for kept in pareto(np.array(rows, dtype=np.int64).reshape(-1, 3))]
 
 
 def _solved(problem: AllocationProblem, effort: Effort) -> _Found:
