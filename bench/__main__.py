@@ -20,6 +20,7 @@ BENCHMARKS = (
     "bench.tuning_phase",
     "bench.allocation_proof",
     "bench.allocation_agreement",
+    "bench.allocation_front",
     "bench.placement",
 )
 

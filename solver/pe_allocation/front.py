@@ -23,9 +23,9 @@ from mapper.solver.certificate import Stop
 from mapper.solver.front import Front
 from mapper.solver.method import Effort, Outcome
 from mapper.solver.pareto import pareto
-from mapper.solver.pe_allocation.constraint_program import decide
 from mapper.solver.pe_allocation.epsilon import epsilon_front
 from mapper.solver.pe_allocation.fused_run import useful_choices
+from mapper.solver.pe_allocation.integer_program import decide
 from mapper.solver.pe_allocation.mixed import (
     SHARING,
     Candidate,
@@ -36,7 +36,7 @@ from mapper.solver.pe_allocation.mixed import (
 )
 from mapper.solver.pe_allocation.run_table import NEVER, Partitions, run_table
 
-PROGRAMME, CONSTRAINTS = "dynamic programme", "cp-sat"
+PROGRAMME, SOLVED = "dynamic programme", "ilp"
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def _solved(problem: AllocationProblem, effort: Effort) -> _Found:
     kept = pareto(np.array([row[:3] for row in judged], dtype=np.int64).reshape(-1, 3))
     fitting = [at for at in kept if problem.most_bytes is None or judged[at][3] <= problem.most_bytes]
     # What does not fit the buffers may have hidden what does.
-    return _Found([tried[at] for at in fitting], CONSTRAINTS, whole, len(fitting) == len(kept))
+    return _Found([tried[at] for at in fitting], SOLVED, whole, len(fitting) == len(kept))
 
 
 def _sequential(problem: AllocationProblem) -> list[Allocation]:
