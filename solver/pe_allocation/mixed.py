@@ -138,19 +138,20 @@ def joined(
 
 
 def bound_of(problem: AllocationProblem) -> int | float:
-    """A bound by argument alone: no layer is faster than on all PEs; one PE after another."""
+    """A bound by argument alone: no layer is faster than on all PEs, and a frame's work fills no more than all PEs'
+    time between frames, since a layer's PEs work for it alone from its start to its end, or take turns."""
     layers = problem.network.layers
-    least = [
-        layer.positions
-        * (
-            min((choice.cycles for choice in useful_choices(problem, at)), default=1)
-            + (problem.pin(layer).throttle or 0)
-        )
-        for at, layer in enumerate(layers)
-    ]
+    ways = [useful_choices(problem, at) for at in range(len(layers))]
+    least, work = [], 0
+    for layer, left in zip(layers, ways, strict=True):
+        idle = problem.pin(layer).throttle or 0
+        least.append(layer.positions * (min((choice.cycles for choice in left), default=1) + idle))
+        work += layer.positions * min((choice.pes * choice.cycles for choice in left), default=0)
     if problem.objective == "throughput":
-        return float(Fraction(problem.machine.clock_hz, max(least)))
+        return float(Fraction(problem.machine.clock_hz, max(*least, -(-work // problem.most_pes), 1)))
     if problem.objective == "latency":
         # Of all layers in one run only those that no other reads end the frame.
         return max(least[sink] for sink in problem.network.sinks)
-    return max([1, *(pin.pes for pin in problem.pins.values() if pin.pes is not None)])
+    pinned = [pin.pes for pin in problem.pins.values() if pin.pes is not None]
+    paced = 1 if problem.longest_interval is None else -(-work // max(1, problem.longest_interval))
+    return max([1, paced, *pinned])
