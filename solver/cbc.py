@@ -23,6 +23,8 @@ from mapper.solver.method import Effort
 
 GRACE_SECONDS = 2.0
 """How long past its deadline CBC may take to write down what it has."""
+TOLERANCE = "1e-9"
+"""How far from an integer a variable may be that counts as one; CBC's own is 1e-6."""
 SLACK = 1e-6
 """Bounds below an integer by so little, relatively, are that integer: CBC computes in floating point."""
 
@@ -49,6 +51,7 @@ def run_cbc(model: pulp.LpProblem, effort: Effort, cuts: bool = True, nodes: int
         program, solution, log = (Path(folder) / name for name in ("program.mps", "solution", "log"))
         model.writeMPS(str(program))
         command = [pulp.PULP_CBC_CMD.pulp_cbc_path, str(program), "-ratio", "0", "-allow", "0"]
+        command += ["-integerTolerance", TOLERANCE]
         if not cuts:
             command += ["-cuts", "off"]
         if nodes is not None:

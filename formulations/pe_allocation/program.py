@@ -181,9 +181,10 @@ class AllocationProgram(Formulation):
         work = {
             r: pulp.lpSum(cycles * y for cycles, y in terms) for r, terms in self.of.work_on(self.y).items()
         }
-        most = self.of.interval[1]
+        total = {r: sum(cycles for cycles, _ in terms) for r, terms in self.of.work_on(self.y).items()}
         for (i, r), literals in self._at_leader().items():
             positions, low = self.layers[i].positions, self.of.pace[i][0]
+            most = max(positions * low, min(self.of.interval[1], total[r]))
             free = (most - positions * low) * (1 - pulp.lpSum(literals))
             self.model += positions * self.z[i] >= work[r] - free
 

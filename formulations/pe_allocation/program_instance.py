@@ -152,7 +152,9 @@ def instance_of(problem: AllocationProblem, goal: Goal, limits: Limits) -> Alloc
     last = range(len(layers)) if left.streaming else problem.network.sinks
     most = left.latest_end() if left.limits.cycles is None else left.limits.cycles
     start = tuple((head, most) for head in left.head)
-    interval, cycles = (max([floor or 0, *paced]), left.longest), (max(ends[at] for at in last), most)
+    slowest = max(high * layer.positions for high, layer in zip(left.high, layers, strict=True))
+    interval = (max([floor or 0, *paced]), min(left.longest, slowest))
+    cycles = (max(ends[at] for at in last), most)
     own = 1 if problem.sharing else sum(min((c.pes for c in way), default=1) for way in left.choices)
     pes = (max(fewest or 0, own), limits.pes)
     fits = left.possible and floor is not None and fewest is not None

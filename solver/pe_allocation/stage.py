@@ -22,6 +22,7 @@ from mapper.solver.method import Effort, Outcome, Progress
 from mapper.solver.pe_allocation.judged import chosen_in, cost_of, floor, in_unit, paced, quantity
 
 Found = Outcome[Allocation]
+ROUNDED = "allocations that rounding in floating point hides are not looked for"
 BUFFERS = "line buffers of the streaming model are checked, not searched for"
 
 
@@ -105,7 +106,10 @@ def _staged(problem: AllocationProblem, effort: Effort, decide: Decide, break_ti
             break
         limits = limits.at_most(goal, value)
     ended: Stop = "complete" if proven else stop or "complete"
-    return Outcome(best, problem.value(cost_of(problem, best)), in_unit(problem, bound), ended, proven)
+    left_out = () if proven or ended != "complete" else (ROUNDED,)
+    return Outcome(
+        best, problem.value(cost_of(problem, best)), in_unit(problem, bound), ended, proven, left_out
+    )
 
 
 def _stage(
