@@ -364,9 +364,11 @@ def _trade_offs(
         draw_front(found, plot)
     if as_json:
         print(dumped(found.to_json()), end="")
-    else:
+    elif found.points:
         terminal.print_table(*terminal.front_rows(found))
         print("all trade-offs" if found.complete else "not all trade-offs: the search was cut short")
+    if not found.points:
+        print(f"mapper: {terminal.why_no_front(found)}", file=sys.stderr)
     raise typer.Exit(0 if found.points else 1 if found.complete else 3)
 
 

@@ -105,7 +105,7 @@ def read_search(method: str, time_limit: float | None, workers: int | None, seed
 
 
 def progress_of(parts: int, quiet: bool, log: Path | None) -> Any:
-    from mapper.terminal import ProgressReport
+    from mapper.progress import ProgressReport
 
     return ProgressReport(parts, quiet, log)
 

@@ -116,6 +116,12 @@ def test_trade_offs_are_listed_with_proof(mapper: Any, tmp_path: Path) -> None:
     assert plot.read_text().startswith("<?xml")
 
 
+def test_trade_offs_of_what_is_out_of_reach_are_none_and_the_reason_is_said(mapper: Any) -> None:
+    code, _, err = mapper("solve", "mnist-tcpa", "--pareto", "--max-pes", "4")
+    assert code == 1
+    assert "5 layers" in err and len(err.splitlines()) == 1
+
+
 def test_a_solution_is_simulated_and_becomes_programs(mapper: Any, tmp_path: Path) -> None:
     solution = tmp_path / "mnist.json"
     answer(mapper, "solve", "mnist-tcpa", "--model", "streaming", "-o", str(solution))
