@@ -15,7 +15,7 @@ from mapper.solver.pe_allocation.stage import Decision, staged
 
 CHECK_WORK = 10.0
 """Work of CP-SAT, in its own unit, to confirm what CBC says."""
-TIE_NODES = 10_000
+TIE_NODES = 2_000
 """Nodes after which a tie is left as it is."""
 
 
