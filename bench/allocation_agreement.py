@@ -1,7 +1,7 @@
 """The integer linear program against CP-SAT on random networks of up to 40 layers: disagreements and seconds.
 
 Chains with branches and joins, sizes as in usual networks. Both prove the objective; they disagree if they prove
-different values, or if the referee rejects an allocation.
+different values, or if the referee rejects an allocation. What CBC says and integers refute counts as unproven.
 """
 
 from __future__ import annotations
