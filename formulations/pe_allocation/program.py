@@ -13,13 +13,9 @@ import pulp
 
 from mapper.formulations.formulation import Formulation, family, index_set, objective, variables
 from mapper.formulations.pe_allocation.choice import allocation_of, paces
+from mapper.formulations.pe_allocation.goal import GOALS, Limits
 from mapper.formulations.pe_allocation.problem import AllocationProblem
-from mapper.formulations.pe_allocation.program_instance import (
-    GOALS,
-    AllocationInstance,
-    Limits,
-    instance_of,
-)
+from mapper.formulations.pe_allocation.program_instance import AllocationInstance, instance_of
 from mapper.formulations.pe_allocation.program_text import program_text
 from mapper.formulations.pe_allocation.sequential_program import SequentialProgram
 from mapper.models.pe_allocation.allocation import Allocation

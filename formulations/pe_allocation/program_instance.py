@@ -8,40 +8,18 @@ argument in integers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any
 
 from mapper.formulations.pe_allocation.bound import fewest_pes, least_interval
 from mapper.formulations.pe_allocation.choice import Choice, Groups
+from mapper.formulations.pe_allocation.goal import Goal, Limits
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program_delay import Line, delay_lines
 from mapper.formulations.pe_allocation.program_narrowing import Narrowing
 
 Place = tuple[int, int, int]
 """A layer, the number of its choice, and the layer on whose PE it works."""
-Goal = Literal["interval", "cycles", "pes", "units"]
-GOALS: dict[str, tuple[Goal, ...]] = {
-    "throughput": ("interval", "cycles", "pes"),
-    "latency": ("cycles", "interval", "pes"),
-    "pes": ("pes", "interval", "cycles"),
-}
-"""What is least by objective, in the house's order of ties."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """The most of every quantity: PEs, cycles between frames, cycles of latency, units (None: no limit)."""
-
-    pes: int
-    interval: int | None = None
-    cycles: int | None = None
-    units: int | None = None
-
-    def at_most(self, goal: Goal, value: int) -> Limits:
-        """These limits, and ``value`` for ``goal``."""
-        now: int | None = getattr(self, goal)
-        least = value if now is None else min(now, value)
-        return replace(self, **{goal: least})
 
 
 @dataclass(frozen=True)

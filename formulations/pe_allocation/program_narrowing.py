@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from mapper.formulations.pe_allocation.bound import most_interval
 from mapper.formulations.pe_allocation.choice import Choice, choices
+from mapper.formulations.pe_allocation.goal import Goal, Limits
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program_delay import least_delay
-
-if TYPE_CHECKING:
-    from mapper.formulations.pe_allocation.program_instance import Goal, Limits
 
 
 class Narrowing:

@@ -8,8 +8,9 @@ little more time between frames often saves a little latency.
 
 from __future__ import annotations
 
+from mapper.formulations.pe_allocation.goal import Goal, Limits
 from mapper.formulations.pe_allocation.problem import AllocationProblem
-from mapper.formulations.pe_allocation.program_instance import Goal, Limits, instance_of
+from mapper.formulations.pe_allocation.program_instance import instance_of
 from mapper.models.pe_allocation.allocation import Allocation
 from mapper.solver.method import Effort
 from mapper.solver.pe_allocation.judged import quantity

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from mapper.formulations.pe_allocation.bottleneck import why_infeasible
 from mapper.formulations.pe_allocation.choice import Choice, allocation_of, paces
+from mapper.formulations.pe_allocation.goal import GOALS, Goal, Limits
 from mapper.formulations.pe_allocation.problem import AllocationProblem
-from mapper.formulations.pe_allocation.program_instance import GOALS, Goal, Limits, instance_of
+from mapper.formulations.pe_allocation.program_instance import instance_of
 from mapper.formulations.pe_allocation.referee import verify
 from mapper.models.pe_allocation.allocation import Allocation
 from mapper.models.pe_allocation.calculus import position_cycles

@@ -7,14 +7,9 @@ from dataclasses import dataclass, replace
 
 from mapper.formulations.pe_allocation.bottleneck import why_infeasible
 from mapper.formulations.pe_allocation.bound import cheapest, fewest_pes, least_interval, most_interval
+from mapper.formulations.pe_allocation.goal import GOALS, Goal, Limits
 from mapper.formulations.pe_allocation.problem import AllocationProblem
-from mapper.formulations.pe_allocation.program_instance import (
-    GOALS,
-    AllocationInstance,
-    Goal,
-    Limits,
-    instance_of,
-)
+from mapper.formulations.pe_allocation.program_instance import AllocationInstance, instance_of
 from mapper.formulations.pe_allocation.referee import verify
 from mapper.models.pe_allocation.allocation import Allocation
 from mapper.solver.certificate import Stop

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from mapper.arch.tcpa import tcpa_from_document, tcpa_preset
 from mapper.formulations.explanation import render
 from mapper.formulations.pe_allocation.choice import choices, paces
+from mapper.formulations.pe_allocation.goal import Limits
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program import AllocationProgram, build
 from mapper.formulations.pe_allocation.program_delay import delay_lines
-from mapper.formulations.pe_allocation.program_instance import Limits, instance_of
+from mapper.formulations.pe_allocation.program_instance import instance_of
 from mapper.formulations.pe_allocation.referee import verify
 from mapper.models.pe_allocation.calculus import position_cycles
 from mapper.models.pe_allocation.cost import Model

@@ -9,8 +9,9 @@ from dataclasses import replace
 import pytest
 
 from mapper.arch.tcpa import tcpa_from_document, tcpa_preset
+from mapper.formulations.pe_allocation.goal import Limits
 from mapper.formulations.pe_allocation.problem import AllocationProblem
-from mapper.formulations.pe_allocation.program_instance import Limits, instance_of
+from mapper.formulations.pe_allocation.program_instance import instance_of
 from mapper.formulations.pe_allocation.referee import verify
 from mapper.models.pe_allocation.stream_layer import stream_network
 from mapper.solver.method import Effort
