@@ -11,11 +11,12 @@ import yaml
 from mapper.arch.cgra import CgraMachine, cgra_from_document
 from mapper.arch.cgra_preset import FAMILIES, cgra_preset, srp_names
 from mapper.arch.dataflow import DataflowMachine, dataflow_from_document
+from mapper.arch.tcpa import FAMILY, TcpaMachine, tcpa_from_document, tcpa_preset
 from mapper.workloads.document import LARGEST_DOCUMENT_BYTES, InputError, parse_document, read_bytes, sha256
 from mapper.workloads.network import InputFile
 
 PRESETS = Path(__file__).parent / "presets"
-Machine = DataflowMachine | CgraMachine
+Machine = DataflowMachine | CgraMachine | TcpaMachine
 
 
 def machine_names() -> tuple[tuple[str, str], ...]:
@@ -25,12 +26,12 @@ def machine_names() -> tuple[tuple[str, str], ...]:
         fields = parse_document(path.read_bytes(), path.name)
         listed.append((path.stem, _first_sentence(fields)))
     listed += [(name, _first_sentence(cgra_preset(name) or {})) for name in srp_names()]
-    return (*listed, *FAMILIES)
+    return (*listed, *FAMILIES, FAMILY)
 
 
 def preset_text(name: str) -> str | None:
     """The YAML of a preset, or None if there is none of that name."""
-    fields = cgra_preset(name)
+    fields = cgra_preset(name) or tcpa_preset(name)
     if fields is not None:
         # Flow style keeps every entry of a long list of PEs on few lines.
         return yaml.safe_dump(fields, sort_keys=False, default_flow_style=None, width=100)
@@ -75,7 +76,11 @@ def machine_from_document(fields: dict[str, Any], source: str) -> Machine:
         return dataflow_from_document(fields, source)
     if fields.get("schema") == "mapper.cgra/1":
         return cgra_from_document(fields, source)
-    remedy = f"{fields.get('schema')!r} is no machine; write mapper.dataflow/1 or mapper.cgra/1"
+    if fields.get("schema") == "mapper.tcpa/1":
+        return tcpa_from_document(fields, source)
+    remedy = (
+        f"{fields.get('schema')!r} is no machine; write mapper.dataflow/1, mapper.cgra/1 or mapper.tcpa/1"
+    )
     raise InputError(source, "schema", remedy)
 
 

@@ -19,6 +19,10 @@ BENCHMARKS = (
     "bench.network_tuning",
     "bench.loop_proof",
     "bench.tuning_phase",
+    "bench.allocation_proof",
+    "bench.allocation_agreement",
+    "bench.allocation_front",
+    "bench.placement",
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal, get_args
 
 from mapper.formulations.formulation import BuiltPart, Formulation, Kind
@@ -17,15 +17,17 @@ HEADINGS: dict[Kind, str] = {
     "family": "Constraints",
     "objective": "Objective",
 }
+INSTANCE = "This instance"
 Sections = list[tuple[str, list[BuiltPart]]]
 
 
-def render(formulation: Formulation, form: str = "text") -> str:
-    """The built ``formulation`` in words, symbols and the counts of this instance.
+def render(formulation: Formulation, form: str = "text", remarks: Sequence[str] = ()) -> str:
+    """The built ``formulation`` in words, symbols and the counts of this instance; ``remarks`` are lines of set text
+    about the instance that follow.
 
     Raises: InputError if ``form`` is none of ``FORMATS``.
     """
-    writers: dict[str, Callable[[Formulation, Sections], str]] = {
+    writers: dict[str, Callable[[Formulation, Sections, Sequence[str]], str]] = {
         "text": _text,
         "markdown": _markdown,
         "latex": _latex,
@@ -37,7 +39,7 @@ def render(formulation: Formulation, form: str = "text") -> str:
         (heading, [built for built in formulation.built if built.part.kind == kind])
         for kind, heading in HEADINGS.items()
     ]
-    return writers[form](formulation, [section for section in sections if section[1]])
+    return writers[form](formulation, [section for section in sections if section[1]], remarks)
 
 
 def _total(formulation: Formulation) -> str:
@@ -57,7 +59,7 @@ def _name(built: BuiltPart) -> str:
     return built.part.name.replace("_", " ")
 
 
-def _text(formulation: Formulation, sections: Sections) -> str:
+def _text(formulation: Formulation, sections: Sections, remarks: Sequence[str]) -> str:
     lines = [formulation.title, f"  {formulation.instance()}", f"  {_total(formulation)}"]
     for heading, parts in sections:
         lines += ["", heading]
@@ -67,10 +69,12 @@ def _text(formulation: Formulation, sections: Sections) -> str:
                 f"    {built.part.sentence}",
                 f"    {built.part.tex}",
             ]
+    if remarks:
+        lines += ["", INSTANCE, *(f"  {line}" for line in remarks)]
     return "\n".join(lines) + "\n"
 
 
-def _markdown(formulation: Formulation, sections: Sections) -> str:
+def _markdown(formulation: Formulation, sections: Sections, remarks: Sequence[str]) -> str:
     lines = [f"# {formulation.title}", "", f"{formulation.instance()}: {_total(formulation)}."]
     for heading, parts in sections:
         lines += ["", f"## {heading}"]
@@ -81,10 +85,12 @@ def _markdown(formulation: Formulation, sections: Sections) -> str:
                 "",
                 f"$${built.part.tex}$$",
             ]
+    if remarks:
+        lines += ["", f"## {INSTANCE}", "", "```", *remarks, "```"]
     return "\n".join(lines) + "\n"
 
 
-def _latex(formulation: Formulation, sections: Sections) -> str:
+def _latex(formulation: Formulation, sections: Sections, remarks: Sequence[str]) -> str:
     lines = [
         r"\documentclass{article}",
         r"\usepackage{amsmath,amssymb}",
@@ -97,6 +103,8 @@ def _latex(formulation: Formulation, sections: Sections) -> str:
         for built in parts:
             said = _escaped(f"({_count(built)}). {built.part.sentence}")
             lines += [rf"\paragraph{{{_escaped(_name(built))}}} {said}", rf"\[ {built.part.tex} \]"]
+    if remarks:
+        lines += [rf"\subsection*{{{INSTANCE}}}", r"\begin{verbatim}", *remarks, r"\end{verbatim}"]
     return "\n".join([*lines, r"\end{document}"]) + "\n"
 
 
@@ -111,7 +119,7 @@ def _escaped(text: str) -> str:
     return "".join(special.get(sign, sign) for sign in text)
 
 
-def _html(formulation: Formulation, sections: Sections) -> str:
+def _html(formulation: Formulation, sections: Sections, remarks: Sequence[str]) -> str:
     title = html.escape(formulation.title)
     lines = [
         "<!DOCTYPE html>",
@@ -127,4 +135,6 @@ def _html(formulation: Formulation, sections: Sections) -> str:
                 f"<dd>{html.escape(built.part.sentence)}<pre>{html.escape(built.part.tex)}</pre></dd>",
             ]
         lines.append("</dl>")
+    if remarks:
+        lines.append(f"<h2>{INSTANCE}</h2><pre>{html.escape(chr(10).join(remarks))}</pre>")
     return "\n".join([*lines, "</body></html>"]) + "\n"

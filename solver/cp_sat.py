@@ -83,14 +83,20 @@ def run_cp_sat(
     }
     answer = answers.get(status, "unknown")
     stop: Stop = "complete" if answer in ("optimal", "infeasible") else effort.stopped() or "time_limit"
-    bound = None if answer == "infeasible" else _exact_bound(model, solver)
+    bound = None if answer == "infeasible" else _exact_bound(model, solver, answer != "unknown")
     return CpSatResult(answer, bound, stop, lambda variable: int(solver.value(variable)))
 
 
-def _exact_bound(model: cp_model.CpModel, solver: cp_model.CpSolver) -> float:
+def _exact_bound(model: cp_model.CpModel, solver: cp_model.CpSolver, found: bool) -> float:
     """The bound, from the integer that the solver keeps: a float loses digits beyond 2^53."""
     objective = model.proto.objective
-    bound = solver.response_proto.inner_objective_lower_bound + int(objective.offset)
+    least = solver.response_proto.inner_objective_lower_bound
+    if not found and least == 0:
+        # 0 stands for no bound as well; what the domains say holds in any case.
+        domains = [list(model.proto.variables[at].domain) for at in objective.vars]
+        sides = zip(objective.coeffs, domains, strict=True)
+        least = min(0, sum(by * (domain[0] if by > 0 else domain[-1]) for by, domain in sides))
+    bound = least + int(objective.offset)
     return bound * (int(objective.scaling_factor) or 1)
 
 

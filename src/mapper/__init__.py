@@ -1,6 +1,6 @@
 """mapper: how loops, kernels and networks run on accelerators, by formal optimisation, with proofs.
 
-The public API: ``solve``, ``compare``, ``explain``, ``evaluate``, ``sweep``, ``simulate``, ``generate`` take
+The public API: ``solve``, ``compare``, ``explain``, ``evaluate``, ``sweep``, ``simulate``, ``generate``, ``front`` take
 names, paths and values and return values; nothing is printed.
 """
 
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mapper.explaining import explain
-    from mapper.posing import Options
+    from mapper.kind.kind import Options
     from mapper.solution import Solution
     from mapper.solving import Search
+    from mapper.trade_off import front
     from mapper.verb import compare, evaluate, generate, simulate, solve, sweep
     from mapper.workloads.document import InputError
 
@@ -24,6 +25,7 @@ __all__ = [
     "compare",
     "evaluate",
     "explain",
+    "front",
     "generate",
     "simulate",
     "solve",
@@ -32,10 +34,11 @@ __all__ = [
 
 _HOMES = {
     "InputError": "mapper.workloads.document",
-    "Options": "mapper.posing",
+    "Options": "mapper.kind.kind",
     "Search": "mapper.solving",
     "Solution": "mapper.solution",
     "explain": "mapper.explaining",
+    "front": "mapper.trade_off",
 }
 
 

@@ -17,6 +17,7 @@ from mapper.option import (
     ExportFormat,
     Fix,
     Format,
+    FrontPlot,
     Log,
     MaxBuffer,
     MaxPes,
@@ -41,7 +42,9 @@ from mapper.option import (
 from mapper.workloads.document import InputError
 
 if TYPE_CHECKING:
+    from mapper.kind.kind import Options
     from mapper.solution import Solution
+    from mapper.solving import Search
 
 app = typer.Typer(
     name="mapper",
@@ -73,6 +76,7 @@ def solve(
     max_buffer: MaxBuffer = None,
     model: Model = None,
     pareto: Pareto = False,
+    plot: FrontPlot = None,
 ) -> None:
     """Map a workload to a machine, and prove the mapping optimal."""
     from mapper.posing import pose
@@ -82,12 +86,13 @@ def solve(
     options = read_options(batch, fix, min_throughput, max_pes, max_buffer, model)
     search = read_search(method, time_limit, workers, seed)
     check_writable(output)
+    check_writable(plot)
+    if pareto:
+        _trade_offs(workload, arch, objective, options, search, output, plot, as_json, quiet, log)
+    if plot is not None:
+        raise InputError("--plot", str(plot), "draws trade-offs; give --pareto too")
     with interruptible(search):
         posed = pose(workload, arch, objective, options)
-        if pareto:
-            raise InputError(
-                "--pareto", "", f"a {posed.kind.name} problem has no trade-offs to list; leave it out"
-            )
         with progress_of(len(posed.parts), quiet, log) as report:
 
             def finished(solution: Solution) -> None:
@@ -277,6 +282,7 @@ def simulate(
         print(dumped(result), end="")
     else:
         terminal.print_table(*terminal.simulation_rows(result))
+        print("".join(f"{line}\n" for part in result["parts"] for line in part.get("notes", [])), end="")
         print(f"data: seeded integers, seed {seed}", file=sys.stderr)
     agrees = result["outputs_equal"] and result["agrees"]
     if not agrees:
@@ -329,6 +335,41 @@ def show(
     if text is None:
         raise InputError("show", name, "is no preset; see mapper list archs and mapper list workloads")
     print(text, end="")
+
+
+def _trade_offs(
+    workload: str | None,
+    arch: str | None,
+    objective: str | None,
+    options: Options,
+    search: Search,
+    output: Path | None,
+    plot: Path | None,
+    as_json: bool,
+    quiet: bool,
+    log: Path | None,
+) -> None:
+    """All trade-offs instead of one answer."""
+    from mapper import terminal
+    from mapper.solution import write_whole
+    from mapper.trade_off import front
+
+    with interruptible(search), progress_of(1, quiet, log) as report:
+        found = front(workload, arch, objective, options, replace(search, listener=report.progress))
+    if output is not None:
+        write_whole(output, dumped(found.to_json()))
+    if plot is not None:
+        from mapper.plot import draw_front
+
+        draw_front(found, plot)
+    if as_json:
+        print(dumped(found.to_json()), end="")
+    elif found.points:
+        terminal.print_table(*terminal.front_rows(found))
+        print("all trade-offs" if found.complete else "not all trade-offs: the search was cut short")
+    if not found.points:
+        print(f"mapper: {terminal.why_no_front(found)}", file=sys.stderr)
+    raise typer.Exit(0 if found.points else 1 if found.complete else 3)
 
 
 def _show(solution: Solution, as_json: bool) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from mapper.posing import Options, Posed, pose
+from mapper.kind.kind import Options
+from mapper.posing import Posed, pose
 from mapper.workloads.document import InputError
 
 Form = Literal["text", "markdown", "latex", "html"]
@@ -25,7 +26,7 @@ def explain(
     from mapper.formulations.explanation import render
 
     problem = pose(workload, arch, objective, options)
-    return render(_formulation(problem), form)
+    return render(_formulation(problem), form, problem.kind.remarks(problem.parts[0].problem))
 
 
 def export(

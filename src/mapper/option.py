@@ -17,7 +17,7 @@ import typer
 from mapper.workloads.document import InputError
 
 if TYPE_CHECKING:
-    from mapper.posing import Options
+    from mapper.kind.kind import Options
     from mapper.solving import Search
 
 Workload = Annotated[
@@ -55,6 +55,9 @@ Model = Annotated[str | None, typer.Option(help="The model to use, where a kind 
 Pareto = Annotated[
     bool, typer.Option("--pareto", help="All trade-offs instead of one optimum, where a kind has them.")
 ]
+FrontPlot = Annotated[
+    Path | None, typer.Option("--plot", help="With --pareto: draw the trade-offs (.png or .svg).")
+]
 
 
 class Format(StrEnum):
@@ -82,7 +85,7 @@ def read_options(
     max_buffer: int | None,
     model: str | None,
 ) -> Options:
-    from mapper.posing import Options
+    from mapper.kind.kind import Options
 
     pinned: dict[str, str] = {}
     for text in fix or []:
@@ -102,7 +105,7 @@ def read_search(method: str, time_limit: float | None, workers: int | None, seed
 
 
 def progress_of(parts: int, quiet: bool, log: Path | None) -> Any:
-    from mapper.terminal import ProgressReport
+    from mapper.progress import ProgressReport
 
     return ProgressReport(parts, quiet, log)
 

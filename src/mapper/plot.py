@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from mapper.trade_off import TradeOff
 from mapper.verb import Sweep
 from mapper.workloads.document import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def draw_sweep(sweep: Sweep, path: Path) -> None:
@@ -13,8 +18,7 @@ def draw_sweep(sweep: Sweep, path: Path) -> None:
 
     Raises: InputError if the file is neither .png nor .svg, or cannot be written.
     """
-    if path.suffix not in (".png", ".svg"):
-        raise InputError("--plot", str(path), "must end in .png or .svg")
+    _check_suffix(path)
     from matplotlib.figure import Figure
 
     varied = list(sweep.rows[0].vary or {})
@@ -34,6 +38,42 @@ def draw_sweep(sweep: Sweep, path: Path) -> None:
     if len(varied) > 1:
         axes.legend(fontsize="small")
     axes.grid(True, which="both", alpha=0.3)
+    _save(figure, path)
+
+
+def draw_front(found: TradeOff, path: Path) -> None:
+    """Throughput over PEs, with latency as colour, and in mixed mode bytes of buffers as size.
+
+    Raises: InputError if the file is neither .png nor .svg, or cannot be written.
+    """
+    _check_suffix(path)
+    from matplotlib.figure import Figure
+
+    costs = [point.cost for point in found.points if point.cost is not None]
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    axes = figure.subplots()
+    most = max((cost["buffer_bytes"] for cost in costs), default=0) or 1
+    drawn = axes.scatter(
+        [cost["pes"] for cost in costs],
+        [cost["throughput_fps"] for cost in costs],
+        s=[20 + 80 * cost["buffer_bytes"] / most for cost in costs],
+        c=[cost["latency_ms"] for cost in costs],
+        cmap="viridis",
+    )
+    figure.colorbar(drawn, label="latency [ms]")
+    axes.set_xlabel("PEs")
+    axes.set_ylabel("throughput [frames/s]")
+    axes.set_title(f"{found.posed.workload} on {found.posed.arch}", fontsize="medium")
+    axes.grid(True, alpha=0.3)
+    _save(figure, path)
+
+
+def _check_suffix(path: Path) -> None:
+    if path.suffix not in (".png", ".svg"):
+        raise InputError("--plot", str(path), "must end in .png or .svg")
+
+
+def _save(figure: Figure, path: Path) -> None:
     try:
         figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
     except OSError as error:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from mapper.arch.source import Machine, load_machine, machine_from_document, machine_to_document
 from mapper.kind import kind_named, kind_of
-from mapper.kind.kind import Kind, PosedPart, Workload
+from mapper.kind.kind import Kind, Options, PosedPart, Workload
 from mapper.workloads.document import InputError
 from mapper.workloads.kernel_source import is_kernel
 from mapper.workloads.network import InputFile
@@ -16,25 +16,9 @@ from mapper.workloads.network import InputFile
 DEFAULT_WORKLOAD = "resnet-dmazerunner"
 DEFAULT_MACHINE = "dmazerunner-256"
 DEFAULT_KERNEL_MACHINE = "srp-4x4"
+DEFAULT_MACHINES = {"mnist-tcpa": "tcpa-4x4"}
+"""Machines of the networks that were published with one of another kind."""
 SOLUTION_SCHEMA = "mapper.solution/1"
-
-
-@dataclass(frozen=True)
-class Options:
-    """Options that change the problem; None where unset. ``fix`` pins decisions."""
-
-    batch: int | None = None
-    fix: Mapping[str, str] = field(default_factory=dict)
-    min_throughput: float | None = None
-    max_pes: int | None = None
-    max_buffer: int | None = None
-    model: str | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "fix": dict(self.fix) or None}
-
-    def given(self) -> frozenset[str]:
-        return frozenset(name for name, value in self.to_json().items() if value is not None)
 
 
 @dataclass(frozen=True)
@@ -76,7 +60,8 @@ def pose(
     """
     options = options or Options()
     named = workload or DEFAULT_WORKLOAD
-    machine_name = arch or (DEFAULT_KERNEL_MACHINE if is_kernel(named) else DEFAULT_MACHINE)
+    usual = DEFAULT_KERNEL_MACHINE if is_kernel(named) else DEFAULT_MACHINE
+    machine_name = arch or DEFAULT_MACHINES.get(named.partition("/")[0], usual)
     machine, machine_file = load_machine(machine_name)
     read = kind_of(machine).read(named, options.batch)
     read = replace(read, inputs=(*read.inputs, machine_file))
@@ -99,7 +84,8 @@ def posed(
     if unknown:
         flag = "--" + unknown[0].replace("_", "-")
         raise InputError(flag, "", f"means nothing to a {kind.name} problem; leave it out")
-    parts = kind.pose(read.value, machine, chosen, options.fix)
+    options = replace(options, model=options.model or kind.default_model)
+    parts = kind.pose(read.value, machine, chosen, options)
     return Posed(kind, workload, arch, chosen, options, read, machine, parts)
 
 

@@ -154,13 +154,7 @@ def solve_part(
     def report(progress: Progress) -> None:
         search.listener(part.name, progress)
 
-    effort = Effort(
-        deadline=search.deadline,
-        workers=max(1, search.used_workers // side_by_side),
-        seed=search.seed,
-        interrupt=search.interrupt,
-        report=report,
-    )
+    effort = effort_of(search, side_by_side, report)
     wall, processor = time.perf_counter(), time.thread_time() if side_by_side > 1 else time.process_time()
     stopped = effort.stopped()
     outcome = (
@@ -182,6 +176,17 @@ def solve_part(
         workers=search.used_workers,
     )
     return judged(kind, part, outcome.mapping, certificate)
+
+
+def effort_of(search: Search, side_by_side: int, report: Callable[[Progress], None]) -> Effort:
+    """What one of several searches at once may take."""
+    return Effort(
+        deadline=search.deadline,
+        workers=max(1, search.used_workers // side_by_side),
+        seed=search.seed,
+        interrupt=search.interrupt,
+        report=report,
+    )
 
 
 def judged(kind: Kind, part: PosedPart, mapping: Any | None, certificate: Certificate) -> Part:

@@ -1,28 +1,21 @@
-"""How results look on a terminal, and how progress is shown and logged."""
+"""How results look on a terminal."""
 
 from __future__ import annotations
 
 import csv
 import io
-import json
 import sys
-import time
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
-from pathlib import Path
-from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any
-
-from mapper.workloads.document import InputError
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mapper.solution import Solution
     from mapper.solver.certificate import Certificate
-    from mapper.solver.method import Progress
+    from mapper.trade_off import TradeOff
     from mapper.verb import Comparison, Row, Sweep
 
 SHOWN_SKIPPED = 12
-COMPARED = ("ii", "energy_pj", "cycles")
+COMPARED = ("ii", "energy_pj", "throughput_fps", "cycles", "buffer_bytes")
 """Costs that a simulation shows beside the model's."""
 
 
@@ -89,7 +82,7 @@ def comparison_rows(comparison: Comparison) -> tuple[list[str], list[list[str]]]
     for row in comparison.rows:
         certificate = row.certificate
         value = certificate.value
-        off = None if value is None or not optimum else value / optimum - 1
+        off = None if value is None or not optimum else abs(value / optimum - 1)
         lines.append(
             [
                 certificate.method,
@@ -121,6 +114,25 @@ def _sweep_line(row: Row, varied: Sequence[str], keys: Sequence[str]) -> list[st
     return [*point, *costs, percent(certificate.gap), proof(certificate), f"{certificate.seconds:.2f}"]
 
 
+def front_rows(found: TradeOff) -> tuple[list[str], list[list[str]]]:
+    """Heading and lines of a front's points, in its order."""
+    keys = list(found.points[0].cost or {}) if found.points else []
+    lines = [
+        [number((point.cost or {}).get(key)) for key in keys] + [proof(point.certificate)]
+        for point in found.points
+    ]
+    return [*keys, "proof"], lines
+
+
+def why_no_front(found: TradeOff) -> str:
+    """Why a front has no points, in one line."""
+    part = found.posed.parts[0]
+    if not found.complete:
+        return f"{part.name}: no answer within the limit; raise --time-limit"
+    reason = found.posed.kind.why_infeasible(part.problem) or "enlarge the machine or unpin decisions"
+    return f"{part.name}: proven to have no mapping on {found.posed.arch}: {reason}"
+
+
 def print_table(heading: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
     """A table on stdout; as wide as it needs to be where nobody's terminal limits it."""
     from rich import box
@@ -131,11 +143,11 @@ def print_table(heading: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
     for place, title in enumerate(heading):
         table.add_column(title, justify="left" if place == 0 else "right", no_wrap=True)
     for line in lines:
-        table.add_row(*[_plain(cell) for cell in line])
+        table.add_row(*[plain(cell) for cell in line])
     Console(width=None if sys.stdout.isatty() else 240, highlight=False).print(table)
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Names from files stay text: no markup, no control characters."""
     return "".join(char if char.isprintable() else "?" for char in text)[:80].replace("[", r"\[")
 
@@ -153,77 +165,6 @@ def as_markdown(heading: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     """The table in Markdown."""
     rows = [list(heading), ["---"] + ["---:"] * (len(heading) - 1), *map(list, lines)]
     return "".join("| " + " | ".join(row) + " |\n" for row in rows)
-
-
-class ProgressReport(AbstractContextManager["ProgressReport"]):
-    """Progress on stderr where that is a terminal, and as JSON lines in a log file."""
-
-    def __init__(self, parts: int, quiet: bool, log: Path | None) -> None:
-        self._parts, self._log_path = parts, log
-        self._log: IO[str] | None = None
-        self._bar: Any = None
-        self._task: Any = None
-        self._show = sys.stderr.isatty() and not quiet
-        self._began = time.monotonic()
-
-    def __enter__(self) -> ProgressReport:
-        if self._log_path is not None:
-            try:
-                self._log = self._log_path.open("w")
-            except OSError as error:
-                raise InputError(
-                    "--log", str(self._log_path), f"cannot be written ({error.strerror})"
-                ) from None
-        if self._show:
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-            self._bar = Progress(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TimeElapsedColumn(),
-                console=Console(stderr=True),
-                transient=True,
-            )
-            self._bar.start()
-            self._task = self._bar.add_task("solving", total=self._parts)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-        if self._log is not None:
-            self._log.close()
-
-    def progress(self, part: str, progress: Progress) -> None:
-        """A search has come further."""
-        gap = None
-        if progress.value and progress.bound is not None:
-            gap = abs(progress.value - progress.bound) / abs(progress.value)
-        self._write(
-            {"event": "progress", "part": part, "value": progress.value, "bound": progress.bound, "gap": gap}
-        )
-        if self._bar is not None:
-            text = f"{_plain(part)}: best {number(progress.value)}, bound {number(progress.bound)}, gap {percent(gap)}"
-            self._bar.update(self._task, description=text)
-
-    def finished(self, solution: Solution) -> None:
-        """A part is done."""
-        done = sum(part.certificate.found or part.certificate.proven for part in solution.parts)
-        self._write({"event": "parts", "done": done, "of": len(solution.parts)})
-        if self._bar is not None:
-            self._bar.update(self._task, completed=done)
-
-    def _write(self, event: dict[str, Any]) -> None:
-        if self._log is not None:
-            from mapper.solution import as_document
-
-            event = {"seconds": round(time.monotonic() - self._began, 3), **event}
-            self._log.write(json.dumps(as_document(event)) + "\n")
-            self._log.flush()
 
 
 def skipped_lines(solution: Solution) -> list[str]:
@@ -246,7 +187,8 @@ def headline(solution: Solution) -> str:
     """The problem in a line."""
     problem = solution.posed
     fixed = "".join(f", {key}={value}" for key, value in problem.options.fix.items())
-    return f"{problem.workload} on {problem.arch}: least {problem.objective}{fixed} ({problem.kind.name})"
+    end = "most" if problem.objective == "throughput" else "least"
+    return f"{problem.workload} on {problem.arch}: {end} {problem.objective}{fixed} ({problem.kind.name})"
 
 
 def cause(solution: Solution) -> str:
@@ -260,6 +202,10 @@ def cause(solution: Solution) -> str:
             )
         if not certificate.found and certificate.proven:
             arch = solution.posed.arch
+            problem = next(one.problem for one in solution.posed.parts if one.name == part.name)
+            reason = solution.posed.kind.why_infeasible(problem)
+            if reason is not None:
+                return f"{part.name}: proven to have no mapping on {arch}: {reason}"
             return f"{part.name}: proven to have no mapping on {arch}; enlarge the machine or unpin decisions"
     part = next(part for part in solution.parts if not part.certificate.found)
     if part.certificate.stop == "complete":
@@ -274,7 +220,7 @@ def simulation_rows(result: dict[str, Any]) -> tuple[list[str], list[list[str]]]
     """Heading and lines of a simulation: the model's cost beside the simulator's, and what else it reports."""
     first = result["parts"][0]
     keys = [key for key in COMPARED if key in first["cost_simulated"]]
-    physical = "physical" in first
+    physical = "cost" in first.get("physical", {})
     heading = ["part", "outputs", "max error"]
     for key in keys:
         heading += [key, "simulated"]

@@ -12,8 +12,8 @@ from typing import Any
 import yaml
 
 from mapper.arch.source import machine_from_document, machine_to_document
-from mapper.kind.kind import Kind, PosedPart
-from mapper.posing import SOLUTION_SCHEMA, Options, Posed, pose, pose_again, posed
+from mapper.kind.kind import Kind, Options, PosedPart
+from mapper.posing import SOLUTION_SCHEMA, Posed, pose, pose_again, posed
 from mapper.solution import Solution, as_document, assemble
 from mapper.solver.certificate import Certificate
 from mapper.solving import Search, judged, run

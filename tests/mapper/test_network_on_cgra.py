@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mapper.posing import Options
+from mapper.kind.kind import Options
 from mapper.solving import Search
 from mapper.verb import compare, evaluate, generate, simulate, solve
 

@@ -10,17 +10,21 @@ from mapper.workloads.document import InputError
 def kinds() -> tuple[Kind, ...]:
     """All kinds."""
     from mapper.kind.modulo_schedule import MODULO_SCHEDULING
+    from mapper.kind.pe_allocation import PE_ALLOCATION
     from mapper.kind.tiling import TILING
 
-    return (TILING, MODULO_SCHEDULING)
+    return (TILING, MODULO_SCHEDULING, PE_ALLOCATION)
 
 
 def kind_of(machine: Machine) -> Kind:
     """The kind of problem that a machine of this class poses."""
-    from mapper.kind.modulo_schedule import MODULO_SCHEDULING
-    from mapper.kind.tiling import TILING
-
-    return {"mapper.dataflow/1": TILING, "mapper.cgra/1": MODULO_SCHEDULING}[machine.schema_name]
+    tiling, modulo_scheduling, pe_allocation = kinds()
+    by_schema = {
+        "mapper.dataflow/1": tiling,
+        "mapper.cgra/1": modulo_scheduling,
+        "mapper.tcpa/1": pe_allocation,
+    }
+    return by_schema[machine.schema_name]
 
 
 def kind_named(name: str, source: str) -> Kind:

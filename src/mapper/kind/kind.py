@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from mapper.formulations.verdict import BrokenRule
 from mapper.solver.certificate import Certificate
-from mapper.solver.method import Method
+from mapper.solver.front import Front
+from mapper.solver.method import Effort, Method
+from mapper.workloads.document import InputError
 from mapper.workloads.network import InputFile
 
 
@@ -22,6 +24,24 @@ class Workload:
     inputs: tuple[InputFile, ...]
     batch: int | None = None
     skipped: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options that change the problem; None where unset. ``fix`` pins decisions."""
+
+    batch: int | None = None
+    fix: Mapping[str, str] = field(default_factory=dict)
+    min_throughput: float | None = None
+    max_pes: int | None = None
+    max_buffer: int | None = None
+    model: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "fix": dict(self.fix) or None}
+
+    def given(self) -> frozenset[str]:
+        return frozenset(name for name, value in self.to_json().items() if value is not None)
 
 
 class JsonValue(Protocol):
@@ -82,12 +102,14 @@ class Part:
 
 
 class Kind(ABC):
-    """One kind of problem. ``objectives``: the first is the default; ``options``: those it understands."""
+    """One kind of problem. ``objectives``: the first is the default; ``options``: those it understands;
+    ``default_model``: what ``--model`` is where nobody says, None where there is no choice."""
 
     name: ClassVar[str]
     objectives: ClassVar[tuple[str, ...]]
     options: ClassVar[frozenset[str]]
     default_method: ClassVar[str] = "auto"
+    default_model: ClassVar[str | None] = None
 
     @abstractmethod
     def read(self, text: str, batch: int | None) -> Workload:
@@ -101,12 +123,23 @@ class Kind(ABC):
         return self.objectives
 
     @abstractmethod
-    def pose(self, value: Any, machine: Any, objective: str, fix: Mapping[str, str]) -> tuple[PosedPart, ...]:
+    def pose(self, value: Any, machine: Any, objective: str, options: Options) -> tuple[PosedPart, ...]:
         """The parts of the problem of a workload's value, in document order."""
 
     @abstractmethod
     def methods(self) -> dict[str, Method[Any, Any]]:
         """Every method of the kind by name, exact ones first."""
+
+    def front(self, problem: Any, effort: Effort) -> Front[Any]:
+        """All trade-offs of a part.
+
+        Raises: InputError if the kind has none.
+        """
+        raise InputError("--pareto", "", f"a {self.name} problem has no trade-offs to list; leave it out")
+
+    def why_infeasible(self, problem: Any) -> str | None:
+        """Why a part that is proven to have no mapping has none, in a sentence; None where there is no more to say."""
+        return None
 
     @abstractmethod
     def judge(self, problem: Any, mapping: Any) -> Judged:
@@ -140,9 +173,14 @@ class Kind(ABC):
     def formulation(self, problem: Any) -> Any:
         """The formulation of one part, built, for ``explain``."""
 
+    def remarks(self, problem: Any) -> list[str]:
+        """What there is to say of one part beyond its formulation, in lines of set text, for ``explain``."""
+        return []
+
     @abstractmethod
     def simulate(self, part: PosedPart, mapping: Any, seed: int) -> dict[str, Any]:
-        """Run one part: ``outputs_equal``, ``max_error``, ``cost_simulated``, ``agrees``, ``physical``."""
+        """Run one part: ``outputs_equal``, ``max_error``, ``cost_simulated``, ``agrees``, where there is something to
+        say ``physical``, and ``notes`` for people."""
 
     @abstractmethod
     def generate(self, part: PosedPart, mapping: Any, seed: int) -> dict[str, str]:

@@ -9,7 +9,7 @@ from mapper.arch.cgra import CgraMachine
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.kind.kernel_part import NamedSchedule, describe_kernel, judge_kernel, pose_kernel
-from mapper.kind.kind import JsonValue, Judged, Kind, Part, PosedPart, Workload
+from mapper.kind.kind import JsonValue, Judged, Kind, Options, Part, PosedPart, Workload
 from mapper.kind.layer_part import (
     NamedLayer,
     describe_layer,
@@ -52,11 +52,11 @@ class ModuloScheduling(Kind):
         return Workload(kernel, inputs)
 
     def pose(
-        self, value: Kernel | LayerNetwork, machine: CgraMachine, objective: str, fix: Mapping[str, str]
+        self, value: Kernel | LayerNetwork, machine: CgraMachine, objective: str, options: Options
     ) -> tuple[PosedPart, ...]:
         if isinstance(value, LayerNetwork):
-            return pose_layers(value, machine, fix)
-        return pose_kernel(value, machine, objective, fix)
+            return pose_layers(value, machine, options.fix)
+        return pose_kernel(value, machine, objective, options.fix)
 
     def methods(self) -> dict[str, Method[Any, Any]]:
         from mapper.solver.modulo_schedule.network.catalogue import METHODS

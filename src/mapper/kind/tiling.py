@@ -9,7 +9,7 @@ from typing import Any, ClassVar, cast
 from mapper.arch.dataflow import DataflowMachine
 from mapper.formulations.tiling.problem import OBJECTIVES, Objective, Pins, TilingProblem
 from mapper.formulations.tiling.referee import verify
-from mapper.kind.kind import Judged, Kind, Part, PosedPart, Workload
+from mapper.kind.kind import Judged, Kind, Options, Part, PosedPart, Workload
 from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS, TilingMapping
 from mapper.solver.method import Method
 from mapper.workloads.document import InputError
@@ -33,12 +33,12 @@ class Tiling(Kind):
         return Workload(network, network.inputs, network.batch, tuple(_skipped(network)))
 
     def pose(
-        self, value: Network, machine: DataflowMachine, objective: str, fix: Mapping[str, str]
+        self, value: Network, machine: DataflowMachine, objective: str, options: Options
     ) -> tuple[PosedPart, ...]:
         names = [layer.name for layer in value.layers]
         parts = []
         for layer in value.layers:
-            pins = Pins.parse(_own_pins(fix, layer.name, names), layer.nest)
+            pins = Pins.parse(_own_pins(options.fix, layer.name, names), layer.nest)
             problem = TilingProblem(layer.nest, machine, cast(Objective, objective), pins)
             key = (layer.nest.same_problem(), pins)
             parts.append(PosedPart(layer.name, layer.source, problem, key, layer.merged))

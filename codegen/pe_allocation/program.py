@@ -1,0 +1,38 @@
+"""What an allocation becomes: files of programs and the configuration of the array."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from mapper.codegen.pe_allocation.chart import chart
+from mapper.codegen.pe_allocation.document import document
+from mapper.codegen.pe_allocation.listing import listing
+from mapper.codegen.pe_allocation.picture import picture
+from mapper.formulations.pe_allocation.problem import AllocationProblem
+from mapper.models.pe_allocation.allocation import Allocation
+from mapper.models.pe_allocation.configuration import configure
+from mapper.models.pe_allocation.cost import evaluate
+
+
+def generate(problem: AllocationProblem, allocation: Allocation) -> dict[str, str]:
+    """File names and their text: ``configuration.json`` (``mapper.tcpa-configuration/1``), for every layer
+    ``NAME.txt``, the programs of its PEs, ``gantt.svg``, and ``placement.svg`` if there is one.
+
+    Raises: InputError as ``configure``.
+    """
+    network, machine = problem.network, problem.machine
+    configuration = configure(network, machine, allocation, problem.model)
+    cost = evaluate(network, machine, allocation, problem.model)
+    files = {
+        "configuration.json": json.dumps(document(configuration, machine), allow_nan=False, indent=1) + "\n",
+        "gantt.svg": chart(f"{network.name} on {machine.name}", network.names, cost),
+    }
+    if allocation.placement is not None:
+        files["placement.svg"] = picture(network, machine, allocation, allocation.placement)
+    for position, layer in enumerate(configuration.layers):
+        # Names of layers may come from files; a layer never writes outside the folder.
+        name = re.sub(r"[^A-Za-z0-9_.-]", "_", layer.name).lstrip(".") or "layer"
+        unique = name if f"{name}.txt" not in files else f"{name}-{position}"
+        files[f"{unique}.txt"] = listing(configuration, position)
+    return files

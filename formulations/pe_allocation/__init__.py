@@ -1,0 +1,1 @@
+"""Allocating PEs to layers as an integer linear program, and the referee of allocations (002)."""

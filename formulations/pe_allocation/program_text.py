@@ -1,0 +1,19 @@
+"""A linear program as text in a form that solvers read."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pulp
+
+
+def program_text(model: pulp.LpProblem, form: str) -> str:
+    """``model`` in the form ``lp`` or ``mps``, with the names of its variables."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"model.{form}"
+        if form == "lp":
+            model.writeLP(str(path))
+        else:
+            model.writeMPS(str(path))
+        return path.read_text()

@@ -1,0 +1,1 @@
+"""What an allocation of PEs to layers costs on a tightly coupled processor array (002)."""

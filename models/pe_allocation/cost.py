@@ -1,0 +1,179 @@
+"""What an allocation costs: PEs, throughput, latency, buffers and traffic (002, section 5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Literal
+
+from mapper.arch.tcpa import TcpaMachine
+from mapper.models.pe_allocation import calculus, segment, storage, streaming
+from mapper.models.pe_allocation.allocation import Allocation
+from mapper.models.pe_allocation.calculus import LayerTiming
+from mapper.models.pe_allocation.stream_layer import StreamNetwork
+
+Model = Literal["calculus", "streaming", "lanes"]
+MODELS: tuple[Model, ...] = ("calculus", "streaming", "lanes")
+
+
+@dataclass(frozen=True)
+class AllocationCost:
+    """``cycles``: latency L of one frame; ``interval``: cycles between frames. Words of the buffers by what they
+    hold, and words that cross the chip's border per frame; ``timed``: the layers' timings, starts counted from the
+    frame's start."""
+
+    machine: TcpaMachine
+    pes: int
+    cycles: int
+    interval: int
+    start: int
+    weight_words: int
+    intermediate_words: int
+    map_words: int
+    traffic_words: int
+    macs: int
+    timed: tuple[LayerTiming, ...]
+
+    @property
+    def throughput(self) -> Fraction:
+        """Frames per second, exactly."""
+        return Fraction(self.machine.clock_hz, self.interval)
+
+    @property
+    def buffer_bytes(self) -> int:
+        return (self.weight_words + self.intermediate_words + self.map_words) * self.machine.word_bytes
+
+    @property
+    def traffic_bytes(self) -> int:
+        return self.traffic_words * self.machine.word_bytes
+
+    def cost_json(self) -> dict[str, Any]:
+        """The cost keys of the kind."""
+        return {
+            "pes": self.pes,
+            "throughput_fps": float(self.throughput),
+            "cycles": self.cycles,
+            "latency_ms": self.cycles * 1000 / self.machine.clock_hz,
+            "buffer_bytes": self.buffer_bytes,
+        }
+
+    def breakdown_json(self, names: tuple[str, ...]) -> dict[str, Any]:
+        """Where cycles and bytes go, what crosses the chip's border, and every layer's timing."""
+        width = self.machine.word_bytes
+        return {
+            "cycles": {"start": self.start, "last_layer": self.cycles - self.start},
+            "bytes": {
+                "weights": self.weight_words * width,
+                "intermediate": self.intermediate_words * width,
+                "maps": self.map_words * width,
+            },
+            "off_chip_bytes": self.traffic_bytes,
+            "macs_per_byte": self.macs / self.traffic_bytes,
+            "layers": {
+                name: {
+                    "z_in": timing.z_in,
+                    "z_out": timing.z_out,
+                    "start": timing.start,
+                    "latency": timing.latency,
+                }
+                for name, timing in zip(names, self.timed, strict=True)
+            },
+        }
+
+
+def evaluate(
+    network: StreamNetwork, machine: TcpaMachine, allocation: Allocation, model: Model
+) -> AllocationCost:
+    """The cost of an allocation, whether or not it keeps the rules (the referee says that)."""
+    if allocation.mode == "layer-by-layer":
+        return _sequential(network, machine, allocation, model)
+    z_out = tuple(
+        cycles + idle
+        for cycles, idle in zip(
+            calculus.unthrottled(network, allocation.pes, allocation.delta), allocation.throttle, strict=True
+        )
+    )
+    if allocation.mode == "mixed" and len(allocation.segments) > 1:
+        return _mixed(network, machine, allocation, z_out)
+    return _parallel(network, machine, allocation, z_out, model)
+
+
+def pes_used(allocation: Allocation, members: range) -> int:
+    """PEs of the layers at ``members``; one that layers share counts once."""
+    repeats = sum(max(0, len([at for at in group if at in members]) - 1) for group in allocation.shared)
+    return sum(allocation.pes[position] for position in members) - repeats
+
+
+def _parallel(
+    network: StreamNetwork, machine: TcpaMachine, allocation: Allocation, z_out: tuple[int, ...], model: Model
+) -> AllocationCost:
+    every = range(len(network.layers))
+    weights, intermediate = storage.fused_words(network, every)
+    if model == "streaming":
+        timed = streaming.streamed(network, z_out)
+        cycles = streaming.latency(timed)
+        intermediate = sum(streaming.line_buffer_peaks(network, timed))
+    else:
+        timed = calculus.timings(network, z_out)
+        cycles = calculus.frame_latency(network, timed)
+    last = max(network.sinks, key=lambda sink: timed[sink].start + timed[sink].latency)
+    return AllocationCost(
+        machine,
+        pes_used(allocation, every),
+        cycles,
+        calculus.frame_interval(timed),
+        min(timed[last].start, cycles),
+        weights,
+        intermediate,
+        0,
+        storage.entering_words(network, every) + storage.leaving_words(network, every),
+        network.macs,
+        timed,
+    )
+
+
+def _sequential(
+    network: StreamNetwork, machine: TcpaMachine, allocation: Allocation, model: Model
+) -> AllocationCost:
+    """One layer after the other (Eqs. 3 to 5 and 14); maps go off the chip and come back, weights come each time."""
+    rule = calculus.lane_cycles if model == "lanes" else calculus.position_cycles
+    timed, now = [], 0
+    for layer, pes, delta, idle in zip(
+        network.layers, allocation.pes, allocation.delta, allocation.throttle, strict=True
+    ):
+        z_out = rule(layer, pes, delta) + idle
+        timed.append(LayerTiming(0, z_out, now, z_out * layer.positions))
+        now += z_out * layer.positions
+    largest = max(network.layers, key=storage.sequential_words)
+    return AllocationCost(
+        machine,
+        max(allocation.pes),
+        now,
+        now,
+        timed[-1].start,
+        largest.weight_words,
+        0,
+        storage.input_words(largest) + storage.output_words(largest),
+        sum(storage.sequential_words(layer) for layer in network.layers),
+        network.macs,
+        tuple(timed),
+    )
+
+
+def _mixed(
+    network: StreamNetwork, machine: TcpaMachine, allocation: Allocation, z_out: tuple[int, ...]
+) -> AllocationCost:
+    """Runs of fused layers one after another; a single run of all layers is the mode ``layer-parallel``."""
+    timed: list[LayerTiming] = []
+    now = last = traffic = pes = 0
+    largest = (0, 0, 0)
+    for number, members in enumerate(allocation.parts()):
+        inner = segment.segment_timings(network, members, z_out)
+        last = now
+        now += max(timing.start + timing.latency for timing in inner)
+        timed += [replace(timing, start=last + timing.start) for timing in inner]
+        words = (*storage.fused_words(network, members), segment.held_words(network, allocation, number))
+        largest = max(largest, words, key=sum)
+        traffic += words[0] + segment.off_chip_words(network, allocation, number)
+        pes = max(pes, pes_used(allocation, members))
+    return AllocationCost(machine, pes, now, now, last, *largest, traffic, network.macs, tuple(timed))

@@ -1,0 +1,69 @@
+"""Seeded pixels and weights: whole numbers of 8 bits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mapper.models.pe_allocation.program import Configuration, LayerProgram
+
+Integers = NDArray[np.int64]
+LEAST, MOST = -128, 127
+SCALE_BITS = 6
+"""Scales of normalisations are multiples of 2^-6."""
+PRODUCT_BITS = 7
+"""Products of two maps are shifted back by these bits."""
+
+
+@dataclass(frozen=True)
+class LayerData:
+    """``weights`` [m][n][k1][k2], empty of a layer without; ``bias`` per filter, in units of the sums; ``scale`` and
+    ``offset`` per map of a normalisation."""
+
+    weights: Integers
+    bias: Integers
+    scale: Integers
+    offset: Integers
+
+
+@dataclass(frozen=True)
+class Data:
+    """``frames``: for each layer that reads the frame its pixels, frames x rows x columns x maps; ``layers`` in
+    order."""
+
+    frames: dict[int, Integers]
+    layers: tuple[LayerData, ...]
+
+
+def seeded(configuration: Configuration, frames: int, seed: int) -> Data:
+    """Frames and weights of ``configuration``; the same for the same seed, whatever the allocation."""
+    pixels: dict[tuple[int, ...], Integers] = {}
+    by_layer = {}
+    for position, layer in enumerate(configuration.layers):
+        if layer.sources[0].feed is None:
+            shape = (*layer.size, layer.sources[0].maps)
+            if shape not in pixels:
+                stream = np.random.default_rng([seed, 0, *shape])
+                pixels[shape] = stream.integers(LEAST, MOST, (frames, *shape), endpoint=True)
+            by_layer[position] = pixels[shape]
+    return Data(
+        by_layer, tuple(_layer_data(layer, seed, place) for place, layer in enumerate(configuration.layers))
+    )
+
+
+def _layer_data(layer: LayerProgram, seed: int, position: int) -> LayerData:
+    stream = np.random.default_rng([seed, 1, position])
+
+    def drawn(least: int, most: int, shape: Any) -> Integers:
+        return np.asarray(stream.integers(least, most, shape, endpoint=True))
+
+    if layer.rule != "convolution":
+        none = np.zeros(0, dtype=np.int64)
+        return LayerData(none, none, drawn(1, 1 << SCALE_BITS, layer.maps), drawn(-16, 16, layer.maps))
+    weights = drawn(-MOST, MOST, (layer.filters, layer.depth, *layer.kernel))
+    most = 1 << (layer.shift + 4)
+    none = np.zeros(0, dtype=np.int64)
+    return LayerData(weights, drawn(-most, most, layer.filters), none, none)

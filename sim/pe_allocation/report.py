@@ -1,0 +1,179 @@
+"""A simulated allocation beside what the model says of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mapper.formulations.pe_allocation.problem import AllocationProblem
+from mapper.models.pe_allocation.allocation import Allocation
+from mapper.models.pe_allocation.configuration import configure
+from mapper.models.pe_allocation.cost import AllocationCost, evaluate
+from mapper.models.pe_allocation.program import Configuration, LayerProgram
+from mapper.sim.pe_allocation.algorithm import compared
+from mapper.sim.pe_allocation.data import seeded
+from mapper.sim.pe_allocation.line_buffer import Windows
+from mapper.sim.pe_allocation.reference import reference
+from mapper.sim.pe_allocation.simulation import Run, simulate
+
+FRAMES = 3
+"""Frames that are streamed; the interval is that between the last two."""
+MANY_POSITIONS = 150_000
+"""Positions of one frame from which on two frames have to do."""
+
+
+def report(problem: AllocationProblem, allocation: Allocation, seed: int = 0) -> dict[str, Any]:
+    """What ``mapper simulate`` says of an allocation: seeded pixels and weights of 8 bits, streamed frame by frame.
+
+    ``agrees``: outputs equal those of the reference, nothing went wrong, and in steady mode (``--model streaming``) and
+    layer by layer start times, latency, interval and buffer peaks are the model's to the cycle and word. The calculus
+    lets a layer start after F = min(K^2, S^2) pixels; here it waits for the last pixel of its window. That difference
+    is reported under ``physical``, layer by layer, and is no failure.
+
+    Raises: InputError as ``configure``.
+    """
+    configuration = configure(problem.network, problem.machine, allocation, problem.model)
+    cost = evaluate(problem.network, problem.machine, allocation, problem.model)
+    frames = _frames(configuration, cost)
+    data = seeded(configuration, frames, seed)
+    run = simulate(configuration, problem.machine, data, frames)
+    expected = reference(configuration, data)
+    error = max(int(np.abs(maps - expected[at]).max()) for at, maps in run.outputs.items())
+    simulated = _cost(problem, configuration, run)
+    exact = configuration.steady or allocation.mode == "layer-by-layer"
+    same = not exact or _as_modelled(cost, configuration, run)
+    if configuration.steady:
+        same = same and simulated == cost.cost_json()
+    return {
+        "outputs_equal": error == 0,
+        "max_error": error,
+        "cost_simulated": simulated,
+        "agrees": error == 0 and not run.violations and same,
+        "frames": frames,
+        "violations": [violation.to_json() for violation in run.violations],
+        "physical": _physical(problem, configuration, cost, run, simulated),
+        "algorithms": compared(problem.network, allocation, seed),
+    }
+
+
+def _frames(configuration: Configuration, cost: AllocationCost) -> int:
+    """Frames that show the steady state and, where a layer is more than a frame behind another, all that lie
+    between."""
+    positions = sum(layer.positions for layer in configuration.layers)
+    behind = 0
+    if configuration.steady:
+        for layer, timing in zip(configuration.layers, cost.timed, strict=True):
+            for source in layer.sources:
+                if source.feed is not None:
+                    since = timing.start + timing.latency - cost.timed[source.feed].start
+                    behind = max(behind, since // cost.interval)
+    return max(FRAMES if positions <= MANY_POSITIONS else 2, behind + 1)
+
+
+def _latency(run: Run) -> int:
+    return max(ends[0] for ends in run.ends) - min(starts[0] for starts in run.starts)
+
+
+def _interval(run: Run) -> int:
+    return max(ends[-1] for ends in run.ends) - max(ends[-2] for ends in run.ends)
+
+
+def _as_modelled(cost: AllocationCost, configuration: Configuration, run: Run) -> bool:
+    """Whether every frame of every layer began and ended when the model says."""
+    return all(
+        starts[frame] == timing.start + frame * cost.interval
+        and ends[frame] == timing.start + timing.latency + frame * cost.interval
+        for starts, ends, timing in zip(run.starts, run.ends, cost.timed, strict=True)
+        for frame in range(len(starts))
+    )
+
+
+def _cost(problem: AllocationProblem, configuration: Configuration, run: Run) -> dict[str, Any]:
+    """The cost keys, counted in the configuration and measured in the run."""
+    cycles, clock = _latency(run), problem.machine.clock_hz
+    words = max(_words(configuration, run, number) for number in _runs(configuration))
+    return {
+        "pes": max(_pes(configuration, number) for number in _runs(configuration)),
+        "throughput_fps": clock / _interval(run),
+        "cycles": cycles,
+        "latency_ms": cycles * 1000 / clock,
+        "buffer_bytes": words * problem.machine.word_bytes,
+    }
+
+
+def _runs(configuration: Configuration) -> range:
+    return range(1 + max(layer.run for layer in configuration.layers))
+
+
+def _pes(configuration: Configuration, number: int) -> int:
+    """PEs at work in a run; one that layers share counts once."""
+    at_work = [at for at, layer in enumerate(configuration.layers) if layer.run == number]
+    first = {at: group[0] for group in configuration.shared for at in group}
+    return sum(len(configuration.layers[at].pes) for at in at_work if first.get(at, at) == at)
+
+
+def _words(configuration: Configuration, run: Run, number: int) -> int:
+    """Words in the buffers while a run works: its weights, the most that its line buffers held, and maps that are kept
+    on the chip; layer by layer the maps that it reads and makes."""
+    alone, words = configuration.mode == "layer-by-layer", 0
+    for layer, peaks in zip(configuration.layers, run.peaks, strict=True):
+        if layer.run != number:
+            continue
+        words += layer.weight_words
+        for source, peak in zip(layer.sources, peaks, strict=True):
+            words += peak if alone or not source.whole else 0
+        if alone:
+            frame = sum(source.maps for source in layer.sources if source.feed is None)
+            words += frame * layer.size[0] * layer.size[1] + layer.maps * layer.positions
+    return words + sum(
+        layer.maps * layer.positions
+        for at, layer in enumerate(configuration.layers)
+        if at in configuration.stored and layer.run <= number <= _last_reader(configuration, at)
+    )
+
+
+def _last_reader(configuration: Configuration, at: int) -> int:
+    return max(
+        (layer.run for layer in configuration.layers for source in layer.sources if source.feed == at),
+        default=-1,
+    )
+
+
+def _physical(
+    problem: AllocationProblem,
+    configuration: Configuration,
+    cost: AllocationCost,
+    run: Run,
+    measured: dict[str, Any],
+) -> dict[str, Any]:
+    """Measured values beside the model's; ``limit``: bytes that the buffers may have, None without one."""
+    layers = {}
+    for at, (layer, timing) in enumerate(zip(configuration.layers, cost.timed, strict=True)):
+        start = run.starts[at][0]
+        layers[layer.name] = {
+            "start": {"model": timing.start, "measured": start, "later_by": start - timing.start},
+            "latency": {"model": timing.latency, "measured": run.ends[at][0] - start},
+            "first_window_pixels": {
+                "calculus": problem.network.layers[at].new_pixels,
+                "needed": _first_window(layer),
+            },
+            "buffer_words": {"calculus": layer.calculus_words, "measured": sum(run.peaks[at])},
+        }
+    return {
+        "timing": "start times of the model" if configuration.steady else "as soon as pixels are there",
+        "latency": {"model": cost.cycles, "measured": _latency(run)},
+        "interval": {"model": cost.interval, "measured": _interval(run)},
+        "buffer_bytes": {
+            "model": cost.buffer_bytes,
+            "measured": measured["buffer_bytes"],
+            "limit": problem.most_bytes,
+        },
+        "layers": layers,
+    }
+
+
+def _first_window(layer: LayerProgram) -> int:
+    """Pixels, in raster order, up to the last of the first window."""
+    source = layer.sources[0]
+    return max(1, Windows(layer, source, layer.size[0] * layer.size[1]).last[0] + 1)

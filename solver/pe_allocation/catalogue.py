@@ -1,0 +1,85 @@
+"""Every method for allocations, exact ones first. Each hands what it finds on to be placed."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from mapper.formulations.pe_allocation.problem import AllocationProblem
+from mapper.models.pe_allocation.allocation import Allocation
+from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.pe_allocation.brute_force import BRUTE_FORCE
+from mapper.solver.pe_allocation.constraint_program import CONSTRAINT_PROGRAM
+from mapper.solver.pe_allocation.greedy import GREEDY
+from mapper.solver.pe_allocation.integer_program import INTEGER_PROGRAM
+from mapper.solver.pe_allocation.proportional import PROPORTIONAL
+from mapper.solver.pe_allocation.sequential_search import sequential
+
+AllocationMethod = Method[AllocationProblem, Allocation]
+SHARE = 0.6
+"""Of a time limit, what the first of the two programs may take before the other gets the rest."""
+
+
+def _automatic(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation]:
+    """The integer linear program; what it leaves unproven within its share of a limit goes to CP-SAT. Where layers may
+    share PEs CP-SAT comes first: the relaxation of who works where is weak."""
+    one, other = INTEGER_PROGRAM, CONSTRAINT_PROGRAM
+    if problem.sharing:
+        one, other = other, one
+    left = effort.seconds_left()
+    own = effort if left is None else replace(effort, deadline=time.monotonic() + SHARE * left)
+    first = replace(one.search(problem, own), method=one.name)
+    if first.proven or effort.stopped() is not None:
+        return first
+    second = replace(other.search(problem, effort), method=other.name)
+    return second if second.proven else _better(problem, first, second)
+
+
+def _better(
+    problem: AllocationProblem, one: Outcome[Allocation], other: Outcome[Allocation]
+) -> Outcome[Allocation]:
+    """The better allocation with the better bound; they prove together where these meet."""
+    sign = -1 if problem.objective == "throughput" else 1
+    found = [outcome for outcome in (one, other) if outcome.value is not None]
+    chosen = min(found, key=lambda outcome: sign * (outcome.value or 0), default=other)
+    bounds = [outcome.bound for outcome in (one, other) if outcome.bound is not None]
+    bound = max(bounds, key=lambda value: sign * value, default=None)
+    if chosen.value is not None and chosen.value == bound:
+        names = f"{one.method} + {other.method}"
+        return replace(chosen, bound=bound, stop="complete", proven=True, restrictions=(), method=names)
+    return replace(chosen, bound=bound, stop=other.stop)
+
+
+AUTOMATIC: AllocationMethod = Method(
+    "auto",
+    True,
+    "the integer linear program, and CP-SAT for what it leaves unproven or where PEs are shared",
+    _automatic,
+)
+
+
+def _of_every_mode(method: AllocationMethod) -> AllocationMethod:
+    """A search of layers that work at once, extended to the other modes: layers one after another have a closed form,
+    the mixed mode has methods of its own by the same names. A placement is the last step."""
+
+    def search(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation]:
+        from mapper.solver.pe_allocation.placement import place
+
+        if problem.mode == "layer-by-layer":
+            found = replace(sequential(problem, effort), method="closed form")
+        elif problem.mode == "mixed":
+            from mapper.solver.pe_allocation.mixed_catalogue import MIXED
+
+            found = MIXED[method.name](problem, effort)
+        else:
+            found = method.search(problem, effort)
+        placed = None if found.mapping is None else place(problem, found.mapping)
+        return replace(found, mapping=placed)
+
+    return Method(method.name, method.exact, method.summary, search, method.prepare)
+
+
+METHODS: dict[str, AllocationMethod] = {
+    method.name: _of_every_mode(method)
+    for method in (AUTOMATIC, INTEGER_PROGRAM, CONSTRAINT_PROGRAM, BRUTE_FORCE, GREEDY, PROPORTIONAL)
+}

@@ -1,0 +1,193 @@
+"""The kind ``pe_allocation``: layer-parallel networks on tightly coupled processor arrays (002)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, cast
+
+from mapper.arch.tcpa import TcpaMachine
+from mapper.formulations.pe_allocation.problem import OBJECTIVES, AllocationProblem, Objective
+from mapper.formulations.pe_allocation.referee import verify
+from mapper.kind.allocation_fix import Fixed, read_fix
+from mapper.kind.kind import Judged, Kind, Options, Part, PosedPart, Workload
+from mapper.models.pe_allocation.allocation import Allocation
+from mapper.models.pe_allocation.allocation_file import allocation_from_json
+from mapper.models.pe_allocation.cost import MODELS, Model
+from mapper.models.pe_allocation.stream_layer import StreamNetwork, stream_network
+from mapper.solver.front import Front
+from mapper.solver.method import Effort, Method
+from mapper.workloads.document import InputError
+from mapper.workloads.kernel_source import is_kernel
+from mapper.workloads.layer_building import network_layers
+from mapper.workloads.network_layer import LayerNetwork
+from mapper.workloads.operator_document import operators_document, operators_from_document
+from mapper.workloads.source import load_layers
+
+
+@dataclass(frozen=True)
+class NamedAllocation:
+    """An allocation that knows its layers, as documents need them."""
+
+    network: StreamNetwork
+    allocation: Allocation
+
+    def to_json(self) -> dict[str, Any]:
+        return self.allocation.to_json(self.network.names)
+
+
+class PeAllocation(Kind):
+    """The whole network is one part: PEs for every layer."""
+
+    name: ClassVar[str] = "pe_allocation"
+    objectives: ClassVar[tuple[str, ...]] = OBJECTIVES
+    options: ClassVar[frozenset[str]] = frozenset({"fix", "min_throughput", "max_pes", "max_buffer", "model"})
+    default_model: ClassVar[str | None] = MODELS[0]
+
+    def read(self, text: str, batch: int | None) -> Workload:
+        if is_kernel(text):
+            raise InputError(text, "", "is a kernel, which no TCPA of layers runs; try --arch srp-4x4")
+        network = load_layers(text, batch)
+        return Workload(network, network.operators.files, network.operators.batch, tuple(_skipped(network)))
+
+    def pose(
+        self, value: LayerNetwork, machine: TcpaMachine, objective: str, options: Options
+    ) -> tuple[PosedPart, ...]:
+        network = stream_network(value)
+        if options.model not in MODELS:
+            raise InputError("--model", str(options.model), f"the kind has {', '.join(MODELS)}")
+        fixed = read_fix(options.fix, network)
+        needed = {"lanes": "layer-by-layer", "streaming": "layer-parallel"}.get(options.model, fixed.mode)
+        if fixed.mode != needed:
+            raise InputError("--model", options.model, f"holds for --fix mode={needed} alone")
+        problem = _problem(network, machine, cast(Objective, objective), options, fixed)
+        return (PosedPart(value.name, value.name, problem, 0),)
+
+    def methods(self) -> dict[str, Method[Any, Any]]:
+        from mapper.solver.pe_allocation.catalogue import METHODS
+
+        return METHODS
+
+    def front(self, problem: AllocationProblem, effort: Effort) -> Front[Allocation]:
+        from mapper.solver.pe_allocation.front import front
+
+        return front(problem, effort)
+
+    def why_infeasible(self, problem: AllocationProblem) -> str | None:
+        from mapper.formulations.pe_allocation.bottleneck import why_infeasible
+        from mapper.solver.pe_allocation.mixed_reason import why_mixed_infeasible
+
+        said = why_infeasible(problem)
+        return why_mixed_infeasible(problem) if said is None and problem.mode == "mixed" else said
+
+    def judge(self, problem: AllocationProblem, mapping: Allocation) -> Judged:
+        from mapper.models.pe_allocation.placement import placement_json
+
+        verdict = verify(problem, mapping)
+        cost = verdict.cost
+        if cost is None:
+            return Judged(verdict.broken, None, None, None)
+        breakdown = {
+            **cost.breakdown_json(problem.network.names),
+            "placement": placement_json(problem.network, problem.machine, mapping),
+        }
+        return Judged(verdict.broken, cost.cost_json(), breakdown, problem.value(cost))
+
+    def read_mapping(self, fields: Mapping[str, Any], problem: AllocationProblem, source: str) -> Allocation:
+        return allocation_from_json(fields, problem.network.names, source)
+
+    def shown(self, problem: AllocationProblem, mapping: Allocation) -> NamedAllocation:
+        return NamedAllocation(problem.network, mapping)
+
+    def describe(self, problem: AllocationProblem, part: Part) -> list[str]:
+        from mapper.kind.allocation_view import allocation_lines
+
+        assert isinstance(part.mapping, NamedAllocation)
+        return allocation_lines(problem, part.mapping.allocation)
+
+    def total(self, costs: list[dict[str, Any]]) -> dict[str, Any]:
+        return dict(costs[0])
+
+    def structure(self, value: LayerNetwork) -> dict[str, Any]:
+        return {"operators": operators_document(value.operators)}
+
+    def read_structure(self, structure: Mapping[str, Any], name: str, source: str) -> LayerNetwork:
+        fields = structure.get("operators")
+        if not isinstance(fields, dict):
+            raise InputError(source, "problem.structure.operators", "must hold the network's operators")
+        return network_layers(operators_from_document(fields, f"{source}: problem.structure.operators"))
+
+    def formulation(self, problem: AllocationProblem) -> Any:
+        if problem.mode == "mixed":
+            from mapper.solver.pe_allocation.mixed_integer_program import build as build_mixed
+
+            return build_mixed(problem)
+        from mapper.formulations.pe_allocation.program import build
+
+        return build(problem)
+
+    def remarks(self, problem: AllocationProblem) -> list[str]:
+        from mapper.kind.allocation_view import adjustment_lines
+        from mapper.solver.pe_allocation.catalogue import METHODS
+
+        found = METHODS[self.default_method].search(problem, Effort()).mapping
+        return [] if found is None else adjustment_lines(problem, found)
+
+    def simulate(self, part: PosedPart, mapping: Allocation, seed: int) -> dict[str, Any]:
+        from mapper.kind.allocation_view import simulated_lines
+        from mapper.sim.pe_allocation import report
+
+        result = report(part.problem, mapping, seed)
+        return {**result, "notes": simulated_lines(result["physical"])}
+
+    def generate(self, part: PosedPart, mapping: Allocation, seed: int) -> dict[str, str]:
+        from mapper.codegen.pe_allocation import generate
+
+        return generate(part.problem, mapping)
+
+
+def _problem(
+    network: StreamNetwork, machine: TcpaMachine, objective: Objective, options: Options, fixed: Fixed
+) -> AllocationProblem:
+    longest = None
+    if options.min_throughput is not None and not math.isfinite(options.min_throughput):
+        raise InputError("--min-throughput", str(options.min_throughput), "is no number of frames per second")
+    if options.min_throughput:
+        # What was typed counts, not its nearest binary fraction.
+        longest = int(machine.clock_hz / Fraction(repr(options.min_throughput)))
+    return AllocationProblem(
+        network,
+        machine,
+        objective,
+        cast(Model, options.model),
+        fixed.mode,
+        longest,
+        options.max_pes or 0,
+        options.max_buffer,
+        fixed.sharing,
+        fixed.free_delta,
+        fixed.pins,
+        fixed.segments,
+    )
+
+
+def _skipped(network: LayerNetwork) -> list[dict[str, Any]]:
+    """What runs on the tile's processor."""
+    streams = stream_network(network)
+    macs = network.macs or 1
+    return [
+        {
+            "name": layer.name,
+            "op": layer.op,
+            "reason": layer.reason,
+            "macs": layer.macs,
+            "share_of_macs": layer.macs / macs,
+            "share_of_time": None,
+        }
+        for layer in streams.host
+    ]
+
+
+PE_ALLOCATION = PeAllocation()

@@ -1,0 +1,89 @@
+"""Progress of a search: a bar on a terminal, JSON lines in a log."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from contextlib import AbstractContextManager
+from pathlib import Path
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any
+
+from mapper.terminal import number, percent, plain
+from mapper.workloads.document import InputError
+
+if TYPE_CHECKING:
+    from mapper.solution import Solution
+    from mapper.solver.method import Progress
+
+
+class ProgressReport(AbstractContextManager["ProgressReport"]):
+    """Progress on stderr where that is a terminal, and as JSON lines in a log file."""
+
+    def __init__(self, parts: int, quiet: bool, log: Path | None) -> None:
+        self._parts, self._log_path = parts, log
+        self._log: IO[str] | None = None
+        self._bar: Any = None
+        self._task: Any = None
+        self._show = sys.stderr.isatty() and not quiet
+        self._began = time.monotonic()
+
+    def __enter__(self) -> ProgressReport:
+        if self._log_path is not None:
+            try:
+                self._log = self._log_path.open("w")
+            except OSError as error:
+                raise InputError(
+                    "--log", str(self._log_path), f"cannot be written ({error.strerror})"
+                ) from None
+        if self._show:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+            self._bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeElapsedColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._bar.start()
+            self._task = self._bar.add_task("solving", total=self._parts)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+        if self._log is not None:
+            self._log.close()
+
+    def progress(self, part: str, progress: Progress) -> None:
+        """A search has come further."""
+        gap = None
+        if progress.value and progress.bound is not None:
+            gap = abs(progress.value - progress.bound) / abs(progress.value)
+        self._write(
+            {"event": "progress", "part": part, "value": progress.value, "bound": progress.bound, "gap": gap}
+        )
+        if self._bar is not None:
+            text = f"{plain(part)}: best {number(progress.value)}, bound {number(progress.bound)}, gap {percent(gap)}"
+            self._bar.update(self._task, description=text)
+
+    def finished(self, solution: Solution) -> None:
+        """A part is done."""
+        done = sum(part.certificate.found or part.certificate.proven for part in solution.parts)
+        self._write({"event": "parts", "done": done, "of": len(solution.parts)})
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done)
+
+    def _write(self, event: dict[str, Any]) -> None:
+        if self._log is not None:
+            from mapper.solution import as_document
+
+            event = {"seconds": round(time.monotonic() - self._began, 3), **event}
+            self._log.write(json.dumps(as_document(event)) + "\n")
+            self._log.flush()

@@ -1,0 +1,216 @@
+"""Networks on tightly coupled processor arrays from the command line."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mapper import entry
+
+COST_KEYS = {"pes", "throughput_fps", "cycles", "latency_ms", "buffer_bytes"}
+LAYERS = ["conv0", "pool1", "conv2", "pool3", "conv4"]
+
+
+@pytest.fixture
+def mapper(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+    def run(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["mapper", *words])
+        with pytest.raises(SystemExit) as ended:
+            entry.main()
+        captured = capsys.readouterr()
+        return int(ended.value.code or 0), captured.out, captured.err
+
+    return run
+
+
+def answer(mapper: Any, *words: str) -> dict[str, Any]:
+    code, out, _ = mapper(*words, "--json")
+    assert code == 0
+    document: dict[str, Any] = json.loads(out)
+    return document
+
+
+def test_the_papers_network_reaches_its_throughput_on_16_pes_with_proof(mapper: Any) -> None:
+    found = answer(mapper, "solve", "mnist-tcpa", "--arch", "tcpa-4x4", "--objective", "throughput")
+    part = found["parts"][0]
+    assert found["problem"]["kind"] == "pe_allocation"
+    assert found["problem"]["options"]["model"] == "calculus"
+    assert part["name"] == "mnist-tcpa"
+    assert set(part["cost"]) == COST_KEYS
+    assert part["cost"]["throughput_fps"] == part["certificate"]["bound"] == 50e6 / 63504
+    assert part["cost"]["cycles"] == 66528
+    assert part["cost"]["buffer_bytes"] == 12068
+    assert part["certificate"]["proven"] and part["certificate"]["verified"]
+    assert [one["name"] for one in found["skipped"]] == ["gemm1"]
+    assert found["skipped"][0]["share_of_time"] is None
+
+
+def test_the_mapping_names_every_layer_and_its_place(mapper: Any) -> None:
+    mapping = answer(mapper, "solve", "mnist-tcpa")["parts"][0]["mapping"]
+    assert list(mapping) == ["mode", "pes", "throttle", "delta", "placement"]
+    assert mapping["mode"] == "layer-parallel"
+    for decided in ("pes", "throttle", "delta", "placement"):
+        assert list(mapping[decided]) == LAYERS
+    assert [len(mapping["placement"][name]) for name in LAYERS] == [mapping["pes"][name] for name in LAYERS]
+
+
+def test_the_placement_of_16_pes_has_the_least_wiring_with_proof(mapper: Any) -> None:
+    placement = answer(mapper, "solve", "mnist-tcpa")["parts"][0]["breakdown"]["placement"]
+    assert placement["status"] == "optimal"
+    assert placement["wiring"] == placement["bound"]
+
+
+def test_100_frames_a_second_take_six_pes(mapper: Any) -> None:
+    words = ("solve", "mnist-tcpa", "--arch", "tcpa-4x4", "--objective", "pes", "--min-throughput", "100")
+    part = answer(mapper, *words)["parts"][0]
+    assert part["mapping"]["pes"] == dict(zip(LAYERS, [1, 1, 2, 1, 1], strict=True))
+    assert part["certificate"]["value"] == part["certificate"]["bound"] == 6
+
+
+def test_fewest_pes_without_a_throughput_is_one_a_layer(mapper: Any) -> None:
+    part = answer(mapper, "solve", "mnist-tcpa", "--objective", "pes")["parts"][0]
+    assert set(part["mapping"]["pes"].values()) == {1}
+
+
+@pytest.mark.parametrize(
+    ("fixed", "model", "cycles", "throughput"),
+    [
+        (
+            ("conv0.pes=4", "pool1.pes=1", "conv2.pes=8", "pool3.pes=1", "conv4.pes=2"),
+            "calculus",
+            159936,
+            312.6,
+        ),
+        ((), "calculus", 73500, 680.3),
+        ((), "lanes", 55664, 898.2),
+    ],
+)
+def test_layer_by_layer_reproduces_table_1(
+    mapper: Any, fixed: tuple[str, ...], model: str, cycles: int, throughput: float
+) -> None:
+    pins = [word for pin in ("mode=layer-by-layer", *fixed) for word in ("--fix", pin)]
+    cost = answer(mapper, "solve", "mnist-tcpa", "--model", model, *pins)["cost"]
+    assert cost["cycles"] == cycles
+    assert round(cost["throughput_fps"], 1) == throughput
+
+
+def test_four_more_pes_reach_the_second_column_of_table_1(mapper: Any) -> None:
+    cost = answer(mapper, "solve", "mnist-tcpa", "--arch", "tcpa-4x5", "--fix", "conv2.pes=12")["cost"]
+    assert cost["cycles"] == 44496
+    assert round(cost["throughput_fps"], 1) == 1181.0
+
+
+def test_trade_offs_are_listed_with_proof(mapper: Any, tmp_path: Path) -> None:
+    plot = tmp_path / "front.svg"
+    found = answer(mapper, "solve", "mnist-tcpa", "--pareto", "--plot", str(plot))
+    assert found["schema"] == "mapper.front/1"
+    assert found["complete"]
+    assert all(point["certificate"]["proven"] for point in found["points"])
+    steps = {round(point["cost"]["throughput_fps"], 1) for point in found["points"]}
+    assert {98.4, 196.8, 295.3, 393.7, 472.4, 590.5, 787.4} == steps
+    assert plot.read_text().startswith("<?xml")
+
+
+def test_trade_offs_of_what_is_out_of_reach_are_none_and_the_reason_is_said(mapper: Any) -> None:
+    code, _, err = mapper("solve", "mnist-tcpa", "--pareto", "--max-pes", "4")
+    assert code == 1
+    assert "5 layers" in err and len(err.splitlines()) == 1
+
+
+def test_a_solution_is_simulated_and_becomes_programs(mapper: Any, tmp_path: Path) -> None:
+    solution = tmp_path / "mnist.json"
+    answer(mapper, "solve", "mnist-tcpa", "--model", "streaming", "-o", str(solution))
+    run = answer(mapper, "simulate", str(solution))
+    assert run["outputs_equal"]
+    assert run["cost_simulated"] == run["cost_model"]
+    code, out, _ = mapper("generate", str(solution), "-o", str(tmp_path / "out"))
+    assert code == 0
+    written = {Path(line).name for line in out.splitlines()}
+    assert {"configuration.json", "gantt.svg", "placement.svg", "conv0.txt"} <= written
+
+
+def test_where_the_calculus_is_too_optimistic_the_simulation_says_by_how_much(
+    mapper: Any, tmp_path: Path
+) -> None:
+    solution = tmp_path / "mnist.json"
+    answer(mapper, "solve", "mnist-tcpa", "-o", str(solution))
+    code, out, _ = mapper("simulate", str(solution))
+    assert code == 0
+    assert "66,528 cycles by the model, 85,428 measured" in out
+
+
+def test_a_mapping_of_ones_own_is_costed_and_judged(mapper: Any, tmp_path: Path) -> None:
+    mapping = answer(mapper, "solve", "mnist-tcpa")["parts"][0]["mapping"]
+    path = tmp_path / "mapping.json"
+    mapping["throttle"]["pool1"] = 0
+    path.write_text(json.dumps(mapping))
+    code, out, err = mapper("evaluate", "mnist-tcpa", "--arch", "tcpa-4x4", "--mapping", str(path), "--json")
+    certificate = json.loads(out)["parts"][0]["certificate"]
+    assert code == 1
+    assert not certificate["verified"]
+    assert certificate["broken"][0]["place"] == "conv0 to pool1"
+    assert "Eq. 9" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--min-throughput", "2000"), "bottleneck is conv2"),
+        (("--max-pes", "4"), "5 layers"),
+        (("--max-buffer", "100"), "12,068 bytes"),
+    ],
+)
+def test_what_is_out_of_reach_is_proven_so_in_one_line(
+    mapper: Any, words: tuple[str, ...], said: str
+) -> None:
+    code, out, err = mapper("solve", "mnist-tcpa", *words, "--json")
+    part = json.loads(out)["parts"][0]
+    assert code == 1
+    assert part["certificate"]["proven"] and not part["certificate"]["found"]
+    assert part["certificate"]["value"] is None and part["certificate"]["bound"] is None
+    assert said in err and len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("mnist-tcpa", "--model", "magic"), "--model"),
+        (("mnist-tcpa", "--model", "lanes"), "mode=layer-by-layer"),
+        (("mnist-tcpa", "--fix", "conv9.pes=1"), "conv9"),
+        (("mnist-tcpa", "--fix", "conv0.pes=0"), "conv0.pes"),
+        (("mnist-tcpa", "--fix", "speed=9"), "unknown decision"),
+        (("mnist-tcpa", "--min-throughput", "inf"), "--min-throughput"),
+        (("mnist-tcpa/gemm1", "--arch", "tcpa-4x4"), "no convolution"),
+        (("gemm", "--arch", "tcpa-4x4"), "kernel"),
+        (("mnist-tcpa", "--arch", "tcpa-0x4"), "--arch"),
+        (("mnist-tcpa", "--objective", "edp"), "throughput, latency, pes"),
+        (("lenet5", "--arch", "tcpa-4x4", "--batch", "2"), "batch"),
+    ],
+)
+def test_what_cannot_be_posed_is_one_line_and_exit_code_2(
+    mapper: Any, words: tuple[str, ...], said: str
+) -> None:
+    code, _, err = mapper("solve", *words)
+    assert code == 2
+    assert said in err and len(err.splitlines()) == 1
+
+
+def test_every_method_finds_the_proven_throughput_or_less(mapper: Any) -> None:
+    rows = answer(mapper, "compare", "mnist-tcpa")["rows"]
+    assert {"ilp", "cp-sat", "brute-force", "proportional", "greedy"} <= {row["method"] for row in rows}
+    best = next(row["certificate"]["value"] for row in rows if row["method"] == "ilp")
+    assert all(row["certificate"]["value"] <= best for row in rows)
+
+
+def test_the_formulation_is_explained_with_figure_7_and_exported(mapper: Any, tmp_path: Path) -> None:
+    path = tmp_path / "mnist.lp"
+    code, out, _ = mapper("explain", "mnist-tcpa", "--arch", "tcpa-4x4", "--export", "lp", str(path))
+    assert code == 0
+    assert "F_i z_j" in out
+    assert re.search(r"pool1 +1 +48 +4 +216 +-> 216 +216 +216 +42,336", out)
+    assert path.read_text().startswith("\\*")
