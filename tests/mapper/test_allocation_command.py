@@ -142,6 +142,9 @@ def test_where_the_calculus_is_too_optimistic_the_simulation_says_by_how_much(
     code, out, _ = mapper("simulate", str(solution))
     assert code == 0
     assert "66,528 cycles by the model, 85,428 measured" in out
+    assert (
+        "algorithm 1 in cycle 1,692, algorithm 2 in cycle 432, algorithm 3 in cycle 144; equal outputs" in out
+    )
 
 
 def test_a_mapping_of_ones_own_is_costed_and_judged(mapper: Any, tmp_path: Path) -> None:
@@ -198,6 +201,12 @@ def test_what_cannot_be_posed_is_one_line_and_exit_code_2(
     code, _, err = mapper("solve", *words)
     assert code == 2
     assert said in err and len(err.splitlines()) == 1
+
+
+def test_the_mixed_modes_explanation_lists_the_traffic_of_every_fusion(mapper: Any) -> None:
+    _, out, _ = mapper("explain", "mnist-tcpa", "--fix", "mode=mixed")
+    assert re.search(r"\n +conv0 +– +1,568 +864.00 +12,068\n", out)
+    assert re.search(r"\n +layer-by-layer +in and out +69,224 +19.57 +23,520\n", out)
 
 
 def test_every_method_finds_the_proven_throughput_or_less(mapper: Any) -> None:

@@ -10,7 +10,10 @@ from mapper.codegen.pe_allocation.grid_text import grid_lines
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.models.pe_allocation.allocation import Allocation
 from mapper.models.pe_allocation.cost import evaluate
+from mapper.models.pe_allocation.fusion import fusions
 
+MOST_FUSED = 6
+"""Layers up to which all ways to fuse them are listed: 2^(V-1)."""
 MOST_CHARTED, WIDEST_GRID = 24, 32
 """Layers and columns of PEs that still fit a terminal; the pictures that ``generate`` writes show all."""
 
@@ -64,8 +67,26 @@ def adjustment_lines(problem: AllocationProblem, allocation: Allocation) -> list
     ]
 
 
-def simulated_lines(physical: dict[str, Any]) -> list[str]:
-    """What was measured beside the model, layer by layer; pixels are those of the first window."""
+def fusion_lines(problem: AllocationProblem) -> list[str]:
+    """What every way to fuse a few layers moves over the chip's border per frame."""
+    network = problem.network
+    if len(network.layers) > MOST_FUSED:
+        return []
+    rows: list[Sequence[Any]] = [
+        ("runs start at", "maps between", "words off chip", "MACs per byte", "buffer bytes")
+    ]
+    for way in fusions(network, problem.machine):
+        starts = " ".join(network.names[start] for start in way.segments)
+        between = "–" if len(way.segments) == 1 else "on chip" if way.on_chip else "off chip"
+        named = (starts, between) if way.mode == "mixed" else (way.mode, "in and out")
+        rows.append((*named, way.off_chip_words, f"{way.macs_per_byte:.2f}", way.buffer_bytes))
+    return ["", "every way to fuse the layers", *_table(rows)]
+
+
+def simulated_lines(result: dict[str, Any]) -> list[str]:
+    """What was measured beside the model, layer by layer (pixels are those of the first window), and how soon the
+    paper's three algorithms let the layer behind a convolution start."""
+    physical = result["physical"]
     rows: list[Sequence[Any]] = [
         ("layer", "start", "measured", "later by", "pixels", "needed", "buffer words", "measured")
     ]
@@ -84,7 +105,17 @@ def simulated_lines(physical: dict[str, Any]) -> list[str]:
         f"  latency {latency['model']:,} cycles by the model, {latency['measured']:,} measured; "
         f"a frame every {interval['model']:,} by the model, {interval['measured']:,} measured "
         f"({physical['timing']})",
+        *_algorithm_lines(result.get("algorithms")),
     ]
+
+
+def _algorithm_lines(compared: dict[str, Any] | None) -> list[str]:
+    if not compared or not compared.get("following_start"):
+        return []
+    starts = compared["following_start"].items()
+    said = ", ".join(f"{name.replace('_', ' ')} in cycle {cycle:,}" for name, cycle in starts)
+    equal = "equal outputs" if compared["outputs_equal"] else "DIFFERENT outputs"
+    return [f"  {compared['layer']}, cut small: {compared['following']} can start after {said}; {equal}"]
 
 
 def _table(rows: Sequence[Sequence[Any]]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,6 +26,9 @@ from mapper.workloads.layer_building import network_layers
 from mapper.workloads.network_layer import LayerNetwork
 from mapper.workloads.operator_document import operators_document, operators_from_document
 from mapper.workloads.source import load_layers
+
+SECONDS_OF_REMARKS = 10.0
+"""How long ``explain`` looks for the allocation that it shows an instance's rates with."""
 
 
 @dataclass(frozen=True)
@@ -129,18 +133,20 @@ class PeAllocation(Kind):
         return build(problem)
 
     def remarks(self, problem: AllocationProblem) -> list[str]:
-        from mapper.kind.allocation_view import adjustment_lines
+        from mapper.kind.allocation_view import adjustment_lines, fusion_lines
         from mapper.solver.pe_allocation.catalogue import METHODS
 
-        found = METHODS[self.default_method].search(problem, Effort()).mapping
-        return [] if found is None else adjustment_lines(problem, found)
+        effort = Effort(deadline=time.monotonic() + SECONDS_OF_REMARKS)
+        found = METHODS[self.default_method].search(problem, effort).mapping
+        lines = [] if found is None else adjustment_lines(problem, found)
+        return lines + (fusion_lines(problem) if problem.mode == "mixed" else [])
 
     def simulate(self, part: PosedPart, mapping: Allocation, seed: int) -> dict[str, Any]:
         from mapper.kind.allocation_view import simulated_lines
         from mapper.sim.pe_allocation import report
 
         result = report(part.problem, mapping, seed)
-        return {**result, "notes": simulated_lines(result["physical"])}
+        return {**result, "notes": simulated_lines(result)}
 
     def generate(self, part: PosedPart, mapping: Allocation, seed: int) -> dict[str, str]:
         from mapper.codegen.pe_allocation import generate
