@@ -208,8 +208,8 @@ class MixedProgram(Formulation):
 
     def _binary(self, name: str) -> Any:
         self._columns += 1
-        return pulp.LpVariable(name, cat="Binary")
+        return self.model.add_variable(name, cat="Binary")
 
     def _number(self, name: str, most: int | None) -> Any:
         self._columns += 1
-        return pulp.LpVariable(name, 0, most)
+        return self.model.add_variable(name, 0, most)
