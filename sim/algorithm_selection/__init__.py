@@ -1,0 +1,1 @@
+"""Functional and cycle-accurate models of the DYNAMAP overlay."""
