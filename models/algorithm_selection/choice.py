@@ -35,9 +35,11 @@ class Choice:
 
 
 def input_walk(shape: Convolution, choice: Choice) -> Walk:
-    """The layout in which a convolution reads its input under ``choice``."""
+    """The layout in which a convolution reads its input under ``choice``. The Toeplitz matrix of a 1 x 1 kernel without
+    strides and pads is the 3-D tensor."""
     if choice.algorithm == "im2col":
-        return toeplitz(shape)
+        plain = shape.kernel == shape.strides == (1, 1) and not any(map(any, shape.pads))
+        return tensor(shape) if plain else toeplitz(shape)
     return scattered(shape, choice.tile) if choice.tile else tensor(shape)
 
 

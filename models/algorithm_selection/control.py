@@ -188,14 +188,14 @@ def control(
     network: LayerNetwork,
     array: tuple[int, int],
     choices: Mapping[str, Choice],
-    stores: Mapping[str, str],
+    stores: Mapping[str, tuple[str, Algorithm] | None],
     on_chip: frozenset[str] = frozenset(),
 ) -> Control:
     """The control sequence of ``network`` on an array of ``array`` PEs.
 
-    ``choices``: by layer; layers without one run beside the array. ``stores``: by tensor, the convolution in whose
-    format it is stored, or "" for the 3-D tensor; a tensor left out is stored for its reader if that is one convolution
-    and nothing else, else as the 3-D tensor. ``on_chip``: tensors that do not go through DRAM.
+    ``choices``: by layer; layers without one run beside the array. ``stores``: by tensor, the convolution and the
+    algorithm in whose format it is stored, or None for the 3-D tensor; a tensor left out is stored for its reader if
+    that is one convolution and nothing else, else as the 3-D tensor. ``on_chip``: tensors that do not go through DRAM.
 
     Raises: InputError if an algorithm cannot compute a layer.
     """
@@ -203,17 +203,10 @@ def control(
     address = 0
     regions: dict[str, Region] = {}
     for name, readers in _readers(network).items():
-        only = readers[0] if len(set(readers)) == 1 and readers[0] in choices else ""
-        owner = stores.get(name, only)
-        size = network.operators.tensors[name]
-        if owner:
-            walk, images = input_walk(shapes[owner], choices[owner]), shapes[owner].batch
-            layout, words = INPUT_LAYOUTS[choices[owner].algorithm], walk.rows * walk.columns * images
-        else:
-            walk, images = _plain(size), size[0]
-            layout, words = "tensor3d", math.prod(size)
-        regions[name] = Region(name, layout, owner or None, address, words, walk, name in on_chip)
-        address += words
+        only = readers[0] if len(set(readers)) == 1 and readers[0] in choices else None
+        reader = stores.get(name, (only, choices[only].algorithm) if only else None)
+        regions[name] = _region(network, name, reader, shapes, address, name in on_chip)
+        address += regions[name].words
     steps: list[ConvolutionStep | OtherStep] = []
     for layer in network.layers:
         inputs = tuple(one.memory for one in layer.inputs)
@@ -221,21 +214,41 @@ def control(
         if layer.name not in choices:
             steps.append(OtherStep(layer.name, layer.work, inputs, outputs))
             continue
-        shape, choice = shapes[layer.name], choices[layer.name]
-        same = regions[inputs[0]].walk == input_walk(shape, choice)
+        one, shape, choice = layer.inputs[0], shapes[layer.name], choices[layer.name]
+        whole = one.shape == network.operators.tensors[one.memory] and not one.offset
         step = convolution_step(
             layer.name,
             shape,
             choice,
-            input=inputs[0],
+            input=one.memory,
             output=outputs[0],
-            load="copy" if same else "transform",
+            load="copy" if whole and regions[one.memory].walk == input_walk(shape, choice) else "transform",
             weight_address=address,
-            relu=any(operator.op == "Relu" for operator in layer.merged),
+            relu=any(operator.op in ("Relu", "Clip") for operator in layer.merged),
         )
         steps.append(step)
         address += math.prod(shape.kernel) * shape.in_channels // shape.groups * shape.out_channels
     return Control(network.name, array, max(array), tuple(regions.values()), tuple(steps), address)
+
+
+def _region(
+    network: LayerNetwork,
+    name: str,
+    reader: tuple[str, Algorithm] | None,
+    shapes: Mapping[str, Convolution],
+    address: int,
+    on_chip: bool,
+) -> Region:
+    """Where a tensor lies, stored for a reader. What an algorithm reads as the plain tensor is stored as that."""
+    size = network.operators.tensors[name]
+    if reader is not None:
+        owner, algorithm = reader
+        shape, wanted = shapes[owner], network.layer(owner).inputs[0]
+        walk = input_walk(shape, Choice(algorithm, "NS"))
+        if algorithm != "kn2row" and walk != tensor(shape) and wanted.shape == size and not wanted.offset:
+            words = walk.rows * walk.columns * shape.batch
+            return Region(name, INPUT_LAYOUTS[algorithm], owner, address, words, walk, on_chip)
+    return Region(name, "tensor3d", None, address, math.prod(size), _plain(size), on_chip)
 
 
 def _readers(network: LayerNetwork) -> dict[str, list[str]]:

@@ -13,7 +13,7 @@ module testbench #(
   integer cycles;
 
   overlay machine (
-      .clk, .reset, .dram_read_address(read_address), .dram_read_word(read_word),
+      .clk, .reset, .resume(1'b0), .dram_read_address(read_address), .dram_read_word(read_word),
       .dram_write_enable(write_enable), .dram_write_address(write_address), .dram_write_word(write_word),
       .log_valid, .log_cycles, .done
   );
