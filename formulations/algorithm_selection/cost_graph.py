@@ -119,6 +119,14 @@ class GraphBuilder:
         names = (*self.network.names, *(f"{self.network.stores[at].name} stored" for at in self.vertex))
         return CostGraph(names, tuple(vertices), tuple(edges), constant)
 
+    def on_array(self, rows: Shapes, columns: Shapes) -> list[Costs]:
+        """Time of every layer's algorithms on the array, [S, choices] each."""
+        passes = _Passes(rows, columns)
+        return [
+            np.stack([self._on_array(at, one, passes) for one in names], -1)
+            for at, names in enumerate(self.algorithms)
+        ]
+
     def selection(self, array: tuple[int, int], chosen: Sequence[int]) -> Selection:
         """The selection that a choice per vertex means."""
         picked = [self.algorithms[at][chosen[at]] for at in range(len(self.network.layers))]

@@ -73,6 +73,14 @@ def least_product(builder: GraphBuilder, effort: Effort) -> Outcome[Selection]:
     return Outcome(selection, value, bound, stop, stop == "complete", evaluations=solved)
 
 
+def least_product_bound(builder: GraphBuilder) -> float | None:
+    """A lower bound of the product over all shapes; None if there is none."""
+    rows, columns = shapes(builder.problem)
+    if not len(rows):
+        return None
+    return float(_bounds(builder, rows, columns).min()) * (1 - SLACK) / builder.machine.units_per_cycle
+
+
 def least_corner(builder: GraphBuilder, array: tuple[int, int], below: int | None) -> Corner | None:
     """The corner of the least product of one shape; None if all are above ``below``."""
     side = (np.array([array[0]], np.int64), np.array([array[1]], np.int64))
