@@ -18,8 +18,11 @@ from mapper.workloads.document import InputError
 
 INFINITE = 1 << 61
 """Stands for infinity among integer costs; sums of up to three costs stay below 2^63."""
-LARGEST_TOTAL = (1 << 60) - 1
+LARGEST_TOTAL = (1 << 58) - 1
 """The largest absolute value that a sum of finite integer costs may reach."""
+LARGEST_FINITE = {True: (1 << 60) - 1, False: float(np.finfo(np.float64).max)}
+"""By exactness: what a search finds above this is infinite. Differences of two totals lie below, infinity less a total
+lies above."""
 LARGEST_FLOAT_TOTAL = 1e300
 
 Integers = NDArray[np.int64]
@@ -60,6 +63,11 @@ class PbqpInstance:
     @property
     def infinity(self) -> Cost:
         return INFINITE if self.exact else math.inf
+
+    @property
+    def largest_finite(self) -> Cost:
+        """Sums above are infinite."""
+        return LARGEST_FINITE[self.exact]
 
     @property
     def choices(self) -> Integers:

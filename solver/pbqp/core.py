@@ -9,7 +9,7 @@ import numpy as np
 from mapper.solver.compiled import compiled
 from mapper.solver.pbqp.elimination_kernel import add
 from mapper.solver.pbqp.elimination_plan import Array, Plan
-from mapper.workloads.pbqp_instance import LARGEST_TOTAL, Cost, PbqpInstance
+from mapper.workloads.pbqp_instance import PbqpInstance
 
 
 def core_instance(problem: PbqpInstance, made: Plan, stays: Array, rest: Array, kept: Array) -> PbqpInstance:
@@ -24,12 +24,11 @@ def core_instance(problem: PbqpInstance, made: Plan, stays: Array, rest: Array, 
     edge_offset = _offsets(choices[ends[:, 0]] * choices[ends[:, 1]])
     vertex_cost = problem.vertex_cost[np.repeat(rank >= 0, problem.choices)]
     edge_cost = np.zeros(edge_offset[-1], vertex_cost.dtype)
-    limit: Cost = LARGEST_TOTAL if problem.exact else float(np.finfo(np.float64).max)
     key = ends[:, 0] * len(stays) + ends[:, 1]
     inside = np.flatnonzero(np.all(rank[problem.edge_end] >= 0, axis=1))
     _gather(
         made, rank, choices, key, vertex_offset, vertex_cost, edge_offset, edge_cost, kept, inside,
-        problem.edge_end, problem.edge_offset, problem.edge_cost, problem.infinity, limit,
+        problem.edge_end, problem.edge_offset, problem.edge_cost, problem.infinity, problem.largest_finite,
     )  # fmt: skip
     # Read-only as every instance: to the compiler arrays that may be written are another type.
     for array in (vertex_offset, vertex_cost, ends, edge_offset, edge_cost):

@@ -18,11 +18,10 @@ from mapper.solver.pbqp.core import core_instance
 from mapper.solver.pbqp.elimination_kernel import choose_back, eliminate_steps
 from mapper.solver.pbqp.elimination_plan import Array, Plan, plan, size
 from mapper.solver.pbqp.series_parallel import reduce_graph
-from mapper.workloads.pbqp_instance import LARGEST_TOTAL, Cost, PbqpInstance
+from mapper.workloads.pbqp_instance import Cost, PbqpInstance
 
 WORK_PER_CALL = 2e8
 """Additions between two looks at the clock."""
-LARGEST_FLOAT = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,6 @@ def eliminated(problem: PbqpInstance, made: Plan, rest: Array, effort: Effort) -
     state, stack = np.zeros(3, np.int64), np.empty(int(needed.stack), costs)
     place, owner = np.empty(steps + 1, np.int64), np.empty(steps + 1, np.int64)
     where = np.zeros(problem.vertices, np.int64)
-    limit: Cost = LARGEST_TOTAL if problem.exact else LARGEST_FLOAT
     done, work = 0, np.cumsum(needed.work)
     while done < steps:
         stop = effort.stopped()
@@ -82,7 +80,8 @@ def eliminated(problem: PbqpInstance, made: Plan, rest: Array, effort: Effort) -
         end = max(done + 1, int(np.searchsorted(work, before + WORK_PER_CALL)))
         eliminate_steps(
             made, done, end, choices, problem.vertex_offset, problem.vertex_cost, problem.edge_end,
-            problem.edge_offset, problem.edge_cost, problem.infinity, limit, state, constant, stack, place, owner,
+            problem.edge_offset, problem.edge_cost, problem.infinity, problem.largest_finite, state, constant, stack,
+            place, owner,
             kept, arg_start, arg, where,
         )  # fmt: skip
         done = end

@@ -41,7 +41,7 @@ def _on_graph(graph: nx.Graph, choices: int, seed: int) -> PbqpInstance:
     )
 
 
-@settings(derandomize=True, deadline=None, max_examples=300)
+@settings(derandomize=True, deadline=None, max_examples=200)
 @given(instances())
 def test_elimination_finds_the_least_cost_of_any_graph(problem: PbqpInstance) -> None:
     best = brute_force(problem)
@@ -53,7 +53,7 @@ def test_elimination_finds_the_least_cost_of_any_graph(problem: PbqpInstance) ->
         assert problem.value(found.lift(np.empty(0, np.int64))) == best
 
 
-@settings(derandomize=True, deadline=None, max_examples=300)
+@settings(derandomize=True, deadline=None, max_examples=200)
 @given(instances())
 def test_what_reductions_leave_has_the_same_least_cost(problem: PbqpInstance) -> None:
     best = brute_force(problem)
