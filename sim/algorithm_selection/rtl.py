@@ -16,6 +16,7 @@ from types import TracebackType
 import numpy as np
 from numpy.typing import NDArray
 
+from mapper.models.algorithm_selection.choice import Dataflow
 from mapper.workloads.document import InputError
 
 LARGEST = 64
@@ -94,7 +95,13 @@ class RtlMachine:
             *self._program,
             *["--cc", "--exe", "--build", "-j", "1", "-Wall", "--top-module", "testbench"],
             *["-O3", "--x-assign", "fast", "--x-initial", "fast", "-CFLAGS", "-O1"],
-            *["-MAKEFLAGS", f"PYTHON3={sys.executable}", f"-GDRAM_WORDS={self._dram_words}"],
+            *[
+                "--output-split",
+                "0",
+                "-MAKEFLAGS",
+                f"PYTHON3={sys.executable}",
+                f"-GDRAM_WORDS={self._dram_words}",
+            ],
             *["-y", str(folder), f"-I{folder}", "--Mdir", str(folder / "build")],
             *[str(BENCH / "testbench.sv"), str(BENCH / "main.cpp")],
         ]
@@ -113,6 +120,27 @@ class RtlMachine:
         if done.returncode:
             lines = [line for line in done.stderr.splitlines() if line.strip()] or ["failed"]
             raise InputError("rtl", "verilator", f"{lines[0]} (it needs perl, make and a C++ compiler)")
+
+
+def gemm_cycles(
+    array: tuple[int, int], dataflow: Dataflow, product: tuple[int, int, int], calls: int
+) -> dict[str, int]:
+    """Cycles that the overlay takes for ``calls`` products of a x b by b x c in one instruction, by cause.
+
+    ``eq9``: Eq. 9 without I_SA. ``short_passes``: where a pass has fewer beats than the array has rows, the next waits
+    until its P1 results are out (NS) or its P1 rows of the stationary block are in (WS, IS), as the Verilog has one
+    wire a column for them. ``preload``: the first block. ``drain``: from the last beat to the last result written.
+    """
+    (rows, columns), (a, b, c) = array, product
+    inner, outer, beats = {"NS": (a, c, b), "WS": (b, c, a), "IS": (b, a, c)}[dataflow]
+    passes = calls * -(-inner // rows) * -(-outer // columns)
+    stationary = dataflow != "NS"
+    return {
+        "eq9": passes * beats,
+        "short_passes": (passes - 1) * max(0, rows - beats),
+        "preload": rows * stationary,
+        "drain": rows + columns + (0 if stationary else rows - 1),
+    }
 
 
 def lint(files: Mapping[str, str]) -> list[str]:
