@@ -21,6 +21,8 @@ BENCHMARKS = (
     "bench.allocation_proof",
     "bench.allocation_agreement",
     "bench.placement",
+    "bench.dynamap_joint",
+    "bench.dynamap_tables",
 )
 
 

@@ -63,14 +63,18 @@ def networks(draw: st.DrawFn) -> OverlayNetwork:
             for at in range(2)
         ]
         return OverlayNetwork("chain", machine, layers, tuple(stores))
-    branches = (first, layer(1, depths[0], depths[1]), layer(2, depths[0], depths[2]))
+    branches: tuple[OverlayLayer, ...] = (
+        first,
+        layer(1, depths[0], depths[1]),
+        layer(2, depths[0], depths[2]),
+    )
     branching = Store(
         "conv1", 1, side**2, (Share(0, depths[0]),), (1, 2), plain=draw(st.sampled_from([0, 50]))
     )
     back = draw(st.sampled_from([0, 50]))
     shares = (Share(1, depths[1], back), Share(2, depths[2]), *((Share(None, 2, 9),) if back else ()))
     joined = sum(share.channels for share in shares)
-    layers = (*branches, layer(3, joined, depths[3]))
+    branches = (*branches, layer(3, joined, depths[3]))
     return OverlayNetwork(
-        "branches", machine, layers, (branching, Store("concat1", 1, side**2, shares, (3,)))
+        "branches", machine, branches, (branching, Store("concat1", 1, side**2, shares, (3,)))
     )
