@@ -21,6 +21,7 @@ BENCHMARKS = (
     "bench.allocation_proof",
     "bench.allocation_agreement",
     "bench.placement",
+    "bench.pbqp_speed",
     "bench.dynamap_joint",
     "bench.dynamap_tables",
 )
