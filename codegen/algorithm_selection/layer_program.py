@@ -53,7 +53,10 @@ def convolution(control: Control, step: ConvolutionStep, scales: int) -> Iterato
         yield from _input(step, source, image)
         yield from _products(step)
         yield _finish(step)
-        yield _store(target, image, 0, math.prod(step.shape.output_size))
+        # The rows of a fully connected layer are images of the tensor it makes.
+        positions, size = math.prod(step.shape.output_size), target.walk.height * target.walk.width
+        for at_once in range(positions // size):
+            yield _store(target, image * (positions // size) + at_once, at_once * size, positions)
 
 
 def max_pool(control: Control, step: OtherStep, layer: NetworkLayer) -> Iterator[Instruction]:
@@ -154,6 +157,10 @@ def _input(step: ConvolutionStep, region: Region, image: int) -> Iterator[Move]:
         put = matrix_path(walk, order)
     rows = walk.height * walk.width
     if step.load == "transform":
+        stored = region.walk
+        if (stored.height, stored.width, stored.channels) != (walk.height, walk.width, walk.channels):
+            yield from _flattened(step, region)
+            return
         yield _restore(region, image, rows)
     yield Move(
         "dram" if step.load == "copy" else "tensor",
@@ -163,6 +170,19 @@ def _input(step: ConvolutionStep, region: Region, image: int) -> Iterator[Move]:
         "winograd_input" if winograd else "none",
         (rows, walk.rows),
     )
+
+
+def _flattened(step: ConvolutionStep, region: Region) -> Iterator[Move]:
+    """Maps as the rows of a fully connected layer, channel by channel."""
+    stored, images = region.walk, step.walk.rows
+    size = stored.height * stored.width
+    if size * stored.channels != step.walk.columns or step.shape.kernel != (1, 1) or step.shape.batch != 1:
+        raise InputError(step.name, step.input, "is read in parts, for which the Verilog has no path")
+    for image in range(images):
+        yield _restore(region, image, size)
+        taken = Path(0, (Level(size, at(1, 0)), Level(stored.channels, at(0, 1))))
+        put = Path(at(image, 0), (Level(step.walk.columns, at(0, 1)),))
+        yield Move("tensor", "input", taken, put, rows=(size, images))
 
 
 def _products(step: ConvolutionStep) -> Iterator[Instruction]:

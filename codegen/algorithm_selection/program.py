@@ -9,15 +9,20 @@ from dataclasses import dataclass
 from mapper.codegen.algorithm_selection.instruction import Gemm, Instruction, control_words
 from mapper.codegen.algorithm_selection.layer_program import convolution, max_pool, pools
 from mapper.models.algorithm_selection.control import Control, ConvolutionStep, OtherStep
-from mapper.workloads.network_layer import LayerNetwork
+from mapper.workloads.document import InputError
+from mapper.workloads.network_layer import LayerNetwork, NetworkLayer
+
+MERGED = ("BatchNormalization", "Mul", "Add", "Sub", "Div", "Relu", "Clip")
+"""What requantisation does besides: factors and addends per map, ReLU."""
 
 
 @dataclass(frozen=True)
 class StepProgram:
-    """The instructions of one step; none if it runs beside the overlay."""
+    """The instructions of one step; none if it runs beside the overlay, for ``reason``."""
 
     name: str
     instructions: tuple[Instruction, ...]
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,10 +50,8 @@ class Parameters:
 
 
 def programs(control: Control, network: LayerNetwork | None = None) -> tuple[StepProgram, ...]:
-    """Every step in order. Max pools run on the overlay if ``network`` says their windows.
-
-    Raises: InputError if the Verilog has no unit for a step.
-    """
+    """Every step in order. Max pools run on the overlay if ``network`` says their windows; a step for which the Verilog
+    has no unit runs beside it."""
     scales = scale_addresses(control)
     return tuple(_step(control, step, scales, network) for step in control.steps)
 
@@ -132,12 +135,25 @@ def _step(
     scales: Mapping[str, int],
     network: LayerNetwork | None,
 ) -> StepProgram:
-    if isinstance(step, ConvolutionStep):
-        return StepProgram(step.name, tuple(convolution(control, step, scales[step.name])))
     layer = network.layer(step.name) if network is not None else None
+    if isinstance(step, ConvolutionStep):
+        if layer is not None and (reason := _beside(layer)):
+            return StepProgram(step.name, (), reason)
+        try:
+            return StepProgram(step.name, tuple(convolution(control, step, scales[step.name])))
+        except InputError as error:
+            return StepProgram(step.name, (), str(error))
     if layer is not None and pools(layer):
         return StepProgram(step.name, tuple(max_pool(control, step, layer)))
-    return StepProgram(step.name, ())
+    return StepProgram(step.name, (), f"{step.work} has no unit")
+
+
+def _beside(layer: NetworkLayer) -> str:
+    """Why a layer of the array does not run in Verilog, if it does not."""
+    if layer.work == "average_pool":
+        return "average pools divide by what is no power of two"
+    other = [one.op for one in layer.merged if one.op not in MERGED]
+    return f"{other[0]} has no unit" if other else ""
 
 
 def _depth(rows: int, columns: int, banks: int) -> int:

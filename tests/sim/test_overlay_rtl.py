@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mapper.codegen.algorithm_selection.generate import verilog
 from mapper.codegen.algorithm_selection.instruction import (
     DATAFLOWS,
     Call,
@@ -18,12 +17,13 @@ from mapper.codegen.algorithm_selection.instruction import (
     Pooling,
     at,
 )
+from mapper.codegen.algorithm_selection.overlay import verilog
 from mapper.codegen.algorithm_selection.path import grid_path, line_path
 from mapper.codegen.algorithm_selection.program import dram_words, programs, scale_addresses
 from mapper.models.algorithm_selection.choice import Algorithm, Choice
 from mapper.sim.algorithm_selection.address import to_matrix
 from mapper.sim.algorithm_selection.onnx_convolution import integer_convolution
-from mapper.sim.algorithm_selection.rtl import RtlMachine, gemm_cycles, lint
+from mapper.sim.algorithm_selection.rtl_machine import RtlMachine, gemm_cycles, lint
 from mapper.workloads.document import InputError
 from mapper.workloads.layer import Convolution
 from tests.sim.overlay_bench import layer_control, run, sizes
