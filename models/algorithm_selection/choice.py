@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from mapper.models.algorithm_selection.walk import TAP, Walk, scattered, tensor, toeplitz
+from mapper.models.algorithm_selection.walk import Walk, scattered, tensor, toeplitz
 from mapper.workloads.document import InputError
 from mapper.workloads.layer import Convolution
 
@@ -48,7 +48,6 @@ def check_choice(name: str, shape: Convolution, choice: Choice) -> None:
     if len(shape.kernel) != 2:
         remedy = "the overlay computes convolutions of two axes only; give a network of those"
         raise InputError(name, "kernel", remedy)
-    square = shape.kernel[0] == shape.kernel[1] >= TAP
-    if choice.tile and not (square and shape.strides == (1, 1) and shape.dilations == (1, 1)):
-        remedy = "Winograd needs a square kernel of at least 3 x 3 without strides or dilations; take im2col"
+    if choice.tile and not shape.strides == shape.dilations == (1, 1):
+        remedy = "Winograd runs without strides and dilations only; take im2col or kn2row"
         raise InputError(name, "algorithm", remedy)

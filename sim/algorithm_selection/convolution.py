@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from mapper.models.algorithm_selection.control import ConvolutionStep
@@ -17,14 +19,23 @@ EXACT = 1 << 53
 def convolve(step: ConvolutionStep, matrix: Integers, kernels: Integers) -> Integers:
     """Sums (O1, O2, maps) of one image whose input lies as ``matrix`` in the Input Buffer (``step.walk``); ``kernels``
     are (k1, k2, channels of a group, maps)."""
-    pieces, winograd = rounds(step.shape)[0] * rounds(step.shape)[1], step.m > 0
-    if winograd:
-        matrix, weights = transformed_data(matrix, pieces, step.m), transformed_kernels(kernels, step.m)
-    else:
-        weights = kernels.reshape(step.weight_rows, step.weight_columns)
+    data, weights = operands(step, matrix, kernels)
+    return assembled(step, (multiply(call, data, weights) for call in step.calls))
+
+
+def operands(step: ConvolutionStep, matrix: Integers, kernels: Integers) -> tuple[Integers, Integers]:
+    """What the array reads: the Input and the Kernel Buffer's matrices behind the linear transforms of Winograd."""
+    if step.m == 0:
+        return matrix, kernels.reshape(step.weight_rows, step.weight_columns)
+    pieces = rounds(step.shape)[0] * rounds(step.shape)[1]
+    return transformed_data(matrix, pieces, step.m), transformed_kernels(kernels, step.m)
+
+
+def assembled(step: ConvolutionStep, products: Iterable[Integers]) -> Integers:
+    """Sums (O1, O2, maps) of the products of ``step.calls``."""
     buffer = np.zeros((step.output_rows, step.output_columns), np.int64)
-    for call in step.calls:
-        _add(step, call, buffer, multiply(call, matrix, weights))
+    for call, product in zip(step.calls, products, strict=True):
+        _add(step, call, buffer, product)
     if step.restore is None:
         return buffer.reshape(*step.shape.output_size, -1)
     return to_map(step.restore, restored_tiles(buffer, step.m))[0]

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mapper.models.algorithm_selection.control import Control, ConvolutionStep, layer_shape
+from mapper.models.algorithm_selection.choice import Choice
+from mapper.models.algorithm_selection.control import Control, ConvolutionStep, convolution_step, layer_shape
 from mapper.models.algorithm_selection.control import requantisation_shift as shift_of
 from mapper.sim.algorithm_selection.address import Integers, reads_held, to_map, to_matrix
 from mapper.sim.algorithm_selection.beside import beside, requantised
 from mapper.sim.algorithm_selection.convolution import convolve
-from mapper.sim.algorithm_selection.data import given, parameters
+from mapper.sim.algorithm_selection.data import Parameters, given, parameters
 from mapper.sim.algorithm_selection.onnx_convolution import integer_convolution
 from mapper.workloads.layer_reference import stored
 from mapper.workloads.network_layer import LayerInput, LayerNetwork, NetworkLayer
@@ -67,6 +68,9 @@ class Overlay:
         """Run all steps, handing out what each layer of the array did."""
         for step, layer in zip(self.control.steps, self.network.layers, strict=True):
             own = parameters(layer, self.seed)
+            if not isinstance(step, ConvolutionStep) and layer.work == "fully_connected":
+                self._store(layer.output, self._product(layer, own))
+                continue
             if not isinstance(step, ConvolutionStep) or layer.work == "average_pool":
                 made = beside(layer, [self._restored(one)[0] for one in layer.inputs], own)
                 for (name, _), one in zip(layer.outputs, made, strict=True):
@@ -76,6 +80,14 @@ class Overlay:
             sums = np.stack([convolve(step, matrix, own.kernels) for matrix in matrices])
             yield LayerRun(step, images, sums, lost)
             self._store(step.output, requantised(layer, _channels_first(sums, layer), own, step.shift))
+
+    def _product(self, layer: NetworkLayer, own: Parameters) -> Integers:
+        """A fully connected layer beside the array."""
+        shape = layer_shape(layer)
+        step = convolution_step(layer.name, shape, Choice("im2col", "NS"))
+        images = _images(self._restored(layer.inputs[0])[0], shape.input_size)
+        sums = np.stack([convolve(step, to_matrix(step.walk, image), own.kernels) for image in images])
+        return requantised(layer, _channels_first(sums, layer), own, step.shift)
 
     def _loaded(self, step: ConvolutionStep, layer: NetworkLayer) -> tuple[list[Integers], Integers, bool]:
         """The Input Buffer's matrices, image by image, the maps they are of, and whether a position is missing."""

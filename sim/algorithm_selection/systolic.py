@@ -8,10 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from mapper.models.algorithm_selection.choice import Dataflow
+from mapper.models.algorithm_selection.control import ConvolutionStep
 from mapper.models.algorithm_selection.gemm_call import GemmCall
 from mapper.sim.algorithm_selection.address import Integers
 from mapper.sim.algorithm_selection.array_cycles import lanes, passes, wait
 from mapper.sim.algorithm_selection.buffer import fill
+from mapper.sim.algorithm_selection.convolution import assembled, operands
 from mapper.sim.algorithm_selection.systolic_kernel import non_stationary, stationary
 
 
@@ -63,6 +65,14 @@ def run(
     products = tuple(results[at * height : at * height + call.a, : call.c] for at, call in enumerate(calls))
     found = (int(reads[0]), int(reads[1]))
     return ArrayRun(products, int(cycles), tuple(int(wide) for wide in widest), found, int(late[0]))
+
+
+def convolve_on_array(
+    step: ConvolutionStep, array: tuple[int, int], matrix: Integers, kernels: Integers
+) -> tuple[Integers, ArrayRun]:
+    """``convolution.convolve`` with every product on the cycle-accurate array, and how that ran."""
+    done = run(step.calls, step.dataflow, array, *operands(step, matrix, kernels))
+    return assembled(step, done.products), done
 
 
 def wires(dataflow: Dataflow, length: int, array: tuple[int, int]) -> tuple[int, ...]:

@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mapper.models.algorithm_selection.choice import Choice
+from mapper.models.algorithm_selection.choice import Algorithm, Choice, Dataflow
 from mapper.models.algorithm_selection.control import convolution_step
 from mapper.sim.algorithm_selection.address import Integers, to_matrix
+from mapper.sim.algorithm_selection.array_cycles import step_cycles
 from mapper.sim.algorithm_selection.convolution import convolve
 from mapper.sim.algorithm_selection.onnx_convolution import integer_convolution
+from mapper.sim.algorithm_selection.systolic import convolve_on_array
 from mapper.workloads.document import InputError
 from mapper.workloads.layer import Convolution
 
@@ -48,13 +50,15 @@ def shapes(draw: st.DrawFn) -> Convolution:
 
 
 @st.composite
-def square_shapes(draw: st.DrawFn) -> Convolution:
-    """Convolutions that Winograd can compute."""
-    groups, taps = draw(st.integers(1, 2)), draw(st.integers(3, 7))
-    pads = tuple(draw(st.tuples(st.integers(0, taps - 1), st.integers(0, taps - 1))) for _ in range(2))
-    sizes = tuple(max(1, taps - sum(pad)) + draw(st.integers(0, 7)) for pad in pads)
+def plain_shapes(draw: st.DrawFn) -> Convolution:
+    """Convolutions without strides and dilations, square or not: those that pieces of 3 x 3 make up."""
+    groups, kernel = draw(st.integers(1, 2)), draw(st.tuples(st.integers(1, 7), st.integers(1, 7)))
+    pads = tuple(draw(st.tuples(*[st.integers(0, taps - 1)] * 2)) for taps in kernel)
+    sizes = tuple(
+        max(1, taps - sum(pad)) + draw(st.integers(0, 7)) for taps, pad in zip(kernel, pads, strict=True)
+    )
     channels, maps = groups * draw(st.integers(1, 3)), groups * draw(st.integers(1, 3))
-    return Convolution(1, maps, channels, sizes, (taps, taps), (1, 1), (1, 1), pads, groups)
+    return Convolution(1, maps, channels, sizes, kernel, (1, 1), (1, 1), pads, groups)
 
 
 def data(shape: Convolution, seed: int) -> tuple[Integers, Integers]:
@@ -81,12 +85,26 @@ def test_gemm_algorithms_equal_onnxruntime_for_any_shape(
     check(shape, choice, seed)
 
 
-@given(square_shapes(), st.sampled_from(CHOICES[2:]), st.integers(0, 99))
+@given(plain_shapes(), st.sampled_from(CHOICES[2:]), st.integers(0, 99))
 @settings(derandomize=True, deadline=None, max_examples=100)
-def test_winograd_equals_onnxruntime_for_square_kernels(
+def test_winograd_equals_onnxruntime_for_kernels_of_any_size(
     shape: Convolution, choice: Choice, seed: int
 ) -> None:
     check(shape, choice, seed)
+
+
+@pytest.mark.parametrize("dataflow", ["NS", "WS", "IS"])
+@pytest.mark.parametrize("array", [(4, 4), (3, 5)])
+@pytest.mark.parametrize("algorithm", ["im2col", "kn2row", "winograd"])
+def test_the_cycle_accurate_array_convolves(
+    algorithm: Algorithm, array: tuple[int, int], dataflow: Dataflow
+) -> None:
+    shape = Convolution(1, 6, 4, (7, 6), (3, 3), (1, 1), (1, 1), ((1, 1), (0, 2)), 2)
+    step = convolution_step("conv1", shape, Choice(algorithm, dataflow))
+    image, kernels = data(shape, 5)
+    sums, done = convolve_on_array(step, array, to_matrix(step.walk, image), kernels)
+    assert np.array_equal(sums, integer_convolution(shape, image[np.newaxis], kernels)[0])
+    assert done.cycles == sum(step_cycles(step, array)) and done.late == 0
 
 
 def test_winograd_does_not_take_a_stride() -> None:
