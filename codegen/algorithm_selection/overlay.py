@@ -56,7 +56,13 @@ def _places(control: Control, made: Sequence[StepProgram]) -> dict[str, Any]:
             continue
         words = sum(len(one.words()) for one in program.instructions)
         steps.append(
-            {"name": program.name, "first": first, "words": words, "scales": scales.get(program.name)}
+            {
+                "name": program.name,
+                "first": first,
+                "words": words,
+                "operations": [type(one).__name__.lower() for one in program.instructions],
+                "scales": scales.get(program.name),
+            }
         )
         first += words
     return {"dram_words": dram_words(control), "steps": steps}

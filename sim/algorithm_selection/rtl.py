@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from mapper.models.algorithm_selection.control import Control, ConvolutionStep
+from mapper.models.algorithm_selection.control import Control, ConvolutionStep, OtherStep
 from mapper.sim.algorithm_selection.data import parameters
 from mapper.sim.algorithm_selection.network import Overlay
-from mapper.sim.algorithm_selection.rtl_machine import RtlMachine
+from mapper.sim.algorithm_selection.rtl_machine import RtlMachine, gemm_cycles
 from mapper.workloads.network_layer import LayerNetwork
 
 STOP = "00000100"
@@ -24,19 +24,26 @@ CYCLES = 100_000_000
 
 @dataclass(frozen=True)
 class RtlStep:
-    """A step on the Verilog: ``equal`` to the functional model in every word it leaves in DRAM, and the cycles of its
-    instructions."""
+    """A step on the Verilog: ``equal`` to the functional model in every word it leaves in DRAM; cycles of its products
+    and of its moves, and ``terms``, which the former should add up to."""
 
     name: str
     equal: bool
-    cycles: tuple[int, ...]
+    array_cycles: int
+    move_cycles: int
+    terms: dict[str, int]
+
+    @property
+    def agrees(self) -> bool:
+        return self.equal and self.array_cycles == sum(self.terms.values())
 
 
 def report_rtl(
     control: Control, network: LayerNetwork, files: Mapping[str, str], seed: int = 0
 ) -> dict[str, Any]:
     """What ``mapper simulate --rtl`` says: ``files`` are those generated for ``control``; ``agrees`` if every step that
-    has a program leaves in DRAM what the functional model leaves, and cycles of each step by instruction.
+    has a program leaves in DRAM what the functional model leaves, and its products take the cycles of Eq. 9 and the
+    named terms.
 
     Raises: InputError if the array has more than 64 PEs, Verilator is missing or fails, or a layer has no form in
     integers.
@@ -46,11 +53,10 @@ def report_rtl(
     with RtlMachine(control.array, verilog, dram_words) as machine:
         steps = run_network(machine, control, network, files, seed)
     ran = {one.name for one in steps}
-    equal = all(one.equal for one in steps)
     return {
-        "outputs_equal": equal,
-        "agrees": equal,
-        "steps": [{"name": one.name, "equal": one.equal, "cycles": list(one.cycles)} for one in steps],
+        "outputs_equal": all(one.equal for one in steps),
+        "agrees": all(one.agrees for one in steps),
+        "steps": [asdict(one) for one in steps],
         "beside": [step.name for step in control.steps if step.name not in ran],
     }
 
@@ -93,8 +99,20 @@ def run_network(
         wanted = dram.copy()
         for name in made:
             _place_tensor(wanted, control, work, name)
-        done.append(RtlStep(step.name, bool(np.array_equal(dram, wanted)), run.cycles))
+        operations = next(one["operations"] for one in places["steps"] if one["name"] == step.name)
+        products = sum(count for count, one in zip(run.cycles, operations, strict=True) if one == "gemm")
+        equal = bool(np.array_equal(dram, wanted))
+        moves = sum(run.cycles) - products
+        done.append(RtlStep(step.name, equal, products, moves, _terms(step, control.array)))
     return tuple(done)
+
+
+def _terms(step: ConvolutionStep | OtherStep, array: tuple[int, int]) -> dict[str, int]:
+    if isinstance(step, OtherStep):
+        return {}
+    call, images = step.calls[0], step.shape.batch
+    terms = gemm_cycles(array, step.dataflow, (call.a, call.b, call.c), len(step.calls))
+    return {name: images * count for name, count in terms.items()}
 
 
 def _place_tensor(dram: npt.NDArray[np.int64], control: Control, work: Overlay, name: str) -> None:

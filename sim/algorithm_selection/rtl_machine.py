@@ -23,6 +23,7 @@ LARGEST = 64
 """PEs of the largest array that is run as Verilog."""
 BENCH = Path(__file__).parent / "testbench"
 BUILD_SECONDS = 300.0
+RUN_SECONDS = 1800.0
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,14 @@ class RtlRun:
     cycles: tuple[int, ...]
 
 
+def check_size(array: tuple[int, int]) -> None:
+    """Raises: InputError if an array has more PEs than are run as Verilog."""
+    pes = array[0] * array[1]
+    if pes > LARGEST:
+        remedy = f"has {pes:,} PEs; Verilog is run for up to {LARGEST}: solve with --max-pes {LARGEST}"
+        raise InputError("--rtl", f"{array[0]}x{array[1]}", remedy)
+
+
 class RtlMachine:
     """The overlay as a program, built once for its parameters and run with many control sequences. A context: its
     folder is temporary.
@@ -41,11 +50,7 @@ class RtlMachine:
     """
 
     def __init__(self, array: tuple[int, int], files: Mapping[str, str], dram_words: int) -> None:
-        pes = array[0] * array[1]
-        if pes > LARGEST:
-            raise InputError(
-                "--rtl", f"{array[0]}x{array[1]}", f"has {pes} PEs; Verilog is run for up to {LARGEST} PEs"
-            )
+        check_size(array)
         self._program = _verilator()
         self._folder = tempfile.TemporaryDirectory(prefix="mapper-rtl-")
         self._dram_words = dram_words
@@ -66,7 +71,7 @@ class RtlMachine:
     def run(self, control: str, dram: NDArray[np.int64], cycles: int) -> RtlRun:
         """Runs ``control`` (hexadecimal words, one a line) on ``dram``.
 
-        Raises: InputError if the overlay does not stop within ``cycles``.
+        Raises: InputError if the overlay does not stop within ``cycles``, or runs for more than half an hour.
         """
         if dram.size > self._dram_words:
             raise InputError("rtl", "dram", f"has {dram.size} words, the test bench {self._dram_words}")
@@ -75,9 +80,17 @@ class RtlMachine:
             (folder / "control.hex").write_text(control)
             (folder / "dram.hex").write_text(_hexadecimal(dram.tolist()))
             program = Path(self._folder.name) / "build" / "Vtestbench"
-            done = subprocess.run(
-                [program, f"+cycles={cycles}"], cwd=folder, capture_output=True, text=True, check=False
-            )
+            try:
+                done = subprocess.run(
+                    [program, f"+cycles={cycles}"],
+                    cwd=folder,
+                    capture_output=True,
+                    text=True,
+                    timeout=RUN_SECONDS,
+                    check=False,
+                )
+            except subprocess.TimeoutExpired:
+                raise InputError("rtl", "overlay", f"ran for more than {RUN_SECONDS:.0f} s") from None
             if done.returncode:
                 raise InputError("rtl", "control.hex", f"the overlay does not stop within {cycles} cycles")
             words = [int(line, 16) for line in (folder / "after.hex").read_text().split() if line[:2] != "//"]

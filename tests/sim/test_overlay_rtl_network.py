@@ -58,7 +58,7 @@ def test_a_small_network_leaves_in_dram_what_the_functional_model_leaves(
     }
     done = steps(array, network, control(network, array, choices, {}))
     assert [one.name for one in done] == ["conv1", "pool1", "conv2", "gemm1"]
-    assert all(one.equal for one in done), done
+    assert all(one.agrees for one in done), done
 
 
 def test_generated_files_lint_and_say_what_runs_beside_the_overlay() -> None:
