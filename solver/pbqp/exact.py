@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.models.pbqp.assignment import PbqpAssignment
 from mapper.solver.certificate import Stop
-from mapper.solver.method import Effort, Outcome
+from mapper.solver.method import Effort, Outcome, Progress
 from mapper.solver.pbqp.branch_and_bound import branch_and_bound
 from mapper.solver.pbqp.component import components
 from mapper.solver.pbqp.elimination import Eliminated, eliminated, reduced
@@ -58,11 +58,15 @@ def _solved(given: PbqpInstance, effort: Effort, strategy: Strategy) -> Outcome[
     if first.infeasible:
         return Outcome(None, None, None, "complete", True, method="reduction")
     if first.core is None:
-        return _found(given, first.lift(np.empty(0, np.int64)), None, "complete", 0, "reduction")
+        return _proven(given, first.lift(np.empty(0, np.int64)), 0, "reduction")
     choice = np.zeros(first.core.vertices, np.int64)
+    parts = components(first.core)
+    # What one of several parts reaches says little of the whole.
+    report = _shifted(effort.report, first.constant) if len(parts) == 1 else lambda progress: None
+    heard = replace(effort, report=report)
     answers = []
-    for part, vertices in components(first.core):
-        answer = _part(part, effort, strategy)
+    for part, vertices in parts:
+        answer = _part(part, heard, strategy)
         answers.append(answer)
         if answer.choice is not None:
             choice[vertices] = answer.choice
@@ -70,27 +74,33 @@ def _solved(given: PbqpInstance, effort: Effort, strategy: Strategy) -> Outcome[
             return Outcome(None, None, None, "complete", True, method=f"reduction + {answer.method}")
         elif answer.stop == "heuristic":
             return Outcome(None, None, None, "heuristic", False, (answer.method,))
-    used = ["reduction", *dict.fromkeys(answer.method for answer in answers)]
+    method = " + ".join(["reduction", *dict.fromkeys(answer.method for answer in answers)])
     nodes = sum(answer.nodes for answer in answers)
+    stop: Stop = next((answer.stop for answer in answers if answer.stop != "complete"), "complete")
+    if stop == "complete":
+        return _proven(given, first.lift(choice), nodes, method)
     bounds = [answer.bound for answer in answers if answer.bound is not None]
     bound = first.constant + sum(bounds) if len(bounds) == len(answers) else None
-    stop: Stop = next((answer.stop for answer in answers if answer.stop != "complete"), "complete")
     if any(answer.choice is None for answer in answers):
-        return Outcome(None, None, bound, stop, False, evaluations=nodes)
-    open_bound = None if all(answer.final for answer in answers) else bound
-    if open_bound is None and stop == "complete":
-        return _found(given, first.lift(choice), None, stop, nodes, " + ".join(used))
-    found = _found(given, first.lift(choice), None, stop, nodes, " + ".join(used))
+        return Outcome(None, None, bound, stop, False, (), nodes, method)
+    found = _proven(given, first.lift(choice), nodes, method)
     lower = None if bound is None or found.value is None else min(bound, found.value)
-    return Outcome(found.mapping, found.value, lower, stop, False, (), nodes, found.method)
+    return replace(found, bound=lower, stop=stop, proven=False)
 
 
-def _found(
-    given: PbqpInstance, choice: Array, bound: Cost | None, stop: Stop, nodes: int, method: str
-) -> Outcome[PbqpAssignment]:
-    """A proven answer; ``bound`` is its value."""
+def _proven(given: PbqpInstance, choice: Array, nodes: int, method: str) -> Outcome[PbqpAssignment]:
     value = given.value(choice)
-    return Outcome(PbqpAssignment(tuple(choice.tolist())), value, value, stop, True, (), nodes, method)
+    return Outcome(PbqpAssignment(tuple(choice.tolist())), value, value, "complete", True, (), nodes, method)
+
+
+def _shifted(report: Callable[[Progress], None], constant: Cost) -> Callable[[Progress], None]:
+    """Reports of the core as reports of the whole."""
+
+    def shifted(progress: Progress) -> None:
+        value, bound = (None if at is None else at + constant for at in (progress.value, progress.bound))
+        report(Progress(value, bound, progress.evaluations))
+
+    return shifted
 
 
 def _part(part: PbqpInstance, effort: Effort, strategy: Strategy) -> _Answer:

@@ -15,8 +15,10 @@ from mapper.solver.method import Effort, Outcome, Progress
 from mapper.solver.pbqp.bound import incident_edges
 from mapper.solver.pbqp.elimination_plan import Array
 from mapper.solver.pbqp.fixing import fixing
+from mapper.solver.pbqp.refitting import refitted
 from mapper.workloads.pbqp_instance import Cost, PbqpInstance
 
+REFITS = 12
 ROUNDS = 200
 WORK = 2e9
 """Costs that descent looks up in all its rounds, about."""
@@ -25,7 +27,8 @@ CHANGED = 0.05
 
 
 def fix_and_reduce(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignment]:
-    """Reductions where they apply, fixing where none does, one descent at the end."""
+    """Reductions where they apply, fixing where none does; then a descent, and rounds of choosing anew what lies
+    between vertices that keep their choices, seeded, where no reduction took everything."""
     given = problem.posed
     found = fixing(given, effort)
     if found.choice is None:
@@ -33,7 +36,14 @@ def fix_and_reduce(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignme
     choice = found.choice.copy()
     start, around = incident_edges(given.vertices, given.edge_end)
     _descend(given, start, around, choice)
-    return _outcome(given, choice, found.bound, effort.stopped() or "heuristic", 1)
+    if given.value(choice) is None:
+        return _outcome(given, choice, found.bound, effort.stopped() or "heuristic", 1)
+    generator = np.random.default_rng(effort.seed)
+    done = 1
+    while done <= REFITS and given.value(choice) != found.bound and effort.stopped() is None:
+        choice = refitted(given, choice, generator)
+        done += 1
+    return _outcome(given, choice, found.bound, effort.stopped() or "heuristic", done)
 
 
 def descent(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignment]:

@@ -10,6 +10,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mapper.formulations.pbqp.problem import PbqpProblem, pbqp_problem
 from mapper.formulations.pbqp.referee import verify
@@ -17,6 +18,7 @@ from mapper.formulations.verdict import BrokenRule
 from mapper.models.pbqp.assignment import PbqpAssignment
 from mapper.solver.method import Effort
 from mapper.solver.pbqp.catalogue import METHODS
+from mapper.solver.pbqp.refitting import refitted
 from mapper.workloads.pbqp_instance import Cost, PbqpInstance, flat_instance, instance
 from tests.solver.conformance import Judgement, check_agreement, check_outcome
 from tests.solver.pbqp_oracle import brute_force, instances
@@ -161,3 +163,27 @@ def test_equal_seeds_give_equal_answers() -> None:
     for name in ("branch-and-bound", "fixing", "descent"):
         one, other = (METHODS[name].search(problem, Effort(seed=3)) for _ in range(2))
         assert one.mapping == other.mapping
+
+
+@settings(derandomize=True, deadline=None, max_examples=50)
+@given(instances(most_vertices=8), st.integers(0, 5))
+def test_choosing_anew_between_kept_vertices_never_costs_more(
+    given_instance: PbqpInstance, seed: int
+) -> None:
+    start = METHODS["auto"].search(PbqpProblem(given_instance), Effort()).mapping
+    if start is None:
+        return
+    generator = np.random.default_rng(seed)
+    choice = generator.integers(0, given_instance.choices)
+    value = given_instance.value(choice)
+    if value is not None:
+        after = given_instance.value(refitted(given_instance, choice, generator))
+        assert after is not None and after <= value
+
+
+def test_fixing_comes_near_the_optimum_of_a_large_instance_beyond_series_parallel() -> None:
+    problem = PbqpProblem(random_instance(200, 320, 4, 7))
+    exact = METHODS["auto"].search(problem, Effort())
+    quick = METHODS["fixing"].search(problem, Effort())
+    assert exact.proven and exact.value is not None and quick.value is not None
+    assert quick.bound is not None and quick.bound <= exact.value <= quick.value <= 1.05 * exact.value
