@@ -7,12 +7,26 @@ from pathlib import Path
 
 from mapper.workloads.document import InputError, parse_document, read_bytes
 from mapper.workloads.pbqp_binary import MAGIC, pbqp_binary, pbqp_from_binary
-from mapper.workloads.pbqp_document import LARGEST_DOCUMENT_BYTES, pbqp_document, pbqp_from_document
+from mapper.workloads.pbqp_document import LARGEST_DOCUMENT_BYTES, SCHEMA, pbqp_document, pbqp_from_document
 from mapper.workloads.pbqp_instance import PbqpInstance
 from mapper.workloads.pbqp_text import pbqp_from_text, pbqp_text
 
 LARGEST_FILE_BYTES = 1 << 31
+PREFIX_BYTES = 4096
+"""Of a JSON file, where its schema is looked for."""
 SUFFIXES = (".in", ".json", ".pbqp")
+
+
+def is_pbqp(text: str) -> bool:
+    """Whether ``text`` names a file of an instance: by its suffix, or a JSON document that says so."""
+    path = Path(text)
+    if path.suffix != ".json":
+        return path.suffix in SUFFIXES
+    try:
+        with path.open("rb") as file:
+            return SCHEMA.encode() in file.read(PREFIX_BYTES)
+    except OSError:
+        return False
 
 
 def read_pbqp(path: Path) -> tuple[PbqpInstance, bytes]:

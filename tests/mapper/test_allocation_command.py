@@ -201,7 +201,9 @@ def test_every_method_finds_the_proven_throughput_or_less(mapper: Any) -> None:
     assert all(row["certificate"]["value"] <= best for row in rows)
 
 
-def test_the_formulation_is_explained_with_the_adjustments_of_figure_7_and_exported(mapper: Any, tmp_path: Path) -> None:
+def test_the_formulation_is_explained_with_the_adjustments_of_figure_7_and_exported(
+    mapper: Any, tmp_path: Path
+) -> None:
     path = tmp_path / "mnist.lp"
     code, out, _ = mapper("explain", "mnist-tcpa", "--arch", "tcpa-4x4", "--export", "lp", str(path))
     assert code == 0
