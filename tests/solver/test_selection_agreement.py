@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from mapper.formulations.algorithm_selection.cost_graph import GraphBuilder
 from mapper.formulations.algorithm_selection.problem import OBJECTIVES, Objective, Pin, SelectionProblem
 from mapper.formulations.algorithm_selection.referee import verify
+from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.models.algorithm_selection.mapping_file import selection_from_json
 from mapper.models.algorithm_selection.overlay_network import OverlayNetwork
 from mapper.solver.algorithm_selection.brute_force import brute_force
@@ -20,6 +21,7 @@ from mapper.solver.algorithm_selection.elimination import eliminate, elimination
 from mapper.solver.algorithm_selection.joint import joint
 from mapper.solver.algorithm_selection.shape import shapes
 from mapper.solver.method import Effort
+from mapper.solver.pbqp.catalogue import METHODS as PBQP_METHODS
 from tests.solver.random_overlay import networks
 
 
@@ -80,6 +82,18 @@ def test_bounds_never_exceed_the_value_that_the_model_recomputes(network: Overla
             cost = verify(builder.problem, selection).cost
             assert cost is not None
             assert values[at] == (cost.units if quantity == "latency" else cost.energy_pj)
+
+
+@settings(derandomize=True, deadline=None, max_examples=15)
+@given(networks())
+def test_the_pbqp_solver_finds_the_value_of_the_elimination(network: OverlayNetwork) -> None:
+    builder = GraphBuilder(SelectionProblem(network))
+    rows, columns = shapes(builder.problem)
+    graph = builder.graph(rows, columns)
+    values, _ = eliminate(graph, elimination_order(graph))
+    for at in range(0, len(rows), 3):
+        posed = PbqpProblem(graph.instance("one shape", at))
+        assert PBQP_METHODS["auto"].search(posed, Effort()).value == values[at] - graph.constant
 
 
 @settings(derandomize=True, deadline=None, max_examples=20)
