@@ -121,6 +121,7 @@ def _physical(
         }
     return {
         "terms": {name: units / unit for name, units in counted.terms.items() if units},
+        "narrow_preload_stall": sum(narrow_stall(step, array) for step in control.convolutions),
         "layers": layers,
         "cycle_accurate": shown,
         "banks": {

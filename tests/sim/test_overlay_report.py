@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 
 from mapper.arch.dynamap import DynamapMachine
@@ -11,11 +12,15 @@ from mapper.arch.source import load_machine
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.models.algorithm_selection.choice import Algorithm, Choice
 from mapper.models.algorithm_selection.control import control
+from mapper.models.algorithm_selection.gemm_call import GemmCall
 from mapper.models.algorithm_selection.mapping import Selection, reader_label
 from mapper.models.algorithm_selection.overlay_building import overlay_network
 from mapper.models.algorithm_selection.overlay_layer import DATAFLOWS
+from mapper.models.algorithm_selection.selection_control import selection_control
 from mapper.sim.algorithm_selection import report
+from mapper.sim.algorithm_selection.array_cycles import fill_and_drain, passes
 from mapper.sim.algorithm_selection.network import Overlay
+from mapper.sim.algorithm_selection.systolic import run
 from mapper.solver.algorithm_selection.joint import joint
 from mapper.solver.method import Effort
 from mapper.workloads.network_layer import LayerNetwork
@@ -110,3 +115,25 @@ def test_a_stored_format_that_lacks_what_another_reader_needs_is_found() -> None
             if done.step.name == halving.name:
                 break
         assert lost == fails
+
+
+@pytest.mark.slow
+def test_every_layer_of_googlenet_takes_eq_9_and_one_fill_and_drain_on_the_cycle_accurate_array() -> None:
+    """One product of each layer under the optimum, on 95 x 64 PEs with all their registers; Winograd's and kn2row's
+    other products of a layer have the same sizes."""
+    network = load_layers("googlenet")
+    problem = posed(network)
+    selection = joint(problem, Effort()).mapping
+    assert selection is not None
+    sequence = selection_control(network, problem.network, selection)
+    draw = np.random.default_rng(0)
+    for step in sequence.convolutions:
+        first = step.calls[0]
+        call = GemmCall(first.a, first.b, first.c, 0, 0, 0, 0, 0, 0, False)
+        matrix = draw.integers(-128, 128, (call.a, call.b))
+        weights = draw.integers(-128, 128, (call.b, call.c))
+        done = run([call], step.dataflow, sequence.array, matrix, weights)
+        assert np.array_equal(done.products[0], matrix @ weights), step.name
+        count, length = passes(call, step.dataflow, sequence.array)
+        once = fill_and_drain(step.dataflow, length, sequence.array)
+        assert (done.cycles, done.late) == (count * length + once, 0), step.name
