@@ -183,9 +183,12 @@ class GraphBuilder:
         for dataflow in self.problem.dataflows(at):
             over_rows, over_columns, each = work.passes(dataflow)
             count = passes.count(over_rows, over_columns)
-            taken = count * _whole(each * work.times * unit)
-            if rule.per == "pass" and rule.factor:
-                taken = taken + count * setup * _whole(work.times * unit)
+            coefficient = _whole(each * work.times * unit)
+            paid_per_pass = _whole(work.times * unit) if rule.per == "pass" and rule.factor else 0
+            most = int(count.max(initial=0)) * (coefficient + int(setup.max(initial=0)) * paid_per_pass)
+            if most >= LARGEST:
+                raise self._too_large()
+            taken = count * coefficient + count * setup * paid_per_pass
             best = taken if best is None else np.minimum(best, taken)
         assert best is not None
         paid = {"layer": Fraction(1), "product": work.times, "pass": Fraction(0)}[rule.per]
@@ -257,8 +260,11 @@ class GraphBuilder:
     def _check(self, vertices: Sequence[Costs], matrices: Sequence[Costs], constant: int) -> None:
         total = constant + sum(float(costs.max(initial=0)) for costs in (*vertices, *matrices))
         if total >= LARGEST:
-            remedy = "costs leave 64 bits; give the bandwidth and the clock in rounder figures"
-            raise InputError(self.machine.name, "bandwidth_gb_s", remedy)
+            raise self._too_large()
+
+    def _too_large(self) -> InputError:
+        remedy = "costs of small arrays leave 64 bits; give a smaller batch, or bandwidth and clock in rounder figures"
+        return InputError(self.network.name, "", remedy)
 
 
 class _Passes:

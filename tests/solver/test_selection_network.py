@@ -16,6 +16,7 @@ from mapper.solver.algorithm_selection.algorithm_one import algorithm_one
 from mapper.solver.algorithm_selection.fixed import solve_at
 from mapper.solver.algorithm_selection.joint import joint
 from mapper.solver.method import Effort
+from mapper.workloads.document import InputError
 from mapper.workloads.source import load_layers
 
 
@@ -66,6 +67,14 @@ def test_a_network_has_a_proven_selection_that_the_referee_accepts(network: str)
 def test_the_overlay_of_inception_v4_is_62_x_98_by_the_equations() -> None:
     found = joint(posed("inception-v4"), Effort())
     assert found.mapping is not None and found.mapping.array == (62, 98)
+
+
+def test_costs_that_would_leave_64_bits_are_refused() -> None:
+    machine, _ = load_machine("dynamap-u200")
+    assert isinstance(machine, DynamapMachine)
+    problem = SelectionProblem(overlay_network(load_layers("vgg19", 4096), machine))
+    with pytest.raises(InputError, match="64 bits"):
+        joint(problem, Effort())
 
 
 def test_maps_that_fit_stay_on_the_chip_and_save_their_traffic() -> None:
