@@ -14,76 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mapper.solver.compiled import compiled
+from mapper.solver.pbqp.cube import cube, neighbours
+from mapper.solver.pbqp.pair_table import grown, joined, pair_key, slot
 
 Array = NDArray[Any]
 SEEN_AT_ONCE = 48
 """Vertices of least degree of which the one with the fewest new pairs is taken."""
 MOST_DEGREE = 62
 """Tables over more members hold more entries than memory has; every vertex has two choices at least."""
-
-
-def _slot(keys: Array, key: int) -> int:
-    """Where ``key`` is in an open table of a power of two slots (-1: free), or where it would go."""
-    mask = len(keys) - 1
-    mixed = key * 0x9E3779B97F4A7C1
-    at = (mixed ^ (mixed >> 29)) & mask
-    while keys[at] != -1 and keys[at] != key:
-        at = (at + 1) & mask
-    return at
-
-
-def _grown(keys: Array, values: Array) -> tuple[Array, Array]:
-    """The same table with twice the slots."""
-    wider = np.full(2 * len(keys), -1, np.int64)
-    held = np.empty(2 * len(keys), np.int64)
-    for old in range(len(keys)):
-        if keys[old] != -1:
-            at = slot(wider, keys[old])
-            wider[at] = keys[old]
-            held[at] = values[old]
-    return wider, held
-
-
-def _neighbours(at: int, first: Array, to: Array, following: Array, gone: Array, near: Array) -> int:
-    """Fills in the neighbours of a vertex that are still there; the others leave its list. Their number."""
-    count = 0
-    last = -1
-    half = first[at]
-    while half != -1:
-        if gone[to[half]]:
-            if last == -1:
-                first[at] = following[half]
-            else:
-                following[last] = following[half]
-        else:
-            near[count] = to[half]
-            count += 1
-            last = half
-        half = following[half]
-    return count
-
-
-def _key(vertices: int, one: int, other: int) -> int:
-    return min(one, other) * vertices + max(one, other)
-
-
-def _joined(keys: Array, vertices: int, one: int, other: int) -> bool:
-    key: int = pair_key(vertices, one, other)
-    found: bool = keys[slot(keys, key)] == key
-    return found
-
-
-def _outer(
-    centre: int, at: int, others: Array, first: Array, to: Array, following: Array, gone: Array, near: Array
-) -> bool:
-    """The two neighbours beside ``centre`` of a vertex of degree 3, into ``others``."""
-    count = neighbours(at, first, to, following, gone, near)
-    found = 0
-    for i in range(count):
-        if near[i] != centre and found < 2:
-            others[found] = near[i]
-            found += 1
-    return found == 2
 
 
 def _small_width_order(
@@ -197,39 +135,7 @@ def _small_width_order(
             triples_last[place] = at
             if 2 * known_triples > len(triples):
                 triples, triples_last = grown(triples, triples_last)
-            # A cube stands around this vertex or around one of its neighbours.
-            for i in range(4):
-                centre = at if i == 3 else near[i]
-                if chosen != -1 or degree[centre] != 3:
-                    continue
-                neighbours(centre, first, to, following, gone, other_near)
-                x, y, z = other_near[0], other_near[1], other_near[2]
-                if degree[x] != 3 or degree[y] != 3 or degree[z] != 3:
-                    continue
-                good = True
-                for j in range(3):
-                    around = x if j == 0 else (y if j == 1 else z)
-                    good = good and outer(centre, around, corner[j], first, to, following, gone, other_near)
-                if not good:
-                    continue
-                # Each two of the three share one outer corner, and the corners are three.
-                shared = 0
-                for j in range(3):
-                    for k in range(j):
-                        equal = 0
-                        for p in range(2):
-                            for q in range(2):
-                                equal += corner[j, p] == corner[k, q]
-                        shared += equal == 1
-                common = -1
-                for p in range(2):
-                    corner_at = corner[0, p]
-                    if (corner_at == corner[1, 0] or corner_at == corner[1, 1]) and (
-                        corner_at == corner[2, 0] or corner_at == corner[2, 1]
-                    ):
-                        common = corner_at
-                if shared == 3 and common == -1:
-                    chosen = x
+            chosen = cube(at, degree, first, to, following, gone, near, other_near, corner)
             if chosen != -1:
                 if chosen != at:
                     # The one looked at is not the one that goes: it is looked at again.
@@ -363,13 +269,7 @@ def _small_width_order(
     return order[:count].copy(), start[: count + 1].copy(), front[: start[count]].copy()
 
 
-slot = compiled(_slot)
-grown = compiled(_grown, slot=slot)
-neighbours = compiled(_neighbours)
-pair_key = compiled(_key)
-joined = compiled(_joined, slot=slot, pair_key=pair_key)
-outer = compiled(_outer, neighbours=neighbours)
 small_width_order = compiled(
     _small_width_order,
-    slot=slot, grown=grown, neighbours=neighbours, pair_key=pair_key, joined=joined, outer=outer,
+    slot=slot, grown=grown, neighbours=neighbours, pair_key=pair_key, joined=joined, cube=cube,
 )  # fmt: skip
