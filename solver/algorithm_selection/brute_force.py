@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,12 +14,13 @@ from mapper.models.algorithm_selection.mapping import Selection, reader_label
 from mapper.solver.algorithm_selection.shape import shapes
 from mapper.solver.method import Effort, Method, Outcome
 
-LARGEST_EDGES = 12
-"""On-chip edges whose subsets are all tried."""
+MOST_SELECTIONS = 1_000_000
 
 
 def brute_force(problem: SelectionProblem, effort: Effort) -> Outcome[Selection]:
     """Judge every selection; the best one is proven if all were seen."""
+    if _count(problem) > MOST_SELECTIONS:
+        return Outcome(None, None, None, "heuristic", False, (f"more than {MOST_SELECTIONS} are not tried",))
     best: tuple[tuple[Any, ...], Selection, int | float] | None = None
     seen = 0
     for selection in _selections(problem):
@@ -38,6 +40,21 @@ def brute_force(problem: SelectionProblem, effort: Effort) -> Outcome[Selection]
     return Outcome(best[1], best[2], best[2], "complete", True, evaluations=seen)
 
 
+def _count(problem: SelectionProblem) -> int:
+    """Selections at the most, over all shapes."""
+    network = problem.network
+    layers = [len(problem.algorithms(at)) * len(problem.dataflows(at)) for at in range(len(network.layers))]
+    stores = [len(problem.labels(at)) for at, store in enumerate(network.stores) if store.vertex]
+    return len(shapes(problem)[0]) * math.prod((*layers, *stores)) << len(_keepable(problem))
+
+
+def _keepable(problem: SelectionProblem) -> list[int]:
+    """The edges that may stay on the chip."""
+    if not problem.machine.traffic.onchip_bytes:
+        return []
+    return [at for at, store in enumerate(problem.network.stores) if not store.vertex]
+
+
 def _selections(problem: SelectionProblem) -> Iterator[Selection]:
     network = problem.network
     layers = [
@@ -48,8 +65,7 @@ def _selections(problem: SelectionProblem) -> Iterator[Selection]:
         ]
         for at in range(len(network.layers))
     ]
-    edges = [at for at, store in enumerate(network.stores) if not store.vertex]
-    on_chip = edges[:LARGEST_EDGES] if problem.machine.traffic.onchip_bytes else []
+    on_chip = _keepable(problem)
     rows, columns = shapes(problem)
     for high, wide in zip(rows.tolist(), columns.tolist(), strict=True):
         for choices in itertools.product(*layers):

@@ -13,6 +13,7 @@ from mapper.formulations.algorithm_selection.referee import verify
 from mapper.models.algorithm_selection.cost import evaluate
 from mapper.models.algorithm_selection.overlay_building import overlay_network
 from mapper.solver.algorithm_selection.algorithm_one import algorithm_one
+from mapper.solver.algorithm_selection.brute_force import brute_force
 from mapper.solver.algorithm_selection.fixed import solve_at
 from mapper.solver.algorithm_selection.joint import joint
 from mapper.solver.method import Effort
@@ -67,6 +68,11 @@ def test_a_network_has_a_proven_selection_that_the_referee_accepts(network: str)
 def test_the_overlay_of_inception_v4_is_62_x_98_by_the_equations() -> None:
     found = joint(posed("inception-v4"), Effort())
     assert found.mapping is not None and found.mapping.array == (62, 98)
+
+
+def test_brute_force_tries_no_network_of_real_size() -> None:
+    found = brute_force(posed("alexnet"), Effort())
+    assert found.mapping is None and not found.proven and found.restrictions
 
 
 def test_costs_that_would_leave_64_bits_are_refused() -> None:
