@@ -104,11 +104,15 @@ def pools(layer: NetworkLayer) -> bool:
 
 def check(step: ConvolutionStep) -> None:
     """Raises: InputError if the Verilog cannot run the step: Winograd tiles of 4, kn2row of outputs wider than the
-    input's sub-maps, matrices of more than 65535 rows or columns."""
+    input's sub-maps, matrices of more than 65535 rows or columns, sums that may pass 32 bits."""
     if step.m not in (0, 2):
         raise InputError(step.name, step.algorithm, "has no transform in Verilog; take winograd, F(2, 3)")
     if step.algorithm == "kn2row" and _pitch(step) < step.shape.output_size[1]:
         raise InputError(step.name, "kn2row", "gives rows longer than the patch's; take im2col")
+    products = math.prod(step.shape.kernel) * step.shape.in_channels // step.shape.groups
+    # Wrapped sums come right again in the output transform, so long as 4 times the result fits.
+    if products * LOWEST**2 * (4 if step.m else 1) >= 1 << 31:
+        raise InputError(step.name, step.algorithm, f"sums {products} products, which may pass 32 bits")
     longest = max(
         step.walk.rows, step.walk.columns, step.weight_rows, step.weight_columns, _result_rows(step)
     )

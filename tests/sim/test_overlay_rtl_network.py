@@ -12,14 +12,15 @@ from mapper.codegen.algorithm_selection.program import (
     parameters,
     programs,
 )
-from mapper.models.algorithm_selection.choice import Choice, Dataflow
+from mapper.models.algorithm_selection.choice import Algorithm, Choice, Dataflow
 from mapper.models.algorithm_selection.control import Control, control
 from mapper.sim.algorithm_selection.rtl import RtlStep, report_rtl, run_network
 from mapper.sim.algorithm_selection.rtl_machine import lint
+from mapper.workloads.layer import Convolution
 from mapper.workloads.network_builder import NetworkBuilder
 from mapper.workloads.network_layer import LayerNetwork
 from mapper.workloads.source import load_layers
-from tests.sim.overlay_bench import DRAM_WORDS, machine
+from tests.sim.overlay_bench import DRAM_WORDS, layer_control, machine
 
 
 def small_network(folder: Path) -> LayerNetwork:
@@ -48,12 +49,12 @@ def steps(array: tuple[int, int], network: LayerNetwork, sequence: Control) -> t
     ],
 )
 def test_a_small_network_leaves_in_dram_what_the_functional_model_leaves(
-    array: tuple[int, int], first: str, second: str, dataflow: Dataflow, tmp_path: Path
+    array: tuple[int, int], first: Algorithm, second: Algorithm, dataflow: Dataflow, tmp_path: Path
 ) -> None:
     network = small_network(tmp_path)
     choices = {
-        "conv1": Choice(first, dataflow),  # type: ignore[arg-type]
-        "conv2": Choice(second, dataflow),  # type: ignore[arg-type]
+        "conv1": Choice(first, dataflow),
+        "conv2": Choice(second, dataflow),
         "gemm1": Choice("im2col", dataflow),
     }
     done = steps(array, network, control(network, array, choices, {}))
@@ -74,6 +75,26 @@ def test_generated_files_lint_and_say_what_runs_beside_the_overlay() -> None:
     assert "beside the overlay, which waits for `resume`: lrn has no unit" in files["listing.txt"]
     sizes = parameters(sequence, programs(sequence, network))
     assert sizes.control_words == len(files["control.hex"].split())
+
+
+@pytest.mark.parametrize(
+    ("shape", "algorithm", "reason"),
+    [
+        (
+            Convolution(1, 2, 8192, (6, 6), (3, 3), (1, 1), (1, 1), ((0, 0), (0, 0))),
+            "winograd",
+            "pass 32 bits",
+        ),
+        (Convolution(1, 2, 2, (6, 6), (3, 3), (1, 1), (1, 1), ((0, 0), (0, 0))), "winograd-4x4", "transform"),
+        (Convolution(1, 2, 2, (4, 4), (2, 2), (1, 1), (1, 1), ((1, 1), (1, 1))), "kn2row", "longer than"),
+        (Convolution(1, 2, 2, (260, 260), (1, 1), (1, 1), (1, 1), ((0, 0), (0, 0))), "im2col", "65535"),
+    ],
+)
+def test_a_layer_that_the_verilog_cannot_run_stays_beside_it_and_says_why(
+    shape: Convolution, algorithm: Algorithm, reason: str
+) -> None:
+    (program,) = programs(layer_control(shape, Choice(algorithm, "NS")))
+    assert not program.instructions and reason in program.reason
 
 
 @pytest.mark.slow
