@@ -14,7 +14,9 @@ from mapper.models.algorithm_selection.selection_control import selection_contro
 from mapper.sim.algorithm_selection.accounting import Account, account
 from mapper.sim.algorithm_selection.array_cycles import array_cycles, narrow_stall, passes
 from mapper.sim.algorithm_selection.buffer import most_reads
+from mapper.sim.algorithm_selection.data import parameters
 from mapper.sim.algorithm_selection.network import Overlay, reference
+from mapper.sim.algorithm_selection.onnx_convolution import integer_convolution
 from mapper.sim.algorithm_selection.systolic import run
 from mapper.workloads.network_layer import LayerNetwork
 
@@ -34,7 +36,8 @@ def report(
     """What ``mapper simulate`` says of a selection for ``network``, of which the problem's overlay was made: seeded
     integers through the control sequence, and its cycles and words.
 
-    ``agrees``: all tensors equal the reference's, no layer misses a position in a stored layout, the cycle-accurate
+    ``agrees``: the sums of every layer equal onnxruntime's of the same input (else it is ``physical.wrong``) and all
+    tensors the reference's, no layer misses a position in a stored layout, the cycle-accurate
     array takes the counted cycles, and the simulated cycles are the model's and the named terms (``physical.terms``,
     see ``accounting``) to the unit.
 
@@ -44,7 +47,13 @@ def report(
     control = selection_control(network, overlay, selection)
     counted = account(overlay, selection, control, stored_tensors(network, overlay))
     work = Overlay(network, control, seed)
-    lost = [done.step.name for done in work.run() if done.lost]
+    lost, wrong = [], []
+    for done in work.run():
+        if done.lost:
+            lost.append(done.step.name)
+        kernels = parameters(network.layer(done.step.name), seed).kernels
+        if not np.array_equal(done.sums, integer_convolution(done.step.shape, done.data, kernels)):
+            wrong.append(done.step.name)
     wanted = reference(network, seed)
     errors = {
         name: float(np.abs(work.results[name].astype(np.float64) - one.astype(np.float64)).max(initial=0))
@@ -54,11 +63,11 @@ def report(
     shown = cycle_accurate(control, seed)
     exact = all(one["cycles"] == one["counted"] and one["products_equal"] for one in shown)
     return {
-        "outputs_equal": error == 0,
+        "outputs_equal": error == 0 and not wrong,
         "max_error": error,
         "cost_simulated": counted.cost_json(),
-        "agrees": error == 0 and not lost and exact and counted.adds_up and counted.explained,
-        "physical": _physical(control, counted, shown, lost),
+        "agrees": error == 0 and not lost and not wrong and exact and counted.adds_up and counted.explained,
+        "physical": {**_physical(control, counted, shown), "lost": lost, "wrong": wrong},
         "notes": list(NOTES),
     }
 
@@ -101,9 +110,7 @@ def _shown(step: ConvolutionStep, control: Control, seed: int) -> dict[str, Any]
     }
 
 
-def _physical(
-    control: Control, counted: Account, shown: list[dict[str, Any]], lost: list[str]
-) -> dict[str, Any]:
+def _physical(control: Control, counted: Account, shown: list[dict[str, Any]]) -> dict[str, Any]:
     """Cycles by layer and by named term; ``terms`` are cycles by which the simulation exceeds the model."""
     unit = counted.model.machine.units_per_cycle
     array = control.array
@@ -133,5 +140,4 @@ def _physical(
                 flow: list(most_reads(flow, array, array)) for flow in ("NS", "WS", "IS")
             },
         },
-        "lost": lost,
     }
