@@ -1,8 +1,8 @@
 """The comparisons of 003, section 6, by this model: bl1 (32 % and 35 %), Table 4, and the time of every module of
 Figs. 11 and 12, under several readings of what the paper leaves open.
 
-A figure stands beside the published one; where it differs, no setting of the printed equations meets it. Latencies
-above the array's peak or below the least computation time cannot come from the equations at all, and are named.
+Every figure stands beside the published one. Rates above the array's peak and latencies below the least computation
+time cannot come from the equations, and are named.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _limits(network: LayerNetwork, name: str) -> None:
     alone = evaluate(problem.network, mapping)
     least = alone.cost_json()["latency_ms"]
     peak = 2 * problem.machine.pes * problem.machine.clock_hz / 1e9
-    beyond = "below it, so no setting meets it" if published["ms"] < least else "above it"
+    beyond = "below it, so no bandwidth meets it" if published["ms"] < least else "above it"
     print(
         f"computation alone takes {least:.4f} ms at the least ({alone.array[0]}x{alone.array[1]}); "
         f"the published {published['ms']:g} ms is {beyond}"
