@@ -21,7 +21,9 @@ from mapper.solver.pbqp.restriction import restricted
 from mapper.workloads.pbqp_instance import Cost, PbqpInstance
 
 Lift = Callable[[Array], Array]
-FIRST_PASSES, PASSES = 60, 8
+FIRST_PASSES, LEAST_PASSES, PASSES = 60, 4, 8
+WORK_OF_FIRST = 2e8
+"""Costs that the first bound moves, about: it is computed in one go."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +53,16 @@ class _Open:
 def branch_and_bound(
     given: PbqpInstance, known: Array | None, effort: Effort, report: Callable[[Progress], None]
 ) -> Search:
-    """The least cost of ``given``, starting from the choices ``known``."""
+    """The least cost of ``given``, starting from the choices ``known``. What is stopped at once has no bound but the
+    least of all numbers."""
     value = given.infinity if known is None else given.value(known)
     best: Cost = given.infinity if value is None else value
     choice = known if value is not None else None
-    nodes, stop = 1, None
-    root = _node(given, 0, (), best, FIRST_PASSES)
+    nodes, stop = 1, effort.stopped()
+    if stop is not None:
+        return Search(choice, None if choice is None else best, -given.largest_finite, stop, 0)
+    passes = int(min(FIRST_PASSES, max(LEAST_PASSES, WORK_OF_FIRST // (len(given.edge_cost) + 1))))
+    root = _node(given, 0, (), best, passes)
     stack: list[_Open] = []
     if isinstance(root, _Open):
         stack.append(root)

@@ -12,8 +12,10 @@ from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.models.pbqp.assignment import PbqpAssignment
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Outcome, Progress
+from mapper.solver.pbqp.bound import incident_edges
 from mapper.solver.pbqp.branch_and_bound import branch_and_bound
 from mapper.solver.pbqp.component import components
+from mapper.solver.pbqp.descending import descend
 from mapper.solver.pbqp.elimination import Eliminated, eliminated, reduced
 from mapper.solver.pbqp.elimination_order import small_width_order
 from mapper.solver.pbqp.elimination_plan import Array, plan, size
@@ -115,7 +117,8 @@ def _part(part: PbqpInstance, effort: Effort, strategy: Strategy) -> _Answer:
         if fits and (strategy == "elimination" or needed.work.sum() <= MOST_WORK):
             found = eliminated(part, made, NOTHING, effort)
             if not isinstance(found, Eliminated):
-                return _stopped(part, effort, found, "elimination")
+                known, bound = _known(part, effort)
+                return _Answer(known, bound, found, False, 0, "elimination")
             if found.infeasible:
                 return _Answer(None, None, "complete", True, 0, "elimination")
             return _Answer(
@@ -126,14 +129,19 @@ def _part(part: PbqpInstance, effort: Effort, strategy: Strategy) -> _Answer:
             return _Answer(
                 None, None, "heuristic", False, 0, f"elimination takes more than {limit} of tables"
             )
-    start_at = fixing(part, effort)
-    result = branch_and_bound(part, start_at.choice, effort, effort.report)
+    known, bound = _known(part, effort)
+    result = branch_and_bound(part, known, effort, effort.report)
     final = result.stop == "complete"
-    return _Answer(result.choice, max(result.bound, start_at.bound) if not final else result.bound,
-                   result.stop, final, result.nodes, "branch-and-bound")  # fmt: skip
+    least = result.bound if final else max(result.bound, bound)
+    return _Answer(result.choice, least, result.stop, final, result.nodes, "branch-and-bound")
 
 
-def _stopped(part: PbqpInstance, effort: Effort, stop: Stop, method: str) -> _Answer:
-    """What can be had at once when the time is over."""
+def _known(part: PbqpInstance, effort: Effort) -> tuple[Array | None, Cost]:
+    """Choices that can be had soon (at once when effort has ended), and a bound."""
     quick = fixing(part, effort)
-    return _Answer(quick.choice, quick.bound, stop, False, 0, method)
+    if quick.choice is None:
+        return None, quick.bound
+    choice = quick.choice.copy()
+    start, around = incident_edges(part.vertices, part.edge_end)
+    descend(part, start, around, choice)
+    return choice, quick.bound

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import numpy as np
 
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.models.pbqp.assignment import PbqpAssignment
 from mapper.solver.certificate import Stop
-from mapper.solver.compiled import compiled
 from mapper.solver.method import Effort, Outcome, Progress
 from mapper.solver.pbqp.bound import incident_edges
+from mapper.solver.pbqp.descending import descend
 from mapper.solver.pbqp.elimination_plan import Array
 from mapper.solver.pbqp.fixing import fixing
 from mapper.solver.pbqp.refitting import refitted
@@ -35,7 +34,7 @@ def fix_and_reduce(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignme
         return Outcome(None, None, None, effort.stopped() or "heuristic", False)
     choice = found.choice.copy()
     start, around = incident_edges(given.vertices, given.edge_end)
-    _descend(given, start, around, choice)
+    descend(given, start, around, choice)
     if given.value(choice) is None:
         return _outcome(given, choice, found.bound, effort.stopped() or "heuristic", 1)
     generator = np.random.default_rng(effort.seed)
@@ -53,7 +52,7 @@ def descent(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignment]:
     generator = np.random.default_rng(effort.seed)
     start, around = incident_edges(given.vertices, given.edge_end)
     best = _own_least(given)
-    _descend(given, start, around, best)
+    descend(given, start, around, best)
     best_rank = _rank(given, best)
     stop: Stop = "heuristic"
     per_round = 4.0 * len(given.vertex_cost) + 4.0 * float(given.choices[given.edge_end].sum()) + 1.0
@@ -68,7 +67,7 @@ def descent(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignment]:
         count = max(1, int(CHANGED * given.vertices))
         moved = generator.integers(0, given.vertices, count)
         choice[moved] = generator.integers(0, given.choices[moved])
-        _descend(given, start, around, choice)
+        descend(given, start, around, choice)
         rank = _rank(given, choice)
         done += 1
         if rank <= best_rank:
@@ -103,50 +102,3 @@ def _rank(given: PbqpInstance, choice: Array) -> tuple[int, Cost]:
 def _own_least(given: PbqpInstance) -> Array:
     start = given.vertex_offset.tolist()
     return np.array([int(np.argmin(given.vertex_cost[a:b])) for a, b in itertools.pairwise(start)])
-
-
-def _descend(given: PbqpInstance, start: Array, around: Array, choice: Array) -> None:
-    _down(
-        given.vertex_offset, given.vertex_cost, given.edge_end, given.edge_offset, given.edge_cost, start, around,
-        choice, given.infinity,
-    )  # fmt: skip
-
-
-def _descend_choices(
-    vertex_offset: Array, vertex_cost: Array, ends: Array, edge_offset: Array, edge_cost: Array, start: Array,
-    around: Array, choice: Array, infinite: Any,
-) -> None:  # fmt: skip
-    changed = True
-    while changed:
-        changed = False
-        for at in range(len(choice)):
-            low, mine = vertex_offset[at], vertex_offset[at + 1] - vertex_offset[at]
-            best, best_closed, best_cost = -1, 0, vertex_cost[low]
-            for turn in range(mine + 1):
-                # The present choice comes first: others must be better, so that this ends.
-                i = choice[at] if turn == 0 else turn - 1
-                closed, cost = 0, vertex_cost[low] - vertex_cost[low]
-                if vertex_cost[low + i] >= infinite:
-                    closed += 1
-                else:
-                    cost += vertex_cost[low + i]
-                for place in range(start[at], start[at + 1]):
-                    edge = around[place]
-                    if ends[edge, 0] == at:
-                        other = ends[edge, 1]
-                        width = vertex_offset[other + 1] - vertex_offset[other]
-                        paid = edge_cost[edge_offset[edge] + i * width + choice[other]]
-                    else:
-                        paid = edge_cost[edge_offset[edge] + choice[ends[edge, 0]] * mine + i]
-                    if paid >= infinite:
-                        closed += 1
-                    else:
-                        cost += paid
-                if best == -1 or closed < best_closed or (closed == best_closed and cost < best_cost):
-                    best, best_closed, best_cost = i, closed, cost
-            if best != choice[at]:
-                choice[at] = best
-                changed = True
-
-
-_down = compiled(_descend_choices)
