@@ -61,6 +61,22 @@ class OverlayLayer:
         return plain and not any(map(any, self.pads))
 
     @property
+    def positions_read(self) -> tuple[frozenset[int], frozenset[int]] | None:
+        """The rows and the columns of the map that some window covers, None if those are all."""
+        rows, columns = (
+            frozenset(
+                at * step + tap * dilation - begin
+                for at in range(count)
+                for tap in range(taps)
+                if 0 <= at * step + tap * dilation - begin < size
+            )
+            for count, step, taps, dilation, (begin, _), size in zip(
+                self.output, self.strides, self.kernel, self.dilations, self.pads, self.map, strict=True
+            )
+        )
+        return None if (len(rows), len(columns)) == self.map else (rows, columns)
+
+    @property
     def macs(self) -> int:
         """Multiply-accumulates of the spatial convolution, Y_CONV of Eq. 14."""
         depth = 1 if self.per_channel else self.in_channels // self.groups

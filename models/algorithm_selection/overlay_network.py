@@ -105,17 +105,26 @@ class OverlayNetwork:
         return self.layers[self.position[name]]
 
     def _formats(self, store: Store) -> tuple[Format, ...]:
+        """A Toeplitz matrix with strides may lack positions; it is a format of a store only if no reader needs those."""
         found: dict[Format, None] = {}
+        needs = [self._needs(store, reader) for reader in store.readers]
+        if store.plain:
+            needs.append(None)
         for reader in store.readers:
             layer = self.layers[reader]
             for algorithm in layer.algorithms(self.machine):
                 wanted = format_of(layer, algorithm)
                 if wanted.layout == "tensor3d" or reader in store.through:
                     wanted = tensor(store.images, store.elements)
-                found[wanted] = None
-        if store.plain:
+                if wanted.layout != "toeplitz" or all(_holds(layer.positions_read, need) for need in needs):
+                    found[wanted] = None
+        if store.plain or not found:
             found[tensor(store.images, store.elements)] = None
         return tuple(found)
+
+    def _needs(self, store: Store, reader: int) -> tuple[frozenset[int], frozenset[int]] | None:
+        """The rows and columns of a store that a reader needs, None for all."""
+        return None if reader in store.through else self.layers[reader].positions_read
 
     def _first_reader(self, store: Store, wanted: Format) -> str:
         for reader in store.readers:
@@ -123,3 +132,12 @@ class OverlayNetwork:
             if wanted in [format_of(layer, algorithm) for algorithm in layer.algorithms(self.machine)]:
                 return layer.name
         raise AssertionError("every format but the plain one has a reader")
+
+
+def _holds(
+    held: tuple[frozenset[int], frozenset[int]] | None, need: tuple[frozenset[int], frozenset[int]] | None
+) -> bool:
+    """Whether the rows and columns held are all that are needed; None stands for all."""
+    if held is None or need is None:
+        return held is None
+    return all(one >= other for one, other in zip(held, need, strict=True))

@@ -71,9 +71,12 @@ class AlgorithmSelection(Kind):
         return dict(NETWORK_METHODS)
 
     def why_infeasible(self, problem: Problem) -> str | None:
-        from mapper.formulations.pbqp.impossibility import impossible
+        from mapper.formulations.algorithm_selection import impossibility as of_network
+        from mapper.formulations.pbqp import impossibility as of_instance
 
-        return impossible(problem) if isinstance(problem, PbqpProblem) else None
+        if isinstance(problem, PbqpProblem):
+            return of_instance.impossible(problem)
+        return of_network.impossible(problem)
 
     def judge(self, problem: Problem, mapping: Any) -> Judged:
         if isinstance(problem, PbqpProblem):
