@@ -114,4 +114,4 @@ class PbqpProgram(Formulation):
 
     def _variable(self, name: str, kind: str) -> Any:
         self._columns += 1
-        return pulp.LpVariable(name, 0, None if kind == pulp.LpContinuous else 1, kind)
+        return self.model.add_variable(name, 0, None if kind == pulp.LpContinuous else 1, kind)
