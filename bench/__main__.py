@@ -23,6 +23,9 @@ BENCHMARKS = (
     "bench.allocation_agreement",
     "bench.allocation_front",
     "bench.placement",
+    "bench.pbqp_speed",
+    "bench.dynamap_joint",
+    "bench.dynamap_tables",
 )
 
 

@@ -137,9 +137,9 @@ def compare(
     if method:
         from mapper.posing import pose
 
-        kind = pose(workload, arch, objective, options).kind
+        posed = pose(workload, arch, objective, options)
         for name in method:
-            method_named(kind, name)
+            method_named(posed, name)
     with interruptible(search), progress_of(1, quiet, log) as report:
         comparison = api(
             workload, arch, objective, options, replace(search, listener=report.progress), method
@@ -271,13 +271,16 @@ def sweep(
 def simulate(
     solution: Annotated[Path, typer.Argument(help="A solution written by mapper solve -o.")],
     seed: Seed = 0,
+    rtl: Annotated[
+        bool, typer.Option("--rtl", help="Run the generated Verilog too, for arrays of up to 64 PEs.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a solution: outputs against a reference, simulated cost against the model."""
     from mapper import terminal
     from mapper.verb import simulate as api
 
-    result = api(solution, seed)
+    result = api(solution, seed, rtl)
     if as_json:
         print(dumped(result), end="")
     else:

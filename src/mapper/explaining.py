@@ -26,7 +26,8 @@ def explain(
     from mapper.formulations.explanation import render
 
     problem = pose(workload, arch, objective, options)
-    return render(_formulation(problem), form, problem.kind.remarks(problem.parts[0].problem))
+    formulation = _formulation(problem)
+    return render(formulation, form, problem.kind.remarks(problem.parts[0].problem, formulation))
 
 
 def export(

@@ -12,6 +12,7 @@ from mapper.kind.kind import Kind, Options, PosedPart, Workload
 from mapper.workloads.document import InputError
 from mapper.workloads.kernel_source import is_kernel
 from mapper.workloads.network import InputFile
+from mapper.workloads.pbqp_file import is_pbqp
 
 DEFAULT_WORKLOAD = "resnet-dmazerunner"
 DEFAULT_MACHINE = "dmazerunner-256"
@@ -27,11 +28,11 @@ class Posed:
 
     kind: Kind
     workload: str
-    arch: str
+    arch: str | None
     objective: str
     options: Options
     read: Workload
-    machine: Machine
+    machine: Machine | None
     parts: tuple[PosedPart, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -43,7 +44,7 @@ class Posed:
             "objective": self.objective,
             "options": self.options.to_json(),
             "inputs": [asdict(file) for file in self.read.inputs],
-            "machine": machine_to_document(self.machine),
+            "machine": None if self.machine is None else machine_to_document(self.machine),
             "structure": self.kind.structure(self.read.value),
         }
 
@@ -60,18 +61,31 @@ def pose(
     """
     options = options or Options()
     named = workload or DEFAULT_WORKLOAD
+    if is_pbqp(named):
+        if arch is not None:
+            raise InputError(
+                "--arch", arch, f"{named} is a PBQP instance, which takes no machine; leave it out"
+            )
+        return posed(named, None, objective, options, kind_of(None).read(named, options.batch), None)
     usual = DEFAULT_KERNEL_MACHINE if is_kernel(named) else DEFAULT_MACHINE
     machine_name = arch or DEFAULT_MACHINES.get(named.partition("/")[0], usual)
     machine, machine_file = load_machine(machine_name)
-    read = kind_of(machine).read(named, options.batch)
-    read = replace(read, inputs=(*read.inputs, machine_file))
+    kind = kind_of(machine)
+    read = kind.read(named, options.batch)
+    skipped = (*read.skipped, *kind.left_out(read.value, machine))
+    read = replace(read, inputs=(*read.inputs, machine_file), skipped=skipped)
     return posed(named, machine_name, objective, replace(options, batch=read.batch), read, machine)
 
 
 def posed(
-    workload: str, arch: str, objective: str | None, options: Options, read: Workload, machine: Machine
+    workload: str,
+    arch: str | None,
+    objective: str | None,
+    options: Options,
+    read: Workload,
+    machine: Machine | None,
 ) -> Posed:
-    """Pose the problem of values already read.
+    """Pose the problem of values already read; only PBQP instances have no machine.
 
     Raises: InputError if the kind has no such objective or option.
     """
@@ -99,21 +113,26 @@ def pose_again(document: Mapping[str, Any], source: str) -> Posed:
     problem = document.get("problem")
     if not isinstance(problem, dict):
         raise InputError(source, "problem", "is missing; give a solution written by mapper solve")
-    for key, kind in (
-        ("kind", str),
-        ("workload", str),
-        ("objective", str),
-        ("machine", dict),
-        ("structure", dict),
-    ):
+    for key, kind in (("kind", str), ("workload", str), ("objective", str), ("structure", dict)):
         if not isinstance(problem.get(key), kind):
             raise InputError(source, f"problem.{key}", "is missing; give a solution written by mapper solve")
     known = kind_named(problem["kind"], source)
     options = _options(problem.get("options"), source)
-    machine = machine_from_document(problem["machine"], f"{source}: problem.machine")
+    machine = _machine(problem, source)
     value = known.read_structure(problem["structure"], problem["workload"], source)
     read = Workload(value, _inputs(problem.get("inputs"), source), options.batch)
-    return posed(problem["workload"], str(problem.get("arch")), problem["objective"], options, read, machine)
+    arch = None if machine is None else str(problem.get("arch"))
+    return posed(problem["workload"], arch, problem["objective"], options, read, machine)
+
+
+def _machine(problem: Mapping[str, Any], source: str) -> Machine | None:
+    """The machine that a document carries; a PBQP instance has none."""
+    fields = problem.get("machine")
+    if fields is None and "pbqp" in problem["structure"]:
+        return None
+    if not isinstance(fields, dict):
+        raise InputError(source, "problem.machine", "is missing; give a solution written by mapper solve")
+    return machine_from_document(fields, f"{source}: problem.machine")
 
 
 def _inputs(entries: Any, source: str) -> tuple[InputFile, ...]:

@@ -51,14 +51,14 @@ class Search:
         return None if self.time_limit is None else self.started + self.time_limit
 
 
-def method_named(kind: Kind, name: str) -> Method[Any, Any]:
-    """A method of the kind.
+def method_named(posed: Posed, name: str) -> Method[Any, Any]:
+    """A method for the problem.
 
     Raises: InputError naming those it has.
     """
-    methods = kind.methods()
+    methods = posed.kind.methods_of(posed.read.value)
     if name not in methods:
-        raise InputError("--method", name, f"a {kind.name} problem has {', '.join(methods)}")
+        raise InputError("--method", name, f"a {posed.kind.name} problem has {', '.join(methods)}")
     return methods[name]
 
 
@@ -67,7 +67,7 @@ def run(posed: Posed, search: Search, finished: Callable[[Solution], None] | Non
 
     Raises: InputError if the method does not exist or refuses the problem.
     """
-    method = method_named(posed.kind, search.method)
+    method = method_named(posed, search.method)
     method.prepare()
     first_of: dict[Any, PosedPart] = {}
     for part in posed.parts:

@@ -188,7 +188,8 @@ def headline(solution: Solution) -> str:
     problem = solution.posed
     fixed = "".join(f", {key}={value}" for key, value in problem.options.fix.items())
     end = "most" if problem.objective == "throughput" else "least"
-    return f"{problem.workload} on {problem.arch}: {end} {problem.objective}{fixed} ({problem.kind.name})"
+    machine = "" if problem.arch is None else f" on {problem.arch}"
+    return f"{problem.workload}{machine}: {end} {problem.objective}{fixed} ({problem.kind.name})"
 
 
 def cause(solution: Solution) -> str:
@@ -201,12 +202,12 @@ def cause(solution: Solution) -> str:
                 f"{part.name}: the referee rejects the mapping: {rule.rule} ({rule.place}, by {rule.size:g})"
             )
         if not certificate.found and certificate.proven:
-            arch = solution.posed.arch
+            where = "" if solution.posed.arch is None else f" on {solution.posed.arch}"
             problem = next(one.problem for one in solution.posed.parts if one.name == part.name)
             reason = solution.posed.kind.why_infeasible(problem)
             if reason is not None:
-                return f"{part.name}: proven to have no mapping on {arch}: {reason}"
-            return f"{part.name}: proven to have no mapping on {arch}; enlarge the machine or unpin decisions"
+                return f"{part.name}: proven to have no mapping{where}: {reason}"
+            return f"{part.name}: proven to have no mapping{where}; enlarge the machine or unpin decisions"
     part = next(part for part in solution.parts if not part.certificate.found)
     if part.certificate.stop == "complete":
         return f"{part.name}: {part.certificate.method} found no mapping and proves nothing; try another --method"

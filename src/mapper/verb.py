@@ -16,7 +16,7 @@ from mapper.kind.kind import Kind, Options, PosedPart
 from mapper.posing import SOLUTION_SCHEMA, Posed, pose, pose_again, posed
 from mapper.solution import Solution, as_document, assemble
 from mapper.solver.certificate import Certificate
-from mapper.solving import Search, judged, run
+from mapper.solving import Search, judged, method_named, run
 from mapper.workloads.document import InputError, parse_document, read_bytes
 
 LARGEST_SOLUTION_BYTES = 256 << 20
@@ -28,7 +28,7 @@ MOST_SWEPT = 100_000
 class Row:
     """One line of a comparison or sweep: what was varied (or the method), total cost and certificate."""
 
-    arch: str
+    arch: str | None
     cost: dict[str, Any] | None
     certificate: Certificate
     vary: dict[str, Any] | None = None
@@ -91,11 +91,12 @@ def compare(
     """Every method that fits the problem, one after another, each with its own time limit."""
     problem = pose(workload, arch, objective, options)
     search = search or Search()
-    names = list(methods or (name for name in problem.kind.methods() if name != problem.kind.default_method))
+    known = problem.kind.methods_of(problem.read.value)
+    names = list(methods or (name for name in known if name != problem.kind.default_method))
     rows, refused = [], {}
     for name in names:
         limit = SECONDS_PER_METHOD if search.time_limit is None else search.time_limit
-        problem.kind.methods()[name].prepare()
+        method_named(problem, name).prepare()
         try:
             solution = run(problem, replace(search, method=name, time_limit=limit, started=time.monotonic()))
         except InputError as error:
@@ -141,6 +142,8 @@ def sweep(
     Raises: InputError if a field or value does not make a machine.
     """
     base = pose(workload, arch, objective, options)
+    if base.machine is None:
+        raise InputError("--vary", "", f"{base.workload} has no machine to vary")
     if len(list(itertools.product(*vary.values()))) > MOST_SWEPT:
         raise InputError("--vary", "", f"more than {MOST_SWEPT} machines; vary less")
     points = [dict(zip(vary, values, strict=True)) for values in itertools.product(*vary.values())]
@@ -155,8 +158,9 @@ def sweep(
     return Sweep(tuple(rows))
 
 
-def simulate(solution: Path | Mapping[str, Any], seed: int = 0) -> dict[str, Any]:
-    """Run every part of a solution: outputs against a reference, simulated cost against the model's.
+def simulate(solution: Path | Mapping[str, Any], seed: int = 0, rtl: bool = False) -> dict[str, Any]:
+    """Run every part of a solution: outputs against a reference, simulated cost against the model's; with ``rtl`` the
+    generated hardware too.
 
     Raises: InputError if the document is no solution.
     """
@@ -168,9 +172,16 @@ def simulate(solution: Path | Mapping[str, Any], seed: int = 0) -> dict[str, Any
             raise InputError(
                 str(solution)[:120], f"parts.{part.name}", "its mapping has no cost; solve it anew"
             )
-        results.append(
-            {"name": part.name, **problem.kind.simulate(part, mapping, seed), "cost_model": verdict.cost}
-        )
+        hardware = problem.kind.simulate_rtl(part, mapping, seed) if rtl else None
+        result = {"name": part.name, **problem.kind.simulate(part, mapping, seed), "cost_model": verdict.cost}
+        if hardware is not None:
+            result |= {
+                "rtl": hardware,
+                "outputs_equal": result["outputs_equal"] and hardware["outputs_equal"],
+                "agrees": result["agrees"] and hardware["agrees"],
+                "notes": [*result.get("notes", []), *hardware.get("notes", [])],
+            }
+        results.append(result)
     by_key = {
         part.key: result for (part, _), result in zip(_distinct(problem, mappings), results, strict=True)
     }
@@ -258,6 +269,7 @@ def _distinct(problem: Posed, mappings: list[Any]) -> list[tuple[PosedPart, Any]
 
 
 def _varied(base: Posed, point: Mapping[str, Any]) -> Any:
+    assert base.machine is not None
     document = machine_to_document(base.machine)
     for key, value in point.items():
         *path, last = key.split(".")

@@ -9,20 +9,24 @@ from mapper.workloads.document import InputError
 
 def kinds() -> tuple[Kind, ...]:
     """All kinds."""
+    from mapper.kind.algorithm_selection import ALGORITHM_SELECTION
     from mapper.kind.modulo_schedule import MODULO_SCHEDULING
     from mapper.kind.pe_allocation import PE_ALLOCATION
     from mapper.kind.tiling import TILING
 
-    return (TILING, MODULO_SCHEDULING, PE_ALLOCATION)
+    return (TILING, MODULO_SCHEDULING, PE_ALLOCATION, ALGORITHM_SELECTION)
 
 
-def kind_of(machine: Machine) -> Kind:
-    """The kind of problem that a machine of this class poses."""
-    tiling, modulo_scheduling, pe_allocation = kinds()
+def kind_of(machine: Machine | None) -> Kind:
+    """The kind of problem that a machine of this class poses; without one, that of PBQP instances."""
+    tiling, modulo_scheduling, pe_allocation, algorithm_selection = kinds()
+    if machine is None:
+        return algorithm_selection
     by_schema = {
         "mapper.dataflow/1": tiling,
         "mapper.cgra/1": modulo_scheduling,
         "mapper.tcpa/1": pe_allocation,
+        "mapper.dynamap/1": algorithm_selection,
     }
     return by_schema[machine.schema_name]
 

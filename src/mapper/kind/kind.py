@@ -53,13 +53,15 @@ class JsonValue(Protocol):
 @dataclass(frozen=True)
 class PosedPart:
     """One part of a posed problem: its name in the document, where it came from, and the problem itself.
-    Parts of equal ``key`` are one problem."""
+    Parts of equal ``key`` are one problem. ``workload``: what it was made of, where simulators and code generators
+    need more than the problem says."""
 
     name: str
     source: str
     problem: Any
     key: Any
     merged: tuple[tuple[str, str], ...] = ()
+    workload: Any = None
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,10 @@ class Kind(ABC):
         """The objectives that a workload can have, its default first."""
         return self.objectives
 
+    def left_out(self, value: Any, machine: Any) -> tuple[dict[str, Any], ...]:
+        """Operators that this machine leaves to others, as they stand in the document, where that depends on it."""
+        return ()
+
     @abstractmethod
     def pose(self, value: Any, machine: Any, objective: str, options: Options) -> tuple[PosedPart, ...]:
         """The parts of the problem of a workload's value, in document order."""
@@ -129,6 +135,10 @@ class Kind(ABC):
     @abstractmethod
     def methods(self) -> dict[str, Method[Any, Any]]:
         """Every method of the kind by name, exact ones first."""
+
+    def methods_of(self, value: Any) -> dict[str, Method[Any, Any]]:
+        """The methods that a workload can be solved by."""
+        return self.methods()
 
     def front(self, problem: Any, effort: Effort) -> Front[Any]:
         """All trade-offs of a part.
@@ -173,14 +183,21 @@ class Kind(ABC):
     def formulation(self, problem: Any) -> Any:
         """The formulation of one part, built, for ``explain``."""
 
-    def remarks(self, problem: Any) -> list[str]:
-        """What there is to say of one part beyond its formulation, in lines of set text, for ``explain``."""
+    def remarks(self, problem: Any, formulation: Any) -> list[str]:
+        """What there is to say of one part beyond its ``formulation``, in lines of set text, for ``explain``."""
         return []
 
     @abstractmethod
     def simulate(self, part: PosedPart, mapping: Any, seed: int) -> dict[str, Any]:
         """Run one part: ``outputs_equal``, ``max_error``, ``cost_simulated``, ``agrees``, where there is something to
         say ``physical``, and ``notes`` for people."""
+
+    def simulate_rtl(self, part: PosedPart, mapping: Any, seed: int) -> dict[str, Any]:
+        """Run the generated hardware of one part: ``outputs_equal``, ``agrees``, and what else there is to say.
+
+        Raises: InputError if the kind generates none, or it cannot be run.
+        """
+        raise InputError("--rtl", "", f"a {self.name} solution becomes no Verilog; leave it out")
 
     @abstractmethod
     def generate(self, part: PosedPart, mapping: Any, seed: int) -> dict[str, str]:

@@ -132,7 +132,7 @@ class PeAllocation(Kind):
 
         return build(problem)
 
-    def remarks(self, problem: AllocationProblem) -> list[str]:
+    def remarks(self, problem: AllocationProblem, formulation: Any) -> list[str]:
         from mapper.kind.allocation_view import adjustment_lines, fusion_lines
         from mapper.solver.pe_allocation.catalogue import METHODS
 

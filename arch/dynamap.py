@@ -1,0 +1,168 @@
+"""Systolic overlays that run every convolution as matrix products (003): one array of multiply-accumulators whose
+dataflow can be switched, units that transform layouts, and one external memory.
+
+What the paper leaves open is a field of its own, with this project's default.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from mapper.workloads.document import validation_error
+
+Count = Annotated[int, Field(ge=1, le=1 << 16, strict=True)]
+Size = Annotated[int, Field(ge=0, le=1 << 50, strict=True)]
+Positive = Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)]
+Constant = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
+
+SCALE = 144
+"""Denominators of tiles (2 x 2, 4 x 4) and of rounds of 3 x 3 kernels divide it."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Winograd(_Part):
+    """Which Winograd algorithms there are, for which convolutions, and how Eq. 12 is read.
+
+    ``tiles``: a matrix has ceil(H1/m) * ceil(H2/m) rows (``ceil``) or, as printed, H1 * H2 / m^2 (``area``).
+    ``rounds`` of a kernel larger than 3 x 3: K1 * K2 / 9 as printed (``exact``), that number rounded up (``ceil``), or
+    ceil(K1/3) * ceil(K2/3), which the pieces of a kernel need (``pieces``). ``transform_cycles`` is LT.
+    """
+
+    f_2_3: bool = True
+    f_4_3: bool = False
+    tiles: Literal["ceil", "area"] = "ceil"
+    rounds: Literal["exact", "ceil", "pieces"] = "exact"
+    kernels: Literal["square", "any"] = "square"
+    smallest_kernel: Count = 3
+    largest_stride: Count = 1
+    transform_cycles: Size = 0
+
+
+class Initialisation(_Part):
+    """I_SA = ``factor`` * max(P1, P2) cycles, paid once per layer, per matrix product as Eqs. 11 and 12 print it, or
+    per pass of the array."""
+
+    factor: Annotated[int, Field(ge=0, le=1024, strict=True)] = 0
+    per: Literal["layer", "product", "pass"] = "layer"
+
+
+class Traffic(_Part):
+    """What moving words takes. ``burst_words`` is BL of Eq. 13, ``overhead_cycles`` is ovhd of Table 2.
+
+    ``weights``: kernels are loaded for every layer and take time. ``double_buffering``: a layer's words are loaded
+    while it computes, so that only what is longer counts. ``onchip_bytes``: of two layers in a row whose maps and
+    kernels fit, the map between them may stay on the chip (0: none does).
+    """
+
+    burst_words: Count = 64
+    overhead_cycles: Size = 0
+    weights: bool = False
+    double_buffering: bool = False
+    onchip_bytes: Size = 0
+
+
+class Layers(_Part):
+    """How layers beside convolutions run: an average pool as the paper's convolution or free beside the stream, a fully
+    connected layer as a matrix product or elsewhere, where it costs nothing."""
+
+    average_pool: Literal["convolution", "free"] = "free"
+    fully_connected: Literal["product", "free"] = "free"
+
+
+class Resource(_Part):
+    """Estimates of an overlay's size: DSP slices, block memories of 36 kbit and LUTs.
+
+    Block memories: so many for each bank of the input, the kernel and the two output buffers. ``limits_shapes``: an
+    array whose banks take more than ``brams`` is none.
+    """
+
+    dsps_per_pe: Count = 1
+    other_dsps: Size = 160
+    luts_per_pe: Size = 128
+    brams_per_bank: Count = 6
+    brams: Count = 2160
+    limits_shapes: bool = False
+
+
+class Energy(_Part):
+    """This project's constants; the paper gives no energies. Picojoules of a multiply-accumulate, of a byte to or from
+    the external memory, and of a PE for a cycle of the layer's computation, busy or not."""
+
+    mac: Constant = 0.3
+    dram_byte: Constant = 80.0
+    pe_cycle: Constant = 0.05
+
+
+class DynamapMachine(_Part):
+    """An overlay whose shape P1 x P2 is free within ``pes`` multiply-accumulators.
+
+    ``bandwidth_gb_s`` is BW of Table 2 in 1e9 bytes per second; None: words take no time.
+    """
+
+    schema_name: Literal["mapper.dynamap/1"] = Field(alias="schema")
+    name: Annotated[str, Field(min_length=1, max_length=64)]
+    description: Annotated[str, Field(max_length=4000)] = ""
+    pes: Count
+    clock_mhz: Positive
+    word_bits: Literal[8, 16, 32]
+    bandwidth_gb_s: Positive | None
+    winograd: Winograd = Winograd()
+    initialisation: Initialisation = Initialisation()
+    traffic: Traffic = Traffic()
+    layers: Layers = Layers()
+    resource: Resource = Resource()
+    energy_pj: Energy = Energy()
+
+    @model_validator(mode="after")
+    def _whole(self) -> DynamapMachine:
+        """Costs are counted in whole units; finer steps than these would make them too large for 64 bits."""
+        steps = [("clock_mhz", self.clock_mhz, "kHz"), ("bandwidth_gb_s", self.bandwidth_gb_s or 1, "MB/s")]
+        for field, value, step in steps:
+            if abs(value * 1000 - round(value * 1000)) > 1e-6 or round(value * 1000) < 1:
+                raise ValueError(f"{field}: must be a whole number of {step}")
+        return self
+
+    @property
+    def clock_hz(self) -> int:
+        return round(self.clock_mhz * 1000) * 1000
+
+    @property
+    def word_bytes(self) -> int:
+        return self.word_bits // 8
+
+    @cached_property
+    def units_per_cycle(self) -> int:
+        """Times are whole numbers of this fraction of a cycle."""
+        return SCALE * self._ratio[1]
+
+    @cached_property
+    def units_per_word(self) -> int:
+        """Time of one word to or from the external memory."""
+        return SCALE * self._ratio[0] * self.word_bytes
+
+    @cached_property
+    def _ratio(self) -> tuple[int, int]:
+        """Cycles that a byte takes, as numerator and denominator."""
+        if self.bandwidth_gb_s is None:
+            return 0, 1
+        clock, bandwidth = self.clock_hz, round(self.bandwidth_gb_s * 1000) * 10**6
+        common = math.gcd(clock, bandwidth)
+        return clock // common, bandwidth // common
+
+
+def dynamap_from_document(fields: dict[str, Any], source: str) -> DynamapMachine:
+    """A machine from the fields of a document.
+
+    Raises: InputError naming the field that is wrong.
+    """
+    try:
+        return DynamapMachine.model_validate(fields)
+    except ValidationError as error:
+        raise validation_error(error, source) from None

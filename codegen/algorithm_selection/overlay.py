@@ -1,0 +1,97 @@
+"""Files of an overlay that runs one network: Verilog, its parameters, and the control sequence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from mapper.codegen.algorithm_selection.instruction import Gemm
+from mapper.codegen.algorithm_selection.program import (
+    Parameters,
+    StepProgram,
+    dram_words,
+    hexadecimal,
+    memory,
+    parameters,
+    programs,
+    scale_addresses,
+)
+from mapper.models.algorithm_selection.control import Control
+from mapper.workloads.network_layer import LayerNetwork
+
+RTL = Path(__file__).parent / "rtl"
+
+
+def verilog(sizes: Parameters) -> dict[str, str]:
+    """The overlay's Verilog and the header of its parameters."""
+    files = {path.name: path.read_text() for path in sorted(RTL.glob("*.sv"))}
+    return {**files, "parameters.svh": sizes.verilog()}
+
+
+def overlay_files(control: Control, network: LayerNetwork | None = None) -> dict[str, str]:
+    """``control.json`` (steps in the model's words), ``control.hex`` (the controller's memory), ``overlay.json``
+    (where each step's words begin in it, and its biases and factors in DRAM), ``listing.txt`` (which
+    instructions a step became, or why it runs beside the overlay, which waits for ``resume``), ``parameters.svh`` and
+    the Verilog. Max pools run on the overlay if ``network`` says their windows."""
+    made = programs(control, network)
+    sizes = parameters(control, made)
+    return {
+        "control.json": json.dumps(control.to_json(), indent=1) + "\n",
+        "control.hex": hexadecimal(memory(made)),
+        "overlay.json": json.dumps(_places(control, made), indent=1) + "\n",
+        "listing.txt": listing(control, made, sizes),
+        **{f"rtl/{name}": text for name, text in verilog(sizes).items()},
+    }
+
+
+def _places(control: Control, made: Sequence[StepProgram]) -> dict[str, Any]:
+    """Where a step's instructions lie in the control memory, and the addresses that are not in the control sequence."""
+    scales, first, steps = scale_addresses(control), 0, []
+    for at, program in enumerate(made):
+        if not program.instructions:
+            if at and made[at - 1].instructions:
+                first += 1  # The word that stops the overlay until it is resumed.
+            continue
+        words = sum(len(one.words()) for one in program.instructions)
+        steps.append(
+            {
+                "name": program.name,
+                "first": first,
+                "words": words,
+                "operations": [type(one).__name__.lower() for one in program.instructions],
+                "scales": scales.get(program.name),
+            }
+        )
+        first += words
+    return {"dram_words": dram_words(control), "steps": steps}
+
+
+def listing(control: Control, made: Sequence[StepProgram], sizes: Parameters) -> str:
+    """What the files are, and every step with its instructions."""
+    rows, columns = control.array
+    lines = [
+        f"Overlay of {control.network}: {rows} x {columns} PEs, {1 << sizes.log_banks} banks a buffer.",
+        "",
+        "rtl/overlay.sv     top module; rtl/parameters.svh says its sizes",
+        "control.hex        the controller's memory, read by rtl/control_rom.sv from the folder it runs in",
+        "overlay.json       where each step begins in it, and its biases and factors in DRAM",
+        "control.json       the same steps in the model's words: layouts, calls, addresses in DRAM",
+        "",
+        "DRAM holds a number a word. Sums are 32 bits, operands in the buffers 16 (Winograd's are longer than 8).",
+        "",
+    ]
+    for program in made:
+        lines.append(program.name)
+        if not program.instructions:
+            lines.append(f"  beside the overlay, which waits for `resume`: {program.reason}")
+        for one in program.instructions:
+            if isinstance(one, Gemm):
+                sizes_text = f"{one.a} x {one.b} by {one.b} x {one.c}"
+                lines.append(f"  gemm {one.dataflow}  {len(one.calls)} products of {sizes_text}")
+            else:
+                unit = "" if one.unit == "none" else f" through {one.unit}"
+                finish = "" if one.requantisation is None else f", divided by 2^{one.requantisation.shift}"
+                lines.append(f"  move {one.source} -> {one.target}{unit}{finish}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,77 @@
+// On-chip matrix in the dual-parallelism blocked layout (Eq. 7): element (i, j) lies in bank (i + j) mod
+// banks, so that a piece of a row and a piece of a column both touch every bank once at most.
+//
+// A block is one element here, as a lane takes one a cycle. The number of banks is a power of two, no less
+// than both sides of the array. Inside its bank the element lies at (j / banks) * rows + i. A request names
+// the first of `banks` elements along a row (or a column); read data come a cycle later. A write may add to
+// what is there: the sums of several passes, and those of kn2row's patches.
+module banked_buffer #(
+    parameter int WIDTH = 16,
+    parameter int LOG_BANKS = 2,
+    parameter int DEPTH = 1024
+) (
+    input logic clk,
+    input logic [31:0] read_rows,
+    input logic read_column,
+    input logic [31:0] read_i,
+    input logic [31:0] read_j,
+    output logic [2**LOG_BANKS-1:0][WIDTH-1:0] read_data,
+    input logic [31:0] write_rows,
+    input logic write_column,
+    input logic write_add,
+    input logic [31:0] write_i,
+    input logic [31:0] write_j,
+    input logic [2**LOG_BANKS-1:0] write_lane,
+    input logic [2**LOG_BANKS-1:0][WIDTH-1:0] write_data
+);
+  localparam int BANKS = 2 ** LOG_BANKS;
+  localparam int ADDRESS = $clog2(DEPTH);
+
+  logic [31:0] rows, i, j;
+  logic column, adding;
+  // One read port: a write that adds reads first, and nobody else reads while sums are collected.
+  assign adding = write_add && (write_lane != '0);
+  assign rows = adding ? write_rows : read_rows;
+  assign column = adding ? write_column : read_column;
+  assign i = adding ? write_i : read_i;
+  assign j = adding ? write_j : read_j;
+
+  logic [BANKS-1:0][WIDTH-1:0] word;
+  logic [LOG_BANKS-1:0] turn;
+  always_ff @(posedge clk) turn <= i[LOG_BANKS-1:0] + j[LOG_BANKS-1:0];
+  for (genvar r = 0; r < BANKS; r++) begin : gen_lane
+    logic [LOG_BANKS-1:0] from;
+    assign from = LOG_BANKS'(r) + turn;
+    assign read_data[r] = word[from];
+  end
+
+  for (genvar k = 0; k < BANKS; k++) begin : gen_bank
+    logic [WIDTH-1:0] memory[DEPTH];
+    logic [LOG_BANKS-1:0] read_lane, lane;
+    logic [31:0] read_at, write_at;
+    assign read_lane = LOG_BANKS'(k) - i[LOG_BANKS-1:0] - j[LOG_BANKS-1:0];
+    assign lane = LOG_BANKS'(k) - write_i[LOG_BANKS-1:0] - write_j[LOG_BANKS-1:0];
+    assign read_at = column ? (j >> LOG_BANKS) * rows + i + 32'(read_lane) :
+        ((j + 32'(read_lane)) >> LOG_BANKS) * rows + i;
+    assign write_at = write_column ? (write_j >> LOG_BANKS) * write_rows + write_i + 32'(lane) :
+        ((write_j + 32'(lane)) >> LOG_BANKS) * write_rows + write_i;
+
+    logic enable, add, again;
+    logic [ADDRESS-1:0] address;
+    logic [WIDTH-1:0] data, total, written;
+    assign total = data + (add ? (again ? written : word[k]) : '0);
+    always_ff @(posedge clk) begin
+      word[k] <= memory[read_at[ADDRESS-1:0]];
+      enable <= write_lane[lane];
+      add <= write_add;
+      address <= write_at[ADDRESS-1:0];
+      data <= write_data[lane];
+      // What is written in this cycle is not yet in the word read in this cycle.
+      again <= enable && address == write_at[ADDRESS-1:0];
+      written <= total;
+      if (enable) memory[address] <= total;
+    end
+    logic unused;
+    assign unused = ^{read_at[31:ADDRESS], write_at[31:ADDRESS]};
+  end
+endmodule

@@ -1,0 +1,73 @@
+// Layout-transformation unit: the state machine of Fig. 5, which walks over addresses.
+//
+// States 1 to 3 of the figure are three of the levels here (windows, rows of a window, pixels of a row); the
+// others serve rows of windows, channels, groups and the pieces of large kernels, which Table 1 leaves out. A level counts its visits and
+// adds its step to the address where it last began. Beside the address goes the position {y, x} in the map;
+// an element outside [low, high) is padding: read as the fill value, never written.
+module layout_unit #(
+    parameter int LEVELS = 7
+) (
+    input logic clk,
+    input logic reset,
+    input logic start,
+    input logic step,
+    input logic [31:0] base_address,
+    input logic [31:0] base_position,
+    input logic [31:0] low,
+    input logic [31:0] high,
+    input logic [LEVELS-1:0][31:0] count,
+    input logic [LEVELS-1:0][31:0] address_step,
+    input logic [LEVELS-1:0][31:0] position_step,
+    output logic [31:0] address,
+    output logic covered,
+    output logic busy
+);
+  logic [LEVELS-1:0][31:0] visits, bases, places;
+  logic [LEVELS-1:0] full, moves;
+  logic ends;
+  for (genvar k = 0; k < LEVELS; k++) begin : gen_level
+    assign full[k] = visits[k] + 1 >= count[k];
+    if (k == 0) begin : gen_inner
+      assign moves[k] = !full[k];
+    end else begin : gen_outer
+      assign moves[k] = !full[k] && (&full[k-1:0]);
+    end
+  end
+  assign ends = &full;
+  assign address = bases[0];
+  assign covered = places[0][31:16] >= low[31:16] && places[0][31:16] < high[31:16] &&
+      places[0][15:0] >= low[15:0] && places[0][15:0] < high[15:0];
+
+  logic [31:0] address_next, place_next;
+  always_comb begin
+    address_next = '0;
+    place_next = '0;
+    for (int k = 0; k < LEVELS; k++)
+      if (moves[k]) begin
+        address_next = bases[k] + address_step[k];
+        place_next = places[k] + position_step[k];
+      end
+  end
+
+  always_ff @(posedge clk) begin
+    if (reset) busy <= 1'b0;
+    else if (start) busy <= 1'b1;
+    else if (step && ends) busy <= 1'b0;
+    if (start) begin
+      for (int k = 0; k < LEVELS; k++) begin
+        visits[k] <= '0;
+        bases[k] <= base_address;
+        places[k] <= base_position;
+      end
+    end else if (step) begin
+      for (int k = 0; k < LEVELS; k++) begin
+        if (moves[k]) visits[k] <= visits[k] + 1;
+        else if ((moves >> k) != '0) visits[k] <= '0;
+        if ((moves >> k) != '0) begin
+          bases[k] <= address_next;
+          places[k] <= place_next;
+        end
+      end
+    end
+  end
+endmodule

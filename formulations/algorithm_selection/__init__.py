@@ -1,0 +1,1 @@
+"""The problem of algorithm selection, its referee and its cost graph (003)."""

@@ -1,0 +1,1 @@
+"""What an algorithm selection is and what it costs (003)."""

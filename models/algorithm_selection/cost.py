@@ -1,0 +1,207 @@
+"""What an algorithm selection costs: cycles, energy and the overlay's size (003, section 5.1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from mapper.arch.dynamap import DynamapMachine
+from mapper.models.algorithm_selection.choice import Algorithm
+from mapper.models.algorithm_selection.layout import (
+    format_of,
+    store_units,
+    tensor,
+    weight_words,
+)
+from mapper.models.algorithm_selection.mapping import Selection, stored_format
+from mapper.models.algorithm_selection.overlay_layer import OverlayLayer
+from mapper.models.algorithm_selection.overlay_network import OverlayNetwork, Share, Store
+from mapper.models.algorithm_selection.product import cycles, product, utilisation
+from mapper.models.algorithm_selection.resource import OverlaySize, overlay_size
+
+
+@dataclass(frozen=True)
+class LayerCost:
+    """One layer: time by cause in units of the machine. ``load`` is what is not hidden behind the computation."""
+
+    compute: int
+    transform: int
+    initialise: int
+    load: int
+    weights: int
+
+    @property
+    def array(self) -> int:
+        """Time on the array, T of Eq. 14."""
+        return self.compute + self.transform + self.initialise
+
+
+@dataclass(frozen=True)
+class SelectionCost:
+    """``layers`` in order; ``store`` and ``read_back`` times of tensors; words moved by operand; energy in whole
+    picojoules, rounded up layer by layer and tensor by tensor."""
+
+    machine: DynamapMachine
+    array: tuple[int, int]
+    layers: tuple[LayerCost, ...]
+    store: int
+    read_back: int
+    words: Mapping[str, Fraction]
+    energy_pj: int
+    utilisation: tuple[float, ...]
+
+    @property
+    def units(self) -> int:
+        """Latency of one inference in the machine's units, exactly."""
+        layers = sum(layer.array + layer.load + layer.weights for layer in self.layers)
+        return layers + self.store + self.read_back
+
+    @property
+    def cycles(self) -> int:
+        """Latency in cycles, rounded up."""
+        return -(-self.units // self.machine.units_per_cycle)
+
+    @property
+    def size(self) -> OverlaySize:
+        return overlay_size(self.array, self.machine)
+
+    @property
+    def edp(self) -> Fraction:
+        """Energy times latency, picojoules and cycles."""
+        return Fraction(self.energy_pj * self.units, self.machine.units_per_cycle)
+
+    def cost_json(self) -> dict[str, Any]:
+        """The cost keys of the kind."""
+        seconds = Fraction(self.units, self.machine.units_per_cycle * self.machine.clock_hz)
+        return {
+            "cycles": self.cycles,
+            "latency_ms": float(1000 * seconds),
+            "dsps": self.size.dsps,
+            "energy_pj": self.energy_pj,
+            "edp_pj_cycles": float(self.edp),
+        }
+
+    def breakdown_json(self, network: OverlayNetwork) -> dict[str, Any]:
+        """Cycles by cause, bytes by operand, and every layer's cycles on the array and utilisation (Eq. 14)."""
+        causes = {
+            "compute": sum(layer.compute for layer in self.layers),
+            "transform": sum(layer.transform for layer in self.layers),
+            "initialise": sum(layer.initialise for layer in self.layers),
+            "load": sum(layer.load for layer in self.layers),
+            "weights": sum(layer.weights for layer in self.layers),
+            "store": self.store,
+            "read_back": self.read_back,
+        }
+        unit = self.machine.units_per_cycle
+        width = self.machine.word_bytes
+        return {
+            "cycles": _rounded(causes, unit),
+            "bytes": {operand: math.ceil(words * width) for operand, words in self.words.items()},
+            "layers": {
+                name: {"cycles": -(-layer.array // unit), "utilisation": share}
+                for name, layer, share in zip(network.names, self.layers, self.utilisation, strict=True)
+            },
+            "size": self.size.to_json(),
+        }
+
+
+def _rounded(parts: Mapping[str, int], unit: int) -> dict[str, int]:
+    """Whole cycles of each part that add up to those of the whole, rounded up."""
+    found, so_far = {}, 0
+    for cause, units in parts.items():
+        found[cause] = -(-(so_far + units) // unit) - -(-so_far // unit)
+        so_far += units
+    return found
+
+
+def evaluate(network: OverlayNetwork, selection: Selection) -> SelectionCost:
+    """The cost of a selection, whether or not it keeps the rules (the referee says that).
+
+    Raises: ValueError if a layer has no such algorithm or a tensor no such format.
+    """
+    machine = network.machine
+    words = {"input": Fraction(0), "weights": Fraction(0), "output": Fraction(0), "read_back": Fraction(0)}
+    energy, layers, used = 0, [], []
+    for at, (layer, choice) in enumerate(zip(network.layers, selection.choices, strict=True)):
+        if choice.algorithm not in layer.algorithms(machine):
+            raise ValueError(f"{layer.name} has no algorithm {choice.algorithm}")
+        taken = cycles(layer, choice.algorithm, choice.dataflow, selection.array, machine)
+        compute, transform, initialise = (int(one * machine.units_per_cycle) for one in taken)
+        read, kernels = _read_words(network, selection, at), weight_words(layer, choice.algorithm, machine)
+        load = int(read * machine.units_per_word)
+        weights = int(kernels * machine.units_per_word) if machine.traffic.weights else 0
+        if machine.traffic.double_buffering:
+            exposed = max(0, load + weights - compute - transform - initialise)
+            load, weights = max(0, exposed - weights), min(weights, exposed)
+        layers.append(LayerCost(compute, transform, initialise, load, weights))
+        words["input"] += read
+        words["weights"] += kernels if machine.traffic.weights else 0
+        used.append(utilisation(layer.macs, sum(taken, Fraction(0)), selection.array))
+        energy += layer_energy(layer, choice.algorithm, sum(taken, Fraction(0)), selection.array, machine)
+        energy += moved_energy(read, machine)
+        energy += moved_energy(kernels, machine) if machine.traffic.weights else 0
+    store = read_back = 0
+    for at, tensor_stored in enumerate(network.stores):
+        back = sum(share.loaded for share in tensor_stored.shares)
+        read_back += back * machine.units_per_word
+        words["read_back"] += back
+        energy += moved_energy(Fraction(back), machine)
+        if at in selection.on_chip:
+            continue
+        for share in tensor_stored.shares:
+            producer = None if share.layer is None else selection.choices[share.layer].algorithm
+            format_ = stored_format(network, at, selection.stores[at])
+            if format_ is None:
+                raise ValueError(f"{tensor_stored.name} has no format {selection.stores[at]}")
+            store += store_units(format_, share.channels, producer, machine)
+            words["output"] += format_.words(share.channels)
+            energy += moved_energy(format_.words(share.channels), machine)
+    return SelectionCost(
+        machine, selection.array, tuple(layers), store, read_back, words, energy, tuple(used)
+    )
+
+
+def _read_words(network: OverlayNetwork, selection: Selection, at: int) -> Fraction:
+    """Words that a layer loads: none of the network's input, or of what stays on the chip."""
+    source = network.source.get(at)
+    if source is None or source in selection.on_chip:
+        return Fraction(0)
+    layer = network.layers[at]
+    return format_of(layer, selection.choices[at].algorithm).words(layer.in_channels)
+
+
+def layer_energy(
+    layer: OverlayLayer,
+    algorithm: Algorithm,
+    taken: Fraction,
+    array: tuple[int, int],
+    machine: DynamapMachine,
+) -> int:
+    """Energy of a layer that takes so many cycles on the array, in whole picojoules, without what it moves."""
+    rule = machine.energy_pj
+    busy = product(layer, algorithm, machine).macs * Fraction(repr(rule.mac))
+    clocked = taken * math.prod(array) * Fraction(repr(rule.pe_cycle))
+    return math.ceil(busy) + math.ceil(clocked)
+
+
+def moved_energy(words: Fraction, machine: DynamapMachine) -> int:
+    """Energy of words to or from the external memory, in whole picojoules."""
+    return math.ceil(words * machine.word_bytes * Fraction(repr(machine.energy_pj.dram_byte)))
+
+
+def kept_bytes(
+    network: OverlayNetwork, store: Store, share: Share, producer: Algorithm, reader: Algorithm
+) -> int:
+    """On-chip bytes that two consecutive layers take together if the tensor between them stays: the maps that go in,
+    between and out, each in its layout, and both layers' kernels (section 5, step 5)."""
+    machine = network.machine
+    assert share.layer is not None
+    first, second = network.layers[share.layer], network.layers[store.readers[0]]
+    words = format_of(first, producer).words(first.in_channels)
+    words += format_of(second, reader).words(second.in_channels)
+    words += tensor(second.images, second.positions).words(second.out_channels)
+    words += weight_words(first, producer, machine) + weight_words(second, reader, machine)
+    return math.ceil(words * machine.word_bytes)

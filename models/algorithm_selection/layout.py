@@ -1,0 +1,88 @@
+"""Words that a tensor takes in each layout, and the time to store and load it (003, section 5.1.2, Table 2)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from mapper.arch.dynamap import DynamapMachine
+from mapper.models.algorithm_selection.choice import Algorithm, Layout
+from mapper.models.algorithm_selection.overlay_layer import TILE, OverlayLayer
+from mapper.models.algorithm_selection.product import rounds
+
+
+@dataclass(frozen=True)
+class Format:
+    """A layout with the sizes on which it depends (of one image and one channel): ``positions`` O1 * O2 and ``window``
+    K1 * K2 of the reader for Toeplitz matrices, and ``elements`` H1 * H2 of the tensor."""
+
+    layout: Layout
+    images: int
+    elements: int
+    positions: int = 0
+    window: int = 0
+    kernel: tuple[int, ...] = ()
+
+    def words(self, channels: int) -> Fraction:
+        """Words of so many channels (Table 2 without the bandwidth)."""
+        if self.layout == "toeplitz":
+            return Fraction(self.images * self.positions * self.window * channels)
+        plain = Fraction(self.images * self.elements * channels)
+        if self.layout == "tensor3d":
+            return plain
+        tile = TILE[self.layout]
+        return plain * (tile + 2) ** 2 / tile**2
+
+
+def format_of(layer: OverlayLayer, algorithm: Algorithm) -> Format:
+    """The format in which an algorithm reads a layer's input. Plain tensors of one size are one format; others are
+    told apart by the kernel, its steps and the map."""
+    layout = layer.layout(algorithm)
+    if layout == "tensor3d":
+        return tensor(layer.images, layer.elements)
+    geometry: tuple[int, ...] = (*layer.kernel, *layer.map)
+    if layout == "toeplitz":
+        geometry += (*layer.strides, *layer.dilations, *(end for pad in layer.pads for end in pad))
+        return Format(layout, layer.images, layer.elements, layer.positions, layer.window, geometry)
+    return Format(layout, layer.images, layer.elements, kernel=geometry)
+
+
+def tensor(images: int, elements: int) -> Format:
+    """The plain layout of H1 * H2 elements per channel."""
+    return Format("tensor3d", images, elements)
+
+
+def load_units(reads: Format, channels: int, machine: DynamapMachine) -> int:
+    """Time to load a tensor in the reader's own format, in the machine's units."""
+    return _whole(reads.words(channels) * machine.units_per_word)
+
+
+def store_units(written: Format, channels: int, producer: Algorithm | None, machine: DynamapMachine) -> int:
+    """Time to store ``channels`` of a tensor in a format, in the machine's units.
+
+    ``producer`` is the algorithm whose result it is; None where elements come from elsewhere, in the plain layout. Into
+    a Winograd layout from a plain one, fewer channels than a burst waste bandwidth (Eq. 13); from a Winograd layout
+    into a Toeplitz matrix ovhd is added.
+    """
+    words = written.words(channels)
+    scattered = producer in TILE
+    if written.layout in TILE and not scattered and channels < machine.traffic.burst_words:
+        words *= 1 + Fraction(TILE[written.layout] ** 2, written.elements * channels)
+    paid = words * machine.units_per_word
+    if written.layout == "toeplitz" and scattered:
+        paid += machine.traffic.overhead_cycles * machine.units_per_cycle
+    return _whole(paid)
+
+
+def weight_words(layer: OverlayLayer, algorithm: Algorithm, machine: DynamapMachine) -> Fraction:
+    """Words of the kernels as an algorithm reads them: Winograd's are transformed, (m+2)^2 for 3 x 3."""
+    if algorithm not in TILE:
+        return Fraction(layer.weights)
+    pieces = rounds(layer, machine) * (TILE[algorithm] + 2) ** 2
+    return Fraction(layer.weights, layer.window) * pieces
+
+
+def _whole(units: Fraction) -> int:
+    assert units.denominator == 1, units
+    return math.floor(units)

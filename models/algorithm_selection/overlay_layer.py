@@ -1,0 +1,114 @@
+"""A layer as the overlay runs it: a convolution, and whatever is expressed as one (003, sections 2 and 3.4)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import get_args
+
+from mapper.arch.dynamap import DynamapMachine
+from mapper.models.algorithm_selection.choice import Algorithm, Dataflow, Layout
+
+ALGORITHMS: tuple[Algorithm, ...] = get_args(Algorithm)
+DATAFLOWS: tuple[Dataflow, ...] = get_args(Dataflow)
+LAYOUTS: tuple[Layout, ...] = get_args(Layout)
+
+TILE = {"winograd": 2, "winograd-4x4": 4}
+"""m of the Winograd algorithms F(m x m, 3 x 3), which are named like their layouts."""
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class OverlayLayer:
+    """One layer. ``map`` is H1 x H2 of the input without padding, ``output`` O1 x O2, ``kernel`` K1 x K2; channels are
+    those of all ``groups``. ``per_channel``: an average pool, the convolution of every channel by one kernel. A fully
+    connected layer has maps of one element and its rows as ``images``."""
+
+    name: str
+    source: str
+    op: str
+    images: int
+    in_channels: int
+    out_channels: int
+    map: Pair
+    output: Pair
+    kernel: Pair
+    strides: Pair = (1, 1)
+    pads: tuple[Pair, Pair] = ((0, 0), (0, 0))
+    dilations: Pair = (1, 1)
+    groups: int = 1
+    per_channel: bool = False
+
+    @property
+    def positions(self) -> int:
+        """O1 * O2."""
+        return math.prod(self.output)
+
+    @property
+    def elements(self) -> int:
+        """H1 * H2."""
+        return math.prod(self.map)
+
+    @property
+    def window(self) -> int:
+        """K1 * K2."""
+        return math.prod(self.kernel)
+
+    @property
+    def pointwise(self) -> bool:
+        """Whether im2col's matrix is the plain tensor."""
+        plain = self.kernel == self.strides == self.dilations == (1, 1)
+        return plain and not any(map(any, self.pads))
+
+    @property
+    def positions_read(self) -> tuple[frozenset[int], frozenset[int]] | None:
+        """The rows and the columns of the map that some window covers, None if those are all."""
+        rows, columns = (
+            frozenset(
+                at * step + tap * dilation - begin
+                for at in range(count)
+                for tap in range(taps)
+                if 0 <= at * step + tap * dilation - begin < size
+            )
+            for count, step, taps, dilation, (begin, _), size in zip(
+                self.output, self.strides, self.kernel, self.dilations, self.pads, self.map, strict=True
+            )
+        )
+        return None if (len(rows), len(columns)) == self.map else (rows, columns)
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of the spatial convolution, Y_CONV of Eq. 14."""
+        depth = 1 if self.per_channel else self.in_channels // self.groups
+        return self.images * self.positions * self.window * depth * self.out_channels
+
+    @property
+    def weights(self) -> int:
+        """Words of the kernels."""
+        if self.per_channel:
+            return self.window
+        return self.window * (self.in_channels // self.groups) * self.out_channels
+
+    def algorithms(self, machine: DynamapMachine) -> tuple[Algorithm, ...]:
+        """What the machine can compute the layer with. kn2row of a 1 x 1 kernel is im2col."""
+        found: list[Algorithm] = ["im2col"]
+        if self.window > 1:
+            found.append("kn2row")
+        if self._suits_winograd(machine):
+            if machine.winograd.f_2_3:
+                found.append("winograd")
+            if machine.winograd.f_4_3:
+                found.append("winograd-4x4")
+        return tuple(found)
+
+    def layout(self, algorithm: Algorithm) -> Layout:
+        """The layout in which an algorithm wants the layer's input (section 3.3)."""
+        if algorithm == "kn2row" or (algorithm == "im2col" and self.pointwise):
+            return "tensor3d"
+        return "toeplitz" if algorithm == "im2col" else algorithm
+
+    def _suits_winograd(self, machine: DynamapMachine) -> bool:
+        rule = machine.winograd
+        square = self.kernel[0] == self.kernel[1] or rule.kernels == "any"
+        large = max(self.kernel) >= rule.smallest_kernel and self.window > 1
+        return square and large and max(self.strides) <= rule.largest_stride and self.dilations == (1, 1)

@@ -1,0 +1,38 @@
+"""How large an overlay is: DSP slices, block memories and LUTs (estimates beside 003, Table 3)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from mapper.arch.dynamap import DynamapMachine
+
+
+@dataclass(frozen=True)
+class OverlaySize:
+    """Estimates of what an array of a shape takes."""
+
+    dsps: int
+    brams: int
+    luts: int
+
+    def to_json(self) -> dict[str, Any]:
+        return {"dsps": self.dsps, "brams": self.brams, "luts": self.luts}
+
+
+def overlay_size(array: tuple[int, int], machine: DynamapMachine) -> OverlaySize:
+    """The size of an overlay: its PEs, its banks (P1 of inputs, P2 of kernels, two groups of outputs) and the rest."""
+    rule, pes = machine.resource, math.prod(array)
+    banks = sum(array) + 2 * max(array)
+    return OverlaySize(
+        pes * rule.dsps_per_pe + rule.other_dsps, banks * rule.brams_per_bank, pes * rule.luts_per_pe
+    )
+
+
+def fits(array: tuple[int, int], machine: DynamapMachine) -> bool:
+    """Whether the machine can have an array of this shape."""
+    small = math.prod(array) <= machine.pes
+    return small and (
+        not machine.resource.limits_shapes or overlay_size(array, machine).brams <= machine.resource.brams
+    )

@@ -1,0 +1,1 @@
+"""Searches of algorithm selection problems (003)."""

@@ -1,0 +1,27 @@
+"""The shapes an array may have."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mapper.formulations.algorithm_selection.cost_graph import Shapes
+from mapper.formulations.algorithm_selection.problem import SelectionProblem
+
+
+def shapes(problem: SelectionProblem) -> tuple[Shapes, Shapes]:
+    """Rows and columns of every array that the problem allows, rows first."""
+    if problem.array is not None:
+        given = [problem.array] if problem.allows(problem.array) else []
+        sides = np.array(given, np.int64).reshape(-1, 2)
+        return sides[:, 0], sides[:, 1]
+    most = problem.most_pes
+    counts = most // np.arange(1, most + 1)
+    rows = np.repeat(np.arange(1, most + 1), counts)
+    ends = np.cumsum(counts)
+    columns = np.arange(ends[-1]) - np.repeat(ends - counts, counts) + 1
+    rule = problem.machine.resource
+    if rule.limits_shapes:
+        banks = rows + columns + 2 * np.maximum(rows, columns)
+        kept = banks * rule.brams_per_bank <= rule.brams
+        rows, columns = rows[kept], columns[kept]
+    return rows.astype(np.int64), columns.astype(np.int64)
