@@ -8,7 +8,6 @@ time cannot come from the equations, and are named.
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,8 +16,8 @@ from mapper.arch.dynamap import DynamapMachine
 from mapper.arch.source import load_machine
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.models.algorithm_selection.cost import SelectionCost, evaluate
-from mapper.models.algorithm_selection.layout import store_units
-from mapper.models.algorithm_selection.mapping import Selection, stored_format
+from mapper.models.algorithm_selection.mapping import Selection
+from mapper.models.algorithm_selection.module import layer_units, module_of
 from mapper.models.algorithm_selection.overlay_building import overlay_network
 from mapper.models.algorithm_selection.overlay_network import OverlayNetwork
 from mapper.solver.algorithm_selection.catalogue import METHODS
@@ -132,35 +131,6 @@ def _modules(
         for module in range(max(part) + 1)
     ]
     show(f"{name}, {setting}: microseconds per module", ["module", "layers", *methods], lines)
-
-
-def module_of(network: OverlayNetwork) -> list[int]:
-    """The module of every layer: 0 before the first branching, one more behind every concatenation."""
-    found: list[int] = []
-    for at in range(len(network.layers)):
-        source = network.source.get(at)
-        if source is None:
-            found.append(0)
-            continue
-        store = network.stores[source]
-        before = max((found[share.layer] for share in store.shares if share.layer is not None), default=0)
-        first = store.vertex and before == 0
-        found.append(before + (first or len(store.shares) > 1))
-    return found
-
-
-def layer_units(network: OverlayNetwork, selection: Selection, cost: SelectionCost) -> list[int]:
-    """Time of every layer, its loads and stores included, in the machine's units."""
-    times = [one.array + one.load + one.weights for one in cost.layers]
-    for at, store in enumerate(network.stores):
-        written = stored_format(network, at, selection.stores[at])
-        assert written is not None
-        for share in store.shares:
-            if share.layer is not None and at not in selection.on_chip:
-                producer = selection.choices[share.layer].algorithm
-                times[share.layer] += store_units(written, share.channels, producer, network.machine)
-    assert math.fsum(times) <= cost.units
-    return times
 
 
 if __name__ == "__main__":

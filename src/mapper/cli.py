@@ -153,6 +153,7 @@ def compare(
         print(terminal.as_markdown(heading, lines), end="")
     else:
         terminal.print_table(heading, lines)
+        print("".join(f"{line}\n" for line in comparison.remarks), end="")
         for name, reason in comparison.refused.items():
             print(f"{name} does not fit: {reason}", file=sys.stderr)
     found = any(row.certificate.found for row in comparison.rows)

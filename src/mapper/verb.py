@@ -41,11 +41,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Methods side by side on one problem; ``refused`` says why a method does not fit it."""
+    """Methods side by side on one problem; ``refused`` says why a method does not fit it, ``remarks`` what the kind
+    has to say of what they found."""
 
     posed: Posed
     rows: tuple[Row, ...]
     refused: dict[str, str]
+    remarks: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -93,7 +95,7 @@ def compare(
     search = search or Search()
     known = problem.kind.methods_of(problem.read.value)
     names = list(methods or (name for name in known if name != problem.kind.default_method))
-    rows, refused = [], {}
+    rows, refused, found = [], {}, {}
     for name in names:
         limit = SECONDS_PER_METHOD if search.time_limit is None else search.time_limit
         method_named(problem, name).prepare()
@@ -103,9 +105,16 @@ def compare(
             refused[name] = error.remedy
             continue
         rows.append(Row(problem.arch, solution.cost, replace(solution.certificate, method=name)))
+        if (
+            len(solution.parts) == 1
+            and solution.certificate.verified
+            and solution.parts[0].mapping is not None
+        ):
+            found[name] = solution.parts[0].mapping
         if search.interrupt.is_set():
             break
-    return Comparison(problem, tuple(rows), refused)
+    remarks = problem.kind.compared(problem.parts[0].problem, found)
+    return Comparison(problem, tuple(rows), refused, tuple(remarks))
 
 
 def evaluate(

@@ -127,6 +127,15 @@ def test_the_overlay_and_a_coloured_network_are_generated(mapper: Any, tmp_path:
     assert drawn.count('rx="4"') >= 26
 
 
+def test_a_comparison_says_what_is_saved_and_the_time_of_every_module(mapper: Any) -> None:
+    words = ("--method", "joint", "--method", "bl1", "--method", "bl3")
+    code, out, _ = mapper("compare", "googlenet-224", "--arch", "dynamap-u200-paper", *words)
+    assert code == 0
+    assert "latency saved by the best against: joint 0.0%, bl1 25.9%" in out
+    modules = re.findall(r"conv\d+ to conv\d+ +[\d.]+ +[\d.]+ +[\d.]+", out)
+    assert len(modules) == 10
+
+
 def test_the_reduction_is_explained_step_by_step(mapper: Any) -> None:
     code, out, _ = mapper("explain", "googlenet", "--arch", "dynamap-u200")
     assert code == 0

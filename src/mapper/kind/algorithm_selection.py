@@ -120,6 +120,11 @@ class AlgorithmSelection(Kind):
         program.build()
         return program
 
+    def compared(self, problem: Problem, mappings: Mapping[str, Any]) -> list[str]:
+        if isinstance(problem, PbqpProblem):
+            return []
+        return selection_part.compared_lines(problem, mappings)
+
     def remarks(self, problem: Problem, formulation: Any) -> list[str]:
         from mapper.kind.reduction_view import reduction_lines
 

@@ -183,6 +183,10 @@ class Kind(ABC):
     def formulation(self, problem: Any) -> Any:
         """The formulation of one part, built, for ``explain``."""
 
+    def compared(self, problem: Any, mappings: Mapping[str, Any]) -> list[str]:
+        """What there is to say of one part solved by several methods (by name), beyond value and proof."""
+        return []
+
     def remarks(self, problem: Any, formulation: Any) -> list[str]:
         """What there is to say of one part beyond its ``formulation``, in lines of set text, for ``explain``."""
         return []

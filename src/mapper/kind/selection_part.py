@@ -15,7 +15,9 @@ from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.kind.kind import Judged, Options, Part, PosedPart, Workload
 from mapper.kind.selection_fix import read_fix
 from mapper.models.algorithm_selection.control import Control
+from mapper.models.algorithm_selection.cost import evaluate
 from mapper.models.algorithm_selection.mapping import Selection
+from mapper.models.algorithm_selection.module import module_of, module_units
 from mapper.models.algorithm_selection.overlay_building import overlay_network
 from mapper.models.algorithm_selection.overlay_network import OverlayNetwork
 from mapper.solver.method import Effort
@@ -131,6 +133,28 @@ def describe_selection(problem: SelectionProblem, part: Part) -> list[str]:
         )
     more = len(problem.network.names) - MOST_SHOWN
     return [*lines, f"  and {more} more"] if more > 0 else lines
+
+
+def compared_lines(problem: SelectionProblem, mappings: Mapping[str, NamedSelection]) -> list[str]:
+    """Latency that the best selection saves against every other method's (003, Table 4), and microseconds per module
+    (Figs. 11 and 12)."""
+    network = problem.network
+    known = {name: shown.selection for name, shown in mappings.items()}
+    costs = {name: evaluate(network, selection) for name, selection in known.items()}
+    if not costs:
+        return []
+    best = min(cost.units for cost in costs.values())
+    saved = (f"{name} {1 - best / cost.units:.1%}" for name, cost in costs.items())
+    lines = ["latency saved by the best against: " + ", ".join(saved)]
+    modules = {name: module_units(network, known[name], costs[name]) for name in known}
+    scale = network.machine.units_per_cycle * network.machine.clock_hz / 1e6
+    part = module_of(network)
+    lines += ["", "microseconds per module", f"  {'layers':20}" + "".join(f"{name:>13}" for name in known)]
+    for module in range(max(part) + 1):
+        first, last = part.index(module), len(part) - 1 - part[::-1].index(module)
+        spent = "".join(f"{modules[name][module] / scale:13.1f}" for name in known)
+        lines.append(f"  {network.names[first] + ' to ' + network.names[last]:20}{spent}")
+    return lines
 
 
 def cost_problem(problem: SelectionProblem) -> PbqpProblem:
