@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mapper.comparison import compare, sweep
     from mapper.explaining import explain
     from mapper.kind.kind import Options
     from mapper.solution import Solution
     from mapper.solving import Search
     from mapper.trade_off import front
-    from mapper.verb import compare, evaluate, generate, simulate, solve, sweep
+    from mapper.verb import evaluate, generate, simulate, solve
     from mapper.workloads.document import InputError
 
 __all__ = [
@@ -37,8 +38,10 @@ _HOMES = {
     "Options": "mapper.kind.kind",
     "Search": "mapper.solving",
     "Solution": "mapper.solution",
+    "compare": "mapper.comparison",
     "explain": "mapper.explaining",
     "front": "mapper.trade_off",
+    "sweep": "mapper.comparison",
 }
 
 

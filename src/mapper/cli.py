@@ -129,8 +129,8 @@ def compare(
 ) -> None:
     """Every method that fits, side by side: value, distance from the proven optimum, seconds."""
     from mapper import terminal
+    from mapper.comparison import compare as api
     from mapper.solving import method_named
-    from mapper.verb import compare as api
 
     options = read_options(batch, fix, min_throughput, max_pes, max_buffer, model)
     search = read_search("auto", time_limit, workers, seed)
@@ -244,8 +244,8 @@ def sweep(
 ) -> None:
     """Solve over a grid of machines."""
     from mapper import terminal
-    from mapper.verb import sweep as api
-    from mapper.verb import varied_values
+    from mapper.comparison import sweep as api
+    from mapper.comparison import varied_values
 
     if not vary:
         raise InputError("--vary", "", "is missing; give KEY=V1,V2,... with a field of the machine")

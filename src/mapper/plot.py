@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mapper.comparison import Sweep
 from mapper.trade_off import TradeOff
-from mapper.verb import Sweep
 from mapper.workloads.document import InputError
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mapper.comparison import Comparison, Row, Sweep
     from mapper.solution import Solution
     from mapper.solver.certificate import Certificate
     from mapper.trade_off import TradeOff
-    from mapper.verb import Comparison, Row, Sweep
 
 SHOWN_SKIPPED = 12
 COMPARED = ("ii", "energy_pj", "throughput_fps", "cycles", "buffer_bytes")

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from mapper.comparison import compare
 from mapper.kind.kind import Options
 from mapper.solving import Search
-from mapper.verb import compare, evaluate, generate, simulate, solve
+from mapper.verb import evaluate, generate, simulate, solve
 
 
 @pytest.fixture(scope="module")
