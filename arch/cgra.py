@@ -34,7 +34,7 @@ OPERATION_CLASS = {
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class RegisterFile(_Part):

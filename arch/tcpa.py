@@ -31,7 +31,7 @@ _NAME = re.compile(r"tcpa-([1-9][0-9]{0,2})x([1-9][0-9]{0,2})")
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class FunctionalUnits(_Part):

@@ -18,7 +18,7 @@ Pad = Annotated[int, Field(ge=0, le=1 << 10, strict=True)]
 
 
 class _Document(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class ConvolutionDocument(_Document):

@@ -18,7 +18,7 @@ Bound = Annotated[int, Field(ge=1, le=1 << 31, strict=True)]
 
 
 class _Document(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class OperandDocument(_Document):

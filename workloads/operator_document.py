@@ -31,7 +31,7 @@ Value = Integer | Real | Text | tuple[Integer, ...] | tuple[Real, ...] | tuple[T
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class _Window(_Part):

@@ -16,7 +16,7 @@ Side = Annotated[int, Field(ge=1, le=1 << 20, strict=True)]
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class _Choice(_Part):

@@ -19,7 +19,7 @@ Coordinates = Annotated[list[Whole], Field(min_length=2, max_length=2)]
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class _Placement(_Part):

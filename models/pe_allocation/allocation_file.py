@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class _Document(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     mode: Mode
     pes: dict[str, Whole]

@@ -33,7 +33,7 @@ class _Loop(BaseModel):
 
 
 class _Layer(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     algorithm: str
     order: list[str]
