@@ -162,7 +162,8 @@ def _time(ii: int, stages: int, trips: int) -> int:
 
 
 def exhaustive(problem: LayerProblem, effort: Effort, most: int = 4) -> Outcome[LayerMapping]:
-    """The best of all algorithms: for every nest and innermost loop the best ``most`` covers are scheduled.
+    """The best of all algorithms: for every nest and innermost loop the best ``most`` covers are scheduled. Where time
+    is limited Algorithm 1 comes first, so that what is cut is no worse.
 
     Raises: InputError if the machine does not say what VLIW mode costs, or no PE executes an operation.
     """
@@ -170,7 +171,14 @@ def exhaustive(problem: LayerProblem, effort: Effort, most: int = 4) -> Outcome[
     found: list[tuple[int, LayerMapping]] = []
     bounds: list[int] = []
     evaluations = 0
+    if effort.deadline is not None:
+        quick = algorithm_1(problem, effort)
+        if quick.mapping is not None and quick.value is not None:
+            found.append((int(quick.value), quick.mapping))
+            evaluations += quick.evaluations or 0
     for algorithm in problem.choices:
+        if found and effort.stopped() is not None:
+            break
         outside = sum(outside_cycles(algorithm, problem.layer.op, problem.machine))
         bound, loops, complete = outside, list[LoopMapping](), True
         for position, nest in enumerate(algorithm.nests):
