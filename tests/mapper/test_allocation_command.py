@@ -4,28 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mapper import entry
-
 COST_KEYS = {"pes", "throughput_fps", "cycles", "latency_ms", "buffer_bytes"}
 LAYERS = ["conv0", "pool1", "conv2", "pool3", "conv4"]
-
-
-@pytest.fixture
-def mapper(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
-    def run(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["mapper", *words])
-        with pytest.raises(SystemExit) as ended:
-            entry.main()
-        captured = capsys.readouterr()
-        return int(ended.value.code or 0), captured.out, captured.err
-
-    return run
 
 
 def answer(mapper: Any, *words: str) -> dict[str, Any]:

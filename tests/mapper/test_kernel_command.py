@@ -3,27 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mapper import entry
-
 COST_KEYS = {"ii", "mii", "res_mii", "rec_mii", "stages", "cycles", "latency_ms", "energy_pj"}
-
-
-@pytest.fixture
-def mapper(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
-    def run(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["mapper", *words])
-        with pytest.raises(SystemExit) as ended:
-            entry.main()
-        captured = capsys.readouterr()
-        return int(ended.value.code or 0), captured.out, captured.err
-
-    return run
 
 
 def test_a_kernel_is_scheduled_at_its_bound_and_proven(mapper: Any) -> None:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from mapper import entry
 
 COST_KEYS = {"cycles", "latency_ms", "dsps", "energy_pj", "edp_pj_cycles"}
 SMALL = """3 3
@@ -33,18 +30,6 @@ SMALL = """3 3
 1 2 3
 4 5 6
 """
-
-
-@pytest.fixture
-def mapper(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
-    def run(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["mapper", *words])
-        with pytest.raises(SystemExit) as ended:
-            entry.main()
-        captured = capsys.readouterr()
-        return int(ended.value.code or 0), captured.out, captured.err
-
-    return run
 
 
 @pytest.fixture
