@@ -11,13 +11,13 @@ import yaml
 from mapper.arch.cgra import CgraMachine, cgra_from_document
 from mapper.arch.cgra_preset import FAMILIES, cgra_preset, srp_names
 from mapper.arch.dataflow import DataflowMachine, dataflow_from_document
-from mapper.arch.dynamap import DynamapMachine, dynamap_from_document
+from mapper.arch.overlay import OverlayMachine, overlay_from_document
 from mapper.arch.tcpa import FAMILY, TcpaMachine, tcpa_from_document, tcpa_preset
 from mapper.workloads.document import LARGEST_DOCUMENT_BYTES, InputError, parse_document, read_bytes, sha256
 from mapper.workloads.network import InputFile
 
 PRESETS = Path(__file__).parent / "presets"
-Machine = DataflowMachine | CgraMachine | TcpaMachine | DynamapMachine
+Machine = DataflowMachine | CgraMachine | TcpaMachine | OverlayMachine
 
 
 def machine_names() -> tuple[tuple[str, str], ...]:
@@ -80,7 +80,7 @@ def machine_from_document(fields: dict[str, Any], source: str) -> Machine:
     if fields.get("schema") == "mapper.tcpa/1":
         return tcpa_from_document(fields, source)
     if fields.get("schema") == "mapper.dynamap/1":
-        return dynamap_from_document(fields, source)
+        return overlay_from_document(fields, source)
     known = "mapper.dataflow/1, mapper.cgra/1, mapper.tcpa/1 or mapper.dynamap/1"
     remedy = f"{fields.get('schema')!r} is no machine; write {known}"
     raise InputError(source, "schema", remedy)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 
 from bench.measure import measure, show
-from mapper.arch.dynamap import DynamapMachine
+from mapper.arch.overlay import OverlayMachine
 from mapper.arch.source import load_machine
 from mapper.formulations.algorithm_selection.cost_graph import GraphBuilder
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("--arch", default="dynamap-u200")
     given = parser.parse_args()
     machine, _ = load_machine(given.arch)
-    assert isinstance(machine, DynamapMachine)
+    assert isinstance(machine, OverlayMachine)
     METHODS["auto"].prepare()
     lines, slowest, slowest_fixed = [], 0.0, 0.0
     for name in given.networks:

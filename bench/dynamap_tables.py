@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bench.measure import show
-from mapper.arch.dynamap import DynamapMachine
+from mapper.arch.overlay import OverlayMachine
 from mapper.arch.source import load_machine
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.models.algorithm_selection.cost import SelectionCost, evaluate
@@ -72,9 +72,9 @@ def _methods() -> tuple[str, ...]:
 
 def _problem(network: LayerNetwork, preset: str, changed: Mapping[str, Any]) -> SelectionProblem:
     machine, _ = load_machine(preset)
-    assert isinstance(machine, DynamapMachine)
+    assert isinstance(machine, OverlayMachine)
     fields = machine.model_dump(by_alias=True) | dict(changed)
-    return SelectionProblem(overlay_network(network, DynamapMachine.model_validate(fields)))
+    return SelectionProblem(overlay_network(network, OverlayMachine.model_validate(fields)))
 
 
 def _line(costs: Mapping[str, SelectionCost]) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
-from mapper.arch.dynamap import DynamapMachine
+from mapper.arch.overlay import OverlayMachine
 from mapper.models.algorithm_selection.choice import Algorithm, Dataflow
 from mapper.models.algorithm_selection.cost import SelectionCost
 from mapper.models.algorithm_selection.overlay_layer import DATAFLOWS
@@ -46,7 +46,7 @@ class SelectionProblem:
     stores: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def machine(self) -> DynamapMachine:
+    def machine(self) -> OverlayMachine:
         return self.network.machine
 
     @property

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from mapper.arch.dynamap import DynamapMachine
+from mapper.arch.overlay import OverlayMachine
 from mapper.models.algorithm_selection.choice import Algorithm
 from mapper.models.algorithm_selection.layout import (
     format_of,
@@ -44,7 +44,7 @@ class SelectionCost:
     """``layers`` in order; ``store`` and ``read_back`` times of tensors; words moved by operand; energy in whole
     picojoules, rounded up layer by layer and tensor by tensor."""
 
-    machine: DynamapMachine
+    machine: OverlayMachine
     array: tuple[int, int]
     layers: tuple[LayerCost, ...]
     store: int
@@ -178,7 +178,7 @@ def layer_energy(
     algorithm: Algorithm,
     taken: Fraction,
     array: tuple[int, int],
-    machine: DynamapMachine,
+    machine: OverlayMachine,
 ) -> int:
     """Energy of a layer that takes so many cycles on the array, in whole picojoules, without what it moves."""
     rule = machine.energy_pj
@@ -187,7 +187,7 @@ def layer_energy(
     return math.ceil(busy) + math.ceil(clocked)
 
 
-def moved_energy(words: Fraction, machine: DynamapMachine) -> int:
+def moved_energy(words: Fraction, machine: OverlayMachine) -> int:
     """Energy of words to or from the external memory, in whole picojoules."""
     return math.ceil(words * machine.word_bytes * Fraction(repr(machine.energy_pj.dram_byte)))
 

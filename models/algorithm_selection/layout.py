@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from mapper.arch.dynamap import DynamapMachine
+from mapper.arch.overlay import OverlayMachine
 from mapper.models.algorithm_selection.choice import Algorithm, Layout
 from mapper.models.algorithm_selection.overlay_layer import TILE, OverlayLayer
 from mapper.models.algorithm_selection.product import rounds
@@ -53,12 +53,12 @@ def tensor(images: int, elements: int) -> Format:
     return Format("tensor3d", images, elements)
 
 
-def load_units(reads: Format, channels: int, machine: DynamapMachine) -> int:
+def load_units(reads: Format, channels: int, machine: OverlayMachine) -> int:
     """Time to load a tensor in the reader's own format, in the machine's units."""
     return _whole(reads.words(channels) * machine.units_per_word)
 
 
-def store_units(written: Format, channels: int, producer: Algorithm | None, machine: DynamapMachine) -> int:
+def store_units(written: Format, channels: int, producer: Algorithm | None, machine: OverlayMachine) -> int:
     """Time to store ``channels`` of a tensor in a format, in the machine's units.
 
     ``producer`` is the algorithm whose result it is; None where elements come from elsewhere, in the plain layout. Into
@@ -75,7 +75,7 @@ def store_units(written: Format, channels: int, producer: Algorithm | None, mach
     return _whole(paid)
 
 
-def weight_words(layer: OverlayLayer, algorithm: Algorithm, machine: DynamapMachine) -> Fraction:
+def weight_words(layer: OverlayLayer, algorithm: Algorithm, machine: OverlayMachine) -> Fraction:
     """Words of the kernels as an algorithm reads them: Winograd's are transformed, (m+2)^2 for 3 x 3."""
     if algorithm not in TILE:
         return Fraction(layer.weights)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from mapper.arch.dynamap import DynamapMachine
+from mapper.arch.overlay import OverlayMachine
 from mapper.models.algorithm_selection.overlay_layer import OverlayLayer, Pair
 from mapper.models.algorithm_selection.overlay_network import HostLayer, OverlayNetwork, Share, Store
 from mapper.workloads.document import InputError
@@ -58,7 +58,7 @@ class _Open:
         )
 
 
-def overlay_network(network: LayerNetwork, machine: DynamapMachine) -> OverlayNetwork:
+def overlay_network(network: LayerNetwork, machine: OverlayMachine) -> OverlayNetwork:
     """What the overlay runs of ``network``.
 
     Raises: InputError if a layer has no form that the overlay can run, or none is left.
@@ -67,7 +67,7 @@ def overlay_network(network: LayerNetwork, machine: DynamapMachine) -> OverlayNe
 
 
 class _Builder:
-    def __init__(self, network: LayerNetwork, machine: DynamapMachine) -> None:
+    def __init__(self, network: LayerNetwork, machine: OverlayMachine) -> None:
         self.given, self.machine = network, machine
         self.layers: list[OverlayLayer] = []
         self.stores: list[_Open] = []

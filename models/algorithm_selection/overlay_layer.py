@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import get_args
 
-from mapper.arch.dynamap import DynamapMachine
+from mapper.arch.overlay import OverlayMachine
 from mapper.models.algorithm_selection.choice import Algorithm, Dataflow, Layout
 
 ALGORITHMS: tuple[Algorithm, ...] = get_args(Algorithm)
@@ -89,7 +89,7 @@ class OverlayLayer:
             return self.window
         return self.window * (self.in_channels // self.groups) * self.out_channels
 
-    def algorithms(self, machine: DynamapMachine) -> tuple[Algorithm, ...]:
+    def algorithms(self, machine: OverlayMachine) -> tuple[Algorithm, ...]:
         """What the machine can compute the layer with. kn2row of a 1 x 1 kernel is im2col."""
         found: list[Algorithm] = ["im2col"]
         if self.window > 1:
@@ -107,7 +107,7 @@ class OverlayLayer:
             return "tensor3d"
         return "toeplitz" if algorithm == "im2col" else algorithm
 
-    def _suits_winograd(self, machine: DynamapMachine) -> bool:
+    def _suits_winograd(self, machine: OverlayMachine) -> bool:
         rule = machine.winograd
         square = self.kernel[0] == self.kernel[1] or rule.kernels == "any"
         large = max(self.kernel) >= rule.smallest_kernel and self.window > 1

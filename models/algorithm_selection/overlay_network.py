@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from mapper.arch.dynamap import DynamapMachine
+from mapper.arch.overlay import OverlayMachine
 from mapper.models.algorithm_selection.layout import Format, format_of, tensor
 from mapper.models.algorithm_selection.overlay_layer import OverlayLayer
 from mapper.workloads.document import InputError
@@ -54,7 +54,7 @@ class OverlayNetwork:
     """``layers`` in the order in which they run; ``stores`` in the order in which they are complete."""
 
     name: str
-    machine: DynamapMachine
+    machine: OverlayMachine
     layers: tuple[OverlayLayer, ...]
     stores: tuple[Store, ...]
     host: tuple[HostLayer, ...] = field(default=())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from mapper.arch.dynamap import DynamapMachine
+from mapper.arch.overlay import OverlayMachine
 from mapper.models.algorithm_selection.choice import Algorithm, Dataflow
 from mapper.models.algorithm_selection.overlay_layer import DATAFLOWS, TILE, OverlayLayer
 
@@ -35,7 +35,7 @@ class Product:
 
 
 @lru_cache(maxsize=1 << 16)
-def product(layer: OverlayLayer, algorithm: Algorithm, machine: DynamapMachine) -> Product:
+def product(layer: OverlayLayer, algorithm: Algorithm, machine: OverlayMachine) -> Product:
     """The products of an algorithm (Eqs. 10 to 12). Groups are products of their own."""
     images, groups = layer.images, layer.groups
     depth, columns = layer.in_channels // groups, layer.out_channels // groups
@@ -55,7 +55,7 @@ def product(layer: OverlayLayer, algorithm: Algorithm, machine: DynamapMachine) 
     return Product(images * tiles, depth, columns, times, machine.winograd.transform_cycles)
 
 
-def rounds(layer: OverlayLayer, machine: DynamapMachine) -> Fraction:
+def rounds(layer: OverlayLayer, machine: OverlayMachine) -> Fraction:
     """How often a 3 x 3 algorithm runs for the layer's kernel."""
     if machine.winograd.rounds == "pieces":
         return Fraction(math.prod(-(-side // 3) for side in layer.kernel))
@@ -68,7 +68,7 @@ def cycles(
     algorithm: Algorithm,
     dataflow: Dataflow,
     array: tuple[int, int],
-    machine: DynamapMachine,
+    machine: OverlayMachine,
 ) -> tuple[Fraction, Fraction, Fraction]:
     """Cycles of the products, of transforms and of I_SA on an array of P1 x P2 (Eqs. 9 to 12)."""
     done = product(layer, algorithm, machine)
@@ -85,7 +85,7 @@ def best_dataflow(
     layer: OverlayLayer,
     algorithm: Algorithm,
     array: tuple[int, int],
-    machine: DynamapMachine,
+    machine: OverlayMachine,
     among: tuple[Dataflow, ...] = DATAFLOWS,
 ) -> Dataflow:
     """The dataflow with the fewest cycles (Algorithm 1, lines 8 and 9), the first of ``among`` on a tie."""

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from mapper.arch.dynamap import DynamapMachine
+from mapper.arch.overlay import OverlayMachine
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class OverlaySize:
         return {"dsps": self.dsps, "brams": self.brams, "luts": self.luts}
 
 
-def overlay_size(array: tuple[int, int], machine: DynamapMachine) -> OverlaySize:
+def overlay_size(array: tuple[int, int], machine: OverlayMachine) -> OverlaySize:
     """The size of an overlay: its PEs, its banks (P1 of inputs, P2 of kernels, two groups of outputs) and the rest."""
     rule, pes = machine.resource, math.prod(array)
     banks = sum(array) + 2 * max(array)
@@ -30,7 +30,7 @@ def overlay_size(array: tuple[int, int], machine: DynamapMachine) -> OverlaySize
     )
 
 
-def fits(array: tuple[int, int], machine: DynamapMachine) -> bool:
+def fits(array: tuple[int, int], machine: OverlayMachine) -> bool:
     """Whether the machine can have an array of this shape."""
     small = math.prod(array) <= machine.pes
     return small and (

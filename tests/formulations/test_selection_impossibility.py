@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mapper.arch.dynamap import DynamapMachine, dynamap_from_document
+from mapper.arch.overlay import OverlayMachine, overlay_from_document
 from mapper.formulations.algorithm_selection.impossibility import impossible
 from mapper.formulations.algorithm_selection.problem import Pin, SelectionProblem
 from mapper.models.algorithm_selection.overlay_layer import OverlayLayer
@@ -22,7 +22,7 @@ def network(**changed: object) -> OverlayNetwork:
         "word_bits": 8,
         "bandwidth_gb_s": 1,
     }
-    machine: DynamapMachine = dynamap_from_document(fields | changed, "small")
+    machine: OverlayMachine = overlay_from_document(fields | changed, "small")
     layer = OverlayLayer("conv1", "", "Conv", 1, 3, 4, (6, 6), (4, 4), (3, 3))
     return OverlayNetwork("net", machine, (layer,), ())
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from mapper.arch.dynamap import DynamapMachine
+from mapper.arch.overlay import OverlayMachine
 from mapper.arch.source import load_machine
 from mapper.formulations.algorithm_selection import referee
 from mapper.formulations.algorithm_selection.problem import Pin, SelectionProblem
@@ -25,7 +25,7 @@ UNLIKE: dict[Algorithm, Algorithm] = {"im2col": "kn2row", "kn2row": "im2col"}
 @pytest.fixture(scope="module")
 def problem() -> SelectionProblem:
     machine, _ = load_machine("dynamap-u200")
-    assert isinstance(machine, DynamapMachine)
+    assert isinstance(machine, OverlayMachine)
     return SelectionProblem(overlay_network(load_layers("squeezenet"), machine))
 
 

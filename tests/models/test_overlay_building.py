@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mapper.arch.dynamap import DynamapMachine
+from mapper.arch.overlay import OverlayMachine
 from mapper.arch.source import load_machine
 from mapper.models.algorithm_selection.overlay_building import overlay_network
 from mapper.models.algorithm_selection.overlay_network import OverlayNetwork, Share
@@ -16,9 +16,9 @@ from mapper.workloads.source import load_layers
 
 def overlay(name: str, **changed: Any) -> OverlayNetwork:
     machine, _ = load_machine("dynamap-u200")
-    assert isinstance(machine, DynamapMachine)
+    assert isinstance(machine, OverlayMachine)
     fields = machine.model_dump(by_alias=True) | changed
-    return overlay_network(load_layers(name), DynamapMachine.model_validate(fields))
+    return overlay_network(load_layers(name), OverlayMachine.model_validate(fields))
 
 
 def test_a_pool_and_lrn_between_two_convolutions_leave_an_edge() -> None:

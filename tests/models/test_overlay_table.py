@@ -7,14 +7,14 @@ from fractions import Fraction
 
 import pytest
 
-from mapper.arch.dynamap import DynamapMachine, dynamap_from_document
+from mapper.arch.overlay import OverlayMachine, overlay_from_document
 from mapper.models.algorithm_selection.choice import Algorithm, Dataflow
 from mapper.models.algorithm_selection.layout import format_of, store_units, weight_words
 from mapper.models.algorithm_selection.overlay_layer import OverlayLayer
 from mapper.models.algorithm_selection.product import cycles, product, utilisation
 
 
-def machine(**changed: object) -> DynamapMachine:
+def machine(**changed: object) -> OverlayMachine:
     fields: dict[str, object] = {
         "schema": "mapper.dynamap/1",
         "name": "small",
@@ -23,7 +23,7 @@ def machine(**changed: object) -> DynamapMachine:
         "word_bits": 8,
         "bandwidth_gb_s": 0.1,
     }
-    return dynamap_from_document(fields | changed, "small")
+    return overlay_from_document(fields | changed, "small")
 
 
 def layer(kernel: int = 3, depth: int = 32, columns: int = 8, side: int = 5, pad: int = 1) -> OverlayLayer:

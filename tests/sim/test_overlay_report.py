@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from mapper.arch.dynamap import DynamapMachine
+from mapper.arch.overlay import OverlayMachine
 from mapper.arch.source import load_machine
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.models.algorithm_selection.choice import Algorithm, Choice
@@ -29,7 +29,7 @@ from mapper.workloads.source import load_layers
 
 def posed(network: LayerNetwork, preset: str = "dynamap-u200") -> SelectionProblem:
     machine, _ = load_machine(preset)
-    assert isinstance(machine, DynamapMachine)
+    assert isinstance(machine, OverlayMachine)
     return SelectionProblem(overlay_network(network, machine))
 
 

@@ -6,13 +6,13 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from mapper.arch.dynamap import DynamapMachine, dynamap_from_document
+from mapper.arch.overlay import OverlayMachine, overlay_from_document
 from mapper.models.algorithm_selection.overlay_layer import OverlayLayer
 from mapper.models.algorithm_selection.overlay_network import OverlayNetwork, Share, Store
 
 
 @st.composite
-def machines(draw: st.DrawFn) -> DynamapMachine:
+def machines(draw: st.DrawFn) -> OverlayMachine:
     """Overlays of a few PEs with any of the readings that the paper leaves open."""
     fields: dict[str, Any] = {
         "schema": "mapper.dynamap/1",
@@ -39,7 +39,7 @@ def machines(draw: st.DrawFn) -> DynamapMachine:
             "onchip_bytes": draw(st.sampled_from([0, 0, 300, 2000])),
         },
     }
-    return dynamap_from_document(fields, "drawn")
+    return overlay_from_document(fields, "drawn")
 
 
 @st.composite

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mapper.arch.dynamap import DynamapMachine
+from mapper.arch.overlay import OverlayMachine
 from mapper.arch.source import load_machine
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.formulations.algorithm_selection.referee import verify
@@ -16,7 +16,7 @@ from mapper.workloads.source import load_layers
 
 def posed(network: str, preset: str) -> SelectionProblem:
     machine, _ = load_machine(preset)
-    assert isinstance(machine, DynamapMachine)
+    assert isinstance(machine, OverlayMachine)
     return SelectionProblem(overlay_network(load_layers(network), machine))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mapper.arch.dynamap import DynamapMachine
+from mapper.arch.overlay import OverlayMachine
 from mapper.arch.source import load_machine
 from mapper.formulations.algorithm_selection.cost_graph import GraphBuilder
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
@@ -23,9 +23,9 @@ from mapper.workloads.source import load_layers
 
 def posed(network: str, **changed: object) -> SelectionProblem:
     machine, _ = load_machine("dynamap-u200")
-    assert isinstance(machine, DynamapMachine)
+    assert isinstance(machine, OverlayMachine)
     fields = machine.model_dump(by_alias=True) | changed
-    return SelectionProblem(overlay_network(load_layers(network), DynamapMachine.model_validate(fields)))
+    return SelectionProblem(overlay_network(load_layers(network), OverlayMachine.model_validate(fields)))
 
 
 COMPUTE_ALONE = {"bandwidth_gb_s": None, "initialisation": {"factor": 1, "per": "product"}}
@@ -77,7 +77,7 @@ def test_brute_force_tries_no_network_of_real_size() -> None:
 
 def test_costs_that_would_leave_64_bits_are_refused() -> None:
     machine, _ = load_machine("dynamap-u200")
-    assert isinstance(machine, DynamapMachine)
+    assert isinstance(machine, OverlayMachine)
     problem = SelectionProblem(overlay_network(load_layers("vgg19", 4096), machine))
     with pytest.raises(InputError, match="64 bits"):
         joint(problem, Effort())

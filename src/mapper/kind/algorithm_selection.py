@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from mapper.arch.dynamap import DynamapMachine
+from mapper.arch.overlay import OverlayMachine
 from mapper.formulations.algorithm_selection.problem import OBJECTIVES, SelectionProblem
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.kind import pbqp_part, selection_part
@@ -43,14 +43,14 @@ class AlgorithmSelection(Kind):
         return selection_part.read_network(text, batch)
 
     def pose(
-        self, value: Value, machine: DynamapMachine | None, objective: str, options: Options
+        self, value: Value, machine: OverlayMachine | None, objective: str, options: Options
     ) -> tuple[PosedPart, ...]:
         if isinstance(value, PbqpInstance):
             return pbqp_part.pose_instance(value, options)
         assert machine is not None
         return selection_part.pose_network(value, machine, objective, options)
 
-    def left_out(self, value: Value, machine: DynamapMachine | None) -> tuple[dict[str, Any], ...]:
+    def left_out(self, value: Value, machine: OverlayMachine | None) -> tuple[dict[str, Any], ...]:
         if isinstance(value, PbqpInstance) or machine is None:
             return ()
         return selection_part.skipped(value, machine)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from mapper.arch.dynamap import DynamapMachine
+from mapper.arch.overlay import OverlayMachine
 from mapper.formulations.algorithm_selection.cost_graph import GraphBuilder
 from mapper.formulations.algorithm_selection.problem import Objective, SelectionProblem, longest_units
 from mapper.formulations.algorithm_selection.referee import verify
@@ -49,7 +49,7 @@ def read_network(text: str, batch: int | None) -> Workload:
 
 
 def pose_network(
-    value: LayerNetwork, machine: DynamapMachine, objective: str, options: Options
+    value: LayerNetwork, machine: OverlayMachine, objective: str, options: Options
 ) -> tuple[PosedPart, ...]:
     """The whole network as one part.
 
@@ -84,7 +84,7 @@ def pose_network(
     return (PosedPart(value.name, value.name, problem, 0, workload=value),)
 
 
-def skipped(value: LayerNetwork, machine: DynamapMachine) -> tuple[dict[str, Any], ...]:
+def skipped(value: LayerNetwork, machine: OverlayMachine) -> tuple[dict[str, Any], ...]:
     """What takes none of the overlay's time."""
     macs = value.macs or 1
     return tuple(

@@ -100,7 +100,7 @@ class Energy(_Part):
     pe_cycle: Constant = 0.05
 
 
-class DynamapMachine(_Part):
+class OverlayMachine(_Part):
     """An overlay whose shape P1 x P2 is free within ``pes`` multiply-accumulators.
 
     ``bandwidth_gb_s`` is BW of Table 2 in 1e9 bytes per second; None: words take no time.
@@ -121,7 +121,7 @@ class DynamapMachine(_Part):
     energy_pj: Energy = Energy()
 
     @model_validator(mode="after")
-    def _whole(self) -> DynamapMachine:
+    def _whole(self) -> OverlayMachine:
         """Costs are counted in whole units; finer steps than these would make them too large for 64 bits."""
         steps = [("clock_mhz", self.clock_mhz, "kHz"), ("bandwidth_gb_s", self.bandwidth_gb_s or 1, "MB/s")]
         for field, value, step in steps:
@@ -157,12 +157,12 @@ class DynamapMachine(_Part):
         return clock // common, bandwidth // common
 
 
-def dynamap_from_document(fields: dict[str, Any], source: str) -> DynamapMachine:
+def overlay_from_document(fields: dict[str, Any], source: str) -> OverlayMachine:
     """A machine from the fields of a document.
 
     Raises: InputError naming the field that is wrong.
     """
     try:
-        return DynamapMachine.model_validate(fields)
+        return OverlayMachine.model_validate(fields)
     except ValidationError as error:
         raise validation_error(error, source) from None
