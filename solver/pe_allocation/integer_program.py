@@ -45,8 +45,8 @@ def decide(instance: AllocationInstance, effort: Effort, nodes: int | None = Non
 
 def confirmed(instance: AllocationInstance, effort: Effort) -> Decision:
     """What CBC finds, called final if the same problem in integers has nothing better. CBC may take 1e-9 of a choice
-    for none, which coefficients of many digits turn into cycles. Where CP-SAT does not get to an end, CBC's word
-    stands, but for layers that share PEs: there the coefficients are largest."""
+    for none, which coefficients of many digits turn into cycles. Where CP-SAT gets to no end, nothing is proven: CBC's
+    word alone is no proof."""
     decision = decide(instance, effort)
     if not decision.is_final:
         return decision
@@ -60,8 +60,7 @@ def confirmed(instance: AllocationInstance, effort: Effort) -> Decision:
         if not better.possible:
             return decision
     checked = exactly(better, effort, None if instance.problem.sharing else CHECK_WORK)
-    refuted = checked.allocation is not None
-    if not refuted and (checked.is_final or not instance.problem.sharing):
+    if checked.allocation is None and checked.is_final:
         return decision
     bound = None if checked.bound is None or decision.bound is None else min(checked.bound, decision.bound)
     return replace(decision, is_final=False, bound=bound, stop=checked.stop)
