@@ -11,7 +11,14 @@ from mapper.models.pe_allocation.storage import entering_words, fused_words, lea
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Outcome
 from mapper.solver.pe_allocation.fused_run import RunPoint
-from mapper.solver.pe_allocation.mixed import SHARING, bound_of, fused_front, joined, refuse_streaming
+from mapper.solver.pe_allocation.mixed import (
+    SHARING,
+    bound_of,
+    fused_front,
+    joined,
+    refuse_streaming,
+    search_mixed,
+)
 from mapper.solver.pe_allocation.run_table import run_table
 
 GOALS: dict[str, tuple[MixedGoal, ...]] = {
@@ -22,7 +29,8 @@ GOALS: dict[str, tuple[MixedGoal, ...]] = {
 
 
 def mixed_integer_program(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation]:
-    """The best allocation of mixed mode, proven, its ties broken as far as the effort reaches; last by traffic.
+    """The best allocation of mixed mode, its ties broken as far as the effort reaches; last by traffic. CBC computes in
+    floating point: proven is what the shortest path over the same runs confirms in integers.
 
     Raises: InputError for another model than the calculus.
     """
@@ -51,11 +59,19 @@ def mixed_integer_program(problem: AllocationProblem, effort: Effort) -> Outcome
             proven, stop = result.answer in ("optimal", "infeasible"), result.stop
         if result.answer != "optimal":
             break
+    value = (
+        None
+        if best is None
+        else problem.value(evaluate(problem.network, problem.machine, best, problem.model))
+    )
     proven = (proven or (not offered and stop == "complete")) and not problem.sharing
-    bound = bound_of(problem)
+    bound: int | float | None = bound_of(problem)
+    if proven:
+        exact = search_mixed(problem, effort)
+        proven, bound = exact.proven and exact.value == value, exact.bound
+        stop = stop if proven else effort.stopped() or "heuristic"
     if best is None:
         return Outcome(None, None, None if proven else bound, stop, proven, restrictions)
-    value = problem.value(evaluate(problem.network, problem.machine, best, problem.model))
     if problem.sharing:
         return Outcome(best, value, bound, "heuristic", value == bound, restrictions)
     return Outcome(best, value, value if proven else bound, stop, proven, restrictions)
