@@ -18,8 +18,8 @@ MOST_PAIRS = 500_000
 """Costs of an instance that is still handed to a general solver."""
 LARGEST_FOR_CBC, LARGEST_FOR_CP_SAT = 1 << 29, 1 << 50
 """Sums of costs up to which these solvers tell integers apart: CBC takes what is within 1e-9 of an integer for one,
-which together may then be worth less than one; CP-SAT calls an assignment optimal that is 6 dearer than another where costs
-are near 2^54."""
+which together may then be worth less than one; CP-SAT calls an assignment optimal that is 6 dearer than another where
+costs are near 2^54."""
 MOST_ASSIGNMENTS = 5_000_000
 INTEGERS_ONLY = "this solver takes integer costs only"
 IMPOSSIBLE: Outcome[PbqpAssignment] = Outcome(None, None, None, "complete", True)
