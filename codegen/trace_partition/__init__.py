@@ -1,0 +1,1 @@
+"""From steps to Snowflake instructions (004, section 4)."""

@@ -1,0 +1,1 @@
+"""Searches for partitions of networks on Snowflake."""
