@@ -168,6 +168,7 @@ def snowflake_preset(name: str) -> dict[str, Any] | None:
             "energies, the host's speed."
         ),
         "clusters": clusters,
+        "accelerators": 4,
         "clock_mhz": clock,
         "bandwidth_gb_s": 4.5,
         "power_w": 10 if small else 24,
