@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast, get_args
 
 from mapper.formulations.verdict import BrokenRule
 
@@ -58,3 +59,29 @@ class Certificate:
             "seed": self.seed,
             "workers": self.workers,
         }
+
+
+def certificate_from_json(fields: Mapping[str, Any]) -> Certificate:
+    """The certificate that ``to_json`` wrote.
+
+    Raises: KeyError, TypeError or ValueError if it is none.
+    """
+    stop, value, bound = fields["stop"], fields["value"], fields["bound"]
+    if stop not in get_args(Stop) or not all(isinstance(one, int | float | None) for one in (value, bound)):
+        raise ValueError("no certificate")
+    return Certificate(
+        stop=cast(Stop, stop),
+        found=bool(fields["found"]),
+        value=value,
+        bound=bound,
+        proven=bool(fields["proven"]),
+        method=str(fields["method"]),
+        restrictions=tuple(map(str, fields["restrictions"])),
+        verified=bool(fields["verified"]),
+        broken=(),
+        seconds=float(fields["seconds"]),
+        cpu_seconds=float(fields["cpu_seconds"]),
+        evaluations=fields["evaluations"],
+        seed=fields["seed"],
+        workers=fields["workers"],
+    )

@@ -29,6 +29,7 @@ from mapper.option import (
     Pareto,
     Quiet,
     Seed,
+    StorePath,
     TimeLimit,
     Workers,
     Workload,
@@ -39,6 +40,7 @@ from mapper.option import (
     read_options,
     read_search,
 )
+from mapper.store_command import app as store_app
 from mapper.workloads.document import InputError
 
 if TYPE_CHECKING:
@@ -54,6 +56,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+app.add_typer(store_app, name="store")
 
 
 @app.command(epilog="Example: mapper solve resnet50 --objective edp -o resnet50.json")
@@ -69,6 +72,7 @@ def solve(
     as_json: AsJson = False,
     quiet: Quiet = False,
     log: Log = None,
+    store: StorePath = None,
     batch: Batch = None,
     fix: Fix = None,
     min_throughput: MinThroughput = None,
@@ -84,7 +88,7 @@ def solve(
     from mapper.solving import run
 
     options = read_options(batch, fix, min_throughput, max_pes, max_buffer, model)
-    search = read_search(method, time_limit, workers, seed)
+    search = read_search(method, time_limit, workers, seed, store)
     check_writable(output)
     check_writable(plot)
     if pareto:
@@ -120,6 +124,7 @@ def compare(
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
     quiet: Quiet = False,
     log: Log = None,
+    store: StorePath = None,
     batch: Batch = None,
     fix: Fix = None,
     min_throughput: MinThroughput = None,
@@ -133,7 +138,7 @@ def compare(
     from mapper.solving import method_named
 
     options = read_options(batch, fix, min_throughput, max_pes, max_buffer, model)
-    search = read_search("auto", time_limit, workers, seed)
+    search = read_search("auto", time_limit, workers, seed, store)
     if method:
         from mapper.posing import pose
 
@@ -232,6 +237,7 @@ def sweep(
     as_json: AsJson = False,
     quiet: Quiet = False,
     log: Log = None,
+    store: StorePath = None,
     plot: Annotated[
         Path | None, typer.Option(help="Draw the objective over the grid (.png or .svg).")
     ] = None,
@@ -251,7 +257,7 @@ def sweep(
         raise InputError("--vary", "", "is missing; give KEY=V1,V2,... with a field of the machine")
     check_writable(plot)
     options = read_options(batch, fix, min_throughput, max_pes, max_buffer, model)
-    search = read_search(method, time_limit, workers, seed)
+    search = read_search(method, time_limit, workers, seed, store)
     with interruptible(search), progress_of(1, quiet, log) as report:
         grid = dict(varied_values(text) for text in vary)
         swept = api(workload, arch, grid, objective, options, replace(search, listener=report.progress))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from mapper.workloads.document import InputError
 if TYPE_CHECKING:
     from mapper.kind.kind import Options
     from mapper.solving import Search
+    from mapper.store import Store
 
 Workload = Annotated[
     str | None,
@@ -60,6 +62,16 @@ FrontPlot = Annotated[
 ]
 
 
+StorePath = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="PATH|none",
+        help="Where answers are kept. Default: a file in the user's cache folder.",
+    ),
+]
+
+
 class Format(StrEnum):
     """How ``explain`` writes."""
 
@@ -98,10 +110,25 @@ def read_options(
     return Options(batch, pinned, min_throughput, max_pes, max_buffer, model)
 
 
-def read_search(method: str, time_limit: float | None, workers: int | None, seed: int) -> Search:
+def read_search(
+    method: str, time_limit: float | None, workers: int | None, seed: int, store: str | None
+) -> Search:
     from mapper.solving import Search
 
-    return Search(method, time_limit, workers, seed)
+    return Search(method, time_limit, workers, seed, store=store_at(store), complain=_complain)
+
+
+def store_at(path: str | None) -> Store | None:
+    """The store that ``--store`` names: the user's own by default, None for ``none``."""
+    from mapper.store import Store, default_path
+
+    if path == "none":
+        return None
+    return Store(default_path() if path is None else Path(path))
+
+
+def _complain(reason: str) -> None:
+    print(f"mapper: {reason}", file=sys.stderr)
 
 
 def progress_of(parts: int, quiet: bool, log: Path | None) -> Any:

@@ -11,11 +11,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from mapper.judging import judged
 from mapper.kind.kind import Kind, Part, PosedPart
 from mapper.posing import Posed
 from mapper.solution import Solution, assemble, repeated
 from mapper.solver.certificate import Certificate
 from mapper.solver.method import Effort, Method, Outcome, Progress
+from mapper.store.database import Store
+from mapper.store.recall import Recall
 from mapper.workloads.document import InputError
 
 Listener = Callable[[str, Progress], None]
@@ -26,11 +29,16 @@ def nobody(part: str, progress: Progress) -> None:
     """Nobody listens."""
 
 
+def nobody_complains(reason: str) -> None:
+    """Nobody hears why a store is not used."""
+
+
 @dataclass(frozen=True)
 class Search:
     """How to search: method, seconds for all parts together, workers, seed, who is told, and what ends it.
 
-    ``executor`` runs independent parts; without one, threads do (the searches release the interpreter).
+    ``executor`` runs independent parts; without one, threads do (the searches release the interpreter). ``store`` keeps
+    what is found and answers what is proven already; if it cannot be used, ``complain`` hears why, once.
     """
 
     method: str = "auto"
@@ -41,6 +49,8 @@ class Search:
     interrupt: threading.Event = field(default_factory=threading.Event)
     listener: Listener = nobody
     executor: Executor | None = None
+    store: Store | None = None
+    complain: Callable[[str], None] = nobody_complains
 
     @property
     def used_workers(self) -> int:
@@ -68,12 +78,20 @@ def run(posed: Posed, search: Search, finished: Callable[[Solution], None] | Non
     Raises: InputError if the method does not exist or refuses the problem.
     """
     method = method_named(posed, search.method)
-    method.prepare()
     first_of: dict[Any, PosedPart] = {}
     for part in posed.parts:
         first_of.setdefault(part.key, part)
     answers: dict[Any, Part] = {}
-    side_by_side = min(search.used_workers, len(first_of))
+    places = {key: place for place, key in enumerate(first_of)}
+    recall = None if search.store is None else Recall(search.store, posed, method.name, search.complain)
+    known = {key: recall.known(places[key], part) if recall else None for key, part in first_of.items()}
+    answers |= {key: part for key, part in known.items() if part is not None and part.certificate.proven}
+    open_parts = {key: part for key, part in first_of.items() if key not in answers}
+    if answers and finished is not None:
+        finished(_solution(posed, method, search, first_of, answers))
+    if open_parts:
+        method.prepare()
+    side_by_side = max(1, min(search.used_workers, len(open_parts)))
     with _executor(search, side_by_side) as executor:
         pending: dict[Future[Part], Any] = {
             executor.submit(
@@ -81,15 +99,21 @@ def run(posed: Posed, search: Search, finished: Callable[[Solution], None] | Non
                 posed.kind,
                 method,
                 part,
-                _with_share(search, place, side_by_side, len(first_of)),
+                _with_share(search, place, side_by_side, len(open_parts)),
                 side_by_side,
             ): key
-            for place, (key, part) in enumerate(first_of.items())
+            for place, (key, part) in enumerate(open_parts.items())
         }
         while pending:
             done, _ = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
             for future in done:
-                answers[pending.pop(future)] = future.result()
+                key = pending.pop(future)
+                answer = future.result()
+                if recall is not None:
+                    # Kept before anybody hears of it: what was reported survives a kill.
+                    answer = recall.better(known[key], answer)
+                    recall.keep(places[key], answer)
+                answers[key] = answer
             if done and finished is not None:
                 finished(_solution(posed, method, search, first_of, answers))
     return _solution(posed, method, search, first_of, answers)
@@ -186,25 +210,4 @@ def effort_of(search: Search, side_by_side: int, report: Callable[[Progress], No
         seed=search.seed,
         interrupt=search.interrupt,
         report=report,
-    )
-
-
-def judged(kind: Kind, part: PosedPart, mapping: Any | None, certificate: Certificate) -> Part:
-    """The part with the referee's verdict and the model's cost; no claim survives a broken rule."""
-    if mapping is None:
-        certificate = replace(certificate, verified=certificate.proven)
-        return Part(part.name, part.source, None, None, None, None, certificate, part.merged)
-    verdict = kind.judge(part.problem, mapping)
-    sound = not verdict.broken
-    certificate = replace(
-        certificate,
-        value=verdict.value,
-        verified=sound,
-        broken=verdict.broken,
-        proven=certificate.proven and sound,
-        bound=certificate.bound if sound else None,
-    )
-    shown = kind.shown(part.problem, mapping)
-    return Part(
-        part.name, part.source, None, shown, verdict.cost, verdict.breakdown, certificate, part.merged
     )

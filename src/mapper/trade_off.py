@@ -6,12 +6,13 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+from mapper.judging import judged
 from mapper.kind.kind import Options, Part
 from mapper.posing import Posed, pose
 from mapper.solution import as_document
 from mapper.solver.certificate import Certificate
 from mapper.solver.method import Outcome, Progress
-from mapper.solving import Search, effort_of, judged
+from mapper.solving import Search, effort_of
 from mapper.workloads.document import InputError
 
 

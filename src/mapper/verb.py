@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from mapper.judging import judged
 from mapper.kind.kind import Options, PosedPart
 from mapper.posing import SOLUTION_SCHEMA, Posed, pose, pose_again
 from mapper.solution import Solution, as_document, assemble
 from mapper.solver.certificate import Certificate
-from mapper.solving import Search, judged, run
+from mapper.solving import Search, run
 from mapper.workloads.document import InputError, parse_document, read_bytes
 
 LARGEST_SOLUTION_BYTES = 256 << 20

@@ -1,0 +1,30 @@
+"""The referee's word on a part."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from mapper.kind.kind import Kind, Part, PosedPart
+from mapper.solver.certificate import Certificate
+
+
+def judged(kind: Kind, part: PosedPart, mapping: Any | None, certificate: Certificate) -> Part:
+    """The part with the referee's verdict and the model's cost; no claim survives a broken rule."""
+    if mapping is None:
+        certificate = replace(certificate, verified=certificate.proven)
+        return Part(part.name, part.source, None, None, None, None, certificate, part.merged)
+    verdict = kind.judge(part.problem, mapping)
+    sound = not verdict.broken
+    certificate = replace(
+        certificate,
+        value=verdict.value,
+        verified=sound,
+        broken=verdict.broken,
+        proven=certificate.proven and sound,
+        bound=certificate.bound if sound else None,
+    )
+    shown = kind.shown(part.problem, mapping)
+    return Part(
+        part.name, part.source, None, shown, verdict.cost, verdict.breakdown, certificate, part.merged
+    )

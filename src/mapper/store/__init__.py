@@ -1,0 +1,8 @@
+"""The result store: what was found once, by the content of its problem and the version of what solved it."""
+
+from __future__ import annotations
+
+from mapper.store.database import Entry, Store, StoreError, default_path
+from mapper.store.key import problem_key, version_key
+
+__all__ = ["Entry", "Store", "StoreError", "default_path", "problem_key", "version_key"]

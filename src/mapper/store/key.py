@@ -1,0 +1,48 @@
+"""Keys of the store: hashes of a problem's content and of the sources that solve it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+import mapper
+from mapper.posing import Posed
+from mapper.solution import SOLVERS
+
+FLOORS = ("workloads", "arch", "models", "formulations", "solver", "kind")
+"""Folders whose sources decide what an answer is."""
+
+
+def problem_key(posed: Posed, place: int, method: str) -> str:
+    """The key of the part at ``place`` solved by ``method``: the hash of workload, machine, objective and options, as
+    the document holds them, without the names under which they were found."""
+    document = posed.to_json()
+    content = {key: document[key] for key in ("kind", "objective", "options", "machine", "structure")}
+    return _hash(json.dumps([_content_hash(content), place, method]).encode())
+
+
+@cache
+def version_key() -> str:
+    """The hash of mapper's own sources and of the versions of the solvers beneath them: answers of a changed model,
+    formulation or search are answers to another question."""
+    root = Path(mapper.__file__).parent
+    digest = hashlib.sha256()
+    for floor in FLOORS:
+        for path in sorted((root / floor).rglob("*")):
+            if path.suffix in (".py", ".yaml", ".c") and path.is_file():
+                digest.update(str(path.relative_to(root)).encode())
+                digest.update(path.read_bytes())
+    for name in SOLVERS:
+        digest.update(f"{name} {metadata.version(name)}".encode())
+    return digest.hexdigest()
+
+
+def _content_hash(content: object) -> str:
+    return _hash(json.dumps(content, sort_keys=True, separators=(",", ":")).encode())
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
