@@ -164,5 +164,7 @@ def _sequential(problem: AllocationProblem) -> str | None:
 
 
 def _rate(problem: AllocationProblem, interval: int) -> str:
+    if interval == 0:
+        return f"{problem.machine.clock_hz:,} frames per second (less than a cycle a frame)"
     frames = problem.machine.clock_hz / interval
     return f"{frames:,.3f} frames per second ({interval:,} cycles a frame)"

@@ -46,6 +46,11 @@ class AllocationProblem:
     pins: dict[str, Pin] = field(default_factory=dict)
     segments: tuple[int, ...] | None = None
 
+    def interval_limit(self, default: int) -> int:
+        """``longest_interval`` (which is 0 where more than a frame a cycle is asked for), ``default`` where it is
+        unset."""
+        return default if self.longest_interval is None else self.longest_interval
+
     def pin(self, layer: StreamLayer) -> Pin:
         """What is given for ``layer``."""
         return self.pins.get(layer.name, Pin())

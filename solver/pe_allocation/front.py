@@ -154,7 +154,7 @@ def _mixed(problem: AllocationProblem, effort: Effort) -> list[Allocation]:
     found = [(candidate, everything * width) for candidate in fused_candidates(problem, effort)]
     table = run_table(problem, effort)
     least = np.full(len(table.pes), NEVER, dtype=np.int64)
-    longest = problem.longest_interval or NEVER - 1
+    longest = problem.interval_limit(NEVER - 1)
     for words in table.words():
         if effort.stopped() is not None:
             break

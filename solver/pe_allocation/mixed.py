@@ -98,7 +98,7 @@ def cut_candidates(problem: AllocationProblem, effort: Effort) -> list[Candidate
     table = run_table(problem, effort)
     best = Partitions(table, None)
     found = []
-    fastest = problem.longest_interval or NEVER - 1
+    fastest = problem.interval_limit(NEVER - 1)
     for column in best.faster(fastest):
         partition = best.partition(column)
         cycles = int(best.latency[column])

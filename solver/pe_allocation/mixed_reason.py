@@ -42,7 +42,7 @@ def why_mixed_infeasible(problem: AllocationProblem) -> str | None:
     cost = evaluate(network, problem.machine, fastest, problem.model)
     if cost.interval <= problem.longest_interval:
         return None
-    asked = problem.machine.clock_hz / problem.longest_interval
+    asked = problem.machine.clock_hz / max(1, problem.longest_interval)
     return (
         f"on {problem.most_pes:,} PEs the most possible in mixed mode is {float(cost.throughput):,.3f} frames per "
         f"second ({cost.interval:,} cycles a frame), and at least {asked:,.3f} is asked for"

@@ -16,7 +16,7 @@ def sequential(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation
         return Outcome(None, None, None, "complete", True)
     most = problem.most_pes
     if problem.objective == "pes":
-        interval = problem.longest_interval or sequential_cycles(problem, 1)
+        interval = problem.interval_limit(sequential_cycles(problem, 1))
         most = least_array(problem, interval) or most
         pinned = [pin.pes for pin in problem.pins.values() if pin.pes is not None]
         most = max([most, *pinned])

@@ -41,7 +41,7 @@ def first_allocation(problem: AllocationProblem) -> Allocation | None:
     alone = replace(problem, sharing=False)
     pes: int | None = problem.most_pes
     if problem.objective == "pes":
-        pes = fewest_pes(alone, problem.longest_interval or most_interval(alone))
+        pes = fewest_pes(alone, problem.interval_limit(most_interval(alone)))
     interval = None if pes is None else least_interval(alone, min(pes, problem.most_pes))
     chosen = None if interval is None else cheapest(alone, interval)
     return None if chosen is None else paced(problem, chosen)

@@ -149,6 +149,9 @@ def test_a_mapping_of_ones_own_is_costed_and_judged(mapper: Any, tmp_path: Path)
     ("words", "said"),
     [
         (("--min-throughput", "2000"), "bottleneck is conv2"),
+        (("--min-throughput", "1e9"), "bottleneck is conv2"),
+        (("--min-throughput", "1e9", "--fix", "mode=mixed"), "in mixed mode"),
+        (("--min-throughput", "1e9", "--fix", "mode=layer-by-layer"), "layer by layer"),
         (("--max-pes", "4"), "5 layers"),
         (("--max-buffer", "100"), "12,068 bytes"),
     ],
