@@ -79,13 +79,13 @@ class Store:
     def get(self, problem: str, version: str) -> Entry | None:
         """The answer to a problem by this version of mapper.
 
-        Raises: StoreError if the file cannot be read.
+        Raises: StoreError if the file cannot be read; ValueError if the answer is damaged.
         """
         with self._open() as connection:
             row = connection.execute(
                 f"SELECT {_COLUMNS} FROM answer WHERE problem = ? AND version = ?", (problem, version)
             ).fetchone()
-            return None if row is None else _entry(row)
+        return None if row is None else _entry(row)
 
     def put(self, entry: Entry) -> None:
         """Keep ``entry``; a proven answer is never replaced by one that is not.
