@@ -1,24 +1,24 @@
-"""How a compute object becomes nested loops of instructions: how many stand where, so that their issue can be timed.
-
-The code generator writes exactly these (`codegen.trace_partition`), in this order:
-
-- before the object: registers of its addresses, lengths and loop ends;
-- a turn of blocks: VMOV.BIAS, then rows; a turn of rows: columns; a turn of columns: the point;
-- a point: VMOV of the initial value, the traces with the growth of addresses between them, the loop's branch, whose two
-  delay slots are filled from the growth of addresses.
-"""
+"""How many instructions of a compute object stand where, so that their issue can be timed: counted in the loops that the
+code generator writes (`models.trace_partition.loop_nest`)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mapper.models.trace_partition.loop_nest import LoopNest, Symbol, loop_nest
 from mapper.models.trace_partition.step import ComputeObject
+
+_VECTORS = ("bias", "initial", "trace")
+_LASTING = "weights"
 
 
 @dataclass(frozen=True)
 class ObjectCode:
     """Scalar instructions at their places: before the object, before VMOV.BIAS, before the initial VMOV, before each
-    trace's instruction, after a point, after a row, after a block; ``static``: all instructions in memory."""
+    trace's instruction, after a point, after a row, after a block; ``static``: all instructions in memory.
+
+    ``prologue`` takes it that addresses of weights, lengths and the extent are in registers from the object before.
+    """
 
     prologue: int
     before_bias: int
@@ -32,20 +32,51 @@ class ObjectCode:
 
 def object_code(o: ComputeObject) -> ObjectCode:
     """The instructions of ``o``."""
-    traces = len(o.traces)
-    after_point = 4 if o.columns.count > 1 else 0
-    after_row = 5 if o.rows.count > 1 else 0
-    after_block = 6 if o.blocks.count > 1 else 0
-    before = (0,) + (1,) * (traces - 1)
-    vectors = traces + (o.bias is not None) + (o.initial is not None)
-    prologue = 12
+    nest = loop_nest(o)
+    lengths = {trace.length for trace in o.traces} | ({o.extent} if o.bias is not None else set())
+    registers = len(nest.pointers) + len(lengths)
+    before: dict[tuple[str, int], int] = {}
+    after = dict.fromkeys(_ENDS, 0)
+    waiting, loop, slots = 0, "", 0
+    # Scalar instructions belong to the vector instruction behind them, or else to the loop that ends with them.
+    for symbol in _unrolled(nest):
+        if symbol.kind in _VECTOR:
+            before[symbol.kind, symbol.number] = waiting
+            waiting = 0
+        else:
+            waiting += 1
+        slots -= 1
+        if symbol.kind == "branch":
+            loop, slots = symbol.end, DELAY_SLOTS
+        if slots == 0 and loop:
+            after[loop] += waiting
+            loop, waiting = "", 0
     return ObjectCode(
-        prologue,
-        0,
-        0,
-        before,
-        after_point,
-        after_row,
-        after_block,
-        prologue + vectors + sum(before) + after_point + after_row + after_block,
+        registers,
+        before.get(("bias", 0), 0),
+        before.get(("initial", 0), 0),
+        tuple(before["trace", number] for number in range(len(o.traces))),
+        *(after[end] for end in _ENDS),
+        registers + nest.instructions,
     )
+
+
+def _unrolled(nest: LoopNest) -> Iterator[Symbol]:
+    """The instructions of one turn of blocks, rows and columns, in the order in which they are issued; accumulate
+    loops with all their turns."""
+    code = [symbol for segment in nest.segments for symbol in segment]
+    place, turn, turns, back = 0, 0, 1, -1
+    while place < len(code):
+        symbol = code[place]
+        if symbol.kind == "set":
+            turn, turns = 0, symbol.number + 1
+        if symbol.kind == "branch" and not symbol.end:
+            back = place + DELAY_SLOTS if turn + 1 < turns else -1
+            start = place + symbol.number
+        yield replace(symbol, number=symbol.number + turn) if symbol.kind == "trace" else symbol
+        if place == back:
+            place, turn = start, turn + 1
+        else:
+            if turn and turn + 1 == turns and back < 0 and code[place - DELAY_SLOTS].kind == "branch":
+                turn = 0
+            place += 1
