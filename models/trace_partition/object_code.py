@@ -1,14 +1,17 @@
-"""How many instructions of a compute object stand where, so that their issue can be timed: counted in the loops that the
-code generator writes (`models.trace_partition.loop_nest`)."""
+"""How many instructions of a compute object stand where, so that their issue can be timed: counted in the loops that
+the code generator writes (`models.trace_partition.loop_nest`)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
+from mapper.models.trace_partition.instruction import DELAY_SLOTS
 from mapper.models.trace_partition.loop_nest import LoopNest, Symbol, loop_nest
 from mapper.models.trace_partition.step import ComputeObject
 
-_VECTORS = ("bias", "initial", "trace")
+_VECTOR = ("bias", "initial", "trace")
+_ENDS = ("end 2", "end 1", "end 0")
 _LASTING = "weights"
 
 
@@ -33,8 +36,7 @@ class ObjectCode:
 def object_code(o: ComputeObject) -> ObjectCode:
     """The instructions of ``o``."""
     nest = loop_nest(o)
-    lengths = {trace.length for trace in o.traces} | ({o.extent} if o.bias is not None else set())
-    registers = len(nest.pointers) + len(lengths)
+    registers = sum(not pointer.name.startswith(_LASTING) for pointer in nest.pointers)
     before: dict[tuple[str, int], int] = {}
     after = dict.fromkeys(_ENDS, 0)
     waiting, loop, slots = 0, "", 0
@@ -63,20 +65,19 @@ def object_code(o: ComputeObject) -> ObjectCode:
 
 def _unrolled(nest: LoopNest) -> Iterator[Symbol]:
     """The instructions of one turn of blocks, rows and columns, in the order in which they are issued; accumulate
-    loops with all their turns."""
+    loops, which begin where their counter is set, with all their turns."""
     code = [symbol for segment in nest.segments for symbol in segment]
-    place, turn, turns, back = 0, 0, 1, -1
+    place = 0
     while place < len(code):
         symbol = code[place]
-        if symbol.kind == "set":
-            turn, turns = 0, symbol.number + 1
-        if symbol.kind == "branch" and not symbol.end:
-            back = place + DELAY_SLOTS if turn + 1 < turns else -1
-            start = place + symbol.number
-        yield replace(symbol, number=symbol.number + turn) if symbol.kind == "trace" else symbol
-        if place == back:
-            place, turn = start, turn + 1
-        else:
-            if turn and turn + 1 == turns and back < 0 and code[place - DELAY_SLOTS].kind == "branch":
-                turn = 0
-            place += 1
+        yield symbol
+        place += 1
+        if symbol.kind != "set":
+            continue
+        start, place = (
+            place,
+            next(at for at in range(place, len(code)) if code[at].kind == "branch") + 1 + DELAY_SLOTS,
+        )
+        for turn in range(symbol.number + 1):
+            for inner in code[start:place]:
+                yield replace(inner, number=inner.number + turn) if inner.kind == "trace" else inner
