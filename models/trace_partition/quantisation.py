@@ -23,8 +23,8 @@ class LayerData:
     """A layer's constants as Q8.8 words.
 
     ``kernel``: of a convolution (filters, kernel rows, kernel columns, input channels of a group); of a lane layer
-    (window class, kernel rows, kernel columns, channels), classes as ``window_classes`` counts them; empty for a maximum
-    pool. ``bias``: one word per filter or channel (zeros where the layer has none); empty for a maximum pool.
+    (window class, kernel rows, kernel columns, channels), classes as ``window_classes`` counts them; empty for a
+    maximum pool. ``bias``: one word per filter or channel (zeros where the layer has none); empty for a maximum pool.
     """
 
     kernel: Words
