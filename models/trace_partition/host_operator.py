@@ -4,19 +4,20 @@ attributes, and the layer again from them."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 from mapper.models.trace_partition.trace_layer import Attributes
 from mapper.workloads.document import InputError
 from mapper.workloads.layer_reference import has_reference
-from mapper.workloads.network_layer import LayerInput, NetworkLayer
+from mapper.workloads.network_layer import LayerInput, NetworkLayer, Work
 from mapper.workloads.operator_network import NetworkOperator, Shape, Window
 
 OWN = "mapper."
 """What begins so is this project's, everything else ONNX's."""
 LARGEST_CONSTANT = 1 << 16
 """Numbers of one constant that the host is given."""
-WORKS = (
+RELAYING = "relaying"
+"""Work of a call that stands for no operator."""
+WORKS: tuple[Work, ...] = (
     "convolution", "transposed_convolution", "fully_connected", "matrix_product", "max_pool", "average_pool",
     "elementwise", "activation", "batch_normalization", "lrn", "softmax", "concatenation", "movement",
 )  # fmt: skip
@@ -41,6 +42,7 @@ def host_attributes(layer: NetworkLayer, starts: tuple[int, ...], result: int = 
     own: dict[str, int | str | tuple[int, ...] | tuple[str, ...]] = {
         "work": layer.work,
         "operands": operands,
+        "constants": tuple(name for name, _ in operator.weights),
         "result": result,
     }
     own |= {f"shape.x{place}": one.shape for place, one in enumerate(layer.inputs)}
@@ -62,13 +64,8 @@ def host_attributes(layer: NetworkLayer, starts: tuple[int, ...], result: int = 
 
 def relaying_attributes(given: Shape, start: int, made: Shape) -> Attributes:
     """The attributes of a ``Reshape`` that gives elements another place in memory and nothing else."""
-    own = {"shape.x0": given, "start.x0": start, "shape.y0": made}
-    return ((f"{OWN}work", "relaying"), *((OWN + name, value) for name, value in own.items()))
-
-
-def constant_names(layer: NetworkLayer) -> dict[str, str]:
-    """What the call's constants (``c0`` ...) are called in the network."""
-    return {f"c{place}": name for place, (name, _) in enumerate(layer.operator.weights)}
+    own = (("work", RELAYING), ("shape.x0", given), ("start.x0", start), ("shape.y0", made), ("result", 0))
+    return tuple((OWN + name, value) for name, value in own)
 
 
 class HostOperator:
@@ -151,6 +148,8 @@ class HostOperator:
         if "kernel" not in self.own:
             return None
         flat = self.integers("pads")
+        if len(flat) % 2:
+            raise self.fault("pads", "are not begins and ends")
         pads = tuple(zip(flat[::2], flat[1::2], strict=True))
         lists = {name: self.integers(name) for name in ("kernel", "strides", "dilations")}
         if len({len(pads), *map(len, lists.values())}) > 1 or 0 in {n for one in lists.values() for n in one}:
@@ -165,8 +164,3 @@ class HostOperator:
             bool(self.integer("count_pads")),
             self.integers("output_pads"),
         )
-
-
-def constants_of(layer: NetworkLayer, weights: Mapping[str, object]) -> dict[str, object]:
-    """The values of the call's constants by their names in the call."""
-    return {own: weights[name] for own, name in constant_names(layer).items()}
