@@ -19,8 +19,9 @@ Table = npt.NDArray[np.int64]
 ISSUE, ALONE, SERVICE, FILL, NUMBER = range(5)
 # Columns of a class of computation: cycles until the last result, of the vector unit at work, of conflicts.
 CYCLES, BUSY, CONFLICT = range(3)
-# Columns of a step: class of loads, of computation, of its store, and the buffer of results (0 or 1); -1: none.
-LOADS, COMPUTE, STORE, BUFFER = range(4)
+# Columns of a step: class of loads, of computation, of its store, the buffer of results (0 or 1), where -1 is none; and
+# its instructions in memory.
+LOADS, COMPUTE, STORE, BUFFER, CODE = range(5)
 
 
 class StepTime(NamedTuple):
@@ -36,7 +37,7 @@ class StepTime(NamedTuple):
 
 
 def _run(
-    loads: Any, computes: Any, stores: Any, steps: Any, code: Any, scale: int, latency: int
+    loads: Any, computes: Any, stores: Any, steps: Any, code: int, scale: int, latency: int
 ) -> tuple[int, int, int, int, int, int, int]:
     core, queue = 0, 0
     busy, conflict, load, fill, store = 0, 0, 0, 0, 0
@@ -72,7 +73,7 @@ def _run(
         core += done[CYCLES] + 1
         busy += done[BUSY]
         conflict += done[CONFLICT]
-        queue = max(queue, core * scale) + code[at] if code[at] > 0 else queue
+        queue = max(queue, core * scale) + steps[at, CODE] * code
         if steps[at, STORE] >= 0:
             sent = stores[steps[at, STORE]]
             queue = max(queue + sent[SERVICE], core * scale + sent[ALONE])
@@ -95,13 +96,13 @@ def _compiled() -> Any:
 
 
 def step_time(
-    loads: Table, computes: Table, stores: Table, steps: Table, code: Table, scale: int, latency: int
+    loads: Table, computes: Table, stores: Table, steps: Table, code: int, scale: int, latency: int
 ) -> StepTime:
     """The time of steps one after another: the loads of step k + 1 are requested, those of step k and the buffer of
     results awaited, step k is computed and, once the vector unit is done, stored; at the end every store is awaited.
 
-    ``loads``, ``stores``: int64 [classes][5]; ``computes``: int64 [classes][3]; ``steps``: int64 [steps][4]; ``code``:
-    int64 [steps], how long the queue works for the instructions of each step. Times of the queue, ``code`` among them,
-    in 1 / ``scale`` cycles; ``latency`` in cycles.
+    ``loads``, ``stores``: int64 [classes][5]; ``computes``: int64 [classes][3]; ``steps``: int64 [steps][5]. Times of
+    the queue, and ``code``, that of one instruction on its way to the core, in 1 / ``scale`` cycles; ``latency`` in
+    cycles.
     """
     return StepTime(*(int(n) for n in _compiled()(loads, computes, stores, steps, code, scale, latency)))
