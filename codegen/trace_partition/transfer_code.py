@@ -46,13 +46,16 @@ def _equal_distances(transfers: Sequence[Transfer], start: int) -> int:
     if start + 1 >= len(transfers):
         return 1
     first, second = transfers[start], transfers[start + 1]
-    local, memory = second.local - first.local, second.memory - first.memory
+    local = second.local - first.local
+    memory = 0 if first.target == "fill" else second.memory - first.memory
     if (local == 0 and memory == 0) or abs(memory) >= REACH:
         return 1
     same, count = _same(first), 1
     while start + count < len(transfers):
         other = transfers[start + count]
-        if (other.local, other.memory) != (first.local + count * local, first.memory + count * memory):
+        if other.local != first.local + count * local:
+            break
+        if other.target != "fill" and other.memory != first.memory + count * memory:
             break
         if _same(other) != same:
             break
