@@ -7,14 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from mapper.arch.snowflake import REGISTERS
-from mapper.models.trace_partition.instruction import IMMEDIATE_BITS, Instruction, Operation
+from mapper.models.trace_partition.instruction import REACH, Instruction, Operation
 
 CODE_REGISTER = REGISTERS - 1
 """Holds where the next bank of instructions lies in memory."""
 FREE_REGISTERS = REGISTERS - 2
 """All but r0 and `CODE_REGISTER`."""
-REACH = 1 << IMMEDIATE_BITS - 1
-"""ADDI adds less than this."""
 NOP = Instruction(Operation.ADDI)
 _HALF = 1 << 16
 _WORD = 1 << 32

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from mapper.codegen.trace_partition.register import NOP, REACH, Number, Piece, RegisterFile
+from mapper.codegen.trace_partition.register import NOP, Number, Piece, RegisterFile
 from mapper.models.trace_partition.instruction import (
     ALL_UNITS,
     DEAL,
@@ -14,9 +14,8 @@ from mapper.models.trace_partition.instruction import (
     Target,
 )
 from mapper.models.trace_partition.step import Transfer
+from mapper.models.trace_partition.transfer_size import LEAST_LOOP, equal_distances
 
-LEAST_LOOP = 4
-"""So many transfers of equal distance are a loop."""
 _TARGETS = {"buf": Target.BUF, "wbuf": Target.WBUF, "fill": Target.FILL}
 _UNITS = {"all": ALL_UNITS, "deal": DEAL}
 
@@ -32,41 +31,13 @@ def transfer_code(
     program lies."""
     start = 0
     while start < len(transfers):
-        count = _equal_distances(transfers, start)
+        count = equal_distances(transfers, start)
         if count >= LEAST_LOOP:
             _loop(transfers[start], transfers[start + 1], count, store, places, registers, emit)
             start += count
         else:
             _single(transfers[start], store, places, registers, emit)
             start += 1
-
-
-def _equal_distances(transfers: Sequence[Transfer], start: int) -> int:
-    """How many transfers from ``start`` on differ by equal distances of their addresses alone."""
-    if start + 1 >= len(transfers):
-        return 1
-    first, second = transfers[start], transfers[start + 1]
-    local = second.local - first.local
-    memory = 0 if first.target == "fill" else second.memory - first.memory
-    if (local == 0 and memory == 0) or abs(memory) >= REACH:
-        return 1
-    same, count = _same(first), 1
-    while start + count < len(transfers):
-        other = transfers[start + count]
-        if other.local != first.local + count * local:
-            break
-        if other.target != "fill" and other.memory != first.memory + count * memory:
-            break
-        if _same(other) != same:
-            break
-        count += 1
-    return count
-
-
-def _same(transfer: Transfer) -> tuple[object, ...]:
-    """Everything about ``transfer`` but its addresses."""
-    pitches = (transfer.local_pitch, transfer.memory_pitch, transfer.value)
-    return (transfer.target, transfer.units, transfer.tensor, transfer.count, transfer.words, *pitches)
 
 
 def _memory(transfer: Transfer, places: Mapping[str, int]) -> Number:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from mapper.arch.snowflake import LANES, WORD_BYTES
+from mapper.models.trace_partition.instruction import REACH
 from mapper.models.trace_partition.step import Transfer
 
 LEAST_LOOP = 4
@@ -70,17 +70,29 @@ def _registers(transfers: Sequence[Transfer], start: int, loop: bool) -> int:
 
 
 def equal_distances(transfers: Sequence[Transfer], start: int) -> int:
-    """How many transfers from ``start`` on differ from each other by equal distances of both addresses alone."""
+    """How many transfers from ``start`` on differ from each other by equal distances of their addresses alone, which an
+    instruction can add."""
     if start + 1 >= len(transfers):
         return 1
     first, second = transfers[start], transfers[start + 1]
-    local, memory = second.local - first.local, second.memory - first.memory
-    if local == 0 and memory == 0:
+    local = second.local - first.local
+    memory = 0 if first.target == "fill" else second.memory - first.memory
+    if (local == 0 and memory == 0) or abs(memory) >= REACH:
         return 1
-    count, following = 1, first
+    same, count = _same(first), 1
     while start + count < len(transfers):
-        following = replace(following, local=following.local + local, memory=following.memory + memory)
-        if transfers[start + count] != following:
+        other = transfers[start + count]
+        if other.local != first.local + count * local:
+            break
+        if other.target != "fill" and other.memory != first.memory + count * memory:
+            break
+        if _same(other) != same:
             break
         count += 1
     return count
+
+
+def _same(transfer: Transfer) -> tuple[object, ...]:
+    """Everything about ``transfer`` but its addresses."""
+    pitches = (transfer.local_pitch, transfer.memory_pitch, transfer.value)
+    return (transfer.target, transfer.units, transfer.tensor, transfer.count, transfer.words, *pitches)
