@@ -33,7 +33,7 @@ def nest_transfers(
     if words == 0 or any(dimension.times == 0 for dimension in dimensions):
         return
     dims = [dimension for dimension in dimensions if dimension.times > 1]
-    while dims and dims[-1][1:] == (words, words) and dims[-1].count * words <= FIELD:
+    while dims and dims[-1][1:] == (words, words) and dims[-1].times * words <= FIELD:
         words *= dims.pop().times
     for at in range(len(dims) - 1, 0, -1):
         outer, inner = dims[at - 1], dims[at]
