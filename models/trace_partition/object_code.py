@@ -58,7 +58,9 @@ def object_code(o: ComputeObject) -> ObjectCode:
         before.get(("bias", 0), 0),
         before.get(("initial", 0), 0),
         tuple(before["trace", number] for number in range(len(o.traces))),
-        *(after[end] for end in _ENDS),
+        after["end 2"],
+        after["end 1"],
+        after["end 0"],
         registers + nest.instructions,
     )
 
