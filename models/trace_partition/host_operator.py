@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+import numpy.typing as npt
+
 from mapper.models.trace_partition.trace_layer import Attributes
 from mapper.workloads.document import InputError
 from mapper.workloads.layer_reference import has_reference
@@ -97,6 +100,16 @@ class HostOperator:
     def count(self, kind: str) -> int:
         """How many inputs (``x``), constants (``c``) or outputs (``y``) there are."""
         return next(place for place in range(len(self.own) + 1) if f"shape.{kind}{place}" not in self.own)
+
+    def constant(self, name: str) -> npt.NDArray[np.float32]:
+        """The value of ``c0`` ..."""
+        value, shape = self.own.get(f"value.{name}"), self.shape(name)
+        if not isinstance(value, tuple) or len(value) != math.prod(shape):
+            raise self.fault(f"value.{name}", f"is no list of {math.prod(shape)} numbers")
+        numbers = [float(entry) for entry in value if not isinstance(entry, str)]
+        if len(numbers) != len(value):
+            raise self.fault(f"value.{name}", "is no list of numbers")
+        return np.asarray(numbers, np.float32).reshape(shape)
 
     def layer(self) -> NetworkLayer:
         """The layer that the host computes: operands are called ``x0`` ... and ``c0`` ..., outputs ``y0`` ..."""

@@ -19,6 +19,7 @@ from mapper.workloads.operator_network import NetworkOperator
 
 Words = npt.NDArray[np.int16]
 Doubles = npt.NDArray[np.float64]
+Values = npt.NDArray[Any]
 Weights = Mapping[str, npt.NDArray[Any]]
 FRACTION_BITS = 8
 ONE = 1 << FRACTION_BITS
@@ -53,11 +54,15 @@ def quantised(network: LayerNetwork, trace: TraceNetwork, weights: Weights) -> d
 
 def words(values: npt.NDArray[Any]) -> Words:
     """Numbers in Q8.8: halves to even, saturated, what is no number as 0."""
+    # A power of two changes no mantissa, so that single precision is as exact as double.
+    kind = values.dtype if values.dtype == np.float32 else np.float64
     with np.errstate(invalid="ignore", over="ignore"):
-        scaled = np.rint(np.asarray(values, np.float64) * ONE)
+        scaled = np.multiply(values, ONE, dtype=kind)
+    np.rint(scaled, out=scaled)
+    np.nan_to_num(scaled, copy=False, nan=0.0)
     limits = np.iinfo(np.int16)
-    clipped: Words = np.clip(np.nan_to_num(scaled, nan=0.0), limits.min, limits.max).astype(np.int16)
-    return clipped
+    found: Words = np.clip(scaled, limits.min, limits.max, out=scaled).astype(np.int16)
+    return found
 
 
 def spread_weights(rows: Span, columns: Span, kernel: tuple[int, int]) -> Words:
@@ -98,7 +103,7 @@ class _Constants:
                 kernel, bias = kernel * along, bias * factor + shift
         return LayerData(words(kernel), words(bias))
 
-    def _unscaled(self, layer: TraceLayer, operator: NetworkOperator | None) -> tuple[Doubles, Doubles]:
+    def _unscaled(self, layer: TraceLayer, operator: NetworkOperator | None) -> tuple[Values, Doubles]:
         """Kernel and bias before what is merged, as ``LayerData`` has them."""
         filters = layer.filters
         if operator is None or layer.op not in ("Conv", "ConvTranspose", "Gemm", "MatMul"):
@@ -119,13 +124,14 @@ class _Constants:
         return (kernel.transpose(3, 1, 2, 0) if layer.work == "lane" else kernel), bias
 
     def _matrix(
-        self, layer: TraceLayer, operator: NetworkOperator, values: Doubles, bias: Doubles
-    ) -> tuple[Doubles, Doubles]:
+        self, layer: TraceLayer, operator: NetworkOperator, values: Values, bias: Doubles
+    ) -> tuple[Values, Doubles]:
         """Rows are outputs; the inputs follow the pixels of the map, each with its channels."""
         if layer.op == "MatMul" or not operator.integer("transB"):
             values = values.T
         if layer.op == "Gemm":
-            values, bias = values * operator.number("alpha", 1.0), bias * operator.number("beta", 1.0)
+            alpha, beta = (operator.number(name, 1.0) for name in ("alpha", "beta"))
+            values, bias = values if alpha == 1.0 else values * np.float64(alpha), bias * beta
         one = self.network.layer(layer.name).inputs[0]
         form = flat_geometry(one, geometry(self.network.operators.tensors[one.memory]))
         maps = values.reshape(layer.filters, form.channels, form.pixels).swapaxes(1, 2)
@@ -138,20 +144,25 @@ class _Constants:
     def _scale(self, operator: NetworkOperator, channels: int) -> tuple[Doubles, Doubles]:
         """What every channel is multiplied by, and what is then added."""
         if operator.op == "BatchNormalization":
-            factor, shift, mean, variance = (self._values(name) for name in operator.operands[1:5])
+            factor, shift, mean, variance = (
+                self._values(name).astype(np.float64) for name in operator.operands[1:5]
+            )
             factor = factor / np.sqrt(variance + operator.number("epsilon"))
             shift = shift - mean * factor
         else:
             (name, _), *_ = operator.weights
-            value = self._values(name).reshape(-1)
-            scaled = {"Mul": (value, 0.0), "Div": (1 / value, 0.0), "Add": (1.0, value), "Sub": (1.0, -value)}
-            factor, shift = (np.asarray(part, np.float64).reshape(-1) for part in scaled[operator.op])
+            value = self._values(name).reshape(-1).astype(np.float64)
+            one, none = np.ones(1), np.zeros(1)
+            if operator.op in ("Mul", "Div"):
+                factor, shift = value if operator.op == "Mul" else one / value, none
+            else:
+                factor, shift = one, value if operator.op == "Add" else -value
         # A channel of more than two axes is several of the accelerator's.
         return np.repeat(factor, channels // factor.size), np.repeat(shift, channels // shift.size)
 
-    def _values(self, name: str) -> Doubles:
+    def _values(self, name: str) -> Values:
         shape = self.shapes[name]
         if name not in self.weights or self.weights[name].shape != shape:
             remedy = f"has no value of shape {list(shape)}; give the network's own weights"
             raise InputError(self.network.name, f"tensor {name[:60]!r}", remedy)
-        return np.asarray(self.weights[name], np.float64)
+        return np.asarray(self.weights[name])
