@@ -104,7 +104,7 @@ class _Nest:
         if count == 1:
             return body
         compared = self._compared(level)
-        added = [
+        added: list[Segment] = [
             (Symbol("add", name, pointer.growth[level] - self._moved.get(name, 0)),)
             for name, pointer in self._pointers.items()
             if pointer.growth[level] != self._moved.get(name, 0) and name != compared.name
