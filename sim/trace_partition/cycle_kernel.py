@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mapper.arch.snowflake import BANK_INSTRUCTIONS
-from mapper.models.trace_partition.instruction import DELAY_SLOTS
+from mapper.arch.snowflake import BANK_INSTRUCTIONS, UNITS
+from mapper.models.trace_partition.instruction import ALL_UNITS, DEAL, DELAY_SLOTS
 from mapper.sim.trace_partition.cycle_memory import load_code, move, retire, serve
 from mapper.sim.trace_partition.cycle_state import (
     BANK,
@@ -113,7 +113,8 @@ def _transfer(s: Any, c: int, place: int, time: int, ra: int, rb: int, rc: int, 
     one = s.code[s.first[c] + place]
     target, units, count, words = one[FLAGS] & 3, one[FLAGS] >> 2 & 7, rc >> 16, rc & 0xFFFF
     if one[OPERATION] == TMOV:
-        return move(s, c, place, time, TO_MEMORY, False, rb, ra, count, words, rd & 0xFFFF, rd >> 16, 1)
+        return move(s, c, place, time, TO_MEMORY, False, rb, ra, count, words, rd & 0xFFFF, rd >> 16, 1, 1)
+    copies = UNITS if units == ALL_UNITS else 1
     if target == 2:
         # The decoder has put the first word of the cluster's code into the immediate.
         behind = rb - one[IMMEDIATE]
@@ -125,23 +126,13 @@ def _transfer(s: Any, c: int, place: int, time: int, ra: int, rb: int, rc: int, 
             behind // (2 * BANK_INSTRUCTIONS) if behind % (2 * BANK_INSTRUCTIONS) == 0 else -1,
         )
     if target == 1:
+        group = 16 if units == DEAL else 4
         return move(
-            s,
-            c,
-            place,
-            time,
-            TO_WBUF,
-            False,
-            ra,
-            rb,
-            count,
-            words,
-            rd >> 16,
-            rd & 0xFFFF,
-            16 if units == 5 else 4,
+            s, c, place, time, TO_WBUF, False, ra, rb, count, words, rd >> 16, rd & 0xFFFF, group, copies
         )
-    group = 4 if units == 5 else 1
-    return move(s, c, place, time, TO_BUF, target == 3, ra, rb, count, words, rd >> 16, rd & 0xFFFF, group)
+    group = 4 if units == DEAL else 1
+    fill = target == 3
+    return move(s, c, place, time, TO_BUF, fill, ra, rb, count, words, rd >> 16, rd & 0xFFFF, group, copies)
 
 
 transfer = compiled(_transfer, load_code=load_code, move=move)

@@ -28,6 +28,7 @@ from mapper.sim.trace_partition.cycle_state import (
     BUF_READ,
     BUF_STORE,
     BUF_WRITE,
+    BUFFER_WORDS,
     BYTES,
     CODE,
     CODE_BYTES,
@@ -231,8 +232,10 @@ def _move(
     local_pitch: int,
     memory_pitch: int,
     group: int,
+    copies: int,
 ) -> int:
-    """A load, a fill, or a store (``lane``): ``group`` pieces one after another have the same local address.
+    """A load, a fill, or a store (``lane``): ``group`` pieces one after another have the same local address, and each
+    goes to ``copies`` units.
 
     Answers why it cannot be, or FINE.
     """
@@ -249,6 +252,7 @@ def _move(
     counts = s.counts[c, s.code[s.first[c] + place, LAYER]]
     core = s.core[c]
     core[WORK] += count
+    counts[BUFFER_WORDS] += copies * count * words
     extra = 0
     if fill:
         for piece in range(count):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mapper.arch.snowflake import BLOCK, VMACS
+from mapper.arch.snowflake import BLOCK, LANES, UNITS, VMACS
 from mapper.models.trace_partition.instruction import COOP_MOVE, WIDE, WRITE
 from mapper.sim.trace_partition.cycle_state import (
     AFTER,
@@ -19,6 +19,7 @@ from mapper.sim.trace_partition.cycle_state import (
     BUF_READ,
     BUF_STORE,
     BUF_WRITE,
+    BUFFER_WORDS,
     BUSY,
     COMPUTE,
     CONFLICT,
@@ -213,6 +214,8 @@ def _vector(s: Any, c: int, place: int, time: int, ra: int, rb: int, rc: int, rd
         core[DRAIN] = lines(ra, writes)
     else:
         finished(s, c, end + latency)
+    fetched = LANES * VMACS if kind == INDP else VMACS if kind == COOP else 1
+    counts[BUFFER_WORDS] += UNITS * (reads + writes + (reads * fetched if operation == MAC else 0))
     counts[BUSY] += cycles
     counts[CONFLICT] += conflict
     record(s.timeline[c, COMPUTE], s.entries[c, COMPUTE], one[LAYER], start, end)
