@@ -138,7 +138,7 @@ class LayerPlan:
         tiling, buf, place = self.tiling, self._buf, self._place(which)
 
         def at(operand: str, starts: tuple[int, ...]) -> int:
-            return starts[int(self._buffers[operand][which])] if starts else 0
+            return starts[int(self._buffers[operand][which]) % len(starts)] if starts else 0
 
         width = tiling.columns.tiles[tiling.columns.kinds[place.column]].outputs
         channels, out = tiling.unit_channels(place.out), at("output", buf.out)
