@@ -24,8 +24,9 @@ from mapper.sim.trace_partition.vector import FAULTS
 from mapper.workloads.document import InputError
 
 BUDGET = 1 << 30
-"""What one run may do, over all clusters: instructions, and lines of 16 words moved or multiplied (this is about a
-quarter of 2^40 products; VGG19 takes 2^27)."""
+"""What one run may do, over all clusters: instructions run and loaded, lines of 16 words moved or multiplied, and what
+the host does, by `HOST_WORK` and its elements. This is 2^38 products; VGG19 takes less than 2^35."""
+HOST_WORK = 1 << 14
 SLICE = 1 << 22
 """The same between two looks at what else the process shall do."""
 
@@ -77,8 +78,10 @@ def run(
                     if number not in calls or host is None:
                         raise cluster.error("there is no such host operation; compile the network again")
                     host(calls[number], memory)
+                    budget -= _work(calls[number])
                 elif stop == core.CODE_LOAD:
                     cluster.load_bank()
+                    budget -= BANK_INSTRUCTIONS
                 elif stop != core.PAUSED:
                     raise cluster.error(f"{FAULTS[stop]}; compile the network again")
                 if budget <= 0:
@@ -95,6 +98,11 @@ def run(
         {operation.name: int(cluster.counts[operation]) for operation in Operation} for cluster in clusters
     )
     return Execution(memory, counts)
+
+
+def _work(call: HostCall) -> int:
+    """What a host operation counts of the budget."""
+    return HOST_WORK + sum(view.height * view.width * view.channels for view in (*call.inputs, call.output))
 
 
 def _place_images(program: Program, memory: Memory, images: Mapping[tuple[int, str], Words]) -> None:
