@@ -100,8 +100,8 @@ def layers(draw: Draw) -> TraceLayer:
         "Conv",
         work,
         view("in", height, width, inputs),
-        view("out", *sizes, outputs),
-        residual=view("more", *sizes, outputs) if residual else None,
+        view("out", sizes[0], sizes[1], outputs),
+        residual=view("more", sizes[0], sizes[1], outputs) if residual else None,
         kernel=kernel,
         stride=stride,
         dilation=dilation,
@@ -183,7 +183,8 @@ def pixels(view: TensorView, memory: dict[str, Integers]) -> Integers:
     places = (
         np.arange(view.height * view.width)[:, None] * view.pitch + np.arange(view.channels) + view.offset
     )
-    return memory[view.tensor][places].reshape(view.height, view.width, view.channels)
+    words: Integers = memory[view.tensor][places].reshape(view.height, view.width, view.channels)
+    return words
 
 
 def computed(layer: TraceLayer, data: LayerData, memory: dict[str, Integers]) -> Integers:
