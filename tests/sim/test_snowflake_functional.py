@@ -15,6 +15,7 @@ from mapper.arch.snowflake import SnowflakeMachine
 from mapper.arch.source import load_machine
 from mapper.models.trace_partition.program import HostCall, Program
 from mapper.models.trace_partition.program_file import relocated
+from mapper.models.trace_partition.trace_layer import TensorView
 from mapper.sim.trace_partition.functional import Execution, run
 from mapper.sim.trace_partition.memory import Memory
 from mapper.workloads.document import InputError
@@ -352,13 +353,24 @@ def test_a_cluster_that_waits_for_one_that_has_stopped_is_an_error() -> None:
         executed(program_of("SYNC\nHALT 0", "SYNC\nSYNC\nHALT 0"))
 
 
-@pytest.mark.parametrize("body", ["ADDI r1, r1, 1", "LD.F.A r0, r0, r3, r0", "MAC.INDP.ZERO r0, r0, r0, r4"])
+@pytest.mark.parametrize(
+    "body", ["ADDI r1, r1, 1", "LD.F.A r0, r0, r3, r0", "MAC.INDP.ZERO r0, r0, r0, r4", "LD.I r5", "HALT 1"]
+)
 def test_a_program_without_an_end_meets_the_limit(body: str) -> None:
-    code = (
-        pair("r3", 2000, 30000) + f"MOVI r4, 1000\nagain: BNE r3, r0, again\n{body}\nADD r0, r0, r0\nHALT 0"
-    )
+    code = pair("r3", 2000, 30000) + f"MOVI r4, 1000\nMOVI r5, {CODE}\n"
+    code += f"again: BNE r3, r0, again\n{body}\nADD r0, r0, r0\nHALT 0"
+    done: list[HostCall] = []
+    program = program_of(code, calls=(HostCall(1, "softmax1", "Softmax", (view("x"),), view("y")),))
+    image = {(0, "x"): np.zeros((1, 1, TENSOR_WORDS), np.int16)}
     with pytest.raises(InputError, match="the limit of instructions and words is reached"):
-        run(program_of(code), MACHINE, {(0, "x"): np.zeros((1, 1, TENSOR_WORDS), np.int16)}, budget=1 << 20)
+        run(program, MACHINE, image, lambda call, _: done.append(call), budget=1 << 20)
+    assert len(done) <= 64
+
+
+@pytest.mark.parametrize("shown", [view("z"), view("x", TENSOR_WORDS + 1), replace(view("x"), offset=-1)])
+def test_no_view_leads_out_of_its_tensor(shown: TensorView) -> None:
+    with pytest.raises(InputError, match="program hand: "):
+        Memory(program_of("HALT 0"), MACHINE).view(shown)
 
 
 def test_a_program_larger_than_the_memory_is_refused() -> None:
