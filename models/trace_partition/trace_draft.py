@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import count
 
 from mapper.models.trace_partition.host_operator import (
     can_run,
@@ -52,6 +53,7 @@ class Drafts:
         self.forms: dict[str, Geometry] = {name: geometry(tensors[name]) for name in network.operators.inputs}
         self.makers: dict[str, int] = {}
         self.uses: dict[str, int] = {}
+        self._names = {operator.name for operator in network.operators.operators}
         for one in (*(one for layer in network.layers for one in layer.inputs), *network.outputs):
             self.uses[one.memory] = self.uses.get(one.memory, 0) + 1
 
@@ -174,12 +176,15 @@ class Drafts:
 
     def unused(self, name: str) -> str:
         """``name``, or with a number the first that no tensor has."""
-        return _first_unused(name, {*self.forms, *self.network.operators.tensors})
+        known = {*self.forms, *self.network.operators.tensors}
+        numbered = (name if number == 1 else f"{name}{number}" for number in count(1))
+        return next(candidate for candidate in numbered if candidate not in known)
 
     def unused_layer(self, kind: str) -> str:
-        """A name for a layer that stands for no operator."""
-        taken = {item.name for item in self.items} | {one.name for one in self.network.operators.operators}
-        return _first_unused(kind, taken)
+        """A name that no other layer gets, for one that stands for no operator."""
+        name = next(name for number in count(1) if (name := f"{kind}{number}") not in self._names)
+        self._names.add(name)
+        return name
 
     def _alone(self, operator: NetworkOperator, given: TensorView) -> NetworkLayer:
         """An operator that was merged, as a layer that reads all of ``given``'s tensor."""
@@ -195,10 +200,3 @@ class Drafts:
 def scales_channels(operator: NetworkOperator, shape: Shape) -> bool:
     """Whether the operator multiplies by or adds one constant or one per channel of one image's map."""
     return is_scale(operator, shape, min(1, len(shape) - 1)) and (len(shape) < 2 or shape[0] == 1)
-
-
-def _first_unused(name: str, known: set[str]) -> str:
-    number = 1
-    while (candidate := name if number == 1 else f"{name}{number}") in known:
-        number += 1
-    return candidate

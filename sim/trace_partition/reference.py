@@ -8,6 +8,7 @@ precision, in which they and their sums are exact.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -74,7 +75,8 @@ def layer_words(layer: TraceLayer, data: LayerData, memory: Memory) -> Words:
 def rounded(sums: Sums) -> Words:
     """Sums of 32 bits (what exceeds them is cut off) as results of 16."""
     wrapped = sums.astype(np.int32).astype(np.int64)
-    return np.clip((wrapped + (ONE >> 1)) >> FRACTION_BITS, LOWEST, HIGHEST).astype(np.int16)
+    results: Words = np.clip((wrapped + (ONE >> 1)) >> FRACTION_BITS, LOWEST, HIGHEST).astype(np.int16)
+    return results
 
 
 def _rectified(results: Words, relu: bool) -> Words:
@@ -148,9 +150,7 @@ def _windows(layer: TraceLayer, maps: Doubles) -> Doubles:
     return thinned[: layer.rows, : layer.columns]
 
 
-def _under(
-    layer: TraceLayer, maps: npt.NDArray[np.int64] | Words, place: tuple[int, ...]
-) -> npt.NDArray[np.int64]:
+def _under(layer: TraceLayer, maps: npt.NDArray[Any], place: tuple[int, ...]) -> npt.NDArray[Any]:
     """What lies under one position of the kernel, for all outputs."""
     rows, columns = (
         slice(at * apart, at * apart + (count - 1) * step + 1, step)
