@@ -137,6 +137,7 @@ def _compared(cost: Cost, cycles: LayerCycles, error: int | None) -> dict[str, A
     return {
         "agrees": abs(off) <= TOLERANCE or abs(cost.cycles - cycles.cycles) <= SHORT * TOLERANCE,
         "outputs": "in Buf" if error is None else "equal" if error == 0 else "different",
+        "max_error": (error or 0) / ONE,
         "cycles_model": cost.cycles,
         "cycles_simulated": cycles.cycles,
         "difference": off,
