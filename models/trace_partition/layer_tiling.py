@@ -95,7 +95,21 @@ class LayerTiling:
 
     def weights(self, out: int, number: int) -> WeightTile:
         """The weights of tile ``out`` of the output and ``number`` of the input channels."""
-        return weight_tile(self.layer, self.mapping, self.in_channels(number), self.unit_filters(out))
+        return self._weights[out == self.outs - 1][number == self.ins - 1]
+
+    @cached_property
+    def _weights(self) -> tuple[tuple[WeightTile, WeightTile], tuple[WeightTile, WeightTile]]:
+        """Of tiles before the last of the output, and of the last: each before the last of the input, and the last."""
+
+        def tiles(out: int) -> tuple[WeightTile, WeightTile]:
+            filters = self.unit_filters(out)
+            first, last = (
+                weight_tile(self.layer, self.mapping, self.in_channels(number), filters)
+                for number in (0, self.ins - 1)
+            )
+            return first, last
+
+        return tiles(0), tiles(self.outs - 1)
 
     @cached_property
     def point_words(self) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
 from typing import Literal, NamedTuple
 
 from mapper.models.trace_partition.step import Transfer, Units
@@ -43,13 +42,14 @@ def nest_transfers(
     pieces = [number for number, dimension in enumerate(dims) if max(dimension) <= FIELD]
     chosen = max(pieces, key=lambda number: dims[number].times, default=None)
     along = Dimension(1, 0, 0) if chosen is None or words > FIELD else dims.pop(chosen)
-    for point in product(*(range(dimension.times) for dimension in dims)):
-        to = local + sum(turn * dimension.local for turn, dimension in zip(point, dims, strict=True))
-        of = memory + sum(turn * dimension.memory for turn, dimension in zip(point, dims, strict=True))
-        for first in range(0, words, FIELD):
-            part, where = min(FIELD, words - first), of + first
+    count, near, far = along
+    ends = [(local, memory)]
+    for times, step, further in dims:
+        ends = [(to + turn * step, of + turn * further) for to, of in ends for turn in range(times)]
+    for first in range(0, words, FIELD):
+        part = min(FIELD, words - first)
+        for to, of in ends:
             if target == "fill":
-                yield Transfer(target, units, to + first, "", 0, along.times, part, along.local, 0, value)
+                yield Transfer(target, units, to + first, "", 0, count, part, near, 0, value)
             else:
-                count, near, far = along
-                yield Transfer(target, units, to + first, tensor, where, count, part, near, far)
+                yield Transfer(target, units, to + first, tensor, of + first, count, part, near, far)

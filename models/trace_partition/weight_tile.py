@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from mapper.arch.snowflake import BLOCK, LANES, UNITS, VMACS
 from mapper.models.trace_partition.mapping import LayerMapping
@@ -47,14 +48,14 @@ class WeightTile:
     def block(self) -> int:
         return VMACS if self.mode == "coop" else BLOCK
 
-    @property
+    @cached_property
     def trace_pitch(self) -> int:
         """Words from a trace to the next in COOP: traces are whole rows of the kernel, or single positions where the
         window is dilated along columns."""
         length = self.channels * (self.kernel[1] if self.runs else 1)
         return -(-length // LANES) * LANES
 
-    @property
+    @cached_property
     def words(self) -> int:
         height, width = self.kernel
         if self.mode == "coop":
@@ -66,7 +67,7 @@ class WeightTile:
         """Words of the tile in each WBuf."""
         return -(-self.filters // self.block) * self.words
 
-    @property
+    @cached_property
     def parts(self) -> tuple[WeightPart, ...]:
         """Whole blocks, then what is left."""
         whole, left = divmod(self.filters, self.block)
@@ -76,7 +77,7 @@ class WeightTile:
             found.append(WeightPart(1, vmacs, whole * self.words, whole * VMACS * self.units * self.words))
         return tuple(found)
 
-    @property
+    @cached_property
     def memory_words(self) -> int:
         """Words of the tile in memory."""
         return sum(part.blocks * part.vmacs for part in self.parts) * self.units * self.words
