@@ -17,6 +17,7 @@ from math import isqrt, prod
 from mapper.arch.snowflake import BLOCK, LANES, UNITS, VMACS
 from mapper.formulations.trace_partition.problem import PartitionProblem, Pin
 from mapper.models.trace_partition.mapping import LayerMapping, Mode, Order, Split, Tile
+from mapper.models.trace_partition.share import misfit
 from mapper.models.trace_partition.trace_layer import TraceLayer
 
 SMALL_SUMS = (8, 4, 2, 1)
@@ -79,6 +80,12 @@ class Family:
             self.input_resident,
             self.output_resident,
         )
+
+    @property
+    def largest(self) -> LayerMapping:
+        """The decisions with the largest tile."""
+        rows, columns, in_channels, out_channels = self.shape
+        return self.mapping(rows - 1, columns - 1, in_channels - 1, out_channels - 1)
 
     def mappings(self) -> Iterator[LayerMapping]:
         """Every decision of the family."""
@@ -144,7 +151,8 @@ def families(
             if not any(_differs(one, other) for one, other in zip(given, taken, strict=True)):
                 family = Family(*taken, input_resident, output_resident, share, (), (), (), ())
                 found.append(_sized(family, layer, pin))
-    return tuple(family for family in found if family.size)
+    sharing = problem.configuration.sharing
+    return tuple(one for one in found if one.size and misfit(layer, one.largest, sharing) is None)
 
 
 def _differs(given: object, taken: object) -> bool:

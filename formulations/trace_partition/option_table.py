@@ -10,25 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from mapper.formulations.trace_partition.option import Family, families
+from mapper.formulations.trace_partition.option import Family
 from mapper.formulations.trace_partition.option_cost import CostedOption, Rank, costed, energy_parts, nameless
 from mapper.formulations.trace_partition.option_floor import family_floor
 from mapper.formulations.trace_partition.problem import PartitionProblem, Pin
-from mapper.models.trace_partition.mapping import Mode, Split
-from mapper.models.trace_partition.residency import linked, obstacle
+from mapper.formulations.trace_partition.situation import Situation, Situations, situations_of
 from mapper.models.trace_partition.trace_layer import TraceLayer
 
-
-class Situation(NamedTuple):
-    """What stays in Buf before and behind a layer, and how its maps then lie in the units (None: of no matter)."""
-
-    input_resident: bool
-    output_resident: bool
-    distribution: tuple[Mode, Split, Split | None] | None
+Numbers = npt.NDArray[np.int64]
+AT_ONCE = 1024
+"""Bounds that are taken out of the arrays at a time."""
 
 
 @dataclass(frozen=True)
@@ -49,15 +44,20 @@ class Searched:
 
 @dataclass(frozen=True)
 class OptionTable:
-    """For every layer the situations with their best options; ``sizes``: options of each layer in all; ``first``: for
-    each layer the first that is the same problem (itself if none is); ``linked``: whether its output may stay for the
-    next."""
+    """For every layer the situations with their best options; ``first``: for each layer the first that is the same
+    problem (itself if none is)."""
 
     problem: PartitionProblem
+    situations: Situations
     layers: tuple[dict[Situation, Searched], ...]
-    sizes: tuple[int, ...]
     first: tuple[int, ...]
-    linked: tuple[bool, ...]
+
+    @property
+    def size(self) -> int:
+        """Decisions of all layers."""
+        return sum(
+            family.size for layer in self.situations.layers for group in layer.values() for family in group
+        )
 
     @property
     def complete(self) -> bool:
@@ -67,21 +67,7 @@ class OptionTable:
     @property
     def costed(self) -> int:
         """Options that were costed."""
-        distinct = set(self.first)
-        return sum(found.costed for at in distinct for found in self.layers[at].values())
-
-    def agree(self, before: int, one: Situation, other: Situation) -> bool:
-        """Whether layer ``before`` in situation ``one`` and the next in ``other`` agree on what stays between them."""
-        if one.output_resident != other.input_resident:
-            return False
-        if not one.output_resident:
-            return True
-        first, second = self.layers[before][one].best, self.layers[before + 1][other].best
-        if first is None or second is None:
-            return True
-        layers = self.problem.network.traced[before : before + 2]
-        sharing = self.problem.configuration.sharing
-        return obstacle(layers[0], first.mapping, layers[1], second.mapping, sharing) is None
+        return sum(found.costed for at in set(self.first) for found in self.layers[at].values())
 
 
 def option_table(
@@ -91,47 +77,24 @@ def option_table(
 ) -> OptionTable:
     """The table of ``problem``; ``progress`` hears how many options have been costed. Once ``stopped`` says so, what is
     left is only bounded, and a layer gets the first option that fits."""
-    layers = problem.network.traced
-    links = linked(problem.network)
-    known: dict[tuple[TraceLayer, Pin, bool, bool], int] = {}
+    situations = situations_of(problem)
+    known: dict[tuple[TraceLayer, Pin, tuple[Situation, ...]], int] = {}
     found: list[dict[Situation, Searched]] = []
-    sizes: list[int] = []
     first: list[int] = []
     total = 0
-    for at, layer in enumerate(layers):
-        before, behind = at > 0 and links[at - 1], links[at]
-        key = nameless(layer), problem.pin(layer.name), before, behind
+    for at, (layer, groups) in enumerate(zip(problem.network.traced, situations.layers, strict=True)):
+        key = nameless(layer), problem.pin(layer.name), tuple(groups)
         first.append(known.setdefault(key, at))
         if first[at] < at:
             found.append(found[first[at]])
-            sizes.append(sizes[first[at]])
             continue
         here: dict[Situation, Searched] = {}
-        size = 0
-        for situation, group in situations(problem, layer, before, behind):
+        for situation, group in groups.items():
             here[situation] = search_group(problem, layer, group, stopped)
-            size += sum(family.size for family in group)
             total += here[situation].costed
             progress(total)
         found.append(here)
-        sizes.append(size)
-    return OptionTable(problem, tuple(found), tuple(sizes), tuple(first), links)
-
-
-def situations(
-    problem: PartitionProblem, layer: TraceLayer, before: bool, behind: bool
-) -> Iterator[tuple[Situation, tuple[Family, ...]]]:
-    """The situations of a layer with their families, where maps may stay ``before`` and ``behind`` it or not."""
-    for input_resident in (False, True) if before else (False,):
-        for output_resident in (False, True) if behind else (False,):
-            groups: dict[Situation, list[Family]] = {}
-            for family in families(problem, layer, input_resident, output_resident):
-                taken = (family.mode, family.unit_split, family.cluster_split)
-                distribution = taken if family.is_resident else None
-                situation = Situation(input_resident, output_resident, distribution)
-                groups.setdefault(situation, []).append(family)
-            for situation, group in groups.items():
-                yield situation, tuple(group)
+    return OptionTable(problem, situations, tuple(found), tuple(first))
 
 
 def search_group(
@@ -141,41 +104,42 @@ def search_group(
     stopped: Callable[[], bool] = lambda: False,
 ) -> Searched:
     """The best option of some families, best first."""
-    floors, places = _floors(problem, layer, group)
     best: CostedOption | None = None
-    for seen, (floor, (family, *place)) in enumerate(zip(floors.tolist(), places.tolist(), strict=True)):
-        rank = tuple(floor)
+    seen = 0
+    for rank, family, place in _bounded(problem, layer, group):
         if best is not None and best.rank <= rank:
-            return Searched(best, seen, None)
-        if (best is not None or group[0].is_resident) and stopped():
+            break
+        if (best is not None or family.is_resident) and stopped():
             return Searched(best, seen, rank)
-        option = costed(problem, layer, group[family].mapping(*place))
+        seen += 1
+        option = costed(problem, layer, family.mapping(*place))
         if option is not None and (best is None or option.rank < best.rank):
             best = option
-    return Searched(best, len(floors), None)
+    return Searched(best, seen, None)
 
 
-def _floors(
+def _bounded(
     problem: PartitionProblem, layer: TraceLayer, group: tuple[Family, ...]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds of the rank of every tile that may fit, and its family and place in it, in the order of the bounds."""
+) -> Iterator[tuple[Rank, Family, tuple[int, int, int, int]]]:
+    """Every tile that may fit: the bound of its rank, its family and its place in it, in the order of the bounds."""
     ranks, places = [], []
     for number, family in enumerate(group):
         floor = family_floor(problem, layer, family)
         at = np.nonzero(floor.fits)
         cycles, moved = floor.cycles[at], floor.dram_bytes[at]
-        ranks.append(np.stack((_values(problem, layer, cycles, moved), cycles, moved), -1))
-        places.append(np.stack((np.full(len(cycles), number), *at), -1))
-    if not ranks:
-        return np.zeros((0, 3), np.int64), np.zeros((0, 5), np.int64)
-    rank, place = np.concatenate(ranks), np.concatenate(places)
-    order = np.lexsort((*place.T[::-1], rank[:, 2], rank[:, 1], rank[:, 0]))
-    return rank[order], place[order]
+        ranks.append(np.stack((_values(problem, layer, cycles, moved), cycles, moved)))
+        places.append(np.stack((np.full(len(cycles), number), *at)))
+    rank, place = np.concatenate(ranks, axis=1), np.concatenate(places, axis=1)
+    order = np.lexsort((*place[::-1], *rank[::-1]))
+    for start in range(0, len(order), AT_ONCE):
+        some = order[start : start + AT_ONCE]
+        for bounds, places_ in zip(rank[:, some].T.tolist(), place[:, some].T.tolist(), strict=True):
+            value, cycles_, moved_ = bounds
+            number, row, column, in_channel, out_channel = places_
+            yield (value, cycles_, moved_), group[number], (row, column, in_channel, out_channel)
 
 
-def _values(
-    problem: PartitionProblem, layer: TraceLayer, cycles: np.ndarray, moved: np.ndarray
-) -> np.ndarray:
+def _values(problem: PartitionProblem, layer: TraceLayer, cycles: Numbers, moved: Numbers) -> Numbers:
     """Bounds of the objective."""
     if problem.objective == "latency":
         return cycles

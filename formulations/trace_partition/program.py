@@ -13,7 +13,8 @@ from ortools.sat.python import cp_model
 
 from mapper.formulations.formulation import Formulation, family, index_set, objective, variables
 from mapper.formulations.trace_partition.option_cost import CostedOption
-from mapper.formulations.trace_partition.option_table import OptionTable, Situation
+from mapper.formulations.trace_partition.option_table import OptionTable
+from mapper.formulations.trace_partition.situation import Situation
 from mapper.models.trace_partition.mapping import Partition
 
 
@@ -51,7 +52,7 @@ class PartitionProgram(Formulation):
     def decisions(self) -> int:
         """Decisions of the layers: mode, loop order, splits over units and over clusters, and rows, columns, summed
         and output channels of the tile, of sizes that differ in the number of tiles or fill what works at once."""
-        return sum(self.of.sizes)
+        return self.of.size
 
     @index_set(r"O_l = \{\operatorname{arg\,min} \{C(p) : p \in P_l(\sigma)\} : \sigma \in S_l\}")
     def best_options(self) -> int:
@@ -60,10 +61,11 @@ class PartitionProgram(Formulation):
         overlap in steps, as the model counts it."""
         return sum(map(len, self.options))
 
-    @index_set(r"R = \{l : \text{only layer } l + 1 \text{ reads the output of } l\}")
-    def linked_layers(self) -> int:
-        """Layers whose output may stay in Buf for the next."""
-        return sum(self.of.linked)
+    @index_set(r"A = \{(l, \sigma, \sigma') : \sigma \sim \sigma'\}")
+    def agreements(self) -> int:
+        """Pairs of situations of a layer and the next in which each unit holds behind the one just what it needs
+        before the other: nothing, or the same part of a tensor that the next layer alone reads."""
+        return sum(map(len, self.of.situations.agreed))
 
     @variables(r"x_{l,o} \in \{0, 1\}")
     def chosen(self) -> None:
@@ -83,8 +85,7 @@ class PartitionProgram(Formulation):
     def residency(self) -> None:
         """What stays behind a layer stays before the next, and lies in its units as that needs it; nothing stays
         before a layer that did not stay behind the one in front of it."""
-        for before, (one, other) in enumerate(zip(self.x, self.x[1:], strict=False)):
-            agreed = {(a, b) for a in one for b in other if self.of.agree(before, a, b)}
+        for agreed, one, other in zip(self.of.situations.agreed, self.x, self.x[1:], strict=True):
             for a, literal in one.items():
                 self.model.add_bool_or([~literal, *(other[b] for b in other if (a, b) in agreed)])
             for b, literal in other.items():

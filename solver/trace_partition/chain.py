@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mapper.formulations.trace_partition.option_cost import Rank
-from mapper.formulations.trace_partition.option_table import OptionTable, Searched, Situation
+from mapper.formulations.trace_partition.option_table import OptionTable, Searched
+from mapper.formulations.trace_partition.situation import Situation
 
 Path = tuple[Rank, tuple[Situation, ...]]
 
@@ -20,11 +21,8 @@ def first_in_rank(table: OptionTable, weight: Callable[[Searched], Rank | None])
             own = weight(found)
             if own is None:
                 continue
-            ways = [
-                path
-                for before, path in ends.items()
-                if before is None or table.agree(at - 1, before, situation)
-            ]
+            agreed = table.situations.agreed[at - 1] if at else frozenset()
+            ways = [path for before, path in ends.items() if before is None or (before, situation) in agreed]
             if ways:
                 rank, way = min(ways, key=lambda path: path[0])
                 total = (rank[0] + own[0], rank[1] + own[1], rank[2] + own[2])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mapper.formulations.trace_partition.option_cost import in_unit
 from mapper.formulations.trace_partition.option_table import OptionTable, Searched
 from mapper.formulations.trace_partition.problem import PartitionProblem
+from mapper.formulations.trace_partition.situation import Situation
 from mapper.models.trace_partition.cost import evaluate
 from mapper.models.trace_partition.mapping import Partition
 from mapper.solver.certificate import Stop
@@ -42,9 +43,9 @@ def _floor(searched: Searched) -> tuple[int, int, int] | None:
     return searched.floor
 
 
-def partition_of(table: OptionTable, situations: tuple[object, ...]) -> Partition:
+def partition_of(table: OptionTable, situations: tuple[Situation, ...]) -> Partition:
     """The best options of the layers' situations."""
-    best = [layer[at].best for layer, at in zip(table.layers, situations, strict=True)]  # type: ignore[index]
+    best = [layer[at].best for layer, at in zip(table.layers, situations, strict=True)]
     return Partition(tuple(option.mapping for option in best if option is not None))
 
 
