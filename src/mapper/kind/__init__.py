@@ -14,8 +14,8 @@ from mapper.workloads.document import InputError
 
 @dataclass(frozen=True)
 class Entry:
-    """A kind before its module is imported: its name and objectives (the default first), the schema of its machines, and
-    where the value is. Listing names must not wait for formulations and searches."""
+    """A kind before its module is imported: its name and objectives (the default first), the schema of its machines,
+    and where the value is. Listing names must not wait for formulations and searches."""
 
     name: str
     schema: str

@@ -169,7 +169,8 @@ class Kind(ABC):
         return (part,)
 
     def gather(self, problem: Any, name: str, mappings: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """The fields of a part's mapping from a document's (by the names that ``spread`` gives), None if it has none."""
+        """The fields of a part's mapping from a document's (by the names that ``spread`` gives), None if it has
+        none."""
         found: Mapping[str, Any] | None = mappings.get(name)
         return found
 

@@ -46,7 +46,9 @@ class TracePartition(Kind):
     ) -> tuple[PosedPart, ...]:
         network = trace_network(value)
         if not network.traced:
-            raise InputError(value.name[:60], "", "has no layer that the accelerator runs; give a convolution")
+            raise InputError(
+                value.name[:60], "", "has no layer that the accelerator runs; give a convolution"
+            )
         configuration, pins = read_fix(options.fix, network, machine)
         problem = PartitionProblem(network, machine, configuration, cast(Objective, objective), pins)
         return (PosedPart(value.name, value.name, problem, 0, workload=value),)
