@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from mapper.arch.snowflake import SnowflakeMachine
-from mapper.formulations.trace_partition.problem import PartitionProblem
+from mapper.formulations.trace_partition.problem import MOST_STEPS, PartitionProblem
 from mapper.models.trace_partition.cost import layer_cost
+from mapper.models.trace_partition.loop_length import LONGEST_LOOP, longest_loop, small_window
 from mapper.models.trace_partition.mapping import LayerMapping
 from mapper.models.trace_partition.partition_cost import Cost
 from mapper.models.trace_partition.plan import plan_layer
@@ -55,13 +56,19 @@ def in_unit(problem: PartitionProblem, value: int) -> int | float:
 
 
 def costed(problem: PartitionProblem, layer: TraceLayer, mapping: LayerMapping) -> CostedOption | None:
-    """The decisions with their cost by the model; None if a buffer is too small for them."""
+    """The decisions with their cost by the model; None if a buffer is too small for them, a bank for their loops, or if
+    they have too many steps."""
     sharing, machine = problem.configuration.sharing, problem.machine
-    plan = plan_layer(layer, mapping, machine, sharing)
-    if plan.unit_words > machine.unit_words or plan.vmac_words > machine.vmac_words:
+    # Edges may leave the first cluster, whose part is the largest, with fewer words than others.
+    plans = [plan_layer(layer, mapping, machine, sharing, cluster) for cluster in range(sharing)]
+    unit_words = max(plan.unit_words for plan in plans)
+    vmac_words = max(plan.vmac_words for plan in plans)
+    if unit_words > machine.unit_words or vmac_words > machine.vmac_words or plans[0].count > MOST_STEPS:
+        return None
+    if not small_window(layer) and max(map(longest_loop, plans)) > LONGEST_LOOP:
         return None
     cost = layer_cost(layer, mapping, machine, problem.configuration)
-    return CostedOption(mapping, rank_of(problem, cost), plan.unit_words, plan.vmac_words)
+    return CostedOption(mapping, rank_of(problem, cost), unit_words, vmac_words)
 
 
 def nameless(layer: TraceLayer) -> TraceLayer:

@@ -11,13 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from mapper.arch.snowflake import BANK_INSTRUCTIONS
 from mapper.formulations.trace_partition import staying
-from mapper.formulations.trace_partition.problem import PartitionProblem
+from mapper.formulations.trace_partition.problem import MOST_STEPS, PartitionProblem
 from mapper.formulations.trace_partition.storage import edge_windows, portion, tiles, unit_words, vmac_words
 from mapper.formulations.verdict import BrokenRule
 from mapper.models.trace_partition.cost import evaluate
-from mapper.models.trace_partition.loop_nest import loop_nest
+from mapper.models.trace_partition.loop_length import LONGEST_LOOP, longest_loop, small_window
 from mapper.models.trace_partition.mapping import LayerMapping, Partition
 from mapper.models.trace_partition.partition_cost import PartitionCost
 from mapper.models.trace_partition.plan import plan_layer
@@ -40,14 +39,6 @@ WEIGHTS = "weights fit each vMAC's WBuf"
 BANKED = "a loop fits a bank of instructions"
 PINNED = "pinned decisions are kept"
 STEPS = "steps are those that the decisions imply"
-
-MOST_STEPS = 1 << 20
-"""Steps of a layer; the code of each stands in memory by itself."""
-SMALL_WINDOW = 128
-"""Positions of windows whose loops surely fit a bank: no position takes more than three instructions, all else less
-than a hundred."""
-LONGEST_LOOP = BANK_INSTRUCTIONS - 3
-"""A bank begins with the load of the next (two instructions) and ends with the wait for it."""
 
 
 @dataclass(frozen=True)
@@ -126,21 +117,11 @@ def _stored(problem: PartitionProblem, layer: TraceLayer, mapping: LayerMapping)
     weights = max(vmac_words(layer, mapping, sharing, cluster) for cluster in clusters)
     if weights > machine.vmac_words:
         yield BrokenRule(WEIGHTS, layer.name, weights - machine.vmac_words)
-    if layer.kernel[0] * layer.kernel[1] > SMALL_WINDOW:
-        longest = _longest_loop(problem, layer, mapping)
+    if not small_window(layer):
+        plans = (plan_layer(layer, mapping, machine, sharing, cluster) for cluster in clusters)
+        longest = max(map(longest_loop, plans))
         if longest > LONGEST_LOOP:
             yield BrokenRule(BANKED, layer.name, longest - LONGEST_LOOP)
-
-
-def _longest_loop(problem: PartitionProblem, layer: TraceLayer, mapping: LayerMapping) -> int:
-    """Instructions of the longest loop of any cluster."""
-    sharing, longest = problem.configuration.sharing, 0
-    for cluster in range(sharing):
-        plan = plan_layer(layer, mapping, problem.machine, sharing, cluster)
-        for step in {one.compute for one in plan.classes()}:
-            for made in plan.compute(step):
-                longest = max(longest, *map(len, loop_nest(made).segments))
-    return longest
 
 
 def _kept(problem: PartitionProblem, partition: Partition) -> Iterator[BrokenRule]:

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from mapper.arch.snowflake import SnowflakeMachine, snowflake_from_document, snowflake_preset
 from mapper.formulations.trace_partition import referee
-from mapper.formulations.trace_partition.problem import PartitionProblem, Pin
+from mapper.formulations.trace_partition.problem import MOST_STEPS, PartitionProblem, Pin
 from mapper.formulations.trace_partition.referee import Verdict, verify
 from mapper.models.trace_partition.configuration import Configuration
+from mapper.models.trace_partition.loop_length import LONGEST_LOOP, longest_loop, small_window
 from mapper.models.trace_partition.mapping import LayerMapping, Partition, Tile
 from mapper.models.trace_partition.plan import plan_layer
 from mapper.models.trace_partition.step_document import step_entries
@@ -170,13 +171,12 @@ def test_loops_of_small_windows_fit_a_bank(kernel: tuple[int, int], work: Work) 
     view, made = TensorView("x", down, across, 5, 5), TensorView("y", 3, 3, 5, 5)
     layer = TraceLayer("one", "one", "Any", work, view, made, made, kernel=kernel, dilation=(2, 2))
     layer = layer if work == "convolution" else replace(layer, residual=None)
-    alone = TraceNetwork("alone", (layer,), (("x", 1), ("y", 45)), (("x", view),), (("y", made),))
-    problem = PartitionProblem(alone, machine(), ALONE)
+    assert small_window(layer)
     for rows, columns, inputs in ((3, 3, 2), (1, 3, 5), (3, 1, 1)):
         for mode in ("coop", "indp") if work == "convolution" else ("indp",):
             inputs = inputs if work == "convolution" else 1
             mapping = LayerMapping(mode, Tile(rows, columns, inputs, 5), "maps_stationary", "out_channels")
-            assert referee._longest_loop(problem, layer, mapping) <= referee.LONGEST_LOOP
+            assert longest_loop(plan_layer(layer, mapping, machine())) <= LONGEST_LOOP
 
 
 def test_a_layer_of_too_many_steps_is_not_listed() -> None:
@@ -184,7 +184,7 @@ def test_a_layer_of_too_many_steps_is_not_listed() -> None:
     layer = TraceLayer("conv1", "n1", "Conv", "convolution", view, made)
     large = TraceNetwork("large", (layer,), (("x", 1 << 21), ("y", 1 << 21)), (("x", view),), (("y", made),))
     verdict = judged(LayerMapping("coop", Tile(1, 1, 1, 1), "maps_stationary", "rows"), of=large)
-    assert broken(verdict) == [(referee.COUNTED, "conv1", 512 * 512 * 64 - referee.MOST_STEPS)]
+    assert broken(verdict) == [(referee.COUNTED, "conv1", 512 * 512 * 64 - MOST_STEPS)]
     assert verdict.cost is None
 
 
