@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -13,12 +14,15 @@ from hypothesis import strategies as st
 
 from mapper.arch.snowflake import SnowflakeMachine
 from mapper.arch.source import load_machine
+from mapper.models.trace_partition.instruction import Instruction, Operation
+from mapper.models.trace_partition.mnemonic import mnemonic_of, written
 from mapper.models.trace_partition.program import HostCall, Program
 from mapper.models.trace_partition.program_file import relocated
 from mapper.models.trace_partition.trace_layer import TensorView
 from mapper.sim.trace_partition.functional import Execution, run
 from mapper.sim.trace_partition.memory import Memory
 from mapper.workloads.document import InputError
+from tests.models.snowflake_instruction import instructions
 from tests.models.snowflake_program import (
     CODE,
     INPUT,
@@ -304,6 +308,26 @@ def test_chains_of_macs_are_sums_modulo_2_to_the_32(
     words, _ = executed(program_of(code + store(2, 0, 300, 2 * count) + "HALT 0"), image)
     found = np.array(words[: 2 * count], np.int16).view("<i4")
     assert found.tolist() == (sums[:count] % (1 << 32)).astype(np.uint32).view(np.int32).tolist()
+
+
+_NUMBERS = st.sampled_from((0, 1, 15, 64, 65, 300, 1024, 16384, 32760, 65535)) | st.integers(0, 2**32 - 1)
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(st.lists(_NUMBERS, min_size=8, max_size=8), st.lists(instructions(), max_size=40))
+def test_whatever_instructions_do_the_run_ends_or_is_refused(
+    registers: list[int], body: list[Instruction]
+) -> None:
+    code = "".join(address(f"r{register}", number) for register, number in enumerate(registers, 1))
+    for instruction in body:
+        fields = {field: getattr(instruction, field) % 9 for field in mnemonic_of(instruction).registers}
+        small = min(instruction.immediate, 9) if instruction.operation is not Operation.MOVI else 300
+        code += (
+            written(replace(instruction, immediate=small if instruction.immediate else 0, **fields)) + "\n"
+        )
+    image = {(0, "x"): np.zeros((1, 1, TENSOR_WORDS), np.int16)}
+    with suppress(InputError):
+        run(program_of(code + "HALT 0"), MACHINE, image, _no_host, budget=1 << 16)
 
 
 @pytest.mark.parametrize("base", [1, 4096, 0x1FFFF, 100_000_000])
