@@ -85,7 +85,7 @@ class PartitionProgram(Formulation):
     def residency(self) -> None:
         """What stays behind a layer stays before the next, and lies in its units as that needs it; nothing stays
         before a layer that did not stay behind the one in front of it."""
-        for agreed, one, other in zip(self.of.situations.agreed, self.x, self.x[1:], strict=True):
+        for agreed, one, other in zip(self.of.situations.agreed, self.x[:-1], self.x[1:], strict=True):
             for a, literal in one.items():
                 self.model.add_bool_or([~literal, *(other[b] for b in other if (a, b) in agreed)])
             for b, literal in other.items():
