@@ -111,6 +111,14 @@ class LayerTiling:
 
         return tiles(0), tiles(self.outs - 1)
 
+    @property
+    def padding_misfit(self) -> str | None:
+        """Why some windows have no result, or None: a maximum needs a position inside the map."""
+        kept = (part for tiling in (self.rows, self.columns) for tile in tiling.tiles for part in tile.ranges)
+        if self.layer.work == "max" and any(part.begin >= part.end for part in kept):
+            return "a maximum is taken over padding alone"
+        return None
+
     @cached_property
     def point_words(self) -> int:
         """Most points (rows times columns) that a unit computes in a step."""

@@ -301,7 +301,7 @@ def plan_layer(
     wrong = misfit(layer, mapping, sharing)
     if wrong is None:
         tiling = layer_tiling(layer, mapping, sharing, cluster)
-        wrong = None if tiling.share.empty else resident_misfit(tiling)
+        wrong = None if tiling.share.empty else resident_misfit(tiling) or tiling.padding_misfit
     if wrong is not None:
         raise ValueError(f"{layer.name}: {wrong}")
     return LayerPlan(tiling, machine, input_at, output_at)

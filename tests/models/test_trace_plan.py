@@ -190,6 +190,12 @@ def test_averages_over_what_lies_inside_need_units_that_share_channels() -> None
         plan_layer(layer, whole(layer, unit_split="rows"), machine())
 
 
+def test_a_maximum_over_padding_alone_is_refused() -> None:
+    layer = layer_of(work="max", pads=((1, 0), (0, 0)), output=TensorView("out", 7, 6, 4, 4))
+    with pytest.raises(ValueError, match="padding alone"):
+        plan_layer(layer, whole(layer), machine())
+
+
 def test_classes_are_few_where_steps_are_many() -> None:
     layer = layer_of(40, 40, 16, 64, 3)
     plan: LayerPlan = plan_layer(
