@@ -14,7 +14,7 @@ from mapper.codegen.trace_partition.memory import MemoryPlan
 from mapper.models.trace_partition.configuration import Configuration
 from mapper.models.trace_partition.mapping import LayerMapping, Partition
 from mapper.models.trace_partition.packing import packed
-from mapper.models.trace_partition.plan import plan_layer
+from mapper.models.trace_partition.plan import LayerPlan, plan_layer
 from mapper.models.trace_partition.program import HostCall, Program, Words
 from mapper.models.trace_partition.quantisation import LayerData
 from mapper.models.trace_partition.residency import ResidentPlace, resident_places
@@ -36,7 +36,7 @@ def compile_program(
     of their own.
 
     Raises: InputError if the memory does not hold the network or a loop does not fit a bank; ValueError if a mapping
-    is none of its layer.
+    is none of its layer or exceeds the buffers.
     """
     return _Compiler(network, partition, machine, configuration, data, calls).program()
 
@@ -118,21 +118,27 @@ class _Compiler:
 
     def _code(self, image: int, share: int, places: Mapping[str, int]) -> Iterator[LayerPieces]:
         writer, hosted = ClusterWriter(), iter(self._calls)
-        several = self._configuration.clusters > 1
-        name = ""
         for layer in self._network.layers:
             if isinstance(layer, TraceLayer):
-                name = layer.name
-                this = self._layers[name]
+                this = self._layers[layer.name]
                 plan = plan_layer(layer, this.mapping, self._machine, self._sharing, share, *this.resident)
+                self._check_buffers(layer, plan)
                 writer.layer(plan.steps(), places)
                 if self._sharing > 1:
                     writer.synchronise()
             else:
-                if several:
+                if self._configuration.clusters > 1:
                     writer.synchronise()
                 writer.call(self._number(next(hosted), image))
             yield LayerPieces(layer.name, writer.taken())
+
+    def _check_buffers(self, layer: TraceLayer, plan: LayerPlan) -> None:
+        for words, have, buffer in (
+            (plan.unit_words, self._machine.unit_words, "unit's Buf"),
+            (plan.vmac_words, self._machine.vmac_words, "vMAC's WBuf"),
+        ):
+            if words > have:
+                raise ValueError(f"{layer.name}: needs {words} words of each {buffer} of {have}")
 
     def _number(self, call: HostCall, image: int) -> int:
         return call.number + image * len(self._calls)

@@ -1,4 +1,4 @@
-"""Random small layers of every work, mappings that fit a machine, constants and images."""
+"""Random small layers of every work, chains of them, mappings that fit a machine, constants and images."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from mapper.arch.snowflake import SnowflakeMachine, snowflake_from_document, snowflake_preset
-from mapper.models.trace_partition.mapping import LayerMapping, Tile
+from mapper.models.trace_partition.configuration import Configuration
+from mapper.models.trace_partition.mapping import LayerMapping, Partition, Tile
 from mapper.models.trace_partition.plan import plan_layer
 from mapper.models.trace_partition.quantisation import LayerData
+from mapper.models.trace_partition.residency import linked, obstacle
 from mapper.models.trace_partition.share import misfit
 from mapper.models.trace_partition.trace_layer import TensorView, TraceLayer, TraceNetwork
 from mapper.models.trace_partition.window import window_classes
@@ -48,13 +50,14 @@ def random_layer(rng: random.Random, work: str | None = None) -> TraceLayer:
     pads, sizes = [], []
     for axis, given in enumerate((rows, columns)):
         span = (kernel[axis] - 1) * dilation[axis] + 1
-        begin = rng.randint(0, min(2, span - 1))
+        padded = work != "max" or dilation[axis] == 1  # a maximum over padding alone is refused
+        begin = rng.randint(0, min(2, span - 1)) if padded else 0
         spread = (given - 1) * upsample[axis] + 1
         if spread + begin < span:
             begin = 0
             given = -(-(span - 1) // upsample[axis]) + 1
             spread = (given - 1) * upsample[axis] + 1
-        end = rng.randint(0, min(2, span - 1))
+        end = rng.randint(0, min(2, span - 1)) if padded else 0
         sizes.append((given, (spread + begin + end - span) // stride[axis] + 1))
         last = (sizes[-1][1] - 1) * stride[axis] + span
         pads.append((begin, max(0, last - spread - begin)))
@@ -105,10 +108,8 @@ def random_mapping(
             rng.choice(["rows", "out_channels"]),
             rng.choice(["rows", "out_channels"]) if sharing > 1 else None,
         )
-        if misfit(layer, mapping, sharing) is None:
-            plans = [plan_layer(layer, mapping, on, sharing, cluster) for cluster in range(sharing)]
-            if all(p.unit_words <= on.unit_words and p.vmac_words <= on.vmac_words for p in plans):
-                return mapping
+        if misfit(layer, mapping, sharing) is None and _fits(layer, mapping, on, sharing):
+            return mapping
 
 
 def network_of(layer: TraceLayer) -> TraceNetwork:
@@ -148,6 +149,67 @@ def random_images(rng: random.Random, network: TraceNetwork) -> dict[str, Words]
     }
 
 
-def renamed(layer: TraceLayer, name: str) -> TraceLayer:
-    """``layer`` under another name."""
-    return replace(layer, name=name)
+def random_chain(rng: random.Random) -> TraceNetwork:
+    """Two to four small layers one after another, many of them pointwise, from tensor ``t0`` on."""
+    size, channels = (rng.randint(1, 9), rng.randint(1, 9)), rng.choice([3, 16, 20, 64, 70])
+    view = TensorView("t0", *size, channels, channels)
+    views, layers = [view], list[TraceLayer]()
+    for number in range(1, rng.randint(3, 5)):
+        work = rng.choice(["convolution", "convolution", "lane", "max"])
+        pointwise = rng.random() < 0.6 or min(view.height, view.width) < 3
+        kernel, pad = ((1, 1), 0) if pointwise else ((3, 3), 1)
+        stride = (1, 1) if pointwise else rng.choice([(1, 1), (2, 2)])
+        if work == "convolution" and pointwise and rng.random() < 0.2:
+            view = replace(view, height=view.height * view.width, width=1)
+        given = (view.height, view.width)
+        made = [(given[axis] + 2 * pad - kernel[axis]) // stride[axis] + 1 for axis in range(2)]
+        ends = [(made[axis] - 1) * stride[axis] + kernel[axis] - given[axis] - pad for axis in range(2)]
+        channels = rng.choice([4, 16, 24, 40, 64]) if work == "convolution" else view.channels
+        output = TensorView(f"t{number}", made[0], made[1], channels, channels)
+        layers.append(
+            TraceLayer(
+                f"layer{number}",
+                f"n{number}",
+                "Op",
+                work,  # type: ignore[arg-type]
+                view,
+                output,
+                kernel=kernel,
+                stride=stride,
+                pads=((pad, max(0, ends[0])), (pad, max(0, ends[1]))),
+                relu=rng.random() < 0.5,
+            )
+        )
+        view = output
+        views.append(view)
+    tensors = tuple((view.tensor, view.height * view.width * view.pitch) for view in views)
+    return TraceNetwork("chain", tuple(layers), tensors, (("t0", layers[0].input),), ((view.tensor, view),))
+
+
+def random_partition(
+    rng: random.Random, network: TraceNetwork, on: SnowflakeMachine, configuration: Configuration
+) -> Partition:
+    """Mappings of a chain that favour maps that stay in Buf, and let stay what can."""
+    sharing, split = configuration.sharing, rng.choice(["rows", "out_channels"])
+    mappings = [random_mapping(rng, layer, on, sharing) for layer in network.traced]
+    for place, layer in enumerate(network.traced):
+        whole = replace(
+            mappings[place],
+            unit_split=split,  # type: ignore[arg-type]
+            cluster_split=split if sharing > 1 else None,  # type: ignore[arg-type]
+            tile=Tile(layer.rows, layer.columns, layer.group_inputs, layer.group_outputs),
+        )
+        if rng.random() < 0.8 and _fits(layer, whole, on, sharing):
+            mappings[place] = whole
+    for place, link in enumerate(linked(network)[:-1]):
+        first, second = network.traced[place : place + 2]
+        before, after = mappings[place : place + 2]
+        if link and obstacle(first, before, second, after, sharing) is None:
+            mappings[place] = replace(before, output_resident=True)
+            mappings[place + 1] = replace(after, input_resident=True)
+    return Partition(tuple(mappings))
+
+
+def _fits(layer: TraceLayer, mapping: LayerMapping, on: SnowflakeMachine, sharing: int) -> bool:
+    plans = [plan_layer(layer, mapping, on, sharing, cluster) for cluster in range(sharing)]
+    return all(plan.unit_words <= on.unit_words and plan.vmac_words <= on.vmac_words for plan in plans)

@@ -30,10 +30,12 @@ from tests.codegen.random_trace_layer import (
     Words,
     machine,
     network_of,
+    random_chain,
     random_data,
     random_images,
     random_layer,
     random_mapping,
+    random_partition,
 )
 
 ONE, SHARED, TWO_IMAGES = Configuration(1, 1, 1), Configuration(1, 1, 2), Configuration(1, 2, 2)
@@ -87,6 +89,21 @@ def test_code_waits_for_all_that_it_reads(seed: int) -> None:
     mapping = random_mapping(rng, layer, on, configuration.sharing)
     data = {layer.name: random_data(rng, layer)}
     program = compile_program(network_of(layer), Partition((mapping,)), on, configuration, data, ())
+    assert simulate_cycles(program, on).hazards == ()
+
+
+@pytest.mark.parametrize("configuration", [ONE, SHARED], ids=lambda one: str(one.name))
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(seed=st.integers(0, 1 << 32))
+def test_chains_equal_the_reference_where_maps_stay_in_buf_or_not(
+    configuration: Configuration, seed: int
+) -> None:
+    rng = random.Random(seed)
+    network = random_chain(rng)
+    on = machine(configuration.clusters)
+    partition = random_partition(rng, network, on, configuration)
+    data = {layer.name: random_data(rng, layer) for layer in network.traced}
+    program = _agree(network, partition, configuration, data, [random_images(rng, network)])
     assert simulate_cycles(program, on).hazards == ()
 
 
@@ -200,6 +217,13 @@ def test_the_host_is_called_between_layers(configuration: Configuration) -> None
         name = "h" if configuration.images == 1 else f"{number}/h"
         np.testing.assert_array_equal(left.memory[name], -meant)
     assert simulate_cycles(program, on).hazards == ()
+
+
+def test_a_tile_that_exceeds_the_buffers_is_refused() -> None:
+    network = _chain(80, 64, 64)
+    data, _ = _filled(network)
+    with pytest.raises(ValueError, match=r"conv1: needs \d+ words of each unit's Buf of 32768"):
+        compile_program(network, Partition((_whole(network.traced[0]),)), machine(), ONE, data, ())
 
 
 def test_a_memory_that_is_too_small_is_an_error_that_names_it() -> None:
