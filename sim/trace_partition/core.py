@@ -25,8 +25,9 @@ HALTED, HOST, SYNCHRONISED, CODE_LOAD, PAUSED = 0, -1, -2, -3, -4
 PLACE, HERE, BANK, LOADED, SLOTS, TARGET, EXTENT, MODE, FUEL = range(9)
 """Scalars of a cluster: next place, place of the instruction that was run last, banks left behind, whether the other
 bank is loaded, delay slots to come, where they lead, extent, mode of the last MAC, and lines of 16 words that may still
-be moved or multiplied (an instruction counts one more)."""
+be moved or multiplied (an instruction counts one more, a vector instruction four)."""
 SCALARS = 9
+VECTOR_WORK = 4
 BANK_PLACES = _BANK
 HALT, MOVI, ADD, ADDI, BNE, BLT, SYNC, LD, TMOV, VMOV, MAC, MAX = (
     int(operation) for operation in instruction.Operation if operation is not instruction.Operation.WAIT
@@ -82,7 +83,7 @@ def _run(
         immediate = word & (1 << IMMEDIATE_BITS) - 1
         immediate -= immediate >> IMMEDIATE_BITS - 1 << IMMEDIATE_BITS
         counts[operation] += 1
-        scalars[FUEL] -= 1
+        scalars[FUEL] -= VECTOR_WORK if operation in (VMOV, MAC, MAX) else 1
         fault = 0
         if operation == MAC:
             mode = flags & 3

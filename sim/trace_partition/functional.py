@@ -23,9 +23,9 @@ from mapper.sim.trace_partition.memory import INSTRUCTION_WORDS, Memory
 from mapper.sim.trace_partition.vector import FAULTS
 from mapper.workloads.document import InputError
 
-BUDGET = 1 << 30
-"""What one run may do, over all clusters: instructions run and loaded, lines of 16 words moved or multiplied, and what
-the host does, by `HOST_WORK` and its elements. This is 2^38 products; VGG19 takes less than 2^35."""
+BUDGET = 1 << 29
+"""What one run may do for each cluster: instructions run and loaded, lines of 16 words moved or multiplied (`core`
+counts them), and what the host does, by `HOST_WORK` and its elements. VGG19 takes a quarter of it."""
 HOST_WORK = 1 << 14
 SLICE = 1 << 22
 """The same between two looks at what else the process shall do."""
@@ -61,12 +61,16 @@ def run(
     [height][width][channels]. ``host`` is called at each ``HALT n`` with the program's call n.
 
     Raises: InputError if inputs do not fit, if an instruction does what the machine cannot (naming cluster, bank, place
-    and instruction), if clusters wait for one that has stopped, or if ``budget`` is spent.
+    and instruction), if clusters wait for one that has stopped, or if ``budget`` (for each cluster) is spent.
     """
     memory = Memory(program, machine)
     _place_images(program, memory, images)
+    if len(program.clusters) > machine.clusters:
+        remedy = f"needs {len(program.clusters)} clusters; {machine.name} has {machine.clusters}: take a larger one"
+        raise InputError(f"program {program.name}", "clusters", remedy)
     calls = {call.number: call for call in program.calls}
     clusters = [_Cluster(program, number, machine, memory) for number in range(len(program.clusters))]
+    budget *= len(clusters)
     running = list(clusters)
     while running:
         waiting: list[_Cluster] = []

@@ -397,6 +397,11 @@ def test_no_view_leads_out_of_its_tensor(shown: TensorView) -> None:
         Memory(program_of("HALT 0"), MACHINE).view(shown)
 
 
+def test_a_program_for_more_clusters_is_refused() -> None:
+    with pytest.raises(InputError, match="needs 3 clusters; snowflake-2cc has 2"):
+        executed(program_of("HALT 0", "HALT 0", "HALT 0"))
+
+
 def test_a_program_larger_than_the_memory_is_refused() -> None:
     program = replace(program_of("HALT 0"), words=1 << 30)
     with pytest.raises(InputError, match="ends beyond the memory"):
