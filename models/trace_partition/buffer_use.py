@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mapper.arch.snowflake import LANES, UNITS, VMACS
-from mapper.models.trace_partition.step import ComputeObject, Transfer
+from mapper.models.trace_partition.step import ComputeObject
 
 
 def object_words(o: ComputeObject) -> int:
@@ -20,8 +20,3 @@ def object_words(o: ComputeObject) -> int:
     if o.initial is not None:
         words += points * o.extent * (2 if o.initial_wide else 1)
     return UNITS * words
-
-
-def transfer_words(transfer: Transfer) -> int:
-    """Words that a transfer writes in the buffers, or reads from one: those that go to all units four times."""
-    return transfer.count * transfer.words * (UNITS if transfer.units == "all" else 1)

@@ -12,18 +12,18 @@ from mapper.models.trace_partition.step import ComputeObject
 
 _VECTOR = ("bias", "initial", "trace")
 _ENDS = ("end 2", "end 1", "end 0")
-_LASTING = "weights"
 
 
 @dataclass(frozen=True)
 class ObjectCode:
-    """Scalar instructions at their places: before the object, before VMOV.BIAS, before the initial VMOV, before each
-    trace's instruction, after a point, after a row, after a block; ``static``: all instructions in memory.
-
-    ``prologue`` takes it that addresses of weights, lengths and the extent are in registers from the object before.
+    """Scalar instructions at their places: before VMOV.BIAS, before the initial VMOV, before each trace's instruction,
+    after a point, after a row, after a block; ``static``: all instructions in memory. Not among them is what brings
+    numbers into registers before the object: ``owned`` that its loops change, and ``held``, that other objects may use
+    as well, each counted from the object's address of that name (none: from 0).
     """
 
-    prologue: int
+    owned: int
+    held: tuple[tuple[str, int], ...]
     before_bias: int
     before_initial: int
     before_trace: tuple[int, ...]
@@ -36,7 +36,6 @@ class ObjectCode:
 def object_code(o: ComputeObject) -> ObjectCode:
     """The instructions of ``o``."""
     nest = loop_nest(o)
-    registers = sum(not pointer.name.startswith(_LASTING) for pointer in nest.pointers)
     before: dict[tuple[str, int], int] = {}
     after = dict.fromkeys(_ENDS, 0)
     waiting, loop, slots = 0, "", 0
@@ -53,16 +52,32 @@ def object_code(o: ComputeObject) -> ObjectCode:
         if slots == 0 and loop:
             after[loop] += waiting
             loop, waiting = "", 0
+    changed = {symbol.pointer for symbol in _unrolled(nest) if symbol.kind in ("add", "set")}
     return ObjectCode(
-        registers,
+        len(changed),
+        _held(o, nest, changed),
         before.get(("bias", 0), 0),
         before.get(("initial", 0), 0),
         tuple(before["trace", number] for number in range(len(o.traces))),
         after["end 2"],
         after["end 1"],
         after["end 0"],
-        registers + nest.instructions,
+        nest.instructions,
     )
+
+
+def _held(o: ComputeObject, nest: LoopNest, changed: set[str]) -> tuple[tuple[str, int], ...]:
+    """What the instructions read in registers that they do not change."""
+    compared = {
+        symbol.end: symbol.pointer for symbol in _unrolled(nest) if symbol.kind == "branch" and symbol.end
+    }
+    found = dict.fromkeys([("", o.extent), *(("", trace.length) for trace in o.traces)])
+    for pointer in nest.pointers:
+        if pointer.name not in changed:
+            base = compared.get(pointer.name, pointer.name).split()[0]
+            start = getattr(o, base, None)
+            found[(base, pointer.start - start) if start is not None else ("", pointer.start)] = None
+    return tuple(found)
 
 
 def _unrolled(nest: LoopNest) -> Iterator[Symbol]:

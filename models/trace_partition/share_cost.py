@@ -1,23 +1,24 @@
-"""What one cluster does for a layer: each class of loads, computation and stores is costed once, then the steps run one
-after another (004, section 4)."""
+"""What one cluster does for a layer: each class of loads, computation and stores is costed once, then the steps run
+one after another (004, section 4)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from mapper.arch.snowflake import INSTRUCTION_BYTES, WORD_BYTES, SnowflakeMachine
-from mapper.models.trace_partition.buffer_use import object_words, transfer_words
+from mapper.arch.snowflake import INSTRUCTION_BYTES, SnowflakeMachine
+from mapper.models.trace_partition.buffer_use import object_words
 from mapper.models.trace_partition.partition_cost import OPERANDS
 from mapper.models.trace_partition.plan import LayerPlan, LoadClass, StepClass
-from mapper.models.trace_partition.step import Transfer
-from mapper.models.trace_partition.step_time import StepTime, step_time
+from mapper.models.trace_partition.register_use import Need, object_need, register_loads, transfer_need
+from mapper.models.trace_partition.step import ComputeObject, Transfer
+from mapper.models.trace_partition.step_time import StepTime, Table, step_time
 from mapper.models.trace_partition.timing import step_timing
-from mapper.models.trace_partition.transfer_size import transfer_time
+from mapper.models.trace_partition.transfer_size import LOOP_TURN, TransferGroup, transfer_groups
 
-STEP_INSTRUCTIONS = 3
-"""WAIT for the loads, for the buffer of results, for the vector unit."""
 LAYER_INSTRUCTIONS = 1
 """WAIT for the stores."""
 _FINEST = 1 << 20
@@ -36,19 +37,6 @@ class ShareCost:
     steps: int
 
 
-@dataclass(frozen=True)
-class _StepCost:
-    """A class of steps: rows of the tables of loads, computation and stores (-1: none), and what a step of it adds up
-    to."""
-
-    loads: int
-    compute: int
-    store: int
-    moved: dict[str, int]
-    buffer_words: int
-    instructions: int
-
-
 def share_cost(plan: LayerPlan, machine: SnowflakeMachine, contending: int) -> ShareCost:
     """The cost of the steps of ``plan`` where ``contending`` clusters have equal shares of the bandwidth."""
     byte_time, scale = byte_fraction(machine, contending)
@@ -56,29 +44,30 @@ def share_cost(plan: LayerPlan, machine: SnowflakeMachine, contending: int) -> S
     number: dict[StepClass, int] = {}
     which = np.array([number.setdefault(step, len(number)) for step in classes], dtype=np.int64)
     often = np.bincount(which, minlength=len(number)).tolist()
-    costing = _Costing(plan, machine, byte_time, scale)
-    costs = [costing.step(step) for step in number]
-    table = [(cost.loads, cost.compute, cost.store, -1, cost.instructions) for cost in costs]
-    steps = np.array(table, dtype=np.int64).reshape(-1, 5)[which]
+    tables = _Tables(plan, machine, byte_time, scale)
+    costs = [tables.step(step) for step in number]
+    rows = [(cost.loads, cost.compute, cost.store, -1, cost.instructions) for cost in costs]
+    steps = _table(rows, 5)[which]
     _alternate(steps, plan)
     time = step_time(
-        costing.loads.array(),
-        costing.computes.array(),
-        costing.stores.array(),
+        _table(tables.loads, 5),
+        _table(tables.computes, 4),
+        _table(tables.stores, 5),
+        _table(tables.transfers, 2),
         steps,
         INSTRUCTION_BYTES * byte_time,
         scale,
         machine.timing.memory_latency,
+        machine.timing.transfer_queue,
     )
-    instructions = LAYER_INSTRUCTIONS + sum(
-        n * cost.instructions for n, cost in zip(often, costs, strict=True)
-    )
-    moved = {
-        operand: sum(n * cost.moved.get(operand, 0) for n, cost in zip(often, costs, strict=True))
-        for operand in OPERANDS
-    }
+    moved = dict.fromkeys(OPERANDS, 0)
+    words, instructions = 0, LAYER_INSTRUCTIONS
+    for times, cost in zip(often, costs, strict=True):
+        for operand, each in cost.moved:
+            moved[operand] += times * each
+        words += times * cost.buffer_words
+        instructions += times * cost.instructions
     moved["instructions"] = instructions * INSTRUCTION_BYTES
-    words = sum(n * cost.buffer_words for n, cost in zip(often, costs, strict=True))
     return ShareCost(time, moved, words, instructions, len(classes))
 
 
@@ -93,87 +82,148 @@ def byte_fraction(machine: SnowflakeMachine, contending: int) -> tuple[int, int]
     return cycles, scale
 
 
-def _alternate(steps: np.ndarray[tuple[int, int], np.dtype[np.int64]], plan: LayerPlan) -> None:
+def _table(rows: list[tuple[int, ...]], width: int) -> Table:
+    return np.array(rows, dtype=np.int64).reshape(-1, width)
+
+
+def _alternate(steps: npt.NDArray[np.int64], plan: LayerPlan) -> None:
     """Sets each storing step's buffer of results: one, or two in turn."""
     storing = np.flatnonzero(steps[:, 2] >= 0)
     two = len(storing) > 1 and plan.store(int(storing[1])).buffer == 1
     steps[storing, 3] = np.arange(len(storing)) % 2 if two else 0
 
 
-class _Rows:
-    """Equal keys share a row."""
+@dataclass(frozen=True)
+class _StepCost:
+    """A class of steps: rows of the tables of loads, computation and stores (-1: none), and what a step of it adds
+    up to."""
 
-    def __init__(self, width: int) -> None:
-        self._width = width
-        self._rows: list[tuple[int, ...]] = []
-
-    def add(self, *row: int) -> int:
-        self._rows.append(row)
-        return len(self._rows) - 1
-
-    def array(self) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
-        return np.array(self._rows, dtype=np.int64).reshape(-1, self._width)
+    loads: int
+    compute: int
+    store: int
+    moved: tuple[tuple[str, int], ...]
+    buffer_words: int
+    instructions: int
 
 
-class _Costing:
-    """The tables of loads, computation and stores, a row for each class."""
+@dataclass(frozen=True)
+class _Moved:
+    """Transfers of one class: their groups and what these need in registers, bytes by operand, words in buffers."""
+
+    groups: tuple[TransferGroup, ...]
+    needs: tuple[Need, ...]
+    moved: tuple[tuple[str, int], ...]
+    buffer_words: int
+
+
+@dataclass(frozen=True)
+class _Computed:
+    objects: tuple[ComputeObject, ...]
+    needs: tuple[Need, ...]
+    buffer_words: int
+
+
+_NOTHING = _Moved((), (), (), 0)
+
+
+class _Tables:
+    """The rows of loads, computation, stores and transfers that the steps name."""
 
     def __init__(self, plan: LayerPlan, machine: SnowflakeMachine, byte_time: int, scale: int) -> None:
         self._plan, self._machine, self._byte_time, self._scale = plan, machine, byte_time, scale
-        self.loads, self.computes, self.stores = _Rows(5), _Rows(3), _Rows(5)
-        self._loaded: dict[tuple[LoadClass, ...], tuple[int, dict[str, int], int, int]] = {}
-        self._computed: dict[int, tuple[int, int, int]] = {}
-        self._stored: dict[int, tuple[int, int, int, int]] = {}
+        self.loads: list[tuple[int, ...]] = []
+        self.computes: list[tuple[int, ...]] = []
+        self.stores: list[tuple[int, ...]] = []
+        self.transfers: list[tuple[int, ...]] = []
+        self._loaded: dict[LoadClass, _Moved] = {}
+        self._computed: dict[int, _Computed] = {}
+        self._stored: dict[int, _Moved] = {}
+        self._rows: dict[object, int] = {}
 
     def step(self, step: StepClass) -> _StepCost:
-        if step.loads not in self._loaded:
-            self._loaded[step.loads] = self._load(step.loads)
-        if step.compute not in self._computed:
-            self._computed[step.compute] = self._compute(step.compute)
-        loads, moved, loaded_words, loading = self._loaded[step.loads]
-        compute, used, computing = self._computed[step.compute]
-        store, sent, stored_words, storing = -1, 0, 0, 0
-        if step.store is not None:
-            if step.store not in self._stored:
-                self._stored[step.store] = self._store(step.store)
-            store, sent, stored_words, storing = self._stored[step.store]
+        """The cost of a step of this class."""
+        brought = [self._load(load) for load in step.loads]
+        computed = self._compute(step.compute)
+        sent = _NOTHING if step.store is None else self._store(step.store)
+        needs = [need for load in brought for need in load.needs]
+        loading, computing = len(needs), len(computed.needs)
+        registers = register_loads([*needs, *computed.needs, *sent.needs])
+        groups = [group for load in brought for group in load.groups]
+        before, between, behind = (
+            registers[:loading],
+            registers[loading : loading + computing],
+            registers[loading + computing :],
+        )
+        instructions = (
+            sum(before) + sum(behind) + sum(group.instructions for group in (*groups, *sent.groups))
+        )
+        loads = compute = store = -1
+        if groups:
+            loads = self._transfers(self.loads, ("load", step.loads, before), groups, before)
+            instructions += 2
+        timing = step_timing(computed.objects, between, self._machine.timing)
+        key = ("compute", step.compute, between)
+        if key not in self._rows:
+            self._rows[key] = len(self.computes)
+            self.computes.append((timing.cycles, timing.issue, timing.vector, timing.conflict))
+        compute = self._rows[key]
+        if sent.groups:
+            store = self._transfers(self.stores, ("store", step.store, behind), sent.groups, behind)
+            instructions += 2
         return _StepCost(
             loads,
             compute,
             store,
-            {**moved, "output": sent},
-            loaded_words + used + stored_words,
-            STEP_INSTRUCTIONS + loading + computing + storing,
+            tuple(pair for load in (*brought, sent) for pair in load.moved),
+            sum(load.buffer_words for load in brought) + computed.buffer_words + sent.buffer_words,
+            instructions + timing.instructions,
         )
 
-    def _load(self, loads: tuple[LoadClass, ...]) -> tuple[int, dict[str, int], int, int]:
-        transfers: list[Transfer] = []
-        moved: dict[str, int] = {}
-        for load in loads:
-            brought = self._plan.load(load).transfers
-            transfers += brought
-            moved[load.operand] = moved.get(load.operand, 0) + _bytes(brought)
-        if not transfers:
-            return -1, moved, 0, 0
-        row, instructions = self._transfers(self.loads, transfers)
-        return row, moved, sum(map(transfer_words, transfers)), instructions
+    def _load(self, which: LoadClass) -> _Moved:
+        found = self._loaded.get(which)
+        if found is None:
+            found = self._loaded[which] = _moved(which.operand, self._plan.load(which).transfers)
+        return found
 
-    def _store(self, which: int) -> tuple[int, int, int, int]:
-        sent = self._plan.store(which).transfers
-        row, instructions = self._transfers(self.stores, sent)
-        return row, _bytes(sent), sum(map(transfer_words, sent)), instructions
+    def _store(self, which: int) -> _Moved:
+        found = self._stored.get(which)
+        if found is None:
+            found = self._stored[which] = _moved("output", self._plan.store(which).transfers)
+        return found
 
-    def _transfers(self, rows: _Rows, transfers: list[Transfer] | tuple[Transfer, ...]) -> tuple[int, int]:
-        time = transfer_time(transfers, self._byte_time, self._scale)
-        row = rows.add(time.issue, time.alone, time.service, time.fill, len(transfers))
-        return row, time.instructions
+    def _compute(self, which: int) -> _Computed:
+        found = self._computed.get(which)
+        if found is None:
+            objects = self._plan.compute(which)
+            words = sum(map(object_words, objects))
+            found = self._computed[which] = _Computed(objects, tuple(map(object_need, objects)), words)
+        return found
 
-    def _compute(self, which: int) -> tuple[int, int, int]:
-        objects = self._plan.compute(which)
-        timing = step_timing(objects, self._machine.timing)
-        row = self.computes.add(timing.cycles, timing.vector, timing.conflict)
-        return row, sum(map(object_words, objects)), timing.instructions
+    def _transfers(
+        self,
+        rows: list[tuple[int, ...]],
+        key: object,
+        groups: Sequence[TransferGroup],
+        before: tuple[int, ...],
+    ) -> int:
+        if key in self._rows:
+            return self._rows[key]
+        first, waiting, service, fill = len(self.transfers), 0, 0, 0
+        for group, registers in zip(groups, before, strict=True):
+            filled = group.fill_cycles * self._scale
+            work = filled or self._byte_time * group.total_bytes // group.turns
+            self.transfers.append((waiting + registers, work))
+            self.transfers += [(LOOP_TURN - 1, work)] * (group.turns - 1)
+            waiting = group.instructions - 1
+            service += group.turns * work
+            fill += group.turns * filled
+        self._rows[key] = len(rows)
+        rows.append((first, len(self.transfers), waiting, service, fill))
+        return self._rows[key]
 
 
-def _bytes(transfers: list[Transfer] | tuple[Transfer, ...]) -> int:
-    return WORD_BYTES * sum(transfer.total_words for transfer in transfers)
+def _moved(operand: str, transfers: tuple[Transfer, ...]) -> _Moved:
+    groups = transfer_groups(transfers)
+    moved = sum(group.total_bytes for group in groups)
+    words = sum(group.buffer_words for group in groups)
+    return _Moved(groups, tuple(map(transfer_need, groups)), ((operand, moved),), words)

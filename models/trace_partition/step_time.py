@@ -1,7 +1,7 @@
 """The time of a layer's steps one after another, in machine code: the control core, the vector unit behind it, and the
 queue of transfers.
 
-Times of the queue are whole numbers of 1 / ``scale`` cycles; the core goes on at whole cycles.
+Times of the memory are whole numbers of 1 / ``scale`` cycles; the core goes on at whole cycles.
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ import numpy.typing as npt
 
 Table = npt.NDArray[np.int64]
 
-# Columns of a class of loads or stores: cycles of issue; time in the queue from the first of these cycles if nothing is
-# before; time that the queue works for it; how much of it for fills; transfers.
-ISSUE, ALONE, SERVICE, FILL, NUMBER = range(5)
-# Columns of a class of computation: cycles until the last result, of the vector unit at work, of conflicts.
-CYCLES, BUSY, CONFLICT = range(3)
+# Columns of a class of loads or stores: its first row among the transfers and the one behind its last; instructions
+# behind the last transfer; how long the memory works for it, and how much of that for fills.
+FIRST, BEHIND, REST, SERVICE, FILL = range(5)
+# Columns of a transfer: instructions before it, and how long the memory works for it.
+BEFORE, WORK = range(2)
+# Columns of a class of computation: cycles until the last result, until the last instruction has been issued, of the
+# vector unit at work, of conflicts.
+CYCLES, ISSUED, BUSY, CONFLICT = range(4)
 # Columns of a step: class of loads, of computation, of its store, the buffer of results (0 or 1), where -1 is none; and
 # its instructions in memory.
 LOADS, COMPUTE, STORE, BUFFER, CODE = range(5)
@@ -37,53 +40,73 @@ class StepTime(NamedTuple):
 
 
 def _run(
-    loads: Any, computes: Any, stores: Any, steps: Any, code: int, scale: int, latency: int
+    loads: Any,
+    computes: Any,
+    stores: Any,
+    transfers: Any,
+    steps: Any,
+    code: int,
+    scale: int,
+    latency: int,
+    waiting: int,
 ) -> tuple[int, int, int, int, int, int, int]:
-    core, queue = 0, 0
+    # core: the next instruction's cycle; memory: it is free then; vector: its last result is in Buf then.
+    core, memory, vector, computing = 0, 0, 0, False
     busy, conflict, load, fill, store = 0, 0, 0, 0, 0
+    ring, place = np.zeros(waiting, np.int64), 0
     stored = np.zeros(2, np.int64)
-    arrived, filling, service = 0, 0, 1
+    arrived, filling, service, wanted = 0, 0, 1, False
     count = steps.shape[0]
     for at in range(-1, count):
-        now_arrived, now_filling, now_service = arrived, filling, service
-        filling, service = 0, 1
+        this_arrived, this_filling, this_service, this_wanted = arrived, filling, service, wanted
+        wanted = False
         if at + 1 < count and steps[at + 1, LOADS] >= 0:
-            wanted = loads[steps[at + 1, LOADS]]
-            queue = max(queue + wanted[SERVICE], core * scale + wanted[ALONE])
-            core += wanted[ISSUE]
-            if wanted[NUMBER] > 0:
-                arrived, filling, service = queue + latency * scale, wanted[FILL], wanted[SERVICE]
+            group = loads[steps[at + 1, LOADS]]
+            if computing:
+                core, computing = max(core, vector) + 1, False
+            for row in range(group[FIRST], group[BEHIND]):
+                core = max(core + transfers[row, BEFORE], ring[place])
+                memory = max(memory, core * scale) + transfers[row, WORK]
+                arrived = -(-memory // scale) + latency
+                ring[place] = arrived
+                place = (place + 1) % waiting
+                core += 1
+            core += group[REST]
+            filling, service, wanted = group[FILL], max(group[SERVICE], 1), True
         if at < 0:
             continue
-        core += 1
-        wait = -(-now_arrived // scale) - core
-        if wait > 0:
-            core += wait
-            filled = wait * now_filling // now_service
-            fill += filled
-            load += wait - filled
-        buffer = steps[at, BUFFER]
-        if buffer >= 0:
-            core += 1
-            wait = -(-stored[buffer] // scale) - core
+        if this_wanted:
+            wait = this_arrived - max(core, vector)
             if wait > 0:
-                core += wait
-                store += wait
+                filled = wait * this_filling // this_service
+                fill += filled
+                load += wait - filled
+            core = max(core, this_arrived) + 1
+        buffer = steps[at, BUFFER]
+        if buffer >= 0 and stored[buffer] > 0:
+            store += max(0, stored[buffer] - max(core, vector))
+            core = max(core, stored[buffer]) + 1
         done = computes[steps[at, COMPUTE]]
-        core += done[CYCLES] + 1
+        vector = max(core + done[CYCLES], vector + done[BUSY] + done[CONFLICT])
+        core = max(core + done[ISSUED], vector - (done[CYCLES] - done[ISSUED]))
+        computing = True
         busy += done[BUSY]
         conflict += done[CONFLICT]
-        queue = max(queue, core * scale) + steps[at, CODE] * code
+        memory = max(memory, core * scale) + steps[at, CODE] * code
         if steps[at, STORE] >= 0:
-            sent = stores[steps[at, STORE]]
-            queue = max(queue + sent[SERVICE], core * scale + sent[ALONE])
-            core += sent[ISSUE]
-            stored[buffer] = queue
-    core += 1
-    wait = -(-max(stored[0], stored[1]) // scale) - core
-    if wait > 0:
-        core += wait
-        store += wait
+            group = stores[steps[at, STORE]]
+            core, computing = max(core, vector) + 1, False
+            for row in range(group[FIRST], group[BEHIND]):
+                core = max(core + transfers[row, BEFORE], ring[place])
+                memory = max(memory, core * scale) + transfers[row, WORK]
+                stored[buffer] = -(-memory // scale)
+                ring[place] = stored[buffer]
+                place = (place + 1) % waiting
+                core += 1
+            core += group[REST]
+    last = max(stored[0], stored[1])
+    store += max(0, last - max(core, vector))
+    core = max(core, last, vector) + 1
     issue = core - busy - conflict - load - fill - store
     return core, busy, conflict, issue, load, fill, store
 
@@ -96,13 +119,23 @@ def _compiled() -> Any:
 
 
 def step_time(
-    loads: Table, computes: Table, stores: Table, steps: Table, code: int, scale: int, latency: int
+    loads: Table,
+    computes: Table,
+    stores: Table,
+    transfers: Table,
+    steps: Table,
+    code: int,
+    scale: int,
+    latency: int,
+    waiting: int,
 ) -> StepTime:
     """The time of steps one after another: the loads of step k + 1 are requested, those of step k and the buffer of
-    results awaited, step k is computed and, once the vector unit is done, stored; at the end every store is awaited.
+    results awaited, step k is computed and stored; transfers are requested when the vector unit is done. At the end
+    every store is awaited.
 
-    ``loads``, ``stores``: int64 [classes][5]; ``computes``: int64 [classes][3]; ``steps``: int64 [steps][5]. Times of
-    the queue, and ``code``, that of one instruction on its way to the core, in 1 / ``scale`` cycles; ``latency`` in
-    cycles.
+    ``loads``, ``stores``: int64 [classes][5]; ``computes``: int64 [classes][4]; ``transfers``: int64 [transfers][2];
+    ``steps``: int64 [steps][5]. Times of the memory, and ``code``, that of one instruction on its way to the core, are
+    in 1 / ``scale`` cycles, ``latency`` in cycles; ``waiting``: as many transfers may be unfinished.
     """
-    return StepTime(*(int(n) for n in _compiled()(loads, computes, stores, steps, code, scale, latency)))
+    found = _compiled()(loads, computes, stores, transfers, steps, code, scale, latency, waiting)
+    return StepTime(*(int(number) for number in found))

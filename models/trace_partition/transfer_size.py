@@ -1,11 +1,11 @@
-"""How many instructions transfers take, in memory and issued, and when the last of them leaves the queue."""
+"""Transfers as the code generator writes them: those of equal distance become a loop (004, section 4)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from mapper.arch.snowflake import LANES, WORD_BYTES
+from mapper.arch.snowflake import LANES, UNITS, WORD_BYTES
 from mapper.models.trace_partition.instruction import REACH
 from mapper.models.trace_partition.step import Transfer
 
@@ -15,58 +15,53 @@ LOOP_TURN = 4
 """Transfer, branch and its two delay slots."""
 
 
-class TransferTime(NamedTuple):
-    """``instructions`` in memory, cycles of ``issue``, and in 1 / scale cycles: time from the first of these cycles
-    until the queue is done with the last transfer if nothing is before them, time that the queue works, how much of
-    it for fills."""
+class TransferGroup(NamedTuple):
+    """One transfer, or ``turns`` of equal distance in a loop: the ``first``, and the distances of its addresses."""
 
-    instructions: int
-    issue: int
-    alone: int
-    service: int
-    fill: int
+    first: Transfer
+    turns: int
+    local: int
+    memory: int
+
+    @property
+    def total_bytes(self) -> int:
+        """Bytes that cross the external memory's port."""
+        return self.turns * self.first.total_words * WORD_BYTES
+
+    @property
+    def buffer_words(self) -> int:
+        """Words written in, or read from, buffers: those that go to all units four times."""
+        each = self.first.count * self.first.words
+        return self.turns * each * (UNITS if self.first.units == "all" else 1)
+
+    @property
+    def instructions(self) -> int:
+        """In memory, registers apart."""
+        return LOOP_TURN if self.turns > 1 else 1
+
+    @property
+    def fill_cycles(self) -> int:
+        """Cycles of one transfer that fills; 0 for others."""
+        first = self.first
+        if first.target != "fill":
+            return 0
+        return first.count * ((first.local % LANES + first.words + LANES - 1) // LANES)
 
 
-def transfer_time(transfers: Sequence[Transfer], byte_time: int, scale: int) -> TransferTime:
-    """The time of ``transfers`` one after another; a byte takes ``byte_time`` / ``scale`` cycles."""
-    instructions, issue, alone, service, fill = 0, 0, 0, 0, 0
-    start = 0
+def transfer_groups(transfers: Sequence[Transfer]) -> tuple[TransferGroup, ...]:
+    """``transfers`` in their order, in groups."""
+    found, start = [], 0
     while start < len(transfers):
-        first = transfers[start]
-        count = equal_distances(transfers, start)
-        loop = count >= LEAST_LOOP
-        count = count if loop else 1
-        before = _registers(transfers, start, loop)
-        instructions += before + (LOOP_TURN if loop else 1)
-        issue += before
-        if first.target == "fill":
-            each = scale * first.count * ((first.local % LANES + first.words + LANES - 1) // LANES)
-            fill += count * each
+        first, turns = transfers[start], equal_distances(transfers, start)
+        if turns >= LEAST_LOOP:
+            second = transfers[start + 1]
+            memory = 0 if first.target == "fill" else second.memory - first.memory
+            found.append(TransferGroup(first, turns, second.local - first.local, memory))
+            start += turns
         else:
-            each = byte_time * first.total_words * WORD_BYTES
-        turn = LOOP_TURN if loop else 1
-        # Of equal transfers at equal distances the first or the last to come decides when the queue is done.
-        alone = max(
-            alone + count * each,
-            (issue + 1) * scale + count * each,
-            (issue + 1 + (count - 1) * turn) * scale + each,
-        )
-        service += count * each
-        issue += count * turn
-        start += count
-    return TransferTime(instructions, issue, alone, service, fill)
-
-
-def _registers(transfers: Sequence[Transfer], start: int, loop: bool) -> int:
-    """Instructions that bring addresses, size and pitches into registers: those that the transfer before has not."""
-    this = transfers[start]
-    if start == 0:
-        return 4 + loop
-    last = transfers[start - 1]
-    changed = (this.local != last.local) + (this.memory != last.memory or this.tensor != last.tensor)
-    changed += (this.count, this.words) != (last.count, last.words)
-    changed += (this.local_pitch, this.memory_pitch) != (last.local_pitch, last.memory_pitch)
-    return changed + loop
+            found.append(TransferGroup(first, 1, 0, 0))
+            start += 1
+    return tuple(found)
 
 
 def equal_distances(transfers: Sequence[Transfer], start: int) -> int:

@@ -127,7 +127,7 @@ def test_loops_that_are_cut_short_take_the_time_of_every_instruction(
     o: ComputeObject, constants: Constants
 ) -> None:
     timing = compute_timing(o, constants)
-    busy, conflict, issue, cycles = run(o, object_code(o).prologue, constants)
+    busy, conflict, issue, cycles = run(o, object_code(o).owned, constants)
     assert (timing.vector, timing.conflict, timing.issue, timing.cycles) == (busy, conflict, issue, cycles)
 
 
