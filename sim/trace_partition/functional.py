@@ -23,9 +23,9 @@ from mapper.sim.trace_partition.memory import INSTRUCTION_WORDS, Memory
 from mapper.sim.trace_partition.vector import FAULTS
 from mapper.workloads.document import InputError
 
-BUDGET = 1 << 29
+BUDGET = 1 << 30
 """What one run may do for each cluster: instructions run and loaded, lines of 16 words moved or multiplied (`core`
-counts them), and what the host does, by `HOST_WORK` and its elements. VGG19 takes a quarter of it."""
+counts them), and what the host does, by `HOST_WORK` and its elements. VGG19 takes an eighth of it if well cut."""
 HOST_WORK = 1 << 14
 SLICE = 1 << 22
 """The same between two looks at what else the process shall do."""
