@@ -18,7 +18,7 @@ from mapper.arch.snowflake import BANK_INSTRUCTIONS
 from mapper.models.trace_partition.encoding import decode, encode
 from mapper.models.trace_partition.instruction import Instruction, Operation
 from mapper.models.trace_partition.mnemonic import MNEMONICS, written
-from mapper.models.trace_partition.program import Code, Mark, Program
+from mapper.models.trace_partition.program import Code, Mark
 from mapper.workloads.document import InputError
 
 MOST_INSTRUCTIONS = 1 << 24
@@ -65,18 +65,6 @@ def disassemble(code: Code | Sequence[int], source: str, marks: Sequence[Mark] =
     if shown < len(instructions):
         lines.append(".bank")
     return "\n".join(lines) + "\n" if lines else ""
-
-
-def listing(program: Program) -> str:
-    """The code of every cluster, one after another.
-
-    Raises: InputError as `disassemble` does.
-    """
-    parts: list[str] = []
-    for number, cluster in enumerate(program.clusters):
-        parts.append(f"; cluster {number}, from word {program.base + cluster.address} of memory\n")
-        parts.append(disassemble(cluster.code, f"program {program.name}: cluster {number}", cluster.marks))
-    return "".join(parts)
 
 
 def _end_of_code(instructions: Sequence[Instruction], bank: range, targets: set[int]) -> int:
