@@ -9,10 +9,13 @@ from typing import Literal
 from mapper.arch.snowflake import SnowflakeMachine
 from mapper.models.trace_partition.configuration import Configuration
 from mapper.models.trace_partition.mapping import LayerMapping, Mode, Order, Split
+from mapper.models.trace_partition.partition_cost import Cost, PartitionCost
 from mapper.models.trace_partition.trace_layer import TraceNetwork
 
 Objective = Literal["latency", "traffic", "energy"]
 OBJECTIVES: tuple[Objective, ...] = ("latency", "traffic", "energy")
+MOST_STEPS = 1 << 20
+"""Steps that a layer may have: the code of each stands in memory by itself, and all of them are listed."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,12 @@ class PartitionProblem:
     configuration: Configuration
     objective: Objective = "latency"
     pins: Mapping[str, Pin] = field(default_factory=dict)
+
+    def value(self, cost: Cost | PartitionCost) -> int | float:
+        """The objective's value of what a layer or the network costs."""
+        if self.objective == "latency":
+            return cost.cycles
+        return cost.dram_bytes if self.objective == "traffic" else cost.energy_pj
 
     def pin(self, layer: str) -> Pin:
         """What is given of the layer called ``layer``."""

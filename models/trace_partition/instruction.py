@@ -80,6 +80,8 @@ WIDE = 1 << 5
 RELU = 1 << 6
 DELAY_SLOTS = 2
 IMMEDIATE_BITS = 18
+REACH = 1 << IMMEDIATE_BITS - 1
+"""ADDI adds less than this."""
 
 
 @dataclass(frozen=True, slots=True)

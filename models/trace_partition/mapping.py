@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Mode = Literal["coop", "indp"]
@@ -54,7 +54,22 @@ class LayerMapping:
 
 
 @dataclass(frozen=True)
+class StepEntry:
+    """A step as documents name it: what is done, with which tile of which operand, in which of its two buffers."""
+
+    step: Literal["load", "compute", "store"]
+    operand: str
+    tile: tuple[int, ...]
+    buffer: int
+
+    def to_json(self) -> dict[str, Any]:
+        return {"step": self.step, "operand": self.operand, "tile": list(self.tile), "buffer": self.buffer}
+
+
+@dataclass(frozen=True)
 class Partition:
-    """The decisions of every layer on the accelerator, in order."""
+    """The decisions of every layer on the accelerator, in order. ``steps``: those that a document says beside them,
+    layer by layer (None: none), for the referee; they follow from the decisions."""
 
     layers: tuple[LayerMapping, ...]
+    steps: tuple[tuple[StepEntry, ...] | None, ...] = field(default=(), compare=False, repr=False)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from mapper.models.trace_partition.mapping import LayerMapping, Mode, Order, Partition, Split, Tile
+from mapper.models.trace_partition.mapping import LayerMapping, Mode, Order, Partition, Split, StepEntry, Tile
 from mapper.models.trace_partition.trace_layer import TraceNetwork
 from mapper.workloads.document import InputError, validation_error
 
@@ -33,16 +33,11 @@ class _Resident(_Part):
     output: Flag
 
 
-class StepEntry(_Part):
-    """A step as documents name it: what is loaded, computed or stored, which tile of it, in which of two buffers."""
-
+class _Step(_Part):
     step: Literal["load", "compute", "store"]
     operand: Annotated[str, Field(max_length=20)]
     tile: Annotated[tuple[Size, ...], Field(max_length=8)]
     buffer: Annotated[int, Field(ge=0, le=1, strict=True)]
-
-    def to_json(self) -> dict[str, Any]:
-        return {"step": self.step, "operand": self.operand, "tile": list(self.tile), "buffer": self.buffer}
 
 
 class _Layer(_Part):
@@ -52,7 +47,7 @@ class _Layer(_Part):
     resident: _Resident
     cluster_split: Split | None
     unit_split: Split | None = None
-    steps: Annotated[tuple[StepEntry, ...], Field(max_length=MOST_STEPS)] | None = None
+    steps: Annotated[tuple[_Step, ...], Field(max_length=MOST_STEPS)] | None = None
 
 
 class _Document(_Part):
@@ -63,22 +58,14 @@ def partition_from_json(fields: Mapping[str, Any], network: TraceNetwork, source
     """The partition of ``network`` that a document says: ``{"layers": {name: mapping}}`` with a mapping for every layer
     on the accelerator, or the mapping alone where there is one such layer. Where ``unit_split`` is missing it is rows.
 
+    Steps in the document go to the referee with the partition, since they follow from the decisions.
+
     Raises: InputError if a key is unknown, missing or ill-typed, or names are not those of the network. Whether the
-    partition keeps the rules is the referee's to say; to it go the steps that ``steps_from_json`` reads.
+    partition keeps the rules is the referee's to say.
     """
     layers = _layers(fields, network, source)
-    return Partition(tuple(_mapping(layers[layer.name]) for layer in network.traced))
-
-
-def steps_from_json(
-    fields: Mapping[str, Any], network: TraceNetwork, source: str
-) -> dict[str, tuple[StepEntry, ...]]:
-    """The steps that a document gives, by layer; layers without are left out, since steps follow from the decisions.
-
-    Raises: InputError as ``partition_from_json``.
-    """
-    layers = _layers(fields, network, source)
-    return {name: layer.steps for name, layer in layers.items() if layer.steps is not None}
+    given = [layers[layer.name] for layer in network.traced]
+    return Partition(tuple(_mapping(layer) for layer in given), tuple(_steps(layer) for layer in given))
 
 
 def partition_json(partition: Partition, network: TraceNetwork) -> dict[str, Any]:
@@ -109,3 +96,9 @@ def _mapping(given: _Layer) -> LayerMapping:
     return LayerMapping(
         given.mode, tile, given.order, split, given.cluster_split, resident.input, resident.output
     )
+
+
+def _steps(given: _Layer) -> tuple[StepEntry, ...] | None:
+    if given.steps is None:
+        return None
+    return tuple(StepEntry(one.step, one.operand, one.tile, one.buffer) for one in given.steps)

@@ -10,7 +10,7 @@ import numpy as np
 from mapper.arch.snowflake import LANES
 from mapper.arch.snowflake import Timing as Constants
 from mapper.models.trace_partition import vector_time as table
-from mapper.models.trace_partition.object_code import object_code
+from mapper.models.trace_partition.object_code import ObjectCode, object_code
 from mapper.models.trace_partition.step import ComputeObject
 
 _KINDS = {"coop": table.COOP, "indp": table.INDP, "lane": table.LANE}
@@ -34,13 +34,26 @@ class Timing:
 
 
 def compute_timing(o: ComputeObject, constants: Constants = _USUAL) -> Timing:
-    """The time of one compute object."""
-    return step_timing((o,), constants)
+    """The time of one compute object, with all numbers in registers that its loops do not change."""
+    return step_timing((o,), None, constants)
 
 
-def step_timing(objects: tuple[ComputeObject, ...], constants: Constants = _USUAL) -> Timing:
-    """The time of compute objects one after another, with nothing awaited in between."""
-    return _timed(tuple(_aligned(o) for o in objects), constants)
+def step_timing(
+    objects: tuple[ComputeObject, ...],
+    registers: tuple[int, ...] | None = None,
+    constants: Constants = _USUAL,
+) -> Timing:
+    """The time of compute objects one after another, with nothing awaited in between. ``registers``: instructions
+    before each that bring numbers into registers (None: those that the object's loops change)."""
+    aligned = tuple(_aligned(o) for o in objects)
+    if registers is None:
+        registers = tuple(aligned_code(o).owned for o in aligned)
+    return _timed(aligned, registers, constants)
+
+
+def code_of(o: ComputeObject) -> ObjectCode:
+    """The instructions of ``o``, counted once for all objects of its shape."""
+    return aligned_code(_aligned(o))
 
 
 def _aligned(o: ComputeObject) -> ComputeObject:
@@ -64,12 +77,15 @@ def _aligned(o: ComputeObject) -> ComputeObject:
     )
 
 
+aligned_code = lru_cache(maxsize=1 << 14)(object_code)
+
+
 @lru_cache(maxsize=1 << 14)
-def _timed(objects: tuple[ComputeObject, ...], constants: Constants) -> Timing:
+def _timed(objects: tuple[ComputeObject, ...], registers: tuple[int, ...], constants: Constants) -> Timing:
     rows, traces, first, static = [], [], [0], 0
-    for o in objects:
-        code = object_code(o)
-        static += code.static
+    for o, loaded in zip(objects, registers, strict=True):
+        code = aligned_code(o)
+        static += loaded + code.static
         width = 2 if o.wide else 1
         read = o.extent if o.initial is not None else 0
         row = [
@@ -79,7 +95,7 @@ def _timed(objects: tuple[ComputeObject, ...], constants: Constants) -> Timing:
         ]
         for loop in (o.blocks, o.rows, o.columns):
             row += [loop.count, loop.maps, loop.weights, loop.out, loop.bias, loop.initial]
-        row += [code.prologue, code.before_bias, code.before_initial]
+        row += [loaded, code.before_bias, code.before_initial]
         row += [code.after_point, code.after_row, code.after_block]
         rows.append(row)
         for trace, before in zip(o.traces, code.before_trace, strict=True):

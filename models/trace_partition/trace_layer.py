@@ -10,6 +10,9 @@ Work = Literal["convolution", "lane", "max"]
 the window (depthwise convolution, average pool, scale, addition); maximum pool."""
 
 
+Attributes = tuple[tuple[str, int | float | str | tuple[int, ...] | tuple[float, ...] | tuple[str, ...]], ...]
+
+
 @dataclass(frozen=True)
 class TensorView:
     """Part of a tensor in external memory: pixel (y, x), channel c is word
@@ -90,7 +93,8 @@ class TraceLayer:
 
 @dataclass(frozen=True)
 class HostLayer:
-    """An operator that the accelerator lacks, run by the host on ``elements`` words that it reads and writes."""
+    """An operator that the accelerator lacks, run by the host on ``elements`` words that it reads and writes.
+    ``attributes``: what the host has to know of the operator (``host_operator``)."""
 
     name: str
     source: str
@@ -100,6 +104,7 @@ class HostLayer:
     elements: int
     reason: str
     macs: int = 0
+    attributes: Attributes = ()
 
 
 @dataclass(frozen=True)

@@ -348,10 +348,10 @@ def show(
     from mapper.workloads.kernel_catalogue import KERNELS, kernel_bytes
 
     if name.endswith(".snow"):
-        from mapper.models.trace_partition.assembly import listing_of
+        from mapper.codegen.trace_partition.listing import listing
         from mapper.models.trace_partition.program_file import load_program
 
-        print(listing_of(load_program(Path(name))), end="")
+        print(listing(load_program(Path(name))), end="")
         return
     text = preset_text(name) or document_text(name)
     if text is None and name in KERNELS:

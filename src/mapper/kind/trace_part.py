@@ -9,6 +9,7 @@ from typing import Any
 from mapper.arch.snowflake import SnowflakeMachine
 from mapper.formulations.trace_partition.problem import PartitionProblem
 from mapper.kind.kind import Part
+from mapper.models.trace_partition.cost import evaluate
 from mapper.models.trace_partition.mapping import LayerMapping, Partition
 from mapper.models.trace_partition.mapping_file import partition_from_json
 from mapper.models.trace_partition.step_document import layer_steps
@@ -47,15 +48,16 @@ def layer_parts(problem: PartitionProblem, part: Part) -> tuple[Part, ...]:
         unbound = replace(part.certificate, value=None, bound=None)
         return tuple(_unsolved(layer, unbound, place == 0) for place, layer in enumerate(layers))
     assert isinstance(part.mapping, NamedPartition)
-    costs = problem.costs(part.mapping.partition)
+    partition = part.mapping.partition
+    costs = evaluate(problem.network, problem.machine, problem.configuration, partition).layers
     first: dict[Any, str] = {}
     found = []
-    for layer, mapping, cost in zip(layers, part.mapping.partition.layers, costs, strict=True):
+    for layer, mapping, cost in zip(layers, partition.layers, costs, strict=True):
         key = (_problem_of(layer), mapping, problem.pin(layer.name))
         same_as = first.setdefault(key, layer.name)
         certificate = replace(
             part.certificate,
-            value=problem.layer_value(cost),
+            value=problem.value(cost),
             bound=None,
             broken=tuple(rule for rule in part.certificate.broken if rule.place == layer.name),
             seconds=0.0,

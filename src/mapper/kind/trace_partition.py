@@ -15,7 +15,7 @@ from mapper.kind.kind import Judged, Kind, Options, Part, PosedPart, Workload
 from mapper.kind.trace_fix import read_fix
 from mapper.models.trace_partition.mapping import Partition
 from mapper.models.trace_partition.trace_building import trace_network
-from mapper.solver.method import Method
+from mapper.solver.method import Effort, Method
 from mapper.workloads.document import InputError
 from mapper.workloads.kernel_source import is_kernel
 from mapper.workloads.layer_building import network_layers
@@ -111,9 +111,12 @@ class TracePartition(Kind):
         return replace(value, operators=replace(value.operators, files=inputs))
 
     def formulation(self, problem: PartitionProblem) -> Any:
-        from mapper.formulations.trace_partition.program import build
+        from mapper.formulations.trace_partition.program import PartitionProgram
+        from mapper.solver.trace_partition.constraint_program import table_of
 
-        return build(problem)
+        program = PartitionProgram(table_of(problem, Effort()))
+        program.build()
+        return program
 
     def simulate(self, part: PosedPart, mapping: Partition, seed: int) -> dict[str, Any]:
         from mapper.kind.trace_run import simulated

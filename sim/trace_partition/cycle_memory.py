@@ -1,0 +1,306 @@
+"""The queue of transfers and the external memory of all clusters, in machine code.
+
+A transfer's times are found when it starts, which is when no cluster can ask for anything earlier. What must not come
+before (reads and results of vector instructions issued earlier) and after (those issued later) is kept with it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mapper.arch.snowflake import BANK_INSTRUCTIONS
+from mapper.sim.trace_partition.cycle_state import (
+    AFTER,
+    AFTER_RESULT,
+    AFTER_WORD,
+    BANK,
+    BANK_ENTRY,
+    BANK_STRANGE,
+    BEFORE,
+    BEFORE_CAUSE,
+    BEFORE_PLACE,
+    BEFORE_WORD,
+    BEYOND_BUF,
+    BEYOND_MEMORY,
+    BEYOND_WBUF,
+    BUF_BYTES,
+    BUF_LOAD,
+    BUF_READ,
+    BUF_STORE,
+    BUF_WRITE,
+    BUFFER_WORDS,
+    BYTES,
+    CODE,
+    CODE_BYTES,
+    DENOMINATOR,
+    DONE,
+    DRAIN,
+    END,
+    EPOCH,
+    EXTRA,
+    FILL_CYCLES,
+    FINE,
+    FRACTION,
+    FREE,
+    FROM,
+    ISSUED,
+    LANE,
+    LAST,
+    LAYER,
+    LOAD,
+    LOAD_OVER_USE,
+    MEMORY_LATENCY,
+    MEMORY_WORDS,
+    NEEDS,
+    NEEDS_WORD,
+    NEVER,
+    NEXT,
+    NUMERATOR,
+    OPEN,
+    OPEN_AT,
+    OPEN_WANTED,
+    OPEN_WORDS,
+    OTHER_CLUSTER,
+    READY,
+    REQUEST,
+    SHARED_FIRST,
+    STARTED,
+    STORE,
+    STORE_BYTES,
+    STORE_EARLY,
+    STORE_UNDER_LOAD,
+    TO_CODE,
+    TO_MEMORY,
+    TO_WBUF,
+    UNIT_WORDS,
+    VECTOR_LATENCY,
+    VMAC_WORDS,
+    WBUF_BYTES,
+    WBUF_LOAD,
+    WBUF_READ,
+    WEIGHT_OVER_USE,
+    WORK,
+)
+from mapper.sim.trace_partition.cycle_tag import hazard, latest, lines, note, record, where
+from mapper.solver.compiled import compiled
+
+
+def _retire(s: Any, c: int, kind: int, time: int) -> Any:
+    """How many transfers of a kind are unfinished at ``time``."""
+    numbers, queue = s.numbers[c, kind], s.transfers.shape[2]
+    while numbers[DONE] < numbers[STARTED] and s.transfers[c, kind, numbers[DONE] % queue, READY] <= time:
+        numbers[DONE] += 1
+    return numbers[ISSUED] - numbers[DONE]
+
+
+retire = compiled(_retire)
+
+
+def _serve(s: Any) -> None:
+    """Start the next transfer: instructions before others, else in order of request, then of clusters."""
+    memory, queue, parameters = s.memory, s.transfers.shape[2], s.parameters
+    c, kind, best = -1, 0, NEVER
+    for cluster in range(s.core.shape[0]):
+        if s.numbers[cluster, CODE, STARTED] < s.numbers[cluster, CODE, ISSUED]:
+            request = s.transfers[cluster, CODE, s.numbers[cluster, CODE, STARTED] % queue, REQUEST]
+            if request <= memory[NEXT] and request < best:
+                c, kind, best = cluster, CODE, request
+    if c < 0:
+        for cluster in range(s.core.shape[0]):
+            for which in range(2):
+                if s.numbers[cluster, which, STARTED] < s.numbers[cluster, which, ISSUED]:
+                    request = s.transfers[cluster, which, s.numbers[cluster, which, STARTED] % queue, REQUEST]
+                    if request < best:
+                        c, kind, best = cluster, which, request
+    row = s.transfers[c, kind, s.numbers[c, kind, STARTED] % queue]
+    s.numbers[c, kind, STARTED] += 1
+    begin, fraction = memory[FREE], memory[FRACTION]
+    if row[REQUEST] > begin:
+        begin, fraction = row[REQUEST], 0
+    units = fraction + row[BYTES] * parameters[NUMERATOR]
+    memory[FREE] = begin + units // parameters[DENOMINATOR] + row[EXTRA]
+    memory[FRACTION] = units % parameters[DENOMINATOR]
+    end = memory[FREE] + (1 if memory[FRACTION] > 0 else 0)
+    row[READY] = end if kind == STORE else end + parameters[MEMORY_LATENCY]
+    core = s.core[c]
+    core[LAST] = max(core[LAST], row[READY])
+    layer = s.code[s.first[c] + row[FROM], LAYER]
+    record(s.timeline[c, row[LANE]], s.entries[c, row[LANE]], layer, begin, end)
+    after = row[AFTER]
+    if row[AFTER_RESULT] > 0 and row[AFTER_RESULT] == core[OPEN]:
+        after = max(after, core[END] + core[DRAIN] + parameters[VECTOR_LATENCY])
+    if after > begin:
+        cause = STORE_EARLY if kind == STORE else WEIGHT_OVER_USE if row[LANE] == TO_WBUF else LOAD_OVER_USE
+        hazard(s.hazards, s.found, cause, c, row[FROM], -1, row[AFTER_WORD], begin, after)
+    if row[BEFORE] < row[READY]:
+        hazard(
+            s.hazards, s.found, row[BEFORE_CAUSE], c, row[BEFORE_PLACE], row[FROM], row[BEFORE_WORD],
+            row[BEFORE], row[READY],
+        )  # fmt: skip
+    if row[NEEDS] > s.numbers[c, LOAD, DONE]:
+        load = s.transfers[c, LOAD, (row[NEEDS] - 1) % queue]
+        if load[READY] > begin:
+            hazard(
+                s.hazards,
+                s.found,
+                STORE_UNDER_LOAD,
+                c,
+                row[FROM],
+                load[FROM],
+                row[NEEDS_WORD],
+                begin,
+                load[READY],
+            )
+    earliest = NEVER
+    for cluster in range(s.core.shape[0]):
+        for which in (LOAD, STORE, CODE):
+            if s.numbers[cluster, which, STARTED] < s.numbers[cluster, which, ISSUED]:
+                number = s.numbers[cluster, which, STARTED]
+                earliest = min(earliest, s.transfers[cluster, which, number % queue, REQUEST])
+    memory[NEXT] = NEVER if earliest == NEVER else max(earliest, memory[FREE])
+
+
+serve = compiled(_serve, hazard=hazard, record=record)
+
+
+def _request(s: Any, c: int, kind: int, lane: int, place: int, time: int, words: int, fill: int) -> Any:
+    """A new transfer of ``words`` words and ``fill`` further cycles, asked for by the instruction of cycle ``time``."""
+    queue = s.transfers.shape[2]
+    row = s.transfers[c, kind, s.numbers[c, kind, ISSUED] % queue]
+    s.numbers[c, kind, ISSUED] += 1
+    row[:] = 0
+    row[REQUEST], row[BYTES], row[EXTRA], row[FROM], row[LANE] = time + 1, 2 * words, fill, place, lane
+    row[BEFORE] = NEVER
+    s.memory[NEXT] = min(s.memory[NEXT], max(time + 1, s.memory[FREE]))
+    return row
+
+
+request = compiled(_request)
+
+
+def _load_code(s: Any, c: int, place: int, time: int, bank: int) -> int:
+    """LD.I of ``bank``, a number of banks from the first (negative or too large: none)."""
+    if bank < 0 or bank * BANK_INSTRUCTIONS >= s.first[c + 1] - s.first[c]:
+        return BANK_STRANGE
+    request(s, c, CODE, TO_CODE, place, time, 2 * BANK_INSTRUCTIONS, 0)
+    s.core[c, BANK], s.core[c, BANK_ENTRY] = bank, s.numbers[c, CODE, ISSUED]
+    s.counts[c, s.code[s.first[c] + place, LAYER], CODE_BYTES] += 4 * BANK_INSTRUCTIONS
+    return FINE
+
+
+load_code = compiled(_load_code, request=request)
+
+
+def _shared(s: Any, c: int, place: int, time: int, memory: int, words: int, stores: bool) -> None:
+    """Note what a cluster stores in the external memory, and find what another has stored since the last SYNC."""
+    first = max(memory - s.parameters[SHARED_FIRST], 0)
+    end = min(memory - s.parameters[SHARED_FIRST] + words, s.written.shape[0])
+    stamp = s.core[c, EPOCH] * 8 + c
+    for at in range(first, end):
+        seen = s.written[at] - 1
+        if seen >= 0 and seen != stamp and seen >> 3 == s.core[c, EPOCH]:
+            hazard(
+                s.hazards,
+                s.found,
+                OTHER_CLUSTER,
+                c,
+                place,
+                -1,
+                at + s.parameters[SHARED_FIRST],
+                time,
+                seen & 7,
+            )
+            return
+        if stores:
+            s.written[at] = stamp + 1
+
+
+shared = compiled(_shared, hazard=hazard)
+
+
+def _move(
+    s: Any,
+    c: int,
+    place: int,
+    time: int,
+    lane: int,
+    fill: bool,
+    local: int,
+    memory: int,
+    count: int,
+    words: int,
+    local_pitch: int,
+    memory_pitch: int,
+    group: int,
+    copies: int,
+) -> int:
+    """A load, a fill, or a store (``lane``): ``group`` pieces one after another have the same local address, and each
+    goes to ``copies`` units.
+
+    Answers why it cannot be, or FINE.
+    """
+    if words == 0:
+        count = 0
+    pieces = (count + group - 1) // group
+    behind = local + (pieces - 1) * local_pitch + words if count > 0 else 0
+    if lane == TO_WBUF and behind > s.parameters[VMAC_WORDS]:
+        return BEYOND_WBUF
+    if lane != TO_WBUF and behind > s.parameters[UNIT_WORDS]:
+        return BEYOND_BUF
+    if count > 0 and not fill and memory + (count - 1) * memory_pitch + words > s.parameters[MEMORY_WORDS]:
+        return BEYOND_MEMORY
+    counts = s.counts[c, s.code[s.first[c] + place, LAYER]]
+    core = s.core[c]
+    core[WORK] += count
+    counts[BUFFER_WORDS] += copies * count * words
+    extra = 0
+    if fill:
+        for piece in range(count):
+            extra += lines(local + piece * local_pitch, words)
+        counts[FILL_CYCLES] += extra
+    else:
+        crossing = 2 * count * words
+        counts[STORE_BYTES if lane == TO_MEMORY else WBUF_BYTES if lane == TO_WBUF else BUF_BYTES] += crossing
+    stores = lane == TO_MEMORY
+    if s.written.shape[0] > 0 and not fill:
+        for piece in range(count):
+            shared(s, c, place, time, memory + piece * memory_pitch, words, stores)
+    kind = STORE if stores else LOAD
+    row = request(s, c, kind, lane, place, time, 0 if fill else count * words, extra)
+    number = s.numbers[c, kind, ISSUED]
+    if local_pitch == words:
+        words, pieces = words * pieces, min(pieces, 1)
+    mark = BUF_STORE if stores else WBUF_LOAD if lane == TO_WBUF else BUF_LOAD
+    line, top, word = s.line[c], s.top[c], s.word[c]
+    for piece in range(pieces):
+        at = local + piece * local_pitch
+        if lane == TO_WBUF or not stores:
+            tag = WBUF_READ if lane == TO_WBUF else BUF_READ
+            after = latest(line[tag], top[tag], word[tag], at, words)
+            if after > row[AFTER]:
+                row[AFTER] = after
+                if after > time:
+                    row[AFTER_WORD] = where(line[tag], word[tag], at, words, after)
+        if lane != TO_WBUF:
+            after = latest(line[BUF_WRITE], top[BUF_WRITE], word[BUF_WRITE], at, words)
+            if after > row[AFTER]:
+                row[AFTER] = after
+                if after > time:
+                    row[AFTER_WORD] = where(line[BUF_WRITE], word[BUF_WRITE], at, words, after)
+            if core[OPEN] > 0 and at < core[OPEN_AT] + core[OPEN_WORDS] and core[OPEN_AT] < at + words:
+                row[AFTER_RESULT] = core[OPEN]
+                row[AFTER_WORD] = max(at, core[OPEN_AT])
+                core[OPEN_WANTED] = 1
+        if stores:
+            needs = latest(line[BUF_LOAD], top[BUF_LOAD], word[BUF_LOAD], at, words)
+            if needs > row[NEEDS]:
+                row[NEEDS] = needs
+                if needs > s.numbers[c, LOAD, DONE]:
+                    row[NEEDS_WORD] = where(line[BUF_LOAD], word[BUF_LOAD], at, words, needs)
+        note(line[mark], top[mark], word[mark], at, words, number)
+    return FINE
+
+
+move = compiled(
+    _move, hazard=hazard, latest=latest, lines=lines, note=note, request=request, shared=shared, where=where
+)
