@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from mapper.explaining import explain
     from mapper.inference import Inference, load
     from mapper.kind.kind import Options
+    from mapper.side_by_side import side_by_side
     from mapper.solution import Solution
     from mapper.solving import Search
     from mapper.trade_off import front
@@ -31,6 +32,7 @@ __all__ = [
     "front",
     "generate",
     "load",
+    "side_by_side",
     "simulate",
     "solve",
     "sweep",
@@ -46,6 +48,7 @@ _HOMES = {
     "explain": "mapper.explaining",
     "front": "mapper.trade_off",
     "load": "mapper.inference",
+    "side_by_side": "mapper.side_by_side",
     "sweep": "mapper.comparison",
 }
 

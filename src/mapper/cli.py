@@ -139,6 +139,12 @@ def compare(
 
     options = read_options(batch, fix, min_throughput, max_pes, max_buffer, model)
     search = read_search("auto", time_limit, workers, seed, store)
+    if arch is not None and "," in arch:
+        if method:
+            raise InputError(
+                "--method", method[0], "machines side by side are each solved by their own best; leave it out"
+            )
+        _side_by_side(workload, arch, objective, options, search, as_json, as_csv, as_markdown, quiet, log)
     if method:
         from mapper.posing import pose
 
@@ -359,6 +365,43 @@ def show(
     if text is None:
         raise InputError("show", name, "is no preset; see mapper list archs and mapper list workloads")
     print(text, end="")
+
+
+def _side_by_side(
+    workload: str | None,
+    archs: str,
+    objective: str | None,
+    options: Options,
+    search: Search,
+    as_json: bool,
+    as_csv: bool,
+    as_markdown: bool,
+    quiet: bool,
+    log: Path | None,
+) -> None:
+    """One network on several machines, a row each."""
+    from mapper import terminal
+    from mapper.side_by_side import side_by_side
+
+    if workload is None:
+        raise InputError("WORKLOAD", "", "is missing; name the network that all machines shall run")
+    with interruptible(search), progress_of(1, quiet, log) as report:
+        found = side_by_side(
+            workload, archs.split(","), objective, options, replace(search, listener=report.progress)
+        )
+    heading, lines = terminal.machine_rows(found)
+    if as_json:
+        print(dumped(found.to_json()), end="")
+    elif as_csv:
+        print(terminal.as_csv(heading, lines), end="")
+    elif as_markdown:
+        print(terminal.as_markdown(heading, lines), end="")
+    else:
+        terminal.print_table(heading, lines)
+        print("\n".join(terminal.warning_lines(found)))
+        terminal.print_table(*terminal.layer_rows(found))
+    rows = [row.solution for row in found.rows]
+    raise typer.Exit(0 if all(row.certificate.found for row in rows) else max(row.exit_code for row in rows))
 
 
 def _trade_offs(

@@ -29,6 +29,21 @@ class AlgorithmSelection(Kind):
     name: ClassVar[str] = "algorithm_selection"
     objectives: ClassVar[tuple[str, ...]] = (*OBJECTIVES, "value")
     options: ClassVar[frozenset[str]] = frozenset({"fix", "min_throughput", "max_pes"})
+    leaves_out: ClassVar[tuple[str, ...]] = (
+        "pools, additions, LRN, softmax and concatenations run beside the array in no time",
+        "transfers of maps and weights are hidden or free where the machine's file says so",
+    )
+
+    def peak(self, machine: OverlayMachine) -> int:
+        return machine.pes
+
+    def layer_times(self, problem: Problem, part: Part) -> dict[str, float]:
+        """The time of each layer's products, layouts apart."""
+        if isinstance(problem, PbqpProblem):
+            return {}
+        assert part.breakdown is not None
+        clock = problem.network.machine.clock_hz
+        return {name: 1e3 * one["cycles"] / clock for name, one in part.breakdown["layers"].items()}
 
     def objectives_of(self, value: Value) -> tuple[str, ...]:
         return ("value",) if isinstance(value, PbqpInstance) else OBJECTIVES

@@ -113,6 +113,12 @@ class Kind(ABC):
     options: ClassVar[frozenset[str]]
     default_method: ClassVar[str] = "auto"
     default_model: ClassVar[str | None] = None
+    leaves_out: ClassVar[tuple[str, ...]]
+    """What a network's latency here does not hold, for whoever compares it with that of another kind of machine."""
+
+    @abstractmethod
+    def peak(self, machine: Any) -> int:
+        """Multiply-accumulates of a cycle at the most."""
 
     @abstractmethod
     def read(self, text: str, batch: int | None) -> Workload:
@@ -179,6 +185,13 @@ class Kind(ABC):
     ) -> tuple[dict[str, Any], ...]:
         """What ``left_out`` lists once the cost is known."""
         return skipped
+
+    def layer_times(self, problem: Any, part: Part) -> dict[str, float]:
+        """Milliseconds of each layer of a part."""
+        spread = self.spread(problem, part)
+        return {
+            one.name: float(one.cost["latency_ms"]) for one in spread if one.cost and one.cost["latency_ms"]
+        }
 
     @abstractmethod
     def describe(self, problem: Any, part: Part) -> list[str]:

@@ -40,6 +40,15 @@ class ModuloScheduling(Kind):
     objectives: ClassVar[tuple[str, ...]] = ("ii", "latency")
     options: ClassVar[frozenset[str]] = frozenset({"fix"})
 
+    leaves_out: ClassVar[tuple[str, ...]] = (
+        "transfers between the external memory and the SRAM",
+        "latencies of VLIW code, links and units that the paper does not publish are this project's",
+    )
+
+    def peak(self, machine: CgraMachine) -> int:
+        """One operation of each PE, as if sums, loads and addresses took none."""
+        return len(machine.all_pes)
+
     def objectives_of(self, value: Kernel | LayerNetwork) -> tuple[str, ...]:
         return ("ii",) if isinstance(value, Kernel) else ("latency",)
 

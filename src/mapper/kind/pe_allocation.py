@@ -49,6 +49,20 @@ class PeAllocation(Kind):
     objectives: ClassVar[tuple[str, ...]] = OBJECTIVES
     options: ClassVar[frozenset[str]] = frozenset({"fix", "min_throughput", "max_pes", "max_buffer", "model"})
     default_model: ClassVar[str | None] = MODELS[0]
+    leaves_out: ClassVar[tuple[str, ...]] = (
+        "weights are on the chip before the first frame",
+        "pixels come as fast as the first layer takes them",
+        "latency is of one frame; the next comes after an interval, before this one is done",
+    )
+
+    def peak(self, machine: TcpaMachine) -> int:
+        return machine.pe_count * machine.functional_units.convolution
+
+    def layer_times(self, problem: AllocationProblem, part: Part) -> dict[str, float]:
+        """How long each layer works on a frame; layers overlap."""
+        assert part.breakdown is not None
+        layers = part.breakdown["layers"].items()
+        return {name: 1e3 * one["latency"] / problem.machine.clock_hz for name, one in layers}
 
     def read(self, text: str, batch: int | None) -> Workload:
         if is_kernel(text):

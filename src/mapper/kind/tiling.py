@@ -25,6 +25,13 @@ class Tiling(Kind):
     name: ClassVar[str] = "tiling"
     objectives: ClassVar[tuple[str, ...]] = OBJECTIVES
     options: ClassVar[frozenset[str]] = frozenset({"batch", "fix"})
+    leaves_out: ClassVar[tuple[str, ...]] = (
+        "layers one after another, each from and to DRAM: nothing stays on the chip between them",
+        "pools, additions, activations, normalisations",
+    )
+
+    def peak(self, machine: DataflowMachine) -> int:
+        return machine.pes
 
     def read(self, text: str, batch: int | None) -> Workload:
         if is_kernel(text):

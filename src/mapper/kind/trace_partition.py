@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
-from mapper.arch.snowflake import SnowflakeMachine
+from mapper.arch.snowflake import MACS, SnowflakeMachine
 from mapper.formulations.trace_partition.problem import OBJECTIVES, Objective, PartitionProblem
 from mapper.formulations.trace_partition.referee import verify
 from mapper.kind import trace_part
@@ -31,6 +31,12 @@ class TracePartition(Kind):
     name: ClassVar[str] = "trace_partition"
     objectives: ClassVar[tuple[str, ...]] = OBJECTIVES
     options: ClassVar[frozenset[str]] = frozenset({"fix"})
+    leaves_out: ClassVar[tuple[str, ...]] = (
+        "what the host runs (LRN, softmax), and the image's way from and to the host",
+    )
+
+    def peak(self, machine: SnowflakeMachine) -> int:
+        return MACS * machine.clusters
 
     def read(self, text: str, batch: int | None) -> Workload:
         if is_kernel(text):
