@@ -36,7 +36,13 @@ def disassemble(code: Code | Sequence[int], source: str, marks: Sequence[Mark] =
 
     Raises: InputError naming source and place for a word that is no instruction.
     """
-    instructions = [decode(int(word), source, place) for place, word in enumerate(code)]
+    words = [int(word) for word in code]
+    known: dict[int, Instruction] = {}  # most instructions stand many times
+    for place, word in enumerate(words):
+        if word not in known:
+            known[word] = decode(word, source, place)
+    instructions = [known[word] for word in words]
+    texts = {word: written(instruction) for word, instruction in known.items()}
     targets = {
         place + i.immediate
         for place, i in enumerate(instructions)
@@ -56,12 +62,12 @@ def disassemble(code: Code | Sequence[int], source: str, marks: Sequence[Mark] =
             lines.extend(f"; layer {name}" for name in layers.get(place, ()))
             if place in targets:
                 lines.append(f"L{place}:")
-            i, target = instructions[place], None
+            i, text = instructions[place], texts[words[place]]
             if i.operation in BRANCHES:
                 to = place + i.immediate
-                target = f"L{to}" if to in targets else f"{i.immediate:+d}"
+                text = written(i, f"L{to}" if to in targets else f"{i.immediate:+d}")
             where = f"{place // BANK_INSTRUCTIONS}:{place % BANK_INSTRUCTIONS:03d}"
-            lines.append(f"{'    ' + written(i, target):<44}; {where} {int(code[place]):08x}")
+            lines.append(f"{'    ' + text:<44}; {where} {words[place]:08x}")
     if shown < len(instructions):
         lines.append(".bank")
     return "\n".join(lines) + "\n" if lines else ""

@@ -29,7 +29,7 @@ WORKS: tuple[Work, ...] = (
 def can_run(layer: NetworkLayer) -> bool:
     """Whether the host runs the operator of ``layer`` (what is merged into it left aside)."""
     small = all(math.prod(shape) <= LARGEST_CONSTANT for _, shape in layer.operator.weights)
-    return small and has_reference(layer)
+    return small and has_reference(layer) and not layer.operator.integer("training_mode")
 
 
 def host_attributes(layer: NetworkLayer, starts: tuple[int, ...], result: int = 0) -> Attributes:

@@ -38,7 +38,7 @@ class _Building:
         operators = self.given.operators
         for tensor in operators.inputs:
             shape = operators.tensors[tensor]
-            if len(shape) > 2 and shape[0] != 1:
+            if len(shape) > 3 and shape[0] != 1:
                 field = f"input {tensor[:60]!r}"
                 raise InputError(self.given.name, field, f"has {shape[0]} images; give --batch 1")
         for layer in self.given.layers:
@@ -121,8 +121,7 @@ class _Building:
         """A layer with a window over rows and columns."""
         one = layer.inputs[0]
         if one.shape[0] != 1:
-            remedy = f"works on {one.shape[0]} images; give --batch 1"
-            raise InputError(self.given.name, layer.name, remedy)
+            raise self._several(layer, one.shape[0])
         window = trace_window(layer, geometry(one.shape), geometry(layer.output_shape))
         self.drafts.put(
             TraceLayer(
@@ -145,8 +144,10 @@ class _Building:
 
     def _fully_connected(self, layer: NetworkLayer) -> bool | None:
         """A convolution of one pixel whose channels are all inputs, pixel by pixel as they lie."""
-        one = layer.inputs[0]
-        if layer.matrix[0] != 1 or layer.op not in ("Gemm", "MatMul"):
+        one, rows = layer.inputs[0], layer.matrix[0]
+        if rows > 1 and rows == self.given.operators.batch:
+            raise self._several(layer, rows)
+        if rows > 1 or layer.op not in ("Gemm", "MatMul"):
             return None
         memory = self.drafts.forms[one.memory]
         form = flat_geometry(one, memory)
@@ -165,6 +166,9 @@ class _Building:
             TraceLayer(layer.name, layer.source, layer.op, "convolution", flat, made, macs=layer.macs)
         )
         return True
+
+    def _several(self, layer: NetworkLayer, images: int) -> InputError:
+        return InputError(self.given.name, layer.name, f"works on {images} images; give --batch 1")
 
     def _scale(self, layer: NetworkLayer) -> bool | None:
         one = layer.inputs[0]

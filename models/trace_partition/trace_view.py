@@ -38,9 +38,11 @@ class Home:
 
 
 def geometry(shape: Shape) -> Geometry:
-    """The map that a tensor of ``shape`` is: the last two axes are rows and columns, those before them channels; of
-    three axes the last are columns, fewer are channels of one pixel."""
-    height, width = shape[-2:] if len(shape) > 3 else (1, shape[-1] if len(shape) == 3 else 1)
+    """The map that a tensor of ``shape`` is: the last two axes are rows and columns, those before them channels. Of
+    three axes the first is that of one image, whose map has one row, or that of the channels; fewer axes are channels
+    of one pixel."""
+    height = shape[-2] if len(shape) > 3 or (len(shape) == 3 and shape[0] != 1) else 1
+    width = shape[-1] if len(shape) > 2 else 1
     return Geometry(math.prod(shape) // max(1, height * width), height, width)
 
 

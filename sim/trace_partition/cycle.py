@@ -87,7 +87,10 @@ def simulate_cycles(program: Program, machine: SnowflakeMachine) -> CycleReport:
     return CycleReport(
         int(state.core[:, column.TIME].max(initial=0)),
         _layers(state, names),
-        tuple(_hazard(program, names, state, row) for row in state.hazards[: int(state.found[0])]),
+        tuple(
+            _hazard(program, names, state, row)
+            for row in state.hazards[: min(int(state.found[0]), column.HAZARDS)]
+        ),
         int(state.found[0]),
         _timeline(state, names),
     )

@@ -34,6 +34,13 @@ from mapper.sim.trace_partition.cycle_state import (
     FLAGS,
     FROM,
     GAP,
+    H_AT,
+    H_CAUSE,
+    H_CLUSTER,
+    H_OTHER,
+    H_PLACE,
+    H_READY,
+    H_WORD,
     HALTED,
     HOST_EARLY,
     IMMEDIATE,
@@ -66,6 +73,7 @@ from mapper.sim.trace_partition.cycle_state import (
     TO_MEMORY,
     TO_WBUF,
     TRANSFER_QUEUE,
+    VECTOR_LATENCY,
     VECTOR_QUEUE,
     WORK,
     A,
@@ -78,13 +86,14 @@ from mapper.sim.trace_partition.cycle_vector import done, drained, unfinished, v
 from mapper.solver.compiled import compiled
 
 HALT, MOVI, ADD, ADDI, BNE, BLT, WAIT, SYNC, LD, TMOV = range(10)
+WBUF_TARGET, CODE_TARGET, FILL_TARGET = 1, 2, 3
 MASK = 0xFFFFFFFF
 
 
-def _stall(s: Any, c: int, cause: int, time: int, until: int) -> None:
-    """The core stands still from ``time`` to ``until``."""
-    s.counts[c, s.core[c, NOW_LAYER], cause] += until - time
-    s.core[c, GAP] += max(0, until - max(time, s.core[c, END]))
+def _stall(core: Any, time: int, until: int) -> Any:
+    """The core stands still from ``time`` to ``until``; answers for how long."""
+    core[GAP] += max(0, until - max(time, core[END]))
+    return until - time
 
 
 stall = compiled(_stall)
@@ -96,7 +105,7 @@ def _room(s: Any, c: int, time: int) -> Any:
     queue, waiting, first = s.transfers.shape[2], 0, NEVER
     unstarted = False
     for kind in (0, 1, 3):
-        waiting += retire(s, c, kind, time)
+        waiting += retire(s.numbers[c, kind], s.transfers[c, kind], time)
         if s.numbers[c, kind, DONE] < s.numbers[c, kind, STARTED]:
             first = min(first, s.transfers[c, kind, s.numbers[c, kind, DONE] % queue, READY])
         unstarted |= s.numbers[c, kind, STARTED] < s.numbers[c, kind, ISSUED]
@@ -111,81 +120,90 @@ room = compiled(_room, retire=retire)
 def _transfer(s: Any, c: int, place: int, time: int, ra: int, rb: int, rc: int, rd: int) -> Any:
     """LD or TMOV; answers why it cannot be, or FINE."""
     one = s.code[s.first[c] + place]
-    target, units, count, words = one[FLAGS] & 3, one[FLAGS] >> 2 & 7, rc >> 16, rc & 0xFFFF
-    if one[OPERATION] == TMOV:
-        return move(s, c, place, time, TO_MEMORY, False, rb, ra, count, words, rd & 0xFFFF, rd >> 16, 1, 1)
-    copies = UNITS if units == ALL_UNITS else 1
-    if target == 2:
-        # The decoder has put the first word of the cluster's code into the immediate.
-        behind = rb - one[IMMEDIATE]
-        return load_code(
-            s,
-            c,
-            place,
-            time,
-            behind // (2 * BANK_INSTRUCTIONS) if behind % (2 * BANK_INSTRUCTIONS) == 0 else -1,
-        )
-    if target == 1:
-        group = 16 if units == DEAL else 4
-        return move(
-            s, c, place, time, TO_WBUF, False, ra, rb, count, words, rd >> 16, rd & 0xFFFF, group, copies
-        )
+    target, units, lane = one[FLAGS] & 3, one[FLAGS] >> 2 & 7, TO_BUF
+    local, memory, local_pitch, memory_pitch = ra, rb, rd >> 16, rd & 0xFFFF
     group = 4 if units == DEAL else 1
-    fill = target == 3
-    return move(s, c, place, time, TO_BUF, fill, ra, rb, count, words, rd >> 16, rd & 0xFFFF, group, copies)
+    if one[OPERATION] == TMOV:
+        lane, target = TO_MEMORY, 0
+        local, memory, local_pitch, memory_pitch = rb, ra, rd & 0xFFFF, rd >> 16
+    elif target == CODE_TARGET:
+        # The decoder has put the first word of the cluster's code into the immediate.
+        return load_code(s, c, place, time, rb - one[IMMEDIATE])
+    elif target == WBUF_TARGET:
+        lane, group = TO_WBUF, 16 if units == DEAL else 4
+    copies = UNITS if units == ALL_UNITS else 1
+    fill = target == FILL_TARGET
+    count, words = rc >> 16, rc & 0xFFFF
+    return move(
+        s, c, place, time, lane, fill, local, memory, count, words, local_pitch, memory_pitch, group, copies
+    )
 
 
 transfer = compiled(_transfer, load_code=load_code, move=move)
 
 
-def _follow(s: Any, c: int, place: int, time: int) -> Any:
-    """The core goes on behind ``place``, at ``time``; answers why it cannot, or FINE."""
-    core, behind = s.core[c], place + 1
+def _follow(core: Any, place: int, time: int) -> Any:
+    """The core goes on behind ``place``, at ``time``; answers whether that is in the same bank."""
+    behind = place + 1
     if core[SLOTS] > 0:
         core[SLOTS] -= 1
         if core[SLOTS] == 0:
             behind = core[BRANCH]
     core[TIME], core[PLACE] = time, behind
-    if behind // BANK_INSTRUCTIONS == place // BANK_INSTRUCTIONS:
-        return FINE
+    return behind // BANK_INSTRUCTIONS == place // BANK_INSTRUCTIONS
+
+
+follow = compiled(_follow)
+
+
+def _enter_bank(s: Any, c: int) -> int:
+    """The core goes on with the bank that was loaded last; answers why it cannot, or FINE."""
+    core, number = s.core[c], s.core[c, BANK_ENTRY]
     if core[BANK] < 0:
+        core[PLACE] -= 1
         return BANK_MISSING
     core[PLACE] = core[BANK] * BANK_INSTRUCTIONS
-    number = core[BANK_ENTRY]
     core[BANK] = -1
     if number > s.numbers[c, CODE, DONE]:
         row = s.transfers[c, CODE, (number - 1) % s.transfers.shape[2]]
         if number > s.numbers[c, CODE, STARTED]:
-            row[BEFORE], row[BEFORE_PLACE], row[BEFORE_CAUSE] = time, core[PLACE], BANK_EARLY
-        elif row[READY] > time:
-            hazard(s.hazards, s.found, BANK_EARLY, c, core[PLACE], row[FROM], 0, time, row[READY])
+            row[BEFORE], row[BEFORE_PLACE], row[BEFORE_CAUSE] = core[TIME], core[PLACE], BANK_EARLY
+        elif row[READY] > core[TIME]:
+            one = hazard(s.hazards, s.found)
+            one[H_CAUSE], one[H_CLUSTER], one[H_PLACE], one[H_OTHER] = BANK_EARLY, c, core[PLACE], row[FROM]
+            one[H_WORD], one[H_AT], one[H_READY] = 0, core[TIME], row[READY]
     return FINE
 
 
-follow = compiled(_follow, hazard=hazard)
+enter_bank = compiled(_enter_bank, hazard=hazard)
 
 
 def _run_core(s: Any, c: int, horizon: int) -> Any:
     """Instructions of a cluster until it waits, or another cluster or the memory has something to do before it;
     answers why it cannot go on, or FINE."""
-    core, registers, queue = s.core[c], s.registers[c], s.transfers.shape[2]
-    length = s.first[c + 1] - s.first[c]
-    while core[TIME] <= horizon and s.memory[NEXT] > core[TIME]:
+    core, registers, ring = s.core[c], s.registers[c], s.ring[c]
+    numbers, transfers, queue = s.numbers[c], s.transfers[c], s.transfers.shape[2]
+    latency, vector_queue = s.parameters[VECTOR_LATENCY], s.parameters[VECTOR_QUEUE]
+    memory, code = s.memory, s.code
+    origin, layers = s.first[c], s.counts[c]
+    length = s.first[c + 1] - origin
+    while core[TIME] <= horizon and memory[NEXT] > core[TIME]:
         place, time = core[PLACE], core[TIME]
         if place >= length:
             return CODE_ENDS
-        one = s.code[s.first[c] + place]
+        one = code[origin + place]
         operation = one[OPERATION]
-        counts = s.counts[c, one[LAYER]]
+        counts = layers[one[LAYER]]
         if one[LAYER] != core[NOW_LAYER]:
             core[NOW_LAYER] = one[LAYER]
             if counts[BEGIN] < 0:
                 counts[BEGIN] = time
         if operation >= LD:
             if operation > TMOV:
-                if unfinished(s, c, time) >= s.parameters[VECTOR_QUEUE]:
-                    core[TIME] = done(s, c, 1)
-                    stall(s, c, STALL_VECTOR_QUEUE, time, core[TIME])
+                over = unfinished(core, ring, latency, time) - vector_queue + 1
+                if over > 0:
+                    core[TIME] = done(core, ring, latency, over)
+                    counts[STALL_VECTOR_QUEUE] += stall(core, time, core[TIME])
                     continue
             else:
                 until = room(s, c, time)
@@ -193,7 +211,7 @@ def _run_core(s: Any, c: int, horizon: int) -> Any:
                     core[STATE] = BLOCKED
                     return FINE
                 if until > time:
-                    stall(s, c, STALL_TRANSFER_QUEUE, time, until)
+                    counts[STALL_TRANSFER_QUEUE] += stall(core, time, until)
                     core[TIME] = until
                     continue
             ra, rb, rc, rd = registers[one[A]], registers[one[B]], registers[one[C]], registers[one[D]]
@@ -206,17 +224,17 @@ def _run_core(s: Any, c: int, horizon: int) -> Any:
         elif operation == WAIT:
             until = time
             if one[A] == 2:
-                over = unfinished(s, c, time) - one[IMMEDIATE]
+                over = unfinished(core, ring, latency, time) - one[IMMEDIATE]
                 if over > 0:
-                    until = done(s, c, over)
-            elif retire(s, c, one[A], time) > one[IMMEDIATE]:
-                number = s.numbers[c, one[A], ISSUED] - one[IMMEDIATE] - 1
-                if number >= s.numbers[c, one[A], STARTED]:
+                    until = done(core, ring, latency, over)
+            elif retire(numbers[one[A]], transfers[one[A]], time) > one[IMMEDIATE]:
+                number = numbers[one[A], ISSUED] - one[IMMEDIATE] - 1
+                if number >= numbers[one[A], STARTED]:
                     core[STATE] = BLOCKED
                     return FINE
-                until = s.transfers[c, one[A], number % queue, READY]
+                until = transfers[one[A], number % queue, READY]
             if until > time:
-                stall(s, c, one[A], time, until)
+                counts[one[A]] += stall(core, time, until)
                 time = until
         elif operation in (BNE, BLT):
             if core[SLOTS] > 0:
@@ -235,11 +253,18 @@ def _run_core(s: Any, c: int, horizon: int) -> Any:
         elif operation == HALT:
             if one[IMMEDIATE] == 0:
                 core[STATE] = HALTED
-            elif retire(s, c, STORE, time) > 0:
-                number = s.numbers[c, STORE, ISSUED]
-                row = s.transfers[c, STORE, (number - 1) % queue]
-                ready = row[READY] if number <= s.numbers[c, STORE, STARTED] else NEVER
-                hazard(s.hazards, s.found, HOST_EARLY, c, place, row[FROM], -1, time, ready)
+            elif retire(numbers[STORE], transfers[STORE], time) > 0:
+                number = numbers[STORE, ISSUED]
+                row = transfers[STORE, (number - 1) % queue]
+                ready = row[READY] if number <= numbers[STORE, STARTED] else NEVER
+                early = hazard(s.hazards, s.found)
+                early[H_CAUSE], early[H_CLUSTER], early[H_PLACE], early[H_OTHER] = (
+                    HOST_EARLY,
+                    c,
+                    place,
+                    row[FROM],
+                )
+                early[H_WORD], early[H_AT], early[H_READY] = 0, time, ready
         else:
             value = one[IMMEDIATE] + registers[one[B]]
             if operation == MOVI:
@@ -260,15 +285,16 @@ def _run_core(s: Any, c: int, horizon: int) -> Any:
             return FINE
         if core[STATE] == SYNCED:
             return FINE
-        why = follow(s, c, place, time + 1)
-        if why != FINE:
-            return why
+        if not follow(core, place, time + 1):
+            why = enter_bank(s, c)
+            if why != FINE:
+                return why
     return FINE
 
 
 run_core = compiled(
-    _run_core, done=done, follow=follow, hazard=hazard, retire=retire, room=room, stall=stall, transfer=transfer,
-    unfinished=unfinished, vector=vector,
+    _run_core, done=done, enter_bank=enter_bank, follow=follow, hazard=hazard, retire=retire, room=room, stall=stall,
+    transfer=transfer, unfinished=unfinished, vector=vector,
 )  # fmt: skip
 
 
@@ -301,13 +327,14 @@ def _run(s: Any) -> Any:
             for c in range(clusters):
                 together = max(together, s.core[c, TIME])
             for c in range(clusters):
-                stall(s, c, STALL_SYNC, s.core[c, TIME], together)
+                s.counts[c, s.core[c, NOW_LAYER], STALL_SYNC] += stall(s.core[c], s.core[c, TIME], together)
                 s.core[c, STATE] = RUNNING
                 s.core[c, EPOCH] += 1
-                why = follow(s, c, s.core[c, PLACE], together + 1)
-                if why != FINE:
-                    s.stop[0], s.stop[1] = c, s.core[c, PLACE]
-                    return why
+                if not follow(s.core[c], s.core[c, PLACE], together + 1):
+                    why = enter_bank(s, c)
+                    if why != FINE:
+                        s.stop[0], s.stop[1] = c, s.core[c, PLACE]
+                        return why
         elif synced > 0:
             for c in range(clusters):
                 if s.core[c, STATE] == SYNCED:
@@ -318,9 +345,17 @@ def _run(s: Any) -> Any:
     for c in range(clusters):
         core = s.core[c]
         if core[OPEN] > 0:
-            drained(s, c, core[END] + core[DRAIN])
+            drained(
+                core,
+                s.ring[c],
+                s.tags[c],
+                s.numbers[c],
+                s.transfers[c],
+                s.parameters[VECTOR_LATENCY],
+                core[END] + core[DRAIN],
+            )
         until = max(core[LAST], core[TIME])
-        stall(s, c, STALL_HALT, core[TIME], until)
+        s.counts[c, core[NOW_LAYER], STALL_HALT] += until - core[TIME]
         core[TIME] = until
     return FINE
 
@@ -328,6 +363,7 @@ def _run(s: Any) -> Any:
 run = compiled(
     _run,
     drained=drained,
+    enter_bank=enter_bank,
     follow=follow,
     run_core=run_core,
     serve=serve,

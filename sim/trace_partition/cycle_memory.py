@@ -43,6 +43,13 @@ from mapper.sim.trace_partition.cycle_state import (
     FRACTION,
     FREE,
     FROM,
+    H_AT,
+    H_CAUSE,
+    H_CLUSTER,
+    H_OTHER,
+    H_PLACE,
+    H_READY,
+    H_WORD,
     ISSUED,
     LANE,
     LAST,
@@ -85,10 +92,9 @@ from mapper.sim.trace_partition.cycle_tag import hazard, latest, lines, note, re
 from mapper.solver.compiled import compiled
 
 
-def _retire(s: Any, c: int, kind: int, time: int) -> Any:
-    """How many transfers of a kind are unfinished at ``time``."""
-    numbers, queue = s.numbers[c, kind], s.transfers.shape[2]
-    while numbers[DONE] < numbers[STARTED] and s.transfers[c, kind, numbers[DONE] % queue, READY] <= time:
+def _retire(numbers: Any, transfers: Any, time: int) -> Any:
+    """How many transfers of one kind are unfinished at ``time``."""
+    while numbers[DONE] < numbers[STARTED] and transfers[numbers[DONE] % len(transfers), READY] <= time:
         numbers[DONE] += 1
     return numbers[ISSUED] - numbers[DONE]
 
@@ -130,27 +136,26 @@ def _serve(s: Any) -> None:
     if row[AFTER_RESULT] > 0 and row[AFTER_RESULT] == core[OPEN]:
         after = max(after, core[END] + core[DRAIN] + parameters[VECTOR_LATENCY])
     if after > begin:
-        cause = STORE_EARLY if kind == STORE else WEIGHT_OVER_USE if row[LANE] == TO_WBUF else LOAD_OVER_USE
-        hazard(s.hazards, s.found, cause, c, row[FROM], -1, row[AFTER_WORD], begin, after)
+        one = hazard(s.hazards, s.found)
+        one[H_CAUSE] = LOAD_OVER_USE
+        if kind == STORE:
+            one[H_CAUSE] = STORE_EARLY
+        elif row[LANE] == TO_WBUF:
+            one[H_CAUSE] = WEIGHT_OVER_USE
+        one[H_CLUSTER], one[H_PLACE], one[H_OTHER] = c, row[FROM], -1
+        one[H_WORD], one[H_AT], one[H_READY] = row[AFTER_WORD], begin, after
     if row[BEFORE] < row[READY]:
-        hazard(
-            s.hazards, s.found, row[BEFORE_CAUSE], c, row[BEFORE_PLACE], row[FROM], row[BEFORE_WORD],
-            row[BEFORE], row[READY],
-        )  # fmt: skip
+        one = hazard(s.hazards, s.found)
+        one[H_CAUSE], one[H_CLUSTER], one[H_PLACE] = row[BEFORE_CAUSE], c, row[BEFORE_PLACE]
+        one[H_OTHER], one[H_WORD], one[H_AT] = row[FROM], row[BEFORE_WORD], row[BEFORE]
+        one[H_READY] = row[READY]
     if row[NEEDS] > s.numbers[c, LOAD, DONE]:
         load = s.transfers[c, LOAD, (row[NEEDS] - 1) % queue]
         if load[READY] > begin:
-            hazard(
-                s.hazards,
-                s.found,
-                STORE_UNDER_LOAD,
-                c,
-                row[FROM],
-                load[FROM],
-                row[NEEDS_WORD],
-                begin,
-                load[READY],
-            )
+            one = hazard(s.hazards, s.found)
+            one[H_CAUSE], one[H_CLUSTER], one[H_PLACE] = STORE_UNDER_LOAD, c, row[FROM]
+            one[H_OTHER], one[H_WORD], one[H_AT] = load[FROM], row[NEEDS_WORD], begin
+            one[H_READY] = load[READY]
     earliest = NEVER
     for cluster in range(s.core.shape[0]):
         for which in (LOAD, STORE, CODE):
@@ -163,28 +168,30 @@ def _serve(s: Any) -> None:
 serve = compiled(_serve, hazard=hazard, record=record)
 
 
-def _request(s: Any, c: int, kind: int, lane: int, place: int, time: int, words: int, fill: int) -> Any:
-    """A new transfer of ``words`` words and ``fill`` further cycles, asked for by the instruction of cycle ``time``."""
-    queue = s.transfers.shape[2]
-    row = s.transfers[c, kind, s.numbers[c, kind, ISSUED] % queue]
-    s.numbers[c, kind, ISSUED] += 1
+def _request(numbers: Any, transfers: Any, memory: Any, place: int, time: int) -> Any:
+    """The row of a new transfer of one kind, asked for by the instruction of cycle ``time``."""
+    row = transfers[numbers[ISSUED] % len(transfers)]
+    numbers[ISSUED] += 1
     row[:] = 0
-    row[REQUEST], row[BYTES], row[EXTRA], row[FROM], row[LANE] = time + 1, 2 * words, fill, place, lane
-    row[BEFORE] = NEVER
-    s.memory[NEXT] = min(s.memory[NEXT], max(time + 1, s.memory[FREE]))
+    row[REQUEST], row[FROM], row[BEFORE] = time + 1, place, NEVER
+    memory[NEXT] = min(memory[NEXT], max(time + 1, memory[FREE]))
     return row
 
 
 request = compiled(_request)
 
 
-def _load_code(s: Any, c: int, place: int, time: int, bank: int) -> int:
-    """LD.I of ``bank``, a number of banks from the first (negative or too large: none)."""
-    if bank < 0 or bank * BANK_INSTRUCTIONS >= s.first[c + 1] - s.first[c]:
+def _load_code(s: Any, c: int, place: int, time: int, behind: int) -> int:
+    """LD.I from so many words behind the first of the cluster's code; answers why it cannot be, or FINE."""
+    bank = behind // (2 * BANK_INSTRUCTIONS)
+    if behind < 0 or behind % (2 * BANK_INSTRUCTIONS) > 0:
         return BANK_STRANGE
-    request(s, c, CODE, TO_CODE, place, time, 2 * BANK_INSTRUCTIONS, 0)
+    if bank * BANK_INSTRUCTIONS >= s.first[c + 1] - s.first[c]:
+        return BANK_STRANGE
+    row = request(s.numbers[c, CODE], s.transfers[c, CODE], s.memory, place, time)
+    row[BYTES], row[LANE] = 4 * BANK_INSTRUCTIONS, TO_CODE
     s.core[c, BANK], s.core[c, BANK_ENTRY] = bank, s.numbers[c, CODE, ISSUED]
-    s.counts[c, s.code[s.first[c] + place, LAYER], CODE_BYTES] += 4 * BANK_INSTRUCTIONS
+    s.counts[c, s.code[s.first[c] + place, LAYER], CODE_BYTES] += row[BYTES]
     return FINE
 
 
@@ -199,17 +206,9 @@ def _shared(s: Any, c: int, place: int, time: int, memory: int, words: int, stor
     for at in range(first, end):
         seen = s.written[at] - 1
         if seen >= 0 and seen != stamp and seen >> 3 == s.core[c, EPOCH]:
-            hazard(
-                s.hazards,
-                s.found,
-                OTHER_CLUSTER,
-                c,
-                place,
-                -1,
-                at + s.parameters[SHARED_FIRST],
-                time,
-                seen & 7,
-            )
+            one = hazard(s.hazards, s.found)
+            one[H_CAUSE], one[H_CLUSTER], one[H_PLACE], one[H_OTHER] = OTHER_CLUSTER, c, place, -1
+            one[H_WORD], one[H_AT], one[H_READY] = at + s.parameters[SHARED_FIRST], time, seen & 7
             return
         if stores:
             s.written[at] = stamp + 1
@@ -266,38 +265,39 @@ def _move(
         for piece in range(count):
             shared(s, c, place, time, memory + piece * memory_pitch, words, stores)
     kind = STORE if stores else LOAD
-    row = request(s, c, kind, lane, place, time, 0 if fill else count * words, extra)
+    row = request(s.numbers[c, kind], s.transfers[c, kind], s.memory, place, time)
+    row[LANE], row[BYTES], row[EXTRA] = lane, 0 if fill else 2 * count * words, extra
     number = s.numbers[c, kind, ISSUED]
     if local_pitch == words:
         words, pieces = words * pieces, min(pieces, 1)
-    mark = BUF_STORE if stores else WBUF_LOAD if lane == TO_WBUF else BUF_LOAD
-    line, top, word = s.line[c], s.top[c], s.word[c]
+    used = s.tags[c, WBUF_READ if lane == TO_WBUF else BUF_READ]
+    results, loaded = s.tags[c, BUF_WRITE], s.tags[c, BUF_LOAD]
+    mark = s.tags[c, BUF_STORE if stores else WBUF_LOAD if lane == TO_WBUF else BUF_LOAD]
     for piece in range(pieces):
         at = local + piece * local_pitch
-        if lane == TO_WBUF or not stores:
-            tag = WBUF_READ if lane == TO_WBUF else BUF_READ
-            after = latest(line[tag], top[tag], word[tag], at, words)
+        if not stores:
+            after = latest(used, at, words)
             if after > row[AFTER]:
                 row[AFTER] = after
                 if after > time:
-                    row[AFTER_WORD] = where(line[tag], word[tag], at, words, after)
+                    row[AFTER_WORD] = where(used, at, words, after)
         if lane != TO_WBUF:
-            after = latest(line[BUF_WRITE], top[BUF_WRITE], word[BUF_WRITE], at, words)
+            after = latest(results, at, words)
             if after > row[AFTER]:
                 row[AFTER] = after
                 if after > time:
-                    row[AFTER_WORD] = where(line[BUF_WRITE], word[BUF_WRITE], at, words, after)
+                    row[AFTER_WORD] = where(results, at, words, after)
             if core[OPEN] > 0 and at < core[OPEN_AT] + core[OPEN_WORDS] and core[OPEN_AT] < at + words:
                 row[AFTER_RESULT] = core[OPEN]
                 row[AFTER_WORD] = max(at, core[OPEN_AT])
                 core[OPEN_WANTED] = 1
         if stores:
-            needs = latest(line[BUF_LOAD], top[BUF_LOAD], word[BUF_LOAD], at, words)
+            needs = latest(loaded, at, words)
             if needs > row[NEEDS]:
                 row[NEEDS] = needs
                 if needs > s.numbers[c, LOAD, DONE]:
-                    row[NEEDS_WORD] = where(line[BUF_LOAD], word[BUF_LOAD], at, words, needs)
-        note(line[mark], top[mark], word[mark], at, words, number)
+                    row[NEEDS_WORD] = where(loaded, at, words, needs)
+        note(mark, at, words, number)
     return FINE
 
 

@@ -73,6 +73,7 @@ TRANSFER_FIELDS = 15
 FREE, FRACTION, NEXT = range(3)
 
 # What is remembered of words: when read last, when the last result is there, the last transfers (numbers from 1).
+LINE = 16
 BUF_READ, BUF_WRITE, BUF_LOAD, BUF_STORE, WBUF_READ, WBUF_LOAD = range(6)
 TAGS = 6
 
@@ -106,7 +107,8 @@ TO_BUF, TO_WBUF, TO_CODE, COMPUTE, TO_MEMORY = range(5)
 LANES = 5
 ENTRY_LAYER, ENTRY_FROM, ENTRY_TO, ENTRY_USED = range(4)
 
-# Hazards: cause, cluster, place, place of the other, word, when it was, when it could have been (NEVER: unknown).
+# Hazards, and what is kept of one: place of the other instruction (-1: none), first word, when it was needed, when it
+# is there (NEVER: unknown).
 (
     READ_EARLY,
     WEIGHT_EARLY,
@@ -120,6 +122,7 @@ ENTRY_LAYER, ENTRY_FROM, ENTRY_TO, ENTRY_USED = range(4)
     HOST_EARLY,
     OTHER_CLUSTER,
 ) = range(11)
+H_CAUSE, H_CLUSTER, H_PLACE, H_OTHER, H_WORD, H_AT, H_READY = range(7)
 HAZARD_FIELDS = 7
 HAZARDS = 16
 """As many are kept; the others are counted."""
@@ -162,8 +165,8 @@ PARAMETERS = 12
 class State(NamedTuple):
     """The arrays of a machine; what they are is said by the columns above.
 
-    ``line``, ``word``, ``top``: for each kind of tag what was noted of whole lines, of single words, and of any word of
-    a line. ``written``: of each word that clusters share, the epoch (SYNCs passed) and cluster that stored it last.
+    ``tags``: of each kind and line what was noted of its words, one by one, of it as a whole, and of any of it.
+    ``written``: of each word that clusters share, the epoch (SYNCs passed) and cluster that stored it last.
     """
 
     parameters: Any
@@ -175,9 +178,7 @@ class State(NamedTuple):
     transfers: Any
     numbers: Any
     memory: Any
-    line: Any
-    top: Any
-    word: Any
+    tags: Any
     written: Any
     counts: Any
     timeline: Any
@@ -207,14 +208,12 @@ def fresh(parameters: Any, code: Any, first: Any, layers: int, entries: int) -> 
         transfers=np.zeros((clusters, KINDS, queue, TRANSFER_FIELDS), np.int64),
         numbers=np.zeros((clusters, KINDS, 3), np.int64),
         memory=np.array([0, 0, NEVER], np.int64),
-        line=np.zeros((clusters, TAGS, words // 16), np.int64),
-        top=np.zeros((clusters, TAGS, words // 16), np.int64),
-        word=np.zeros((clusters, TAGS, words), np.int64),
+        tags=np.zeros((clusters, TAGS, words // LINE, LINE + 2), np.int64),
         written=np.zeros(int(parameters[SHARED_WORDS]) if clusters > 1 else 0, np.int32),
         counts=counts,
         timeline=np.zeros((clusters, LANES, entries, 4), np.int64),
         entries=np.zeros((clusters, LANES, 2), np.int64),
-        hazards=np.zeros((HAZARDS, HAZARD_FIELDS), np.int64),
+        hazards=np.zeros((HAZARDS + 1, HAZARD_FIELDS), np.int64),
         found=np.zeros(1, np.int64),
         stop=np.zeros(4, np.int64),
     )

@@ -1,46 +1,52 @@
 """What is remembered of the words of a buffer: the last time or transfer, exact to the word, as fast as by the line.
 
-All that is noted of one kind grows, so that the latest of a range is the largest. ``line`` has what covered the whole
-line, ``word`` what covered part of one, ``top`` the latest of either. Ranges lie within the buffer.
+All that is noted of one kind grows, so that the latest of a range is the largest. Of each line ``tags``
+has what covered part of it by word, what covered all of it (WHOLE), and the latest of either (TOP). Ranges lie within
+the buffer.
+
+Functions in machine code are compiled anew for every constant that they are handed: these take none.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from mapper.sim.trace_partition.cycle_state import LINE
 from mapper.solver.compiled import compiled
 
+WHOLE, TOP = LINE, LINE + 1
 
-def _note(line: Any, top: Any, word: Any, address: int, words: int, value: int) -> None:
+
+def _note(tags: Any, address: int, words: int, value: int) -> None:
     """``value`` is the latest of ``words`` words from ``address`` on."""
     end = address + words
     while address < end:
-        at = address >> 4
-        behind = (at + 1) << 4
-        top[at] = value
+        line = address >> 4
+        behind = (line + 1) << 4
+        tags[line, TOP] = value
         if address & 15 == 0 and behind <= end:
-            line[at] = value
+            tags[line, WHOLE] = value
         else:
-            for place in range(address, min(behind, end)):
-                word[place] = value
+            for word in range(address, min(behind, end)):
+                tags[line, word & 15] = value
         address = behind
 
 
 note = compiled(_note)
 
 
-def _latest(line: Any, top: Any, word: Any, address: int, words: int) -> int:
+def _latest(tags: Any, address: int, words: int) -> int:
     """The latest of ``words`` words from ``address`` on; 0: nothing has been noted."""
     end, found = address + words, 0
     while address < end:
-        at = address >> 4
-        behind = (at + 1) << 4
+        line = address >> 4
+        behind = (line + 1) << 4
         if address & 15 == 0 and behind <= end:
-            found = max(found, top[at])
-        elif top[at] > found:
-            found = max(found, line[at])
-            for place in range(address, min(behind, end)):
-                found = max(found, word[place])
+            found = max(found, tags[line, TOP])
+        elif tags[line, TOP] > found:
+            found = max(found, tags[line, WHOLE])
+            for word in range(address, min(behind, end)):
+                found = max(found, tags[line, word & 15])
         address = behind
     return found
 
@@ -48,11 +54,11 @@ def _latest(line: Any, top: Any, word: Any, address: int, words: int) -> int:
 latest = compiled(_latest)
 
 
-def _where(line: Any, word: Any, address: int, words: int, value: int) -> int:
+def _where(tags: Any, address: int, words: int, value: int) -> int:
     """The first of ``words`` words from ``address`` on of which ``value`` was noted; ``address`` if there is none."""
-    for place in range(address, address + words):
-        if max(line[place >> 4], word[place]) == value:
-            return place
+    for word in range(address, address + words):
+        if max(tags[word >> 4, WHOLE], tags[word >> 4, word & 15]) == value:
+            return word
     return address
 
 
@@ -67,14 +73,10 @@ def _lines(address: int, words: int) -> int:
 lines = compiled(_lines)
 
 
-def _hazard(
-    hazards: Any, found: Any, cause: int, cluster: int, place: int, other: int, word: int, at: int, ready: int
-) -> None:
-    """Keep a hazard while there is room, and count it."""
-    if found[0] < len(hazards):
-        row = hazards[found[0]]
-        row[0], row[1], row[2], row[3], row[4], row[5], row[6] = cause, cluster, place, other, word, at, ready
+def _hazard(hazards: Any, found: Any) -> Any:
+    """A row for a hazard, which is counted; the last of the table is one that nobody reads."""
     found[0] += 1
+    return hazards[min(found[0], len(hazards)) - 1]
 
 
 hazard = compiled(_hazard)

@@ -32,6 +32,13 @@ from mapper.sim.trace_partition.cycle_state import (
     FLAGS,
     FROM,
     GAP,
+    H_AT,
+    H_CAUSE,
+    H_CLUSTER,
+    H_OTHER,
+    H_PLACE,
+    H_READY,
+    H_WORD,
     HEAD,
     ISSUE,
     ISSUED,
@@ -67,10 +74,9 @@ PART = 2
 COOP, INDP, LANE = 0, 1, 2
 
 
-def _finished(s: Any, c: int, time: int) -> None:
+def _finished(core: Any, ring: Any, time: int) -> None:
     """A vector instruction has its time."""
-    core = s.core[c]
-    s.ring[c, (core[HEAD] + core[COUNT]) % s.ring.shape[1]] = time
+    ring[(core[HEAD] + core[COUNT]) % len(ring)] = time
     core[COUNT] += 1
     core[LAST] = max(core[LAST], time)
 
@@ -78,48 +84,38 @@ def _finished(s: Any, c: int, time: int) -> None:
 finished = compiled(_finished)
 
 
-def _unfinished(s: Any, c: int, time: int) -> Any:
+def _unfinished(core: Any, ring: Any, latency: int, time: int) -> Any:
     """How many vector instructions are unfinished at ``time``, if none is issued until then."""
-    core = s.core[c]
-    while core[COUNT] > 0 and s.ring[c, core[HEAD]] <= time:
-        core[HEAD] = (core[HEAD] + 1) % s.ring.shape[1]
+    while core[COUNT] > 0 and ring[core[HEAD]] <= time:
+        core[HEAD] = (core[HEAD] + 1) % len(ring)
         core[COUNT] -= 1
-    waits = core[OPEN] > 0 and core[END] + core[DRAIN] + s.parameters[VECTOR_LATENCY] > time
+    waits = core[OPEN] > 0 and core[END] + core[DRAIN] + latency > time
     return core[COUNT] + (1 if waits else 0)
 
 
 unfinished = compiled(_unfinished)
 
 
-def _done(s: Any, c: int, many: int) -> Any:
+def _done(core: Any, ring: Any, latency: int, many: int) -> Any:
     """When the first ``many`` of the unfinished vector instructions are finished, if none is issued until then. The
     one whose result waits is the last."""
-    core = s.core[c]
     if many <= core[COUNT]:
-        return s.ring[c, (core[HEAD] + many - 1) % s.ring.shape[1]]
-    return core[END] + core[DRAIN] + s.parameters[VECTOR_LATENCY]
+        return ring[(core[HEAD] + many - 1) % len(ring)]
+    return core[END] + core[DRAIN] + latency
 
 
 done = compiled(_done)
 
 
-def _drained(s: Any, c: int, time: int) -> None:
+def _drained(core: Any, ring: Any, tags: Any, numbers: Any, transfers: Any, latency: int, time: int) -> None:
     """The result that waited is in Buf since ``time``, and finished the latency later."""
-    core, ready = s.core[c], time + s.parameters[VECTOR_LATENCY]
-    finished(s, c, ready)
-    note(
-        s.line[c, BUF_WRITE],
-        s.top[c, BUF_WRITE],
-        s.word[c, BUF_WRITE],
-        core[OPEN_AT],
-        core[OPEN_WORDS],
-        ready,
-    )
+    ready = time + latency
+    finished(core, ring, ready)
+    note(tags[BUF_WRITE], core[OPEN_AT], core[OPEN_WORDS], ready)
     if core[OPEN_WANTED] > 0:
-        queue = s.transfers.shape[2]
         for kind in (LOAD, STORE):
-            for number in range(s.numbers[c, kind, STARTED], s.numbers[c, kind, ISSUED]):
-                row = s.transfers[c, kind, number % queue]
+            for number in range(numbers[kind, STARTED], numbers[kind, ISSUED]):
+                row = transfers[kind, number % transfers.shape[1]]
                 if row[AFTER_RESULT] == core[OPEN]:
                     row[AFTER] = max(row[AFTER], ready)
         core[OPEN_WANTED] = 0
@@ -130,21 +126,20 @@ drained = compiled(_drained, finished=finished, note=note)
 
 
 def _expect(
-    s: Any, c: int, kind: int, tag: int, address: int, words: int, place: int, time: int, cause: int
+    s: Any, c: int, kind: int, tags: Any, address: int, words: int, place: int, time: int, cause: int
 ) -> None:
-    """Transfers of these words must be finished at ``time``: find the last one, or have it looked at when it
-    starts."""
-    number = latest(s.line[c, tag], s.top[c, tag], s.word[c, tag], address, words)
-    if number <= s.numbers[c, kind, DONE]:
-        return
+    """The transfers of these words are not all over: the last one must be finished at ``time``. If it has not started,
+    it is looked at when it does."""
+    number = latest(tags, address, words)
     row = s.transfers[c, kind, (number - 1) % s.transfers.shape[2]]
+    word = where(tags, address, words, number)
     if number <= s.numbers[c, kind, STARTED]:
         if row[READY] > time:
-            word = where(s.line[c, tag], s.word[c, tag], address, words, number)
-            hazard(s.hazards, s.found, cause, c, place, row[FROM], word, time, row[READY])
+            one = hazard(s.hazards, s.found)
+            one[H_CAUSE], one[H_CLUSTER], one[H_PLACE], one[H_OTHER] = cause, c, place, row[FROM]
+            one[H_WORD], one[H_AT], one[H_READY] = word, time, row[READY]
     elif time < row[BEFORE]:
-        row[BEFORE], row[BEFORE_PLACE], row[BEFORE_CAUSE] = time, place, cause
-        row[BEFORE_WORD] = where(s.line[c, tag], s.word[c, tag], address, words, number)
+        row[BEFORE], row[BEFORE_PLACE], row[BEFORE_CAUSE], row[BEFORE_WORD] = time, place, cause, word
 
 
 expect = compiled(_expect, hazard=hazard, latest=latest, where=where)
@@ -153,6 +148,7 @@ expect = compiled(_expect, hazard=hazard, latest=latest, where=where)
 def _vector(s: Any, c: int, place: int, time: int, ra: int, rb: int, rc: int, rd: int) -> int:
     """A vector instruction that is issued in cycle ``time``; answers why it cannot be, or FINE."""
     core, one, latency = s.core[c], s.code[s.first[c] + place], s.parameters[VECTOR_LATENCY]
+    ring, tags, numbers, transfers = s.ring[c], s.tags[c], s.numbers[c], s.transfers[c]
     operation, flags = one[OPERATION], one[FLAGS]
     kind, reads, weights, writes = flags & 3, 0, 0, 0
     if operation == VMOV:
@@ -194,43 +190,54 @@ def _vector(s: Any, c: int, place: int, time: int, ra: int, rb: int, rc: int, rd
         conflict = min(core[DRAIN], idle)
         core[DRAIN] -= conflict
         if core[DRAIN] == 0:
-            drained(s, c, core[END] + conflict)
+            drained(core, ring, tags, numbers, transfers, latency, core[END] + conflict)
     counts[ISSUE] += max(0, idle - max(core[GAP], conflict))
     core[GAP] = 0
     end = start + cycles
     if core[OPEN] > 0 and free > 0:
         core[DRAIN] -= min(core[DRAIN], free)
         if core[DRAIN] == 0:
-            drained(s, c, end)
+            drained(core, ring, tags, numbers, transfers, latency, end)
     computed = end
     if writes > 0 and core[OPEN] > 0:
         conflict += core[DRAIN]
         end += core[DRAIN]
-        drained(s, c, end)
+        drained(core, ring, tags, numbers, transfers, latency, end)
     core[END] = end
     if writes > 0:
         core[RESULTS] += 1
         core[OPEN], core[OPEN_AT], core[OPEN_WORDS] = core[RESULTS], ra, writes
         core[DRAIN] = lines(ra, writes)
     else:
-        finished(s, c, end + latency)
+        finished(core, ring, end + latency)
     fetched = LANES * VMACS if kind == INDP else VMACS if kind == COOP else 1
     counts[BUFFER_WORDS] += UNITS * (reads + writes + (reads * fetched if operation == MAC else 0))
     counts[BUSY] += cycles
     counts[CONFLICT] += conflict
     record(s.timeline[c, COMPUTE], s.entries[c, COMPUTE], one[LAYER], start, end)
 
-    expect(s, c, LOAD, BUF_LOAD, rb, reads, place, start, READ_EARLY)
-    note(s.line[c, BUF_READ], s.top[c, BUF_READ], s.word[c, BUF_READ], rb, reads, computed)
-    if weights > 0:
-        expect(s, c, LOAD, WBUF_LOAD, rc, weights, place, start, WEIGHT_EARLY)
-        note(s.line[c, WBUF_READ], s.top[c, WBUF_READ], s.word[c, WBUF_READ], rc, weights, computed)
-    if writes > 0:
-        expect(s, c, LOAD, BUF_LOAD, ra, writes, place, computed, RESULT_UNDER_LOAD)
-        expect(s, c, STORE, BUF_STORE, ra, writes, place, computed, RESULT_OVER_STORE)
+    note(tags[BUF_READ], rb, reads, computed)
+    note(tags[WBUF_READ], rc, weights, computed)
+    for check in range(4):
+        tag, address, words, kind, due, cause = BUF_LOAD, rb, reads, LOAD, start, READ_EARLY
+        if check == 1:
+            tag, address, words, cause = WBUF_LOAD, rc, weights, WEIGHT_EARLY
+        elif check > 1:
+            address, words, due, cause = ra, writes, computed, RESULT_UNDER_LOAD
+            if check == 3:
+                tag, kind, cause = BUF_STORE, STORE, RESULT_OVER_STORE
+        if latest(tags[tag], address, words) > numbers[kind, DONE]:
+            expect(s, c, kind, tags[tag], address, words, place, due, cause)
     return FINE
 
 
 vector = compiled(
-    _vector, drained=drained, expect=expect, finished=finished, lines=lines, note=note, record=record
+    _vector,
+    drained=drained,
+    expect=expect,
+    finished=finished,
+    latest=latest,
+    lines=lines,
+    note=note,
+    record=record,
 )

@@ -65,7 +65,7 @@ def test_a_layer_name_cannot_smuggle_in_an_instruction() -> None:
     assert np.array_equal(assemble(listing), code)
 
 
-programs = st.lists(st.tuples(instructions(), st.sampled_from((1, 1, 1, 1, 300, 511))), max_size=12)
+programs = st.lists(st.tuples(instructions(), st.sampled_from((1, 1, 1, 1, 300, 511))), max_size=8)
 
 
 @settings(derandomize=True, deadline=None, max_examples=300)
@@ -75,7 +75,7 @@ def test_assembler_and_disassembler_are_inverse_for_every_instruction(instructio
     assert assemble(disassemble([word], "code")).tolist() == [word]
 
 
-@settings(derandomize=True, deadline=None, max_examples=50)
+@settings(derandomize=True, deadline=None, max_examples=30)
 @given(programs, st.integers(-20, 20), st.booleans())
 def test_assembler_and_disassembler_are_inverse_for_whole_programs(
     runs: list[tuple[Instruction, int]], distance: int, whole: bool

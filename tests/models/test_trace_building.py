@@ -246,6 +246,26 @@ def test_several_images_are_refused_with_the_option_that_helps() -> None:
         trace_network(load_layers("lenet5", 4))
 
 
+@pytest.mark.parametrize(
+    ("nodes", "shape", "weights"),
+    [
+        ([node("Gemm", ["x", "m"], ["y"])], (5, 7), {"m": np.ones((7, 3), np.float32)}),
+        ([node("Conv", ["x", "m"], ["y"])], (5, 7, 9), {"m": np.ones((2, 7, 3), np.float32)}),
+    ],
+)
+def test_several_rows_of_images_are_refused_alike(
+    nodes: list[onnx.NodeProto], shape: tuple[int, ...], weights: dict[str, Any]
+) -> None:
+    with pytest.raises(InputError, match="works on 5 images; give --batch 1"):
+        of(nodes, shape, **weights)
+
+
+def test_an_image_without_a_batch_is_one_image() -> None:
+    nodes = [node("Unsqueeze", ["x", "axes"], ["a"]), node("Conv", ["a", "w"], ["y"])]
+    proto = model(nodes, (4, 6, 6), {"w": KERNEL["w"]}, {"axes": [0]})
+    assert [layer.op for layer in traced(proto).layers] == ["Conv"]
+
+
 def test_pads_that_cut_the_input_are_refused() -> None:
     nodes = [node("ConvTranspose", ["x", "w"], ["y"], pads=[3, 3, 3, 3])]
     with pytest.raises(InputError, match="pads that cut its input"):
