@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from mapper.kind.kind import Part
+from mapper.kind.kind import Part, PosedPart
 from mapper.posing import SOLUTION_SCHEMA, Posed
 from mapper.solver.certificate import WORST_FIRST, Certificate
 
@@ -44,7 +44,12 @@ class Solution:
     def shown(self) -> tuple[Part, ...]:
         """The parts as documents and tables list them."""
         pairs = zip(self.posed.parts, self.parts, strict=True)
-        return tuple(one for posed, part in pairs for one in self.posed.kind.spread(posed.problem, part))
+        return tuple(one for posed, part in pairs for one in self._listed(posed, part))
+
+    def _listed(self, posed: PosedPart, part: Part) -> tuple[Part, ...]:
+        # One search that decides things listed apart has one history: it stands at the first of them.
+        first, *others = self.posed.kind.spread(posed.problem, part)
+        return (replace(first, history=part.history), *others)
 
     @property
     def skipped(self) -> tuple[dict[str, Any], ...]:
@@ -95,7 +100,9 @@ def joint_certificate(certificates: Sequence[Certificate]) -> Certificate:
 def repeated(part: Part, name: str, source: str, merged: tuple[tuple[str, str], ...]) -> Part:
     """The same answer for another layer that is the same problem; it took no time."""
     certificate = replace(part.certificate, seconds=0.0, cpu_seconds=0.0)
-    return replace(part, name=name, source=source, same_as=part.name, merged=merged, certificate=certificate)
+    return replace(
+        part, name=name, source=source, same_as=part.name, merged=merged, certificate=certificate, history=()
+    )
 
 
 def versions() -> dict[str, str]:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from mapper.history import Recorder
 from mapper.judging import judged
 from mapper.kind.kind import Kind, Part, PosedPart
 from mapper.posing import Posed
@@ -175,7 +176,10 @@ def solve_part(
 ) -> Part:
     """Search one part, have the referee judge what was found, and certify it."""
 
+    recorder = Recorder()
+
     def report(progress: Progress) -> None:
+        recorder.add(progress)
         search.listener(part.name, progress)
 
     effort = effort_of(search, side_by_side, report)
@@ -199,7 +203,8 @@ def solve_part(
         seed=search.seed,
         workers=search.used_workers,
     )
-    return judged(kind, part, outcome.mapping, certificate)
+    answer = judged(kind, part, outcome.mapping, certificate)
+    return replace(answer, history=recorder.ended(answer.certificate.value, answer.certificate.bound))
 
 
 def effort_of(search: Search, side_by_side: int, report: Callable[[Progress], None]) -> Effort:

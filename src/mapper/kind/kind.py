@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from mapper.formulations.verdict import BrokenRule
+from mapper.history import HistoryPoint
 from mapper.solver.certificate import Certificate
 from mapper.solver.front import Front
 from mapper.solver.method import Effort, Method
@@ -88,6 +89,7 @@ class Part:
     breakdown: dict[str, Any] | None
     certificate: Certificate
     merged: tuple[tuple[str, str], ...] = field(default=())
+    history: tuple[HistoryPoint, ...] = field(default=())
 
     def to_json(self) -> dict[str, Any]:
         document: dict[str, Any] = {
@@ -101,6 +103,8 @@ class Part:
         }
         if self.merged:
             document["merged"] = [{"name": name, "op": op} for name, op in self.merged]
+        if self.history:
+            document["history"] = [point.to_json() for point in self.history]
         return document
 
 
