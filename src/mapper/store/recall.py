@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from mapper.history import history_from_json
 from mapper.judging import judged
 from mapper.kind.kind import Part, PosedPart
 from mapper.posing import Posed
@@ -38,6 +39,7 @@ class Recall:
             if entry.mapping is not None:
                 mapping = self._posed.kind.read_mapping(entry.mapping, part.problem, str(self._store.path))
             answer = judged(self._posed.kind, part, mapping, certificate)
+            answer = replace(answer, history=history_from_json(entry.certificate.get("history", [])))
         except StoreError as error:
             self._give_up(error)
             return None
@@ -63,7 +65,7 @@ class Recall:
             answer.name,
             certificate.proven,
             None if answer.mapping is None else as_document(answer.mapping.to_json()),
-            as_document(certificate.to_json()),
+            as_document(certificate.to_json() | {"history": [point.to_json() for point in answer.history]}),
         )
         try:
             self._store.put(entry)
