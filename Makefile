@@ -7,7 +7,7 @@ READY := .venv/.ready
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip setuptools
-	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	$(BIN)/python -m pip install --quiet --editable '.[test,docs]'
 	touch $(READY)
 
 solve: $(READY)

@@ -1,0 +1,1 @@
+"""The documentation; ``docs.lessons`` can be run."""

@@ -1,0 +1,6 @@
+"""Lessons, one per formulation: scripts that open as notebooks and render to pages."""
+
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+LESSONS = ("pe_allocation",)
