@@ -15,8 +15,8 @@ WIDTH, HEIGHT, ACROSS, DOWN, MARGIN = 132, 34, 156, 62, 20
 def picture(network: OverlayNetwork, selection: Selection) -> str:
     """The graph from top to bottom as SVG: layers with algorithm and dataflow, stored tensors with their format; a
     thick line is a tensor that stays on the chip."""
-    edges = _edges(network)
-    rank = _ranks(network, edges)
+    drawn = edges(network)
+    rank = ranks(network, drawn)
     rows: dict[int, list[int]] = {}
     for node, level in rank.items():
         rows.setdefault(level, []).append(node)
@@ -33,7 +33,7 @@ def picture(network: OverlayNetwork, selection: Selection) -> str:
         *_legend(selection),
     ]
     kept = {network.stores[at].name for at in selection.on_chip}
-    for tail, head, tensor in edges:
+    for tail, head, tensor in drawn:
         (x1, y1), (x2, y2) = place[tail], place[head]
         width = 3 if tensor in kept else 1
         lines.append(
@@ -41,7 +41,7 @@ def picture(network: OverlayNetwork, selection: Selection) -> str:
             f'stroke="#555555" stroke-width="{width}"/>'
         )
     for node, (x, y) in place.items():
-        name, said, colour = _node(network, selection, node)
+        name, said, colour = box(network, selection, node)
         lines += [
             f'<rect x="{x:.0f}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="4" fill="{colour}" stroke="#555555"/>',
             f'<text x="{x + WIDTH / 2:.0f}" y="{y + 14}" text-anchor="middle">{_plain(name)}</text>',
@@ -50,26 +50,26 @@ def picture(network: OverlayNetwork, selection: Selection) -> str:
     return "\n".join([*lines, "</svg>", ""])
 
 
-def _edges(network: OverlayNetwork) -> list[tuple[int, int, str]]:
+def edges(network: OverlayNetwork) -> list[tuple[int, int, str]]:
     """Tail, head and tensor; layers count from 0, stored tensors with a vertex of their own behind them."""
     count = len(network.layers)
     vertex = {at: count + at for at, store in enumerate(network.stores) if store.vertex}
-    edges = []
+    found = []
     for at, store in enumerate(network.stores):
         makers = [share.layer for share in store.shares if share.layer is not None]
         if at in vertex:
-            edges += [(maker, vertex[at], store.name) for maker in makers]
-            edges += [(vertex[at], reader, store.name) for reader in store.readers]
+            found += [(maker, vertex[at], store.name) for maker in makers]
+            found += [(vertex[at], reader, store.name) for reader in store.readers]
         else:
-            edges += [(maker, reader, store.name) for maker in makers for reader in store.readers]
-    return edges
+            found += [(maker, reader, store.name) for maker in makers for reader in store.readers]
+    return found
 
 
-def _ranks(network: OverlayNetwork, edges: list[tuple[int, int, str]]) -> dict[int, int]:
+def ranks(network: OverlayNetwork, drawn: list[tuple[int, int, str]]) -> dict[int, int]:
     """How many steps lie before each node, at the most."""
-    nodes = {*range(len(network.layers)), *(end for tail, head, _ in edges for end in (tail, head))}
+    nodes = {*range(len(network.layers)), *(end for tail, head, _ in drawn for end in (tail, head))}
     before: dict[int, list[int]] = {node: [] for node in nodes}
-    for tail, head, _ in edges:
+    for tail, head, _ in drawn:
         before[head].append(tail)
     rank: dict[int, int] = {}
     waiting = sorted(nodes)
@@ -84,7 +84,8 @@ def _ranks(network: OverlayNetwork, edges: list[tuple[int, int, str]]) -> dict[i
     return rank
 
 
-def _node(network: OverlayNetwork, selection: Selection, node: int) -> tuple[str, str, str]:
+def box(network: OverlayNetwork, selection: Selection, node: int) -> tuple[str, str, str]:
+    """The name of a node, what was chosen for it, and its colour."""
     if node < len(network.layers):
         choice = selection.choices[node]
         return network.names[node], f"{choice.algorithm} {choice.dataflow}", COLOURS[choice.algorithm]

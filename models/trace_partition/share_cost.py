@@ -37,8 +37,19 @@ class ShareCost:
     steps: int
 
 
-def share_cost(plan: LayerPlan, machine: SnowflakeMachine, contending: int) -> ShareCost:
-    """The cost of the steps of ``plan`` where ``contending`` clusters have equal shares of the bandwidth."""
+def step_log(plan: LayerPlan, machine: SnowflakeMachine, contending: int) -> Table:
+    """When each step of ``plan`` loads, computes and stores: the cycles of `step_time`'s log, from the beginning of the
+    layer, -1 where a step has no loads or no store."""
+    log = np.full((len(plan.classes()), 6), -1, np.int64)
+    share_cost(plan, machine, contending, log)
+    return log
+
+
+def share_cost(
+    plan: LayerPlan, machine: SnowflakeMachine, contending: int, log: Table | None = None
+) -> ShareCost:
+    """The cost of the steps of ``plan`` where ``contending`` clusters have equal shares of the bandwidth; ``log`` as
+    `step_time` has it."""
     byte_time, scale = byte_fraction(machine, contending)
     classes = plan.classes()
     number: dict[StepClass, int] = {}
@@ -46,7 +57,9 @@ def share_cost(plan: LayerPlan, machine: SnowflakeMachine, contending: int) -> S
     often = np.bincount(which, minlength=len(number)).tolist()
     tables = _Tables(plan, machine, byte_time, scale)
     costs = [tables.step(step) for step in number]
-    rows = [(cost.loads, cost.compute, cost.store, -1, cost.instructions) for cost in costs]
+    rows: list[tuple[int, ...]] = [
+        (cost.loads, cost.compute, cost.store, -1, cost.instructions) for cost in costs
+    ]
     steps = _table(rows, 5)[which]
     _alternate(steps, plan)
     time = step_time(
@@ -59,6 +72,7 @@ def share_cost(plan: LayerPlan, machine: SnowflakeMachine, contending: int) -> S
         scale,
         machine.timing.memory_latency,
         machine.timing.transfer_queue,
+        log,
     )
     moved = dict.fromkeys(OPERANDS, 0)
     words, instructions = 0, LAYER_INSTRUCTIONS

@@ -1,7 +1,7 @@
 """mapper: how loops, kernels and networks run on accelerators, by formal optimisation, with proofs.
 
-The public API: ``solve``, ``compare``, ``explain``, ``evaluate``, ``sweep``, ``simulate``, ``generate``, ``front`` take
-names, paths and values and return values; nothing is printed.
+The public API: ``solve``, ``compare``, ``explain``, ``evaluate``, ``sweep``, ``simulate``, ``generate``, ``front``,
+``report`` take names, paths and values and return values; nothing is printed.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from mapper.explaining import explain
     from mapper.inference import Inference, load
     from mapper.kind.kind import Options
+    from mapper.reporting import report
     from mapper.side_by_side import side_by_side
     from mapper.solution import Solution
     from mapper.solving import Search
@@ -32,6 +33,7 @@ __all__ = [
     "front",
     "generate",
     "load",
+    "report",
     "side_by_side",
     "simulate",
     "solve",
@@ -48,6 +50,7 @@ _HOMES = {
     "explain": "mapper.explaining",
     "front": "mapper.trade_off",
     "load": "mapper.inference",
+    "report": "mapper.reporting",
     "side_by_side": "mapper.side_by_side",
     "sweep": "mapper.comparison",
 }

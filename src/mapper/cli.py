@@ -327,6 +327,27 @@ def generate(
         print(path)
 
 
+@app.command(name="report", epilog="Example: mapper report solution.json -o report.html")
+def report_page(
+    solutions: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Solutions, and what compare --json or sweep --json printed.", metavar="SOLUTION..."
+        ),
+    ],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="The page to write (.html).")] = None,
+) -> None:
+    """A page to look at: what is proven, what it costs and why, pictures; it needs nothing but a browser."""
+    from mapper.reporting import report as api
+    from mapper.solution import write_whole
+
+    if output is None:
+        raise InputError("-o", "", "is missing; give the page to write, as report.html")
+    check_writable(output)
+    write_whole(output, api(*solutions))
+    print(output)
+
+
 @app.command(name="list", epilog="Example: mapper list workloads")
 def list_names(
     what: Annotated[Listing, typer.Argument(help="What to list.")],

@@ -24,7 +24,7 @@ def reduction_lines(problem: PbqpProblem, names: Sequence[str] | None = None) ->
     ]
     shown = 0
     for number, step in enumerate(tree.steps[:MOST_LISTED]):
-        lines.append(f"{number + 1:4}. {_said(step, named)}")
+        lines.append(f"{number + 1:4}. {said(step, named)}")
         if step.rule != "RII" or step.table is None or shown == MOST_MATRICES:
             continue
         if max(len(step.table), len(step.table[0])) <= WIDEST:
@@ -34,7 +34,8 @@ def reduction_lines(problem: PbqpProblem, names: Sequence[str] | None = None) ->
     return [*lines, f"and {more:,} more"] if more > 0 else lines
 
 
-def _said(step: ReductionStep, named: Sequence[str]) -> str:
+def said(step: ReductionStep, named: Sequence[str]) -> str:
+    """A step in words."""
     vertex, near = named[step.vertex], [named[at] for at in step.neighbours]
     if not near:
         return f"{vertex}: alone (R0): its least cost is added"

@@ -1,0 +1,109 @@
+"""The page: documents in, one HTML text out, which needs no network and runs no script but its own."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import metadata
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from mapper.reporting.document import Rows, Solved, read
+from mapper.reporting.drawing import plain
+from mapper.reporting.section import (
+    MethodRow,
+    comparison_section,
+    method_rows,
+    rows_section,
+    solution_section,
+)
+from mapper.solution import DISTRIBUTION, Solution
+from mapper.workloads.document import InputError
+
+MOST_BYTES = 3_000_000
+"""Pages are smaller."""
+MOST_DOCUMENTS = 50
+
+
+def report(*given: Path | str | Mapping[str, Any] | Solution) -> str:
+    """A page about solutions, comparisons and sweeps: files, documents or values. Solutions of one problem, and a
+    comparison of it, are set against each other.
+
+    Raises: InputError if one of them is no such document, if there are none or too many, or if the page would be larger
+    than 3 MB.
+    """
+    if not 1 <= len(given) <= MOST_DOCUMENTS:
+        raise InputError("report", str(len(given)), f"give 1 to {MOST_DOCUMENTS} solutions or comparisons")
+    read_in = [read(_plain_document(one)) for one in given]
+    solved = [one for one in read_in if isinstance(one, Solved)]
+    compared = [one for one in read_in if isinstance(one, Rows)]
+    sections = [solution_section(one, f"s{number}") for number, one in enumerate(solved)]
+    methods: dict[str, list[MethodRow]] = {}
+    titles: dict[str, tuple[str, str]] = {}
+    for one in read_in:
+        if isinstance(one, Solved) or one.form == "methods":
+            methods.setdefault(one.key, []).extend(method_rows(one))
+            posed = one.solution.posed if isinstance(one, Solved) else None
+            named = (
+                (f"{posed.workload} on {posed.arch or 'no machine'}", posed.objective)
+                if posed
+                else (one.title, one.objective)  # type: ignore[union-attr]
+            )
+            titles.setdefault(one.key, named)
+    for number, (key, rows) in enumerate(methods.items()):
+        if len(rows) > 1:
+            sections.append(comparison_section(*titles[key], rows, f"m{number}"))
+    for number, one in enumerate(compared):
+        if one.form != "methods" or len(methods[one.key]) == 1:
+            sections.append(rows_section(one, f"r{number}"))
+    # In references of ASCII the page reads the same whatever encoding it is written or served in.
+    text = _rendered(sections).encode("ascii", "xmlcharrefreplace").decode()
+    if len(text) >= MOST_BYTES:
+        size = len(text) / 1e6
+        raise InputError(
+            "report", "", f"the page would have {size:.1f} MB, 3 are the most; give fewer documents"
+        )
+    return text
+
+
+def _plain_document(given: Path | str | Mapping[str, Any] | Solution) -> Path | Mapping[str, Any]:
+    if isinstance(given, Solution):
+        return given.to_json()
+    return Path(given) if isinstance(given, str) else given
+
+
+def _rendered(sections: Sequence[Any]) -> str:
+    script = _asset("page.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return _environment().get_template("page.html").render(
+        sections=sections,
+        title=", ".join(dict.fromkeys(plain(section.title) for section in sections))[:200],
+        style=Markup(_asset("page.css")),
+        script=Markup(script),
+        digest=digest,
+        version=metadata.version(DISTRIBUTION),
+    )  # fmt: skip
+
+
+@cache
+def _environment() -> Environment:
+    # Whatever a template writes is escaped, and shows no control or invisible characters.
+    return Environment(
+        loader=PackageLoader("mapper.reporting", "template"),
+        autoescape=True,
+        finalize=lambda value: value if isinstance(value, Markup) else plain(str(value), 4000),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+@cache
+def _asset(name: str) -> str:
+    return (files("mapper.reporting") / "template" / name).read_text(encoding="utf-8")

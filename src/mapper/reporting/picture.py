@@ -1,0 +1,37 @@
+"""The picture that each kind of problem has of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+from xml.etree.ElementTree import Element
+
+from mapper.formulations.modulo_schedule.network.problem import LayerProblem
+from mapper.formulations.pbqp.problem import PbqpProblem
+from mapper.kind.kind import Part
+
+
+def picture(kind: str, problem: Any, mapping: Any, part: Part, prefix: str) -> list[Element]:
+    """Elements that show ``mapping``; identifiers in them begin with ``prefix``."""
+    if kind == "tiling":
+        from mapper.reporting.tiling_picture import tiling_picture
+
+        return tiling_picture(problem, mapping, (part.cost or {})["cycles"])
+    if kind == "modulo_schedule":
+        from mapper.reporting.modulo_picture import kernel_picture, layer_picture
+
+        if isinstance(problem, LayerProblem):
+            return layer_picture(problem, mapping, prefix)
+        return kernel_picture(problem, mapping, prefix)
+    if kind == "pe_allocation":
+        from mapper.reporting.allocation_picture import allocation_picture
+
+        return allocation_picture(problem, mapping, prefix)
+    if kind == "algorithm_selection":
+        from mapper.reporting.selection_picture import instance_picture, network_picture
+
+        if isinstance(problem, PbqpProblem):
+            return instance_picture(problem, mapping)
+        return network_picture(problem, mapping)
+    from mapper.reporting.trace_picture import partition_picture
+
+    return partition_picture(problem, mapping, prefix)

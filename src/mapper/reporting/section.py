@@ -1,0 +1,344 @@
+"""The sections of a page: what a solution, a comparison or a sweep has to show, as values for the template."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from xml.etree.ElementTree import Element
+
+from markupsafe import Markup
+
+from mapper.formulations.modulo_schedule.network.problem import LayerProblem
+from mapper.formulations.pbqp.problem import PbqpProblem
+from mapper.kind.kind import Part, PosedPart
+from mapper.reporting import chart
+from mapper.reporting.certificate_words import Words, words
+from mapper.reporting.document import Rows, Solved
+from mapper.reporting.drawing import figure, markup, node, table
+from mapper.reporting.picture import picture
+from mapper.solver.certificate import Certificate
+from mapper.terminal import number, percent, proof
+
+MOST_PARTS = 400
+"""Parts that a page tells apart."""
+UNITS = {"energy_pj": "pJ", "cycles": "cycles", "bytes": "bytes", "stall_cycles": "cycles"}
+MOST_IN_CHART = 24
+
+
+@dataclass(frozen=True)
+class PartView:
+    """One part: its heading, its certificate in words, and its pictures."""
+
+    title: str
+    said: Words
+    content: Markup
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, facts (name and value), a certificate in words, content, and parts that open."""
+
+    anchor: str
+    title: str
+    facts: tuple[tuple[str, str], ...]
+    said: Words | None
+    content: Markup
+    parts: tuple[PartView, ...] = ()
+
+
+@dataclass(frozen=True)
+class MethodRow:
+    """What one method answered."""
+
+    method: str
+    source: str
+    certificate: Certificate
+
+
+def solution_section(solved: Solved, anchor: str) -> Section:
+    """Problem, certificate, costs, their breakdown, the search over time, and a picture of every distinct part."""
+    solution, posed = solved.solution, solved.solution.posed
+    facts = [
+        ("kind", posed.kind.name),
+        ("workload", posed.workload),
+        ("machine", posed.arch or "none"),
+        ("objective", posed.objective),
+        *((name, _option(value)) for name, value in posed.options.to_json().items() if value is not None),
+        *((f"input {file.path}", f"sha256 {file.sha256[:16]}…") for file in posed.read.inputs),
+        *(("version of " + name, version) for name, version in solved.versions.items()),
+    ]
+    elements = [_costs(solution.shown, solution.cost, solution.certificate)]
+    elements += _breakdowns(solution.shown, anchor)
+    for skipped in [_skipped(solution.skipped)] if solution.skipped else []:
+        elements.append(skipped)
+    single = len(posed.parts) == 1
+    views: list[PartView] = []
+    seen = set()
+    for place, (part, own, mapping) in enumerate(
+        zip(posed.parts, solution.parts, solved.mappings, strict=True)
+    ):
+        if own.same_as is not None or part.key in seen or len(views) == MOST_PARTS:
+            continue
+        seen.add(part.key)
+        views.append(_part(solved, part, own, mapping, f"{anchor}p{place}"))
+    said = views[0].said if single else _whole(solved)
+    return Section(
+        anchor,
+        f"{posed.workload} on {posed.arch}" if posed.arch else posed.workload,
+        tuple(facts),
+        said,
+        markup(*elements),
+        tuple(views),
+    )
+
+
+def _option(value: Any) -> str:
+    return ", ".join(f"{key}={one}" for key, one in value.items()) if isinstance(value, dict) else str(value)
+
+
+def _space(part: PosedPart, kind: str) -> str:
+    if isinstance(part.problem, LayerProblem):
+        return "layer"
+    return "pbqp" if isinstance(part.problem, PbqpProblem) else kind
+
+
+def _part(solved: Solved, part: PosedPart, own: Part, mapping: Any | None, anchor: str) -> PartView:
+    posed = solved.solution.posed
+    certificate = own.certificate
+    mii = (own.cost or {}).get("mii")
+    why = None
+    if not certificate.found and certificate.proven:
+        why = posed.kind.why_infeasible(part.problem)
+    elements: list[Element] = []
+    if mapping is not None and own.cost is not None:
+        elements += picture(posed.kind.name, part.problem, mapping, own, anchor)
+    elements += _search(own, posed.objective, anchor)
+    if own.merged:
+        elements.append(
+            node("p", "Folded into it: " + ", ".join(f"{name} ({op})" for name, op in own.merged[:20]))
+        )
+    same = [other.name for other in solved.solution.parts if other.same_as == own.name]
+    title = own.name if own.source in ("", own.name) else f"{own.name} ({own.source})"
+    if same:
+        title += f", the same as {', '.join(same[:8])}{' …' if len(same) > 8 else ''}"
+    return PartView(
+        title, words(_space(part, posed.kind.name), certificate, posed.objective, mii, why), markup(*elements)
+    )
+
+
+def _whole(solved: Solved) -> Words:
+    """Parts that are independent are proven one by one, and their sum with them."""
+    solution = solved.solution
+    certificates = [part.certificate for part in solution.parts]
+    proven = sum(one.proven and one.found for one in certificates)
+    sentences = [
+        f"{proven:,} of {len(certificates):,} parts are proven optimal, each by itself; the value is their sum.",
+    ]
+    certificate = solution.certificate
+    if certificate.value is not None:
+        bound = "unknown" if certificate.bound is None else number(certificate.bound)
+        gap = "" if certificate.gap is None else f", gap {percent(certificate.gap)}"
+        sentences.append(
+            f"Objective {solution.posed.objective}: value {number(certificate.value)}, bound {bound}{gap}; "
+            f"{certificate.seconds:.2f} s of search."
+        )
+    if certificate.restrictions:
+        sentences.append("Methods left out: " + "; ".join(certificate.restrictions) + ".")
+    if certificate.broken:
+        return Words("bad", "Rejected: a mapping breaks rules of the problem.", tuple(sentences))
+    if not certificate.found:
+        lacking = [part.name for part in solution.parts if not part.certificate.found]
+        away = [
+            part.name for part in solution.parts if not part.certificate.found and part.certificate.proven
+        ]
+        if away:
+            sentences.append(f"Proven to have no mapping: {', '.join(away[:8])}.")
+        return Words("bad", f"{len(lacking):,} parts have no mapping.", tuple(sentences))
+    if certificate.proven:
+        return Words(
+            "good",
+            "Proven: no mapping of this space is better, because no part has a better one and the parts are "
+            "independent.",
+            tuple(sentences),
+        )
+    return Words("open", "Not proven: a better mapping of some part may exist.", tuple(sentences))
+
+
+def _costs(parts: Sequence[Part], total: dict[str, Any] | None, certificate: Certificate) -> Element:
+    keys = [
+        key
+        for key in next((part.cost for part in parts if part.cost), {})
+        if any((part.cost or {}).get(key) is not None for part in parts)
+    ]
+    rows = []
+    for part in parts[:MOST_PARTS]:
+        name = part.name if part.same_as is None else f"{part.name} = {part.same_as}"
+        rows.append(
+            [name, *(number((part.cost or {}).get(key)) for key in keys), *_certified(part.certificate)]
+        )
+    if len(parts) > 1:
+        rows.append(["total", *(number((total or {}).get(key)) for key in keys), *_certified(certificate)])
+    caption = "Cost" if len(parts) <= MOST_PARTS else f"Cost of the first {MOST_PARTS} parts, and of all"
+    return table(["part", *keys, "gap", "proof", "method"], rows, caption, class_="costs")
+
+
+def _certified(certificate: Certificate) -> list[str]:
+    return [percent(certificate.gap), proof(certificate), certificate.method]
+
+
+def _breakdowns(parts: Sequence[Part], anchor: str) -> list[Element]:
+    """A chart and a table of each quantity that the parts split."""
+    elements = []
+    quantities = list(dict.fromkeys(key for part in parts for key in part.breakdown or {} if key in UNITS))
+    for quantity in quantities:
+        rows = {
+            f"{part.name}": {
+                cause: value
+                for cause, value in part.breakdown[quantity].items()
+                if type(value) in (int, float)
+            }
+            for part in parts
+            if part.breakdown and isinstance(part.breakdown.get(quantity), dict) and part.same_as is None
+        }
+        if not any(sum(row.values()) for row in rows.values()):
+            continue
+        said = f"{quantity.replace('_pj', '').replace('_', ' ')} by cause"
+        drawn = chart.stacked(said, UNITS[quantity], rows, f"{anchor}{quantity}")
+        causes = list(dict.fromkeys(cause for row in rows.values() for cause in row))
+        figures = [[name, *(number(row.get(cause)) for cause in causes)] for name, row in rows.items()]
+        listed = table(["part", *causes], figures[:MOST_PARTS], f"{said}, {UNITS[quantity]}")
+        elements += [
+            figure(drawn, f"Breakdown: {said}.", data_breakdown=quantity),
+            node("details", node("summary", f"{said} as a table"), listed),
+        ]
+    return elements
+
+
+def _skipped(skipped: Sequence[dict[str, Any]]) -> Element:
+    rows = [
+        [one["name"], one["op"], one["reason"], number(one["macs"]), f"{one['share_of_macs']:.2%}"]
+        for one in skipped[:MOST_PARTS]
+    ]
+    heading = ["operator", "type", "why", "MACs", "share of MACs"]
+    return node(
+        "details", node("summary", f"{len(skipped):,} operators are not mapped"), table(heading, rows)
+    )
+
+
+def _search(part: Part, objective: str, anchor: str) -> list[Element]:
+    """Value and bound over time, as a chart and as text."""
+    if not part.history:
+        said = (
+            "The search reported no progress before its end"
+            if part.certificate.found
+            else "Nothing was reported"
+        )
+        return [node("p", f"{said} ({part.certificate.seconds:.2f} s).", class_="history")]
+    rows = [[f"{one.seconds:.3f}", number(one.value), number(one.bound)] for one in part.history]
+    listed = table(["seconds", "value", "bound"], rows, "Value and bound over time")
+    drawn = figure(
+        chart.over_time(part.history, objective, f"{anchor}h"),
+        f"Value and bound over time, {len(rows)} points.",
+        class_="history",
+    )
+    return [drawn, node("details", node("summary", "value and bound as a table"), listed)]
+
+
+def method_rows(given: Solved | Rows) -> list[MethodRow]:
+    """What a document says of methods on one problem."""
+    if isinstance(given, Solved):
+        certificate = given.solution.certificate
+        return [MethodRow(certificate.method, given.source, certificate)]
+    return [MethodRow(str(row.names["method"]), given.source, row.certificate) for row in given.rows]
+
+
+def comparison_section(title: str, objective: str, rows: Sequence[MethodRow], anchor: str) -> Section:
+    """Optimal against heuristic methods: value, distance to the best known, proof, seconds."""
+    values = [row.certificate.value for row in rows if row.certificate.value is not None]
+    most = objective == "throughput"
+    best = (max(values) if most else min(values)) if values else None
+    lines = []
+    for row in rows:
+        certificate = row.certificate
+        off = None if certificate.value is None or not best else abs(certificate.value / best - 1)
+        lines.append(
+            [
+                row.method,
+                number(certificate.value),
+                number(certificate.bound),
+                percent(off),
+                proof(certificate),
+                number(certificate.evaluations),
+                f"{certificate.seconds:.2f}",
+            ]
+        )
+    heading = ["method", "value", "bound", "from the best known", "proof", "evaluations", "seconds"]
+    elements = [table(heading, lines, f"Methods side by side, objective {objective}", class_="methods")]
+    drawn = [(row.method, row.certificate.value, row.certificate.proven) for row in rows[: chart.MOST_BARS]]
+    if best and best > 0 and any(value is not None and value > 0 for _, value, _ in drawn):
+        shown = [one for one in drawn if one[1] is None or one[1] > 0]
+        elements.append(
+            figure(chart.methods(shown, float(best), anchor), "Optimal against heuristic methods.")
+        )
+    proven = [row for row in rows if row.certificate.proven and row.certificate.found]
+    if proven:
+        said = Words(
+            "good",
+            f"The optimum is known: {number(proven[0].certificate.value)}, proven by {proven[0].method}.",
+            ("Distances in the table are from a proven optimum.",),
+        )
+    else:
+        said = Words("open", "No method proved an optimum; distances are from the best value known.", ())
+    return Section(anchor, f"Methods: {title}", (), said, markup(*elements))
+
+
+def rows_section(given: Rows, anchor: str) -> Section:
+    """A sweep, machines side by side, or a comparison of one method."""
+    names = list(dict.fromkeys(name for row in given.rows for name in row.names))
+    keys = [
+        key
+        for key in dict.fromkeys(key for row in given.rows for key in row.cost or {})
+        if any((row.cost or {}).get(key) is not None for row in given.rows)
+    ]
+    machines = given.form == "machines"
+    rows = [
+        [
+            *(str(row.names.get(name, "–")) for name in names),
+            *(number((row.cost or {}).get(key)) for key in keys),
+            *([percent(row.utilisation)] if machines else []),
+            *_certified(row.certificate)[:2],
+            f"{row.certificate.seconds:.2f}",
+        ]
+        for row in given.rows
+    ]
+    heading = [*names, *keys, *(["utilisation"] if machines else []), "gap", "proof", "seconds"]
+    elements = [table(heading, rows, f"{len(rows):,} rows", class_=given.form)]
+    if given.form == "sweep":
+        points = [(row.names, row.certificate.value) for row in given.rows]
+        drawn = chart.swept([(names, None if y is None else float(y)) for names, y in points], anchor)
+        elements.insert(0, figure(drawn, "The objective over the grid."))
+    if machines:
+        elements += _warned(given)
+    proven = sum(row.certificate.proven for row in given.rows)
+    return Section(
+        anchor,
+        given.title,
+        (("objective", given.objective), ("proven", f"{proven:,} of {len(rows):,} rows")),
+        None,
+        markup(*elements),
+    )
+
+
+def _warned(given: Rows) -> list[Element]:
+    """What each machine's figures leave out, and milliseconds layer by layer."""
+    left = [[str(row.names["arch"]), "; ".join(row.leaves_out)] for row in given.rows]
+    layers = list(dict.fromkeys(name for row in given.rows for name in row.layers or {}))
+    times = [[name, *(number((row.layers or {}).get(name)) for row in given.rows)] for name in layers]
+    archs = [str(row.names["arch"]) for row in given.rows]
+    return [
+        table(
+            ["machine", "what its figures leave out"], left, "Do not compare without this", class_="warned"
+        ),
+        table(["layer", *archs], times[:MOST_PARTS], "Milliseconds by layer", class_="layers"),
+    ]
