@@ -3,4 +3,4 @@
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-LESSONS = ("pe_allocation",)
+LESSONS = ("tiling", "pe_allocation")
