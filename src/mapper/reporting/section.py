@@ -236,6 +236,15 @@ def _search(part: Part, objective: str, anchor: str) -> list[Element]:
         )
         return [node("p", f"{said} ({part.certificate.seconds:.2f} s).", class_="history")]
     rows = [[f"{one.seconds:.3f}", number(one.value), number(one.bound)] for one in part.history]
+    if len(rows) == 1:
+        after, value, bound = rows[0]
+        return [
+            node(
+                "p",
+                f"The search reported once: after {after} s value {value}, bound {bound}.",
+                class_="history",
+            )
+        ]
     listed = table(["seconds", "value", "bound"], rows, "Value and bound over time")
     drawn = figure(
         chart.over_time(part.history, objective, f"{anchor}h"),

@@ -1,0 +1,338 @@
+"""Report pages in a real browser: they load without an error, show what the solution has, and obey the keyboard."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from onnx import TensorProto, helper, save
+from playwright.sync_api import Browser, Page, sync_playwright
+
+import mapper
+from mapper.solution import Solution
+
+SCRIPT = "<script>alert(1)</script>"
+TURNED = "\N{RIGHT-TO-LEFT OVERRIDE}evil\x07\x1b[31m\N{HEBREW LETTER ALEF}"
+Opened = Callable[..., Page]
+
+
+def chromium() -> str:
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        found = shutil.which(name)
+        if found is not None:
+            return found
+    pytest.fail("Chromium is missing; install it: apt-get install chromium")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as running:
+        opened = running.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
+    """Opens the page of solutions or documents, offline; what the console says besides fails the test."""
+    said: list[str] = []
+    contexts = []
+
+    def open_page(*given: Any, scripts: bool = True, dark: bool = False) -> Page:
+        path = tmp_path / "report.html"
+        path.write_text(mapper.report(*given), encoding="ascii")
+        assert path.stat().st_size < 3_000_000
+        context = browser.new_context(
+            java_script_enabled=scripts, offline=True, color_scheme="dark" if dark else "light"
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("dialog", lambda dialog: said.append(f"dialog: {dialog.message}"))
+        page.on("request", lambda request: said.append(request.url) if request.url[:5] != "file:" else None)
+        page.goto(path.as_uri())
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert said == []
+
+
+@pytest.fixture(scope="module")
+def tiled() -> Solution:
+    return mapper.solve("resnet-dmazerunner/conv5_2")
+
+
+@pytest.fixture(scope="module")
+def scheduled() -> Solution:
+    return mapper.solve("gemm", "srp-4x4")
+
+
+@pytest.fixture(scope="module")
+def selected() -> Solution:
+    return mapper.solve("squeezenet", "dynamap-u200")
+
+
+def test_a_tiling_shows_its_loops_by_level_and_how_far_the_machine_is_used(
+    opened: Opened, tiled: Solution
+) -> None:
+    page = opened(tiled)
+    mapping = tiled.to_json()["parts"][0]["mapping"]
+    shown = [(one.get_attribute("data-loop"), one.get_attribute("data-level"), one.inner_text())
+             for one in page.locator(".nest .loop").all()]  # fmt: skip
+    factors = {
+        (loop, level): count
+        for loop, own in mapping["tiling"].items()
+        for level, count in own.items()
+        if count > 1
+    }
+    assert {(loop, level) for loop, level, _ in shown} == set(factors)
+    assert all(f"for {loop} in 0..{factors[loop, level]}" in text for loop, level, text in shown)
+    dram = [loop for loop, level, _ in shown if level == "dram"]
+    assert dram == [loop for loop in mapping["order"]["dram"] if (loop, "dram") in factors]
+    assert page.locator("[data-use='PEs']").text_content() == "PEs224 of 256 (87.5%)"
+
+
+def test_the_certificate_stands_in_words(opened: Opened, tiled: Solution) -> None:
+    said = opened(tiled).locator(".certificate").first.inner_text()
+    assert "Proven: no mapping of this space is better, because branch and bound" in said
+
+
+def test_costs_are_split_in_charts_whose_figures_are_text(opened: Opened, tiled: Solution) -> None:
+    page = opened(tiled)
+    drawn = page.locator("[data-breakdown=energy_pj] svg")
+    assert {"mac", "rf", "noc", "spm", "dram"} <= set(drawn.locator("text").all_text_contents())
+    assert page.locator("img, canvas, image").count() == 0
+
+
+def test_a_schedule_shows_every_operation_in_its_cell(opened: Opened, scheduled: Solution) -> None:
+    page = opened(scheduled)
+    schedule = scheduled.to_json()["parts"][0]["mapping"]["schedule"]
+    labels = [one.get_attribute("aria-label") or "" for one in page.locator(".op").all()]
+    assert len(labels) == len(schedule)
+    for name, placed in schedule.items():
+        row, column = placed["pe"]
+        assert any(
+            label.startswith(f"{name}: ") and f"PE {row},{column} in cycle {placed['time']};" in label
+            for label in labels
+        )
+
+
+def test_the_binding_recurrence_is_marked(opened: Opened, scheduled: Solution) -> None:
+    marked = opened(scheduled).locator(".op.binding")
+    assert [one.get_attribute("aria-label").split(":")[0] for one in marked.all()] == ["sum"]  # type: ignore[union-attr]
+
+
+def test_an_operation_in_focus_shows_the_ways_of_its_operands(opened: Opened, scheduled: Solution) -> None:
+    page = opened(scheduled)
+    routes = scheduled.to_json()["parts"][0]["mapping"]["routes"]
+    assert page.locator(".route:visible").count() == 0
+    page.locator(".op[aria-label^='fmul:']").focus()
+    page.wait_for_selector(".route.shown")
+    shown = page.locator(".route.shown title").all_text_contents()
+    assert sorted(shown) == sorted(f"{one['from']} to {one['to']}" for one in routes if one["to"] == "fmul")
+    assert "operands: load_a by" in page.locator(".told").inner_text()
+    page.locator(".op[aria-label^='store_c:']").hover()
+    assert page.locator(".route.shown title").all_text_contents() == ["sum to store_c"]
+
+
+def test_operations_are_reached_by_the_tab_key(opened: Opened, scheduled: Solution) -> None:
+    page = opened(scheduled)
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.classList.contains('op')"):
+            break
+    assert page.locator(".op:focus").count() == 1
+
+
+def test_an_allocation_shows_its_grid_and_when_layers_work(opened: Opened) -> None:
+    solution = mapper.solve("mnist-tcpa", "tcpa-4x4")
+    page = opened(solution)
+    placed = solution.to_json()["parts"][0]["mapping"]["placement"]
+    cells = page.locator(".grid rect title").all_text_contents()
+    assert sorted(cells) == sorted(f"[{r},{c}] {name}" for name, pes in placed.items() for r, c in pes)
+    bars = page.locator(".gantt rect title").all_text_contents()
+    assert [bar.split(":")[0] for bar in bars if "frame 0" in bar] == [f"{name}, frame 0" for name in placed]
+
+
+def test_a_selection_shows_the_network_coloured_by_algorithm(opened: Opened, selected: Solution) -> None:
+    page = opened(selected)
+    choice = selected.to_json()["parts"][0]["mapping"]["choice"]
+    boxes = {
+        one.locator("title").text_content(): one.locator("rect").get_attribute("fill")
+        for one in page.locator(".vertex").all()
+    }
+    names = {
+        f"{layer}: {one['algorithm']} {one['dataflow']}": one["algorithm"] for layer, one in choice.items()
+    }
+    assert set(names) <= set(boxes)
+    colours = {(names[title], colour) for title, colour in boxes.items() if title in names}
+    assert len(colours) == len({algorithm for algorithm, _ in colours}) == 2
+
+
+def test_a_reduction_is_stepped_through_to_its_end(opened: Opened, selected: Solution) -> None:
+    page = opened(selected)
+    vertices = page.locator(".vertex").count()
+    steps = int(page.locator(".stepper").get_attribute("data-steps") or 0)
+    assert steps == vertices
+    assert page.locator(".vertex.gone").count() == 0
+    page.get_by_role("button", name="next step").click()
+    assert page.locator(".vertex.gone").count() == 1
+    assert page.locator("output").inner_text().startswith(f"step 1 of {steps}: conv")
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".vertex.gone").count() == 2
+    page.get_by_role("button", name="previous step").click()
+    assert page.locator(".vertex.gone").count() == 1
+    page.get_by_role("button", name="end").click()
+    assert page.locator(".vertex.gone").count() == vertices
+    assert page.locator("li[aria-current=step]").count() == 1
+    page.get_by_role("button", name="start").click()
+    assert page.locator(".vertex.gone, .made.shown").count() == 0
+
+
+def test_an_instance_without_a_machine_is_drawn_and_reduced(opened: Opened, tmp_path: Path) -> None:
+    path = tmp_path / "cycle.in"
+    edges = "".join(f"{u} {v}\n2 2\n0 3\n2 0\n" for u, v in ((0, 1), (1, 2), (0, 2)))
+    path.write_text("3 3\n2 0 5\n2 2 1\n2 4 0\n" + edges)
+    page = opened(mapper.solve(str(path)))
+    assert page.locator(".vertex").count() == 3
+    page.get_by_role("button", name="next step").click()
+    assert page.locator(".edge.made.shown").count() == 1
+
+
+def test_a_partition_shows_when_every_layer_loads_computes_and_stores(opened: Opened) -> None:
+    solution = mapper.solve("lenet5", "snowflake-1cc")
+    page = opened(solution)
+    parts = solution.to_json()["parts"]
+    drawn = [one.get_attribute("data-layer") for one in page.locator(".timelines figure").all()]
+    assert drawn == [part["name"] for part in parts]
+    for lane, step in (("load", "load"), ("compute", "compute"), ("store", "store")):
+        bars = page.locator(f"[data-layer=conv1] [data-lane={lane}]")
+        assert bars.locator("path").get_attribute("d")
+        assert any(one["step"] == step for one in parts[0]["mapping"]["steps"])
+
+
+def test_methods_of_one_problem_are_set_against_each_other(opened: Opened, tiled: Solution) -> None:
+    found = mapper.compare(
+        "resnet-dmazerunner/conv5_2", methods=["branch-and-bound", "opt1+opt2+opt3", "soc"]
+    )
+    page = opened(tiled, found.to_json())
+    rows = page.locator(".methods tbody tr").all_inner_texts()
+    assert len(rows) == 4
+    assert any("soc" in row and "6184.01%" in row and "not proven" in row for row in rows)
+    assert "The optimum is known" in page.locator("#m0 .certificate").inner_text()
+
+
+def test_a_sweep_is_a_curve_and_a_table(opened: Opened) -> None:
+    swept = mapper.sweep("resnet-dmazerunner/conv5_2", None, {"rf.bytes": [256, 512]}, options=None)
+    page = opened(swept.to_json())
+    assert page.locator("table.sweep tbody tr").count() == 2
+    assert page.locator("svg.chart").count() == 1
+
+
+def test_value_and_bound_are_drawn_over_time(opened: Opened, tiled: Solution) -> None:
+    document = tiled.to_json()
+    value = document["parts"][0]["certificate"]["value"]
+    document["parts"][0]["history"] = [
+        {"seconds": 0.5, "value": 2 * value, "bound": None},
+        {"seconds": 1.5, "value": value, "bound": value},
+    ]
+    drawn = opened(document).locator("figure.history svg")
+    assert {"value", "bound", "seconds since the search began"} <= set(
+        drawn.locator("text").all_text_contents()
+    )
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_stands_out_in_light_and_dark(opened: Opened, scheduled: Solution, dark: bool) -> None:
+    page = opened(scheduled, dark=dark)
+    ink, paper = page.evaluate(
+        "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
+        ".map((colour) => colour.match(/\\d+/g).slice(0, 3).map(Number).reduce((a, b) => a + b))"
+    )
+    assert (ink > paper) == dark
+    assert abs(ink - paper) > 500
+
+
+def test_a_page_without_scripts_tells_everything_in_words(opened: Opened, selected: Solution) -> None:
+    page = opened(selected, scripts=False)
+    assert page.locator(".controls").is_visible() is False
+    page.locator("summary", has_text="steps in words").click()
+    assert page.locator(".steps li").first.is_visible()
+
+
+def test_on_paper_there_are_no_buttons_and_everything_is_open(opened: Opened, selected: Solution) -> None:
+    page = opened(selected)
+    page.emulate_media(media="print", color_scheme="dark")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("button:visible").count() == 0
+    assert page.locator("details:not([open])").count() == 0
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+
+
+@pytest.mark.parametrize(("arch", "longest"), [("dmazerunner-256", 10_000), ("dynamap-u200", 4_000)])
+def test_hostile_names_stay_text(opened: Opened, tmp_path: Path, arch: str, longest: int) -> None:
+    path = tmp_path / "<img src=x onerror=alert(2)>.onnx"
+    names = [SCRIPT, "x" * longest, TURNED]
+    tensors = ["input", SCRIPT, "x" * 4_000, TURNED]
+    nodes = [
+        helper.make_node("Conv", [tensors[place], f"w{place}"], [tensors[place + 1]], name=name)
+        for place, name in enumerate(names)
+    ]
+    shape = [1, 4, 8, 8]
+    weights = [
+        helper.make_tensor(f"w{place}", TensorProto.FLOAT, [4, 4, 1, 1], [1.0] * 16) for place in range(3)
+    ]
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in ("input", TURNED)]
+    save(helper.make_model(helper.make_graph(nodes, SCRIPT, ends[:1], ends[1:], weights)), path)
+    page = opened(mapper.solve(str(path), arch))
+    assert page.locator("main script, main img").count() == 0
+    text = page.locator("body").inner_text()
+    assert "<img src=x onerror=alert(2)>" in text
+    assert not any(char in text for char in TURNED if not char.isprintable())
+    assert "x" * 500 not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{}", "schema: must be mapper.solution/1"),
+        ('{"schema": "mapper.comparison/1", "rows": []}', "rows: must list what was compared"),
+        ('{"schema": "mapper.sweep/1", "rows": [{"vary": {"a": 1}}]}', "rows.0.certificate: is none"),
+        ("[", "report.json"),
+    ],
+)
+def test_what_is_no_result_is_one_line(mapper: Any, tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "report.json"
+    path.write_text(text)
+    code, out, error = mapper("report", str(path), "-o", str(tmp_path / "page.html"))
+    assert (code, out, error.count("\n")) == (2, "", 1)
+    assert said in error
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_a_value_that_its_mapping_does_not_have_is_refused(tiled: Solution) -> None:
+    document = tiled.to_json()
+    document["parts"][0]["certificate"]["value"] *= 2
+    document["certificate"]["value"] *= 2
+    with pytest.raises(mapper.InputError, match="but the mapping costs"):
+        mapper.report(document)
+
+
+def test_the_command_writes_the_page_of_a_solution_file(mapper: Any, tmp_path: Path, tiled: Solution) -> None:
+    from mapper.option import dumped
+
+    solution, page = tmp_path / "solution.json", tmp_path / "page.html"
+    solution.write_text(dumped(tiled.to_json()))
+    code, out, _ = mapper("report", str(solution), "-o", str(page))
+    assert (code, out) == (0, f"{page}\n")
+    assert page.read_text().startswith("<!doctype html>")
+
+
+def test_a_page_is_the_same_every_time(tiled: Solution) -> None:
+    assert mapper.report(tiled) == mapper.report(tiled.to_json())
