@@ -278,7 +278,7 @@ assert solution.cost["energy_pj"] == large[0]
 solution = mapper.solve("matmul", "dmazerunner-256", "energy")
 part = solution.to_json()["parts"][0]
 dram_words = sum(moved["dram"] for moved in part["breakdown"]["words"].values())
-floor, _, _ = reasoned(LARGE, 32 * 1024)
+floor = reasoned(LARGE, 32 * 1024)[0]
 energy = part["breakdown"]["energy_pj"]
 print(f"{dram_words:,} DRAM words chosen, {floor:,} at the least; proven: {solution.certificate.proven}")
 print(", ".join(f"{cause} {pj / sum(energy.values()):.0%}" for cause, pj in energy.items()))
