@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +37,16 @@ def browser() -> Iterator[Browser]:
         opened.close()
 
 
+def page_of(*given: Any) -> str:
+    documents = [one.to_json() if isinstance(one, Solution) else one for one in given]
+    return _page(json.dumps(documents))
+
+
+@cache
+def _page(documents: str) -> str:
+    return mapper.report(*json.loads(documents))
+
+
 @pytest.fixture
 def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
     """Opens the page of solutions or documents, offline; what the console says besides fails the test."""
@@ -43,7 +55,7 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
 
     def open_page(*given: Any, scripts: bool = True, dark: bool = False) -> Page:
         path = tmp_path / "report.html"
-        path.write_text(mapper.report(*given), encoding="ascii")
+        path.write_text(page_of(*given), encoding="ascii")
         assert path.stat().st_size < 3_000_000
         context = browser.new_context(
             java_script_enabled=scripts, offline=True, color_scheme="dark" if dark else "light"
@@ -223,7 +235,7 @@ def test_methods_of_one_problem_are_set_against_each_other(opened: Opened, tiled
     )
     page = opened(tiled, found.to_json())
     rows = page.locator(".methods tbody tr").all_inner_texts()
-    assert len(rows) == 4
+    assert len(rows) == 3
     assert any("soc" in row and "6184.01%" in row and "not proven" in row for row in rows)
     assert "The optimum is known" in page.locator("#m0 .certificate").inner_text()
 
@@ -233,6 +245,13 @@ def test_a_sweep_is_a_curve_and_a_table(opened: Opened) -> None:
     page = opened(swept.to_json())
     assert page.locator("table.sweep tbody tr").count() == 2
     assert page.locator("svg.chart").count() == 1
+
+
+def test_trade_offs_are_a_table(opened: Opened) -> None:
+    found = mapper.front("mnist-tcpa", "tcpa-4x4")
+    page = opened(found.to_json())
+    assert page.locator("table.front tbody tr").count() == len(found.points)
+    assert "(all)" in page.locator("h2").inner_text()
 
 
 def test_value_and_bound_are_drawn_over_time(opened: Opened, tiled: Solution) -> None:

@@ -20,7 +20,7 @@ SPACES = {
         "every algorithm of the layer, every loop that may be innermost, every unroll vector of up to 8 per loop, and "
         "every schedule of the loops that follow"
     ),
-    "pe_allocation": "every number of PEs for every layer, under the paper's calculus of rates and start times",
+    "pe_allocation": "every number of PEs for every layer, under the model of rates and start times that the options name",
     "algorithm_selection": (
         "every shape of the array within its PEs, with every algorithm and dataflow of every layer and every format of "
         "the tensors between them"
@@ -152,7 +152,8 @@ def _open(certificate: Certificate) -> str:
 def _figures(certificate: Certificate, objective: str) -> str:
     bound = "no bound" if certificate.bound is None else f"bound {number(certificate.bound)}"
     gap = "" if certificate.gap is None else f", gap {percent(certificate.gap)}"
-    counted = "" if certificate.evaluations is None else f", {certificate.evaluations:,} evaluations"
+    often = certificate.evaluations
+    counted = "" if often is None else f", {often:,} evaluation{'' if often == 1 else 's'}"
     return (
         f"Objective {objective}: value {number(certificate.value)}, {bound}{gap}; found by {certificate.method} in "
         f"{certificate.seconds:.2f} s ({certificate.cpu_seconds:.2f} s of processor time{counted})."

@@ -33,6 +33,7 @@ def stacked(title: str, unit: str, rows: Mapping[str, Mapping[str, float]], pref
         left = [one + other for one, other in zip(left, widths, strict=True)]
     axes.set_yticks(places, [plain(name, MOST_LABEL) for name in shown])
     axes.invert_yaxis()
+    axes.xaxis.set_major_formatter(_figure)
     axes.set_xlabel(unit)
     axes.legend(fontsize="small", ncols=5, loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
     said = f"{title}; {len(shown)} of {len(rows)} rows" if len(shown) < len(rows) else title
@@ -53,6 +54,7 @@ def methods(values: Sequence[tuple[str, float | None, bool]], best: float, prefi
     axes.invert_yaxis()
     if max(ratios) > 20 * min(ratio for ratio in ratios if ratio > 0):
         axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(_figure)
     axes.margins(x=0.12)
     axes.set_xlabel("value / best value known (green: proven optimal)")
     return _finished(figure, "value of every method over the best value known", prefix)
@@ -70,6 +72,7 @@ def over_time(points: Sequence[HistoryPoint], objective: str, prefix: str) -> El
             axes.step(times, heights, where="post", marker="o", markersize=3, label=label, color=colour)
     axes.set_xlabel("seconds since the search began")
     axes.set_ylabel(plain(objective))
+    axes.yaxis.set_major_formatter(_figure)
     axes.legend(fontsize="small", frameon=False)
     return _finished(figure, "best value and bound over time", prefix)
 
@@ -96,9 +99,16 @@ def swept(rows: Sequence[tuple[Mapping[str, Any], float | None]], prefix: str) -
     axes.set_ylabel("value")
     if any(y > 0 for points in lines.values() for _, y in points):
         axes.set_yscale("log")
+        axes.yaxis.set_minor_formatter(_figure)
+    axes.yaxis.set_major_formatter(_figure)
     if len(varied) > 1 and len(lines) <= 12:
         axes.legend(fontsize="small", frameon=False)
     return _finished(figure, f"value over {plain(varied[0])}", prefix)
+
+
+def _figure(value: float, place: int | None = None) -> str:
+    """A figure of an axis as plain text."""
+    return f"{value:.4g}" if abs(value) >= 1e6 else f"{value:,.6g}"
 
 
 def _axes(height: float) -> tuple[Any, Any]:

@@ -18,7 +18,7 @@ from mapper.solver.certificate import Certificate, certificate_from_json
 from mapper.verb import read_document
 from mapper.workloads.document import InputError
 
-COMPARISON_SCHEMA, SWEEP_SCHEMA = "mapper.comparison/1", "mapper.sweep/1"
+COMPARISON_SCHEMA, SWEEP_SCHEMA, FRONT_SCHEMA = "mapper.comparison/1", "mapper.sweep/1", "mapper.front/1"
 MOST_ROWS = 20_000
 
 
@@ -49,7 +49,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Rows:
-    """A comparison of methods (``methods``), of machines (``machines``) or a sweep (``sweep``)."""
+    """A comparison of ``methods`` or ``machines``, a ``sweep``, or a ``front`` of trade-offs."""
 
     source: str
     form: str
@@ -60,7 +60,7 @@ class Rows:
 
 
 def read(given: Path | Mapping[str, Any]) -> Solved | Rows:
-    """A solution, a comparison or a sweep.
+    """A solution, a comparison, a sweep or trade-offs.
 
     Raises: InputError if it is none of these, or does not hold what such documents hold.
     """
@@ -69,9 +69,10 @@ def read(given: Path | Mapping[str, Any]) -> Solved | Rows:
     schema = fields.get("schema")
     if schema == SOLUTION_SCHEMA:
         return _solved(fields, source)
-    if schema in (COMPARISON_SCHEMA, SWEEP_SCHEMA):
+    if schema in (COMPARISON_SCHEMA, SWEEP_SCHEMA, FRONT_SCHEMA):
         return _rows(fields, source)
-    raise InputError(source, "schema", f"must be {SOLUTION_SCHEMA}, {COMPARISON_SCHEMA} or {SWEEP_SCHEMA}")
+    known = ", ".join((SOLUTION_SCHEMA, COMPARISON_SCHEMA, SWEEP_SCHEMA))
+    raise InputError(source, "schema", f"must be {known} or {FRONT_SCHEMA}")
 
 
 def problem_key(problem: Mapping[str, Any]) -> str:
@@ -148,7 +149,8 @@ def _certificate(fields: Any, source: str, place: str) -> Certificate:
 
 
 def _rows(fields: Mapping[str, Any], source: str) -> Rows:
-    entries = fields.get("rows")
+    front = fields["schema"] == FRONT_SCHEMA
+    entries = fields.get("points" if front else "rows")
     if not isinstance(entries, list) or not entries or not all(isinstance(one, dict) for one in entries):
         raise InputError(source, "rows", "must list what was compared")
     if len(entries) > MOST_ROWS:
@@ -163,6 +165,9 @@ def _rows(fields: Mapping[str, Any], source: str) -> Rows:
     if all("leaves_out" in entry for entry in entries):
         return Rows(source, "machines", f"{workload} on several machines", objective, rows, source)
     title = f"{workload} on {problem.get('arch')}"
+    if front:
+        said = "all" if fields.get("complete") is True else "not all"
+        return Rows(source, "front", f"Trade-offs ({said}): {title}", "several", rows, source)
     return Rows(source, "methods", title, objective, rows, problem_key(problem))
 
 
@@ -179,7 +184,7 @@ def _row(entry: Mapping[str, Any], source: str, place: str) -> Row:
     elif "leaves_out" in entry:
         names = {"arch": entry.get("arch"), "kind": entry.get("kind"), "method": entry.get("method")}
     else:
-        names = {"method": entry.get("method")}
+        names = {"method": entry["method"]} if "method" in entry else {"point": int(place.split(".")[1]) + 1}
     if cost is not None and not (isinstance(cost, dict) and all(map(_is_figure, cost.values()))):
         raise InputError(source, f"{place}.cost", "must hold figures")
     if layers is not None and not (isinstance(layers, dict) and all(map(_is_figure, layers.values()))):

@@ -100,13 +100,15 @@ def _schedule(kernel: Kernel, machine: CgraMachine, schedule: ModuloSchedule, pr
         label = f"{names[edge.source]} to {names[edge.destination]}"
         picture.append(_line(middles, label, f"{prefix}o{edge.destination}"))
         rows.append([label, str(edge.distance), _said(route.hops)])
-    binds = recurrence if binding else resources
     said = f"II {ii}, {schedule.stages} stages. RecMII {recurrence.value}: {plain(recurrence.cause, 400)}. "
     said += f"ResMII {resources.value}: {plain(resources.cause, 400)}. "
-    marked = (
-        "The operations of the binding recurrence are framed" if binding and len(binds.operations) else ""
-    )
-    said += f"{marked}. " if marked else "The resources bind; no recurrence is framed. "
+    if binding:
+        said += "The operations of the recurrence that bounds II from below are framed. "
+    else:
+        said += "No recurrence bounds II; the resources do. "
+    bound = max(recurrence.value, resources.value)
+    if ii > bound:
+        said += f"This schedule's II is above the bound MII = {bound}. "
     return [
         figure(picture, said + "Point at an operation, or move to it by the tab key, to see its operands' ways.",
                class_="focusable"),

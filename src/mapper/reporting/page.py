@@ -48,7 +48,8 @@ def report(*given: Path | str | Mapping[str, Any] | Solution) -> str:
     titles: dict[str, tuple[str, str]] = {}
     for one in read_in:
         if isinstance(one, Solved) or one.form == "methods":
-            methods.setdefault(one.key, []).extend(method_rows(one))
+            known = methods.setdefault(one.key, [])
+            known += [row for row in method_rows(one) if not any(map(row.tells_the_same, known))]
             posed = one.solution.posed if isinstance(one, Solved) else None
             named = (
                 (f"{posed.workload} on {posed.arch or 'no machine'}", posed.objective)

@@ -52,8 +52,17 @@ class MethodRow:
     """What one method answered."""
 
     method: str
-    source: str
     certificate: Certificate
+
+    def tells_the_same(self, other: MethodRow) -> bool:
+        """Whether the other adds nothing: the same method with the same answer."""
+        mine, theirs = self.certificate, other.certificate
+        return (self.method, mine.value, mine.bound, mine.proven) == (
+            other.method,
+            theirs.value,
+            theirs.bound,
+            theirs.proven,
+        )
 
 
 def solution_section(solved: Solved, anchor: str) -> Section:
@@ -258,8 +267,8 @@ def method_rows(given: Solved | Rows) -> list[MethodRow]:
     """What a document says of methods on one problem."""
     if isinstance(given, Solved):
         certificate = given.solution.certificate
-        return [MethodRow(certificate.method, given.source, certificate)]
-    return [MethodRow(str(row.names["method"]), given.source, row.certificate) for row in given.rows]
+        return [MethodRow(certificate.method, certificate)]
+    return [MethodRow(str(row.names["method"]), row.certificate) for row in given.rows]
 
 
 def comparison_section(title: str, objective: str, rows: Sequence[MethodRow], anchor: str) -> Section:
