@@ -402,9 +402,9 @@ print({key: solution.cost[key] for key in ("ii", "mii", "res_mii", "rec_mii")}, 
 
 # %% [markdown]
 # ## Exercises
-# Write `exercise_1`, `exercise_2`, `exercise_3` in a file of your own and run `python -m docs.lessons.check
-# modulo_schedule FILE`. Operations are numbered from 0; an edge is `[u, v, distance]`; every operation takes one
-# cycle.
+# Write `exercise_1`, `exercise_2`, `exercise_3` in a file of your own and run
+# `python -m docs.lessons.check modulo_schedule FILE`. Operations are numbered from 0; an edge is `[u, v, distance]`;
+# every operation takes one cycle.
 #
 # 1. `exercise_1(operations, edges, pes)`: the $MII$ of that many operations on that many PEs.
 # 2. `exercise_2(issue, edges, interval)`: given the issue times, the positions of the edges that read a wrong value

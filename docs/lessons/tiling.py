@@ -238,7 +238,7 @@ print(f"{large[0]:,} words, proven by both; reasoning {speedup:,.0f} times as fa
 
 # %% [markdown]
 # The three thoughts end where the problem grows: with a second level, with overlap of transfers and work, with energy
-# times cycles as the objective, no closed form is known. But they live on as bounds. `mapper` tabulates tiles whose
+# times cycles as the objective, there is no such shortcut. But they live on as bounds. `mapper` tabulates tiles whose
 # costs are independent of the rest, bounds each from below by such arguments, and lets search or solver close what is
 # left.
 
