@@ -12,6 +12,7 @@ from mapper.solver.method import Progress
 
 MOST_POINTS = 200
 """Points that a record keeps; beyond that every second one is dropped."""
+LARGEST = 1e300
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,9 @@ def history_from_json(entries: Any) -> tuple[HistoryPoint, ...]:
 def _point(entry: Mapping[str, Any]) -> HistoryPoint:
     seconds, value, bound = entry["seconds"], entry["value"], entry["bound"]
     numbers = [one for one in (seconds, value, bound) if one is not None]
-    if seconds is None or any(type(one) not in (int, float) for one in numbers) or seconds < 0:
+    if any(type(one) not in (int, float) or not abs(one) <= LARGEST for one in numbers):
+        raise ValueError("no figure of a history")
+    if seconds is None or seconds < 0:
         raise ValueError("no point of a history")
     return HistoryPoint(float(seconds), value, bound)
 

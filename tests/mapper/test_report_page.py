@@ -343,6 +343,33 @@ def test_a_value_that_its_mapping_does_not_have_is_refused(tiled: Solution) -> N
         mapper.report(document)
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("evaluations", "<b>"), ("seconds", 10**400), ("bound", float("nan")), ("stop", "never")],
+)
+def test_a_certificate_that_is_none_is_refused(tiled: Solution, key: str, value: Any) -> None:
+    document = tiled.to_json()
+    document["certificate"][key] = value
+    with pytest.raises(mapper.InputError, match="certificate: is none"):
+        mapper.report(document)
+
+
+def test_what_is_proven_to_have_no_mapping_says_why() -> None:
+    options = mapper.Options(min_throughput=5000.0)
+    page = mapper.report(mapper.solve("mnist-tcpa", "tcpa-4x4", "pes", options))
+    assert "Proven: this problem has no mapping." in page
+    assert "the bottleneck is conv2" in page
+
+
+def test_a_mapping_that_breaks_a_rule_is_rejected_in_words(tiled: Solution) -> None:
+    document = tiled.to_json()
+    document["parts"][0]["mapping"]["tiling"]["M"] = {"dram": 1, "spm": 1, "rf": 32, "spatial": 16}
+    document["certificate"]["value"] = None
+    page = mapper.report(document)
+    assert "Rejected: the mapping breaks rules of the problem." in page
+    assert "Proven" not in page
+
+
 def test_the_command_writes_the_page_of_a_solution_file(mapper: Any, tmp_path: Path, tiled: Solution) -> None:
     from mapper.option import dumped
 

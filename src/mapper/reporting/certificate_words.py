@@ -20,7 +20,7 @@ SPACES = {
         "every algorithm of the layer, every loop that may be innermost, every unroll vector of up to 8 per loop, and "
         "every schedule of the loops that follow"
     ),
-    "pe_allocation": "every number of PEs for every layer, under the model of rates and start times that the options name",
+    "pe_allocation": "every number of PEs for every layer, under the model of rates and start times that model= names",
     "algorithm_selection": (
         "every shape of the array within its PEs, with every algorithm and dataflow of every layer and every format of "
         "the tensors between them"

@@ -20,6 +20,8 @@ from mapper.workloads.document import InputError
 
 COMPARISON_SCHEMA, SWEEP_SCHEMA, FRONT_SCHEMA = "mapper.comparison/1", "mapper.sweep/1", "mapper.front/1"
 MOST_ROWS = 20_000
+LARGEST = 1e300
+"""Figures are finite, and their sums."""
 
 
 @dataclass(frozen=True)
@@ -141,11 +143,15 @@ def _first_history(parts: list[Any]) -> Any:
 
 def _certificate(fields: Any, source: str, place: str) -> Certificate:
     try:
-        return certificate_from_json(fields)
-    except (KeyError, TypeError, ValueError, AttributeError):
-        raise InputError(
-            source, f"{place}.certificate", "is none; give a document written by mapper"
-        ) from None
+        found = certificate_from_json(fields)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        found = None
+    figures = () if found is None else (found.value, found.bound, found.seconds, found.cpu_seconds)
+    counts = () if found is None else (found.evaluations, found.seed, found.workers)
+    whole = all(one is None or type(one) is int for one in counts)
+    if found is None or not whole or not all(map(_is_figure, (*figures, *counts))):
+        raise InputError(source, f"{place}.certificate", "is none; give a document written by mapper")
+    return found
 
 
 def _rows(fields: Mapping[str, Any], source: str) -> Rows:
@@ -197,4 +203,4 @@ def _row(entry: Mapping[str, Any], source: str, place: str) -> Row:
 
 
 def _is_figure(value: Any) -> bool:
-    return value is None or type(value) in (int, float)
+    return value is None or (type(value) in (int, float) and abs(value) <= LARGEST)
