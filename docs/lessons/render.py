@@ -6,9 +6,9 @@ import argparse
 from pathlib import Path
 
 import jupytext
-from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbconvert.exporters import Exporter, HTMLExporter, MarkdownExporter, NotebookExporter
+from traitlets.config import Config
 
 from docs.lessons import FOLDER, LESSONS
 
@@ -24,8 +24,8 @@ def render(path: Path, to: str = "markdown") -> str:
     if a cell fails."""
     notebook = jupytext.read(path)
     # Files instead of ports between the two processes: nobody else on the machine can listen.
-    kernel = AsyncKernelManager(kernel_name="python3", transport="ipc")
-    NotebookClient(notebook, km=kernel, timeout=300).execute()
+    connection = Config({"ConnectionFileMixin": {"transport": "ipc"}})
+    NotebookClient(notebook, timeout=300, kernel_name="python3", config=connection).execute()
     page, _ = EXPORTERS[to]().from_notebook_node(notebook)
     return str(page)
 
