@@ -337,8 +337,8 @@ def test_what_is_no_result_is_one_line(mapper: Any, tmp_path: Path, text: str, s
 
 def test_a_value_that_its_mapping_does_not_have_is_refused(tiled: Solution) -> None:
     document = tiled.to_json()
-    document["parts"][0]["certificate"]["value"] *= 2
-    document["certificate"]["value"] *= 2
+    for key in ("value", "bound"):
+        document["certificate"][key] *= 2
     with pytest.raises(mapper.InputError, match="but the mapping costs"):
         mapper.report(document)
 
@@ -352,6 +352,23 @@ def test_a_certificate_that_is_none_is_refused(tiled: Solution, key: str, value:
     document["certificate"][key] = value
     with pytest.raises(mapper.InputError, match="certificate: is none"):
         mapper.report(document)
+
+
+def test_a_proof_whose_bound_is_not_its_value_is_refused(tiled: Solution) -> None:
+    document = tiled.to_json()
+    document["certificate"]["bound"] /= 2
+    with pytest.raises(mapper.InputError, match="is called proven"):
+        mapper.report(document)
+
+
+def test_machines_side_by_side_say_what_their_figures_leave_out(opened: Opened) -> None:
+    found = mapper.side_by_side("lenet5", ["dmazerunner-256", "dynamap-u200"])
+    page = opened(found.to_json())
+    assert page.locator("table.machines tbody tr").count() == 2
+    warned = page.locator("table.warned tbody tr").all_inner_texts()
+    assert all(
+        said in row for row, solved in zip(warned, found.rows, strict=True) for said in solved.warnings
+    )
 
 
 def test_what_is_proven_to_have_no_mapping_says_why() -> None:

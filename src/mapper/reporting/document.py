@@ -125,16 +125,20 @@ def _judged(
         history = history_from_json(own.get("history", []))
     except (KeyError, TypeError, ValueError):
         raise InputError(source, f"{place}.history", "must list seconds, values and bounds") from None
+    value, bound = certificate.value, certificate.bound
+    if certificate.proven and None not in (value, bound) and not math.isclose(value or 0, bound or 0):
+        remedy = f"is {bound:g} where {value:g} is called proven; solve it anew"
+        raise InputError(source, f"{place}.certificate.bound", remedy)
     found = problem.kind.gather(posed.problem, posed.name, mappings)
     if found is None:
         return judged(problem.kind, posed, None, replace(certificate, found=False)), None
-    value = problem.kind.read_mapping(found, posed.problem, source)
-    part = judged(problem.kind, posed, value, certificate)
+    mapping = problem.kind.read_mapping(found, posed.problem, source)
+    part = judged(problem.kind, posed, mapping, certificate)
     now = part.certificate.value
-    if certificate.value is not None and now is not None and not math.isclose(certificate.value, now):
-        remedy = f"is {certificate.value:g}, but the mapping costs {now:g}; solve it anew"
+    if value is not None and now is not None and not math.isclose(value, now):
+        remedy = f"is {value:g}, but the mapping costs {now:g}; solve it anew"
         raise InputError(source, f"{place}.certificate.value", remedy)
-    return replace(part, history=history), value
+    return replace(part, history=history), mapping
 
 
 def _first_history(parts: list[Any]) -> Any:

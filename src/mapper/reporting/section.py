@@ -320,6 +320,9 @@ def rows_section(given: Rows, anchor: str) -> Section:
         if any((row.cost or {}).get(key) is not None for row in given.rows)
     ]
     machines = given.form == "machines"
+    if machines:
+        # What machines of several kinds have in common comes first.
+        keys = [key for key in ("latency_ms", "energy_pj") if key in keys]
     rows = [
         [
             *(str(row.names.get(name, "–")) for name in names),
@@ -337,6 +340,14 @@ def rows_section(given: Rows, anchor: str) -> Section:
         drawn = chart.swept([(names, None if y is None else float(y)) for names, y in points], anchor)
         elements.insert(0, figure(drawn, "The objective over the grid."))
     if machines:
+        times = {
+            str(row.names["arch"]): {"latency": float(row.cost["latency_ms"])}
+            for row in given.rows
+            if row.cost and row.cost.get("latency_ms") is not None
+        }
+        if times:
+            drawn = chart.stacked("latency by machine", "ms", times, anchor)
+            elements.append(figure(drawn, "Latency by machine, without what the table below names."))
         elements += _warned(given)
     proven = sum(row.certificate.proven for row in given.rows)
     return Section(
