@@ -15,6 +15,8 @@ from typing import Any
 
 def place(error: BaseException, path: str) -> str:
     """The last line of the student's file that ``error`` passed through."""
+    if isinstance(error, SyntaxError) and error.filename == path:
+        return f" (line {error.lineno})"
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
     return f" (line {lines[-1]})" if lines else ""
 
@@ -35,7 +37,7 @@ def attempt(path: str, function: str, cases: list[list[Any]]) -> dict[str, Any]:
         }
     try:
         json.dumps(answers)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         return {"problem": "returned something else than numbers, strings, lists and dictionaries"}
     return {"answers": answers}
 

@@ -225,7 +225,9 @@ def bisect(layers: list[Layer], array: int) -> tuple[int, dict[str, int]]:
 fast_best, fast_allocation = bisect(NETWORK, ARRAY)
 fast_verdict = verdict(fast_best, fast_allocation, ARRAY)
 print(f"a frame every {fast_best:,} cycles with {fast_allocation}")
-print(f"one cycle less would take {fewest_pes(NETWORK, fast_best - 1)}")
+one_less = fewest_pes(NETWORK, fast_best - 1)
+assert one_less is not None
+print(f"one cycle less would take {sum(one_less.values())} PEs: {one_less}")
 assert fast_best == best and not fast_verdict
 
 # %% [markdown]

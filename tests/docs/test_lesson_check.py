@@ -91,6 +91,14 @@ def test_what_a_function_starts_or_prints_does_no_harm(tmp_path: Path) -> None:
     ]
 
 
+def test_a_file_that_is_no_python_is_refused_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "answers.py"
+    file.write_text("def exercise_1():\n    return 1\n\n\ndef exercise_2(:\n")
+    code, lines = check(LESSONS[0], file)
+    assert code == 1
+    assert all("raised SyntaxError (line 5)" in line for line in lines)
+
+
 def test_a_missing_file_and_an_unknown_lesson_are_no_exercise(tmp_path: Path) -> None:
     assert check(LESSONS[0], tmp_path / "absent.py") == (2, [])
     assert check("cooking", SAMPLE / f"{LESSONS[0]}.py") == (2, [])

@@ -1,0 +1,54 @@
+"""References and sample solutions, which reason differently, agree on random exercises."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from docs.lessons.exercise import modulo_schedule, pe_allocation, tiling
+
+SAMPLE = Path(__file__).parent / "sample"
+SEEDS = range(20)
+
+
+def sample(lesson: str) -> dict[str, Any]:
+    return runpy.run_path(str(SAMPLE / f"{lesson}.py"))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_tilings_agree(seed: int) -> None:
+    random, answer = Random(seed), sample("tiling")
+    extents, words = [random.randint(1, 6) for _ in range(3)], random.randint(2, 40)
+    assert answer["exercise_2"](extents, words) == tiling.least_perfect(extents, words)
+    assert answer["exercise_3"](extents, words) == tiling.least_ragged(extents, words)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_intervals_agree(seed: int) -> None:
+    random, answer = Random(seed), sample("modulo_schedule")
+    operations, pes = random.randint(2, 5), random.randint(1, 3)
+    edges = []
+    for _ in range(random.randint(1, 6)):
+        u, v = random.randrange(operations), random.randrange(operations)
+        edges.append([u, v, random.randint(0 if u < v else 1, 2)])
+    issue, interval = [random.randint(0, 6) for _ in range(operations)], random.randint(1, 4)
+    problem = (operations, edges, pes)
+    assert answer["exercise_1"](*problem) == modulo_schedule.least_bound(*problem)
+    assert answer["exercise_2"](issue, edges, interval) == modulo_schedule.wrong_reads(issue, edges, interval)
+    assert answer["exercise_3"](*problem) == modulo_schedule.least_interval(*problem)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_allocations_agree(seed: int) -> None:
+    random, answer = Random(seed), sample("pe_allocation")
+    layers = [
+        [random.randint(1, 8), random.randint(1, 5), random.choice([1, 4, 9]), random.randint(1, 30)]
+        for _ in range(random.randint(1, 4))
+    ]
+    array, filters, most = random.randint(1, 12), random.randint(1, 200), random.randint(1, 300)
+    assert answer["exercise_2"](filters, most) == pe_allocation.useful_counts(filters, most)
+    assert answer["exercise_3"](layers, array) == pe_allocation.least_shared_interval(layers, array)
