@@ -19,7 +19,7 @@ from mapper.solver.algorithm_selection.elimination import eliminate, elimination
 from mapper.solver.algorithm_selection.product_search import least_product
 from mapper.solver.algorithm_selection.shape import shapes
 from mapper.solver.certificate import Stop
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method, Outcome, Progress
 
 FIRST = 16
 """Cost graphs that are solved at first; each further batch is twice as large."""
@@ -76,7 +76,7 @@ def _fastest(builder: GraphBuilder, known: Bounded, effort: Effort) -> Outcome[S
     best: tuple[tuple[int, int, int], list[int]] | None = None
     stop: Stop = "complete"
     least, solved = int(known.bounds[order[0]]), 0
-    plan = None
+    unit, plan = problem.machine.units_per_cycle, None
     for batch in batches(len(order)):
         chosen = order[batch]
         least = int(known.bounds[chosen[0]])
@@ -97,7 +97,9 @@ def _fastest(builder: GraphBuilder, known: Bounded, effort: Effort) -> Outcome[S
         rank = (int(values[first]), int(pes[at]), int(known.rows[at]))
         if best is None or rank < best[0]:
             best = rank, [int(one) for one in picked[first]]
-    unit = problem.machine.units_per_cycle
+        reached = best[0][0]
+        if problem.longest_units is None or reached <= problem.longest_units:
+            effort.report(Progress(-(-reached // unit), -(-min(reached, least) // unit), solved))
     if best is None:
         return Outcome(None, None, -(-least // unit), stop, False, evaluations=solved)
     value, count, rows = best[0]

@@ -104,7 +104,7 @@ def test_a_tiling_shows_its_loops_by_level_and_how_far_the_machine_is_used(
         if count > 1
     }
     assert {(loop, level) for loop, level, _ in shown} == set(factors)
-    assert all(f"for {loop} in 0..{factors[loop, level]}" in text for loop, level, text in shown)
+    assert all(f"for {loop} = 0..{factors[loop, level] - 1}" in text for loop, level, text in shown)
     dram = [loop for loop, level, _ in shown if level == "dram"]
     assert dram == [loop for loop in mapping["order"]["dram"] if (loop, "dram") in factors]
     assert page.locator("[data-use='PEs']").text_content() == "PEs224 of 256 (87.5%)"

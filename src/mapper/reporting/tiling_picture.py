@@ -44,7 +44,7 @@ def _nest(nest: LoopNest, mapping: TilingMapping) -> Element:
             word = "parallel for" if level == "spatial" else "for"
             line = node(
                 "li",
-                node("code", f"{word} {plain(loop)} in 0..{counts[loop]}"),
+                node("code", f"{word} {plain(loop)} = 0..{counts[loop] - 1}"),
                 class_=f"loop {level}",
                 data_level=level,
                 data_loop=plain(loop),
