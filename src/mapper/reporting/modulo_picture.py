@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from xml.etree.ElementTree import Element
 
 from mapper.arch.cgra import CgraMachine
@@ -9,7 +11,7 @@ from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.interval import rec_mii, res_mii
 from mapper.models.modulo_schedule.mapping import Hop, ModuloSchedule, Pe, Placement
-from mapper.models.modulo_schedule.network.mapping import LayerMapping, kernel_of
+from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapping, kernel_of
 from mapper.reporting.drawing import figure, node, plain, svg, table
 from mapper.workloads.kernel import Kernel
 
@@ -23,23 +25,42 @@ def kernel_picture(problem: ModuloProblem, schedule: ModuloSchedule, prefix: str
     return _schedule(problem.kernel, problem.machine, schedule, prefix)
 
 
-def layer_picture(problem: LayerProblem, mapping: LayerMapping, prefix: str) -> list[Element]:
-    """The loops that a layer becomes, each as a grid of its own."""
+def layer_picture(problem: LayerProblem, mapping: LayerMapping, prefix: str, most: int) -> list[Element]:
+    """The loops that a layer becomes, each as a grid of its own: those that take longest, as long as they have no more
+    than ``most`` routes together."""
     nests = problem.choice(mapping.algorithm).nests
-    elements = [node("p", f"Algorithm {mapping.algorithm}: {len(mapping.loops)} loops.")]
-    for number, loop in enumerate(mapping.loops[:MOST_LOOPS]):
+
+    def weight(loop: LoopMapping) -> int:
+        copies = zip(loop.box.count, loop.box.unroll, strict=True)
+        return loop.schedule.ii * math.prod(count // unroll for count, unroll in copies)
+
+    drawn: set[int] = set()
+    left = most
+    for place in sorted(range(len(mapping.loops)), key=lambda place: -weight(mapping.loops[place])):
+        routes = len(mapping.loops[place].schedule.routes)
+        if routes <= left and len(drawn) < MOST_LOOPS:
+            drawn.add(place)
+            left -= routes
+    elements = [node("p", f"Algorithm {mapping.algorithm}, loops in order: {len(mapping.loops)}.")]
+    for place, loop in enumerate(mapping.loops):
         nest = nests[loop.nest]
-        kernel = kernel_of(nest, loop.box, loop.pointer_uses)
         unrolled = zip(nest.names, loop.box.unroll, strict=True)
         factors = (
             " ".join(f"{name}={factor}" for name, factor in unrolled if factor > 1) or "nothing unrolled"
         )
         said = f"{nest.name}: {loop.box.innermost} innermost, {factors}, II {loop.schedule.ii}"
-        grid = _schedule(kernel, problem.machine, loop.schedule, f"{prefix}l{number}")
+        if place not in drawn:
+            elements.append(node("p", f"{said} (not drawn, to keep the page small)"))
+            continue
+        kernel = kernel_of(nest, loop.box, loop.pointer_uses)
+        grid = _schedule(kernel, problem.machine, loop.schedule, f"{prefix}l{place}")
         elements.append(node("details", node("summary", said), *grid))
-    if len(mapping.loops) > MOST_LOOPS:
-        elements.append(node("p", f"{len(mapping.loops) - MOST_LOOPS} more loops are not drawn."))
     return elements
+
+
+def routes_drawn(elements: Iterable[Element]) -> int:
+    """Routes that pictures hold."""
+    return sum(part.get("class") == "route" for element in elements for part in element.iter())
 
 
 def _schedule(kernel: Kernel, machine: CgraMachine, schedule: ModuloSchedule, prefix: str) -> list[Element]:
@@ -55,9 +76,9 @@ def _schedule(kernel: Kernel, machine: CgraMachine, schedule: ModuloSchedule, pr
         picture.append(node("text", f"cycle {slot}", x=MARGIN + slot * CELL + 4, y=16))
     for pe, at in row.items():
         picture.append(node("text", f"{pe[0]},{pe[1]}", x=2, y=HEAD + at * HEIGHT + 22))
-        for slot in range(ii):
-            corner = {"x": MARGIN + slot * CELL, "y": HEAD + at * HEIGHT}
-            picture.append(node("rect", class_="free", width=CELL, height=HEIGHT, **corner))
+    across = "".join(f"M{MARGIN} {HEAD + at * HEIGHT}h{ii * CELL}" for at in range(len(row) + 1))
+    down = "".join(f"M{MARGIN + slot * CELL} {HEAD}v{len(row) * HEIGHT}" for slot in range(ii + 1))
+    picture.append(node("path", d=across + down, class_="free"))
 
     def corner_of(pe: Pe, time: int) -> tuple[int, int]:
         return MARGIN + time % ii * CELL, HEAD + row[pe] * HEIGHT

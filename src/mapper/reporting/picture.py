@@ -10,8 +10,9 @@ from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.kind.kind import Part
 
 
-def picture(kind: str, problem: Any, mapping: Any, part: Part, prefix: str) -> list[Element]:
-    """Elements that show ``mapping``; identifiers in them begin with ``prefix``."""
+def picture(kind: str, problem: Any, mapping: Any, part: Part, prefix: str, routes: int) -> list[Element]:
+    """Elements that show ``mapping``; identifiers in them begin with ``prefix``. ``routes``: the most that a network's
+    layer may draw."""
     if kind == "tiling":
         from mapper.reporting.tiling_picture import tiling_picture
 
@@ -20,7 +21,7 @@ def picture(kind: str, problem: Any, mapping: Any, part: Part, prefix: str) -> l
         from mapper.reporting.modulo_picture import kernel_picture, layer_picture
 
         if isinstance(problem, LayerProblem):
-            return layer_picture(problem, mapping, prefix)
+            return layer_picture(problem, mapping, prefix, routes)
         return kernel_picture(problem, mapping, prefix)
     if kind == "pe_allocation":
         from mapper.reporting.allocation_picture import allocation_picture

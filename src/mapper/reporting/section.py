@@ -16,12 +16,15 @@ from mapper.reporting import chart
 from mapper.reporting.certificate_words import Words, words
 from mapper.reporting.document import Rows, Solved
 from mapper.reporting.drawing import figure, markup, node, table
+from mapper.reporting.modulo_picture import routes_drawn
 from mapper.reporting.picture import picture
 from mapper.solver.certificate import Certificate
 from mapper.terminal import number, percent, proof
 
 MOST_PARTS = 400
 """Parts that a page tells apart."""
+MOST_ROUTES, MOST_ROUTES_OF_LAYER = 2400, 300
+"""Routes that are drawn of a network on a CGRA, and of each of its layers."""
 UNITS = {"energy_pj": "pJ", "cycles": "cycles", "bytes": "bytes", "stall_cycles": "cycles"}
 MOST_IN_CHART = 24
 
@@ -83,14 +86,16 @@ def solution_section(solved: Solved, anchor: str) -> Section:
         elements.append(skipped)
     single = len(posed.parts) == 1
     views: list[PartView] = []
-    seen = set()
+    seen, left = set(), MOST_ROUTES
     for place, (part, own, mapping) in enumerate(
         zip(posed.parts, solution.parts, solved.mappings, strict=True)
     ):
         if own.same_as is not None or part.key in seen or len(views) == MOST_PARTS:
             continue
         seen.add(part.key)
-        views.append(_part(solved, part, own, mapping, f"{anchor}p{place}"))
+        drawn = _pictures(solved, part, own, mapping, f"{anchor}p{place}", min(left, MOST_ROUTES_OF_LAYER))
+        left -= routes_drawn(drawn)
+        views.append(_part(solved, part, own, drawn, f"{anchor}p{place}"))
     said = views[0].said if single else _whole(solved)
     return Section(
         anchor,
@@ -112,16 +117,22 @@ def _space(part: PosedPart, kind: str) -> str:
     return "pbqp" if isinstance(part.problem, PbqpProblem) else kind
 
 
-def _part(solved: Solved, part: PosedPart, own: Part, mapping: Any | None, anchor: str) -> PartView:
+def _pictures(
+    solved: Solved, part: PosedPart, own: Part, mapping: Any | None, anchor: str, routes: int
+) -> list[Element]:
+    if mapping is None or own.cost is None:
+        return []
+    return picture(solved.solution.posed.kind.name, part.problem, mapping, own, anchor, routes)
+
+
+def _part(solved: Solved, part: PosedPart, own: Part, drawn: list[Element], anchor: str) -> PartView:
     posed = solved.solution.posed
     certificate = own.certificate
     mii = (own.cost or {}).get("mii")
     why = None
     if not certificate.found and certificate.proven:
         why = posed.kind.why_infeasible(part.problem)
-    elements: list[Element] = []
-    if mapping is not None and own.cost is not None:
-        elements += picture(posed.kind.name, part.problem, mapping, own, anchor)
+    elements = list(drawn)
     elements += _search(own, posed.objective, anchor)
     if own.merged:
         elements.append(
