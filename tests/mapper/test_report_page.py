@@ -371,6 +371,14 @@ def test_machines_side_by_side_say_what_their_figures_leave_out(opened: Opened) 
     )
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("arch", ["dmazerunner-256", "dynamap-u200", "snowflake-1cc", "srp-4x4"])
+def test_pages_of_a_large_network_stay_small(opened: Opened, arch: str) -> None:
+    # What is checked is the page; a search that is cut has as much to show.
+    page = opened(mapper.solve("resnet50", arch, search=mapper.Search(time_limit=60.0)))
+    assert page.locator("table.costs tbody tr").count() >= 1
+
+
 def test_what_is_proven_to_have_no_mapping_says_why() -> None:
     options = mapper.Options(min_throughput=5000.0)
     page = mapper.report(mapper.solve("mnist-tcpa", "tcpa-4x4", "pes", options))
