@@ -14,6 +14,7 @@ from onnx import TensorProto, helper, save
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import mapper
+from mapper.side_by_side import side_by_side
 from mapper.solution import Solution
 
 SCRIPT = "<script>alert(1)</script>"
@@ -362,7 +363,7 @@ def test_a_proof_whose_bound_is_not_its_value_is_refused(tiled: Solution) -> Non
 
 
 def test_machines_side_by_side_say_what_their_figures_leave_out(opened: Opened) -> None:
-    found = mapper.side_by_side("lenet5", ["dmazerunner-256", "dynamap-u200"])
+    found = side_by_side("lenet5", ["dmazerunner-256", "dynamap-u200"])
     page = opened(found.to_json())
     assert page.locator("table.machines tbody tr").count() == 2
     warned = page.locator("table.warned tbody tr").all_inner_texts()
