@@ -4,50 +4,31 @@ from __future__ import annotations
 
 import re
 import shlex
-import sys
 from pathlib import Path
 
 import pytest
 
-from mapper import cli, entry
+from mapper import cli
+from tests.console import commands, figures, run_commands
 
-README = (Path(__file__).parents[2] / "README.md").read_text()
-
-
-def console_lines() -> list[str]:
-    blocks = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
-    return [line for block in blocks for line in block.splitlines()]
-
-
-def commands() -> list[str]:
-    return [line.removeprefix("$ ") for line in console_lines() if line.startswith("$ ")]
+PAGE = Path(__file__).parents[2] / "README.md"
+README = PAGE.read_text()
 
 
 def test_every_command_of_the_readme_runs_and_shows_its_figures(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    printed = ""
-    for command in commands():
-        monkeypatch.setattr(sys, "argv", shlex.split(command))
-        with pytest.raises(SystemExit) as ended:
-            entry.main()
-        assert not ended.value.code, command
-        printed += capsys.readouterr().out
-    figures = [
-        figure
-        for line in console_lines()
-        if not line.startswith("$ ")
-        for figure in re.findall(r"\d[\d,]*\.\d+e\+\d+|\d{1,3}(?:,\d{3})+", line)
-    ]
-    assert len(figures) > 20
-    for figure in figures:
+    printed = run_commands(PAGE, monkeypatch, capsys)
+    assert len(figures(PAGE)) > 20
+    for figure in figures(PAGE):
         assert figure in printed, f"{figure} stands in the README, but no command prints it"
 
 
 def test_the_readme_shows_every_command() -> None:
-    shown = {shlex.split(command)[1] for command in commands()}
-    assert shown == {command.name or command.callback.__name__ for command in cli.app.registered_commands}  # type: ignore[union-attr]
+    shown = {shlex.split(command)[1] for command in commands(PAGE)}
+    single = {command.name or command.callback.__name__ for command in cli.app.registered_commands}  # type: ignore[union-attr]
+    assert shown == single | {str(group.name) for group in cli.app.registered_groups}
 
 
 def test_the_python_example_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:

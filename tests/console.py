@@ -1,0 +1,43 @@
+"""Commands that a page shows in its ``console`` blocks, and what running them prints."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from mapper import entry
+
+FIGURE = re.compile(r"\d[\d,]*\.\d+e\+\d+|\d{1,3}(?:,\d{3})+")
+
+
+def console_lines(page: Path) -> list[str]:
+    """All lines of the page's ``console`` blocks."""
+    blocks = re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    return [line for block in blocks for line in block.splitlines()]
+
+
+def commands(page: Path) -> list[str]:
+    """The commands of a page, in order."""
+    return [line.removeprefix("$ ") for line in console_lines(page) if line.startswith("$ ")]
+
+
+def figures(page: Path) -> list[str]:
+    """Large and long numbers in what a page says that its commands print."""
+    shown = [line for line in console_lines(page) if not line.startswith("$ ")]
+    return [figure for line in shown for figure in FIGURE.findall(line)]
+
+
+def run_commands(page: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+    """Run the page's commands in order in the folder at hand; what they print. Each must end with exit code 0."""
+    printed = ""
+    for command in commands(page):
+        monkeypatch.setattr(sys, "argv", shlex.split(command))
+        with pytest.raises(SystemExit) as ended:
+            entry.main()
+        assert not ended.value.code, f"{page.name}: {command}\n{capsys.readouterr().err}"
+        printed += capsys.readouterr().out
+    return printed
