@@ -18,7 +18,8 @@ from mapper.workloads.source import load_layers
 
 @dataclass(frozen=True)
 class MachineRow:
-    """A network on one machine: the solution, its use of the multipliers, and what its latency leaves out."""
+    """A network on one machine: the solution, its use of the multipliers, and what its latency leaves out.
+    ``macs``: multiply-accumulates of the network for all images of its batch."""
 
     solution: Solution
     macs: int
@@ -33,8 +34,7 @@ class MachineRow:
         cost = self.solution.cost
         if cost is None or not cost.get("cycles"):
             return None
-        images = self.posed.options.batch or 1
-        return self.macs * images / (self.posed.kind.peak(self.posed.machine) * float(cost["cycles"]))
+        return self.macs / (self.posed.kind.peak(self.posed.machine) * float(cost["cycles"]))
 
     @property
     def layers(self) -> dict[str, float]:

@@ -1,0 +1,120 @@
+"""One network on several machines side by side."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from mapper.kind.kind import Options
+from mapper.side_by_side import SideBySide, side_by_side
+from mapper.solving import Search
+from mapper.workloads.document import InputError
+
+MACHINES = ("dmazerunner-256", "tcpa-16x16", "dynamap-u200")
+
+
+@pytest.fixture(scope="module")
+def lenet() -> SideBySide:
+    return side_by_side("lenet5", MACHINES, search=Search(time_limit=20.0))
+
+
+def test_there_is_a_row_for_each_machine_in_the_order_of_their_names(lenet: SideBySide) -> None:
+    assert [row.posed.arch for row in lenet.rows] == list(MACHINES)
+    assert [row.posed.kind.name for row in lenet.rows] == ["tiling", "pe_allocation", "algorithm_selection"]
+
+
+def test_latency_is_what_is_compared_unless_another_objective_is_given(lenet: SideBySide) -> None:
+    assert lenet.objective == "latency"
+    assert {row.posed.objective for row in lenet.rows} == {"latency"}
+
+
+def test_every_row_is_a_solution_of_its_own_that_the_referee_accepts(lenet: SideBySide) -> None:
+    for row in lenet.rows:
+        assert row.solution.certificate.found and row.solution.certificate.verified
+
+
+def test_utilisation_is_the_networks_products_over_those_the_machine_could_do(lenet: SideBySide) -> None:
+    tcpa = lenet.rows[1]
+    cost = tcpa.solution.cost
+    assert cost is not None
+    # 256 PEs with two multipliers each.
+    assert tcpa.utilisation == pytest.approx(tcpa.macs / (512 * cost["cycles"]))
+
+
+def test_two_images_are_counted_once_each() -> None:
+    one, two = (
+        side_by_side("lenet5", ["dynamap-u200"], None, Options(batch=batch)).rows[0] for batch in (None, 2)
+    )
+    assert two.macs == 2 * one.macs
+    assert one.utilisation is not None and two.utilisation is not None
+    # Fewer than twice the cycles for twice the products, but no multiplier does two at once.
+    assert one.utilisation <= two.utilisation < 1
+
+
+def test_every_row_says_what_its_figures_leave_out(lenet: SideBySide) -> None:
+    tiling, tcpa, overlay = (row.warnings for row in lenet.rows)
+    assert "clock 500 MHz" in tiling and "clock 50 MHz" in tcpa and "clock 286 MHz" in overlay
+    assert "not mapped: Gemm, Softmax" in tcpa
+    assert any("no time" in warning for warning in overlay)
+
+
+def test_layers_stand_beside_each_other_under_the_names_of_the_network(lenet: SideBySide) -> None:
+    assert lenet.layer_names[:2] == ("conv1", "conv2")
+    assert all({"conv1", "conv2"} <= set(row.layers) for row in lenet.rows)
+    assert "gemm1" in lenet.rows[0].layers and "gemm1" not in lenet.rows[1].layers
+    assert all(milliseconds > 0 for row in lenet.rows for milliseconds in row.layers.values())
+
+
+def test_the_document_has_a_row_for_each_machine_and_is_json(lenet: SideBySide) -> None:
+    document = json.loads(json.dumps(lenet.to_json(), allow_nan=False))
+    assert document["schema"] == "mapper.comparison/1"
+    assert document["problem"] == {"workload": "lenet5", "objective": "latency", "archs": list(MACHINES)}
+    assert [entry["arch"] for entry in document["rows"]] == list(MACHINES)
+    assert all(entry["leaves_out"] and entry["layers"] and entry["certificate"] for entry in document["rows"])
+
+
+@pytest.mark.parametrize(
+    "archs", [("tcpa-4x4", "tcpa-4x4"), ("tcpa-4x4", ""), ("tcpa-4x4", "no-such-machine")]
+)
+def test_machines_must_be_known_and_different(archs: tuple[str, ...]) -> None:
+    with pytest.raises(InputError):
+        side_by_side("lenet5", archs)
+
+
+def test_the_workload_must_be_a_network_that_all_can_run() -> None:
+    with pytest.raises(InputError):
+        side_by_side("gemm", ["srp-4x4", "dmazerunner-256"])
+
+
+def test_an_objective_that_a_machine_lacks_is_refused() -> None:
+    with pytest.raises(InputError, match="dsps"):
+        side_by_side("lenet5", MACHINES, "dsps")
+
+
+def test_the_command_prints_rows_warnings_and_layers(mapper: Any) -> None:
+    code, out, _ = mapper("compare", "lenet5", "--arch", ",".join(MACHINES[1:]), "--store", "none", "--quiet")
+    assert code == 0
+    assert "tcpa-16x16" in out and "dynamap-u200" in out
+    assert "what the figures leave out:" in out and "clock 50 MHz" in out
+    assert "layer, ms" in out and "conv2" in out
+
+
+def test_the_command_prints_rows_as_csv_and_as_one_json_document(mapper: Any) -> None:
+    words = ("compare", "lenet5", "--arch", ",".join(MACHINES[1:]), "--store", "none", "--quiet")
+    assert mapper(*words, "--csv")[1].startswith("machine,kind,latency_ms")
+    assert len(json.loads(mapper(*words, "--json")[1])["rows"]) == 2
+
+
+def test_methods_are_not_chosen_by_hand_for_machines_of_several_kinds(mapper: Any) -> None:
+    code, _, errors = mapper("compare", "lenet5", "--arch", "tcpa-4x4,dynamap-u200", "--method", "ilp")
+    assert code == 2 and "--method" in errors and len(errors.splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_all_five_machines_stand_side_by_side() -> None:
+    machines = ("dmazerunner-256", "srp-4x4", "tcpa-16x16", "dynamap-u200", "snowflake-1cc")
+    found = side_by_side("lenet5", machines, search=Search(time_limit=120.0))
+    assert [row.posed.arch for row in found.rows] == list(machines)
+    assert all(row.solution.certificate.found for row in found.rows)
