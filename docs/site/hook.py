@@ -8,6 +8,7 @@ MathML, which browsers show without anything from the network.
 from __future__ import annotations
 
 import html
+import logging
 import re
 from pathlib import Path
 from typing import Any
@@ -24,12 +25,19 @@ FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Complete the navigation."""
+    # Docstrings write indices as [a][b]; what Markdown would take for a reference stays the text that it is.
+    for name in [name for name in logging.root.manager.loggerDict if "mkdocs_autorefs" in name]:
+        logging.getLogger(name).addFilter(no_index)
     assert config.nav is not None
     pages = [path for path in config.nav if "Command line" not in path]
     lessons: list[Any] = [{"Lessons": [f"lessons/{name}.md" for name in rendered()]}] if rendered() else []
     api = [{"mapper": "api/mapper.md"}, *({floor: f"api/{floor}.md"} for floor in FLOORS)]
     config.nav = [pages[0], *lessons, *pages[1:], {"Command line": "cli.md"}, {"Python": api}]
     return config
+
+
+def no_index(record: logging.LogRecord) -> bool:
+    return "Could not find cross-reference target" not in record.getMessage()
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
