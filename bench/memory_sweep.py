@@ -10,10 +10,11 @@ from functools import partial
 from pathlib import Path
 
 from bench.measure import measure, show
-from mapper.comparison import Row, Sweep, sweep
+from mapper.comparison import Row
 from mapper.plot import draw_sweep
 from mapper.solution import joint_certificate
 from mapper.solving import Search
+from mapper.sweeping import Sweep, sweep
 
 RF_BYTES = [16, 32, 64, 128, 256, 512, 1024]
 SPM_BYTES = [16384 << step for step in range(7)]

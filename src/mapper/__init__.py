@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mapper.comparison import compare, sweep
+    from mapper.comparison import compare
     from mapper.explaining import explain
     from mapper.inference import Inference, load
     from mapper.kind.kind import Options
@@ -52,7 +52,7 @@ _HOMES = {
     "load": "mapper.inference",
     "report": "mapper.reporting",
     "side_by_side": "mapper.side_by_side",
-    "sweep": "mapper.comparison",
+    "sweep": "mapper.sweeping",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +15,7 @@ from mapper.option import (
     Arch,
     AsJson,
     Batch,
+    Engine,
     ExportFormat,
     Fix,
     Format,
@@ -247,6 +249,18 @@ def sweep(
     plot: Annotated[
         Path | None, typer.Option(help="Draw the objective over the grid (.png or .svg).")
     ] = None,
+    engine: Annotated[
+        Engine, typer.Option(help="Solve here, or each machine as a task of dask.distributed.")
+    ] = (Engine.local),
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            help="Address of a Dask scheduler. Without one, a cluster of processes here.", metavar="ADDRESS"
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what the sweep would take, from a few of its machines.")
+    ] = False,
     batch: Batch = None,
     fix: Fix = None,
     min_throughput: MinThroughput = None,
@@ -256,17 +270,31 @@ def sweep(
 ) -> None:
     """Solve over a grid of machines."""
     from mapper import terminal
-    from mapper.comparison import sweep as api
-    from mapper.comparison import varied_values
+    from mapper.sweeping import plan as planned
+    from mapper.sweeping import sweep as api
+    from mapper.sweeping import varied_values
 
     if not vary:
         raise InputError("--vary", "", "is missing; give KEY=V1,V2,... with a field of the machine")
     check_writable(plot)
     options = read_options(batch, fix, min_throughput, max_pes, max_buffer, model)
     search = read_search(method, time_limit, workers, seed, store)
-    with interruptible(search), progress_of(1, quiet, log) as report:
-        grid = dict(varied_values(text) for text in vary)
-        swept = api(workload, arch, grid, objective, options, replace(search, listener=report.progress))
+    if scheduler is not None and engine is Engine.local:
+        raise InputError("--scheduler", scheduler, "is for --engine dask; add that")
+    grid = dict(varied_values(text) for text in vary)
+    if dry_run:
+        found = planned(workload, arch, grid, objective, options, search)
+        lines = terminal.plan_lines(found, search.used_workers)
+        print(dumped(found.to_json()) if as_json else "".join(f"{line}\n" for line in lines), end="")
+        raise typer.Exit(0)
+    with interruptible(search), progress_of(1, quiet, log) as report, ExitStack() as stack:
+        cluster = None
+        if engine is Engine.dask:
+            from mapper.engine import DaskEngine
+
+            cluster = stack.enter_context(DaskEngine(scheduler, search.used_workers))
+        listening = replace(search, listener=report.progress)
+        swept = api(workload, arch, grid, objective, options, listening, cluster)
     if plot is not None:
         from mapper.plot import draw_sweep
 
@@ -275,9 +303,9 @@ def sweep(
         print(dumped(swept.to_json()), end="")
     else:
         terminal.print_table(*terminal.sweep_rows(swept))
-    found = any(row.certificate.found for row in swept.rows)
+    some = any(row.certificate.found for row in swept.rows)
     infeasible = all(row.certificate.proven for row in swept.rows)
-    raise typer.Exit(0 if found else 1 if infeasible else 3)
+    raise typer.Exit(0 if some else 1 if infeasible else 3)
 
 
 @app.command(epilog="Example: mapper simulate solution.json")

@@ -81,6 +81,13 @@ class Format(StrEnum):
     html = "html"
 
 
+class Engine(StrEnum):
+    """Where a sweep is solved."""
+
+    local = "local"
+    dask = "dask"
+
+
 class ExportFormat(StrEnum):
     """How ``explain --export`` writes the model."""
 

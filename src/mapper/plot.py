@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mapper.comparison import Sweep
+from mapper.sweeping import Sweep
 from mapper.trade_off import TradeOff
 from mapper.workloads.document import InputError
 

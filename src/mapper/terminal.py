@@ -9,10 +9,11 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mapper.comparison import Comparison, Row, Sweep
+    from mapper.comparison import Comparison, Row
     from mapper.side_by_side import SideBySide
     from mapper.solution import Solution
     from mapper.solver.certificate import Certificate
+    from mapper.sweeping import Plan, Sweep
     from mapper.trade_off import TradeOff
 
 SHOWN_SKIPPED = 12
@@ -146,6 +147,18 @@ def layer_rows(found: SideBySide) -> tuple[list[str], list[list[str]]]:
     heading = ["layer, ms", *(str(row.posed.arch) for row in found.rows)]
     times = [row.layers for row in found.rows]
     return heading, [[name, *(number(one.get(name)) for one in times)] for name in found.layer_names]
+
+
+def plan_lines(plan: Plan, workers: int) -> list[str]:
+    """What a sweep would take."""
+    hours = plan.core_seconds / 3600
+    cut = f", {plan.cut} of them cut short" if plan.cut else ""
+    return [
+        f"{plan.machines:,} machines, {plan.problems:,} problems",
+        f"about {plan.core_seconds:,.0f} core seconds ({hours:,.2f} core hours), "
+        f"from {plan.sampled} machines solved{cut}",
+        f"about {plan.core_seconds / workers:,.0f} s on {workers} workers",
+    ]
 
 
 def sweep_rows(sweep: Sweep) -> tuple[list[str], list[list[str]]]:

@@ -1,0 +1,171 @@
+"""One problem over a grid of machines: planned, then solved here or on a cluster."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from mapper.arch.source import machine_from_document, machine_to_document
+from mapper.comparison import Row
+from mapper.kind.kind import Options
+from mapper.posing import Posed, pose, posed
+from mapper.solution import Solution
+from mapper.solving import Search, run
+from mapper.workloads.document import InputError
+
+if TYPE_CHECKING:
+    from mapper.engine import DaskEngine
+
+MOST_SWEPT = 100_000
+SAMPLES = 3
+SECONDS_OF_SAMPLE = 10.0
+"""How long a dry run solves one of the problems at the most."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One problem over a grid of machines."""
+
+    rows: tuple[Row, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {"schema": "mapper.sweep/1", "rows": [row.to_json() for row in self.rows]}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a sweep would take: machines, problems (parts that differ), and seconds of one core, estimated from
+    ``sampled`` machines of the grid; ``cut`` of them did not end in the time of a sample."""
+
+    machines: int
+    problems: int
+    sampled: int
+    cut: int
+    core_seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "schema": "mapper.plan/1",
+            "machines": self.machines,
+            "problems": self.problems,
+            "sampled": self.sampled,
+            "cut": self.cut,
+            "core_seconds": self.core_seconds,
+        }
+
+
+def sweep(
+    workload: str | None,
+    arch: str | None,
+    vary: Mapping[str, Sequence[Any]],
+    objective: str | None = None,
+    options: Options | None = None,
+    search: Search | None = None,
+    engine: DaskEngine | None = None,
+) -> Sweep:
+    """Solve over the grid of machines that ``vary`` spans: dotted machine field to its values; here, or on ``engine``.
+
+    Raises: InputError if a field or value does not make a machine.
+    """
+    points, problems = grid(workload, arch, vary, objective, options)
+    search = search or Search()
+    rows: dict[int, Row] = {}
+    done = _here(problems, search) if engine is None else engine.solve(problems, search)
+    for place, solution in done:
+        rows[place] = Row(problems[place].arch, solution.cost, solution.certificate, points[place])
+    return Sweep(tuple(rows[place] for place in sorted(rows)))
+
+
+def plan(
+    workload: str | None,
+    arch: str | None,
+    vary: Mapping[str, Sequence[Any]],
+    objective: str | None = None,
+    options: Options | None = None,
+    search: Search | None = None,
+) -> Plan:
+    """What the sweep would take, from solving a few machines spread over the grid.
+
+    Raises: InputError as ``sweep``.
+    """
+    _, problems = grid(workload, arch, vary, objective, options)
+    search = replace(search or Search(), store=None, time_limit=SECONDS_OF_SAMPLE, workers=1)
+    places = sorted({len(problems) * k // SAMPLES + len(problems) // (2 * SAMPLES) for k in range(SAMPLES)})
+    places = [place for place in places if place < len(problems)]
+    seconds, cut = [], 0
+    for place in places:
+        began = time.process_time()
+        solution = run(problems[place], replace(search, started=time.monotonic()))
+        seconds.append(time.process_time() - began)
+        cut += solution.certificate.stop == "time_limit"
+    parts = sum(len({part.key for part in problem.parts}) for problem in problems)
+    return Plan(len(problems), parts, len(places), cut, math.fsum(seconds) / len(places) * len(problems))
+
+
+def grid(
+    workload: str | None,
+    arch: str | None,
+    vary: Mapping[str, Sequence[Any]],
+    objective: str | None,
+    options: Options | None,
+) -> tuple[list[dict[str, Any]], list[Posed]]:
+    """The points of the grid, and the problem on each of its machines.
+
+    Raises: InputError as ``sweep``.
+    """
+    base = pose(workload, arch, objective, options)
+    if base.machine is None:
+        raise InputError("--vary", "", f"{base.workload} has no machine to vary")
+    if math.prod(len(values) for values in vary.values()) > MOST_SWEPT:
+        raise InputError("--vary", "", f"more than {MOST_SWEPT} machines; vary less")
+    points = [dict(zip(vary, values, strict=True)) for values in itertools.product(*vary.values())]
+    machines = [_varied(base, point) for point in points]
+    return points, [
+        posed(base.workload, base.arch, base.objective, base.options, base.read, machine)
+        for machine in machines
+    ]
+
+
+def _here(problems: Sequence[Posed], search: Search) -> Iterator[tuple[int, Solution]]:
+    for place, problem in enumerate(problems):
+        yield place, run(problem, search)
+        if search.interrupt.is_set():
+            return
+
+
+def _varied(base: Posed, point: Mapping[str, Any]) -> Any:
+    assert base.machine is not None
+    document = machine_to_document(base.machine)
+    for key, value in point.items():
+        *path, last = key.split(".")
+        place = document
+        for step in path:
+            place = place.get(step) if isinstance(place, dict) else None  # type: ignore[assignment]
+        if not isinstance(place, dict) or last not in place:
+            raise InputError("--vary", key, f"{base.arch} has no such field; see mapper show {base.arch}")
+        place[last] = value
+    source = ", ".join(f"{key}={value}" for key, value in point.items())
+    return machine_from_document(document, f"--vary {source}")
+
+
+def varied_values(text: str) -> tuple[str, list[Any]]:
+    """Read ``KEY=V1,V2``: values are numbers, words or true and false, as YAML has them.
+
+    Raises: InputError if the text has no such form.
+    """
+    key, equals, values = text.partition("=")
+    if not equals or not key or not values:
+        raise InputError("--vary", text[:60], "write KEY=V1,V2,... with a dotted field of the machine")
+    try:
+        read = [yaml.safe_load(value) for value in values.split(",")]
+    except yaml.YAMLError:
+        raise InputError("--vary", text[:60], "values must be numbers or words") from None
+    if any(not isinstance(value, int | float | str) for value in read):
+        raise InputError("--vary", text[:60], "values must be numbers or words")
+    return key, read
