@@ -37,29 +37,51 @@ class ShareCost:
     steps: int
 
 
-def share_cost(plan: LayerPlan, machine: SnowflakeMachine, contending: int) -> ShareCost:
-    """The cost of the steps of ``plan`` where ``contending`` clusters have equal shares of the bandwidth."""
-    byte_time, scale = byte_fraction(machine, contending)
-    classes = plan.classes()
-    number: dict[StepClass, int] = {}
-    which = np.array([number.setdefault(step, len(number)) for step in classes], dtype=np.int64)
-    often = np.bincount(which, minlength=len(number)).tolist()
-    tables = _Tables(plan, machine, byte_time, scale)
-    costs = [tables.step(step) for step in number]
-    rows = [(cost.loads, cost.compute, cost.store, -1, cost.instructions) for cost in costs]
-    steps = _table(rows, 5)[which]
-    _alternate(steps, plan)
-    time = step_time(
+def share_costs(plans: Sequence[LayerPlan], machine: SnowflakeMachine) -> tuple[ShareCost, ...]:
+    """The cost of each cluster's steps; the clusters begin together and share the external memory."""
+    byte_time, scale = byte_fraction(machine)
+    tables = _Tables(machine, byte_time, scale)
+    works: dict[int, _Work] = {}
+    for plan in plans:
+        if id(plan) not in works:
+            works[id(plan)] = _work(plan, tables)
+    each = [works[id(plan)] for plan in plans]
+    times = step_time(
         _table(tables.loads, 5),
         _table(tables.computes, 4),
         _table(tables.stores, 5),
         _table(tables.transfers, 2),
-        steps,
+        np.concatenate([work.rows for work in each]),
+        np.cumsum([0, *(len(work.rows) for work in each)]),
         INSTRUCTION_BYTES * byte_time,
         scale,
         machine.timing.memory_latency,
         machine.timing.transfer_queue,
     )
+    return tuple(
+        ShareCost(time, work.moved, work.buffer_words, work.instructions, len(work.rows))
+        for time, work in zip(times, each, strict=True)
+    )
+
+
+@dataclass(frozen=True)
+class _Work:
+    """A cluster's steps as rows, and what they add up to."""
+
+    rows: Table
+    moved: dict[str, int]
+    buffer_words: int
+    instructions: int
+
+
+def _work(plan: LayerPlan, tables: _Tables) -> _Work:
+    tables.begin(plan)
+    number: dict[StepClass, int] = {}
+    which = np.array([number.setdefault(step, len(number)) for step in plan.classes()], dtype=np.int64)
+    often = np.bincount(which, minlength=len(number)).tolist()
+    costs = [tables.step(step) for step in number]
+    rows = _table([(cost.loads, cost.compute, cost.store, -1, cost.instructions) for cost in costs], 5)[which]
+    _alternate(rows, plan)
     moved = dict.fromkeys(OPERANDS, 0)
     words, instructions = 0, LAYER_INSTRUCTIONS
     for times, cost in zip(often, costs, strict=True):
@@ -68,14 +90,13 @@ def share_cost(plan: LayerPlan, machine: SnowflakeMachine, contending: int) -> S
         words += times * cost.buffer_words
         instructions += times * cost.instructions
     moved["instructions"] = instructions * INSTRUCTION_BYTES
-    return ShareCost(time, moved, words, instructions, len(classes))
+    return _Work(rows, moved, words, instructions)
 
 
-def byte_fraction(machine: SnowflakeMachine, contending: int) -> tuple[int, int]:
+def byte_fraction(machine: SnowflakeMachine) -> tuple[int, int]:
     """Cycles of a byte at the external memory as numerator and denominator, rounded up where these are so large that
     sums could leave 64 bits."""
     cycles, scale = machine.cycles_per_byte
-    cycles *= contending
     if scale > _FINEST or cycles > _LONGEST:
         coarse = _FINEST if cycles < scale else 1
         return -(-cycles * coarse // scale), coarse
@@ -129,12 +150,16 @@ _NOTHING = _Moved((), (), (), 0)
 class _Tables:
     """The rows of loads, computation, stores and transfers that the steps name."""
 
-    def __init__(self, plan: LayerPlan, machine: SnowflakeMachine, byte_time: int, scale: int) -> None:
-        self._plan, self._machine, self._byte_time, self._scale = plan, machine, byte_time, scale
+    def __init__(self, machine: SnowflakeMachine, byte_time: int, scale: int) -> None:
+        self._machine, self._byte_time, self._scale = machine, byte_time, scale
         self.loads: list[tuple[int, ...]] = []
         self.computes: list[tuple[int, ...]] = []
         self.stores: list[tuple[int, ...]] = []
         self.transfers: list[tuple[int, ...]] = []
+
+    def begin(self, plan: LayerPlan) -> None:
+        """The steps that follow are those of ``plan``."""
+        self._plan = plan
         self._loaded: dict[LoadClass, _Moved] = {}
         self._computed: dict[int, _Computed] = {}
         self._stored: dict[int, _Moved] = {}
