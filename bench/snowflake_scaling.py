@@ -90,7 +90,7 @@ def published(seconds: float) -> None:
         "efficiency",
         "gap",
     ]
-    show("Frames a second without linear layers:", [*heading, "s"], lines)
+    show("Frames a second without linear layers:", [*heading, "CPU s"], lines)
 
 
 def watts(seconds: float) -> None:
