@@ -18,17 +18,17 @@ import numpy.typing as npt
 from mapper.arch.snowflake import BLOCK, INSTRUCTION_BYTES, LANES, UNITS, VMACS, WORD_BYTES
 from mapper.formulations.trace_partition.axis_floor import axis_floor
 from mapper.formulations.trace_partition.option import Family
-from mapper.formulations.trace_partition.problem import PartitionProblem
+from mapper.formulations.trace_partition.problem import MOST_STEPS, PartitionProblem
 from mapper.models.trace_partition.share import Share, share_of
 from mapper.models.trace_partition.trace_layer import TraceLayer
 
 Integers = npt.NDArray[np.int64]
 KEPT = 2
 """Tiles of an operand that its two buffers hold, so that they are not loaded again."""
-TRANSFER_ISSUE = 5
-"""Instructions of the least load or store of a step: two addresses, size, pitches, the transfer."""
-STEP_ISSUE = 4
-"""Instructions of the least step beside loads, store and vector instructions: two waits, two addresses."""
+LOAD_ISSUE, STORE_ISSUE = 2, 1
+"""Instructions of the least load (itself, the wait for it) and store of a step, which no vector instruction hides."""
+PAUSE = 2
+"""Cycles from a wait for the vector unit to its next instruction, beside what is issued in between."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,15 @@ def family_floor(problem: PartitionProblem, layer: TraceLayer, family: Family) -
     parts = [_Counted(problem, layer, family, share) for share in shares if not share.empty]
     cycles = np.maximum.reduce([np.broadcast_to(part.cycles, family.shape) for part in parts])
     moved = np.add.reduce([np.broadcast_to(part.dram_bytes, family.shape) for part in parts])
-    fits = (parts[0].unit_words <= machine.unit_words) & (parts[0].vmac_words <= machine.vmac_words)
+    fits = np.ones(family.shape, dtype=np.bool_)
+    for part in parts:
+        fits &= (part.unit_words <= machine.unit_words) & (part.vmac_words <= machine.vmac_words)
+        fits &= part.steps <= MOST_STEPS
     moved = moved * (configuration.clusters // sharing)
-    return Floor(cycles, moved, np.broadcast_to(fits, family.shape))
+    # Clusters take turns at the memory: one may have it all, but all their bytes cross it one after another.
+    numerator, denominator = machine.cycles_per_byte
+    cycles = np.maximum(cycles, moved * numerator // denominator)
+    return Floor(cycles, moved, fits)
 
 
 class _Counted:
@@ -127,14 +133,14 @@ class _Counted:
 
     def _computed(self, down: Any, points: Any, across: Any, over_ins: Any, outs: Any, moves: Any) -> Any:
         """Cycles for ``down`` rows of windows with ``points`` outputs. ``across``, ``over_ins`` and ``outs`` sum over
-        columns, summed channels and output channels; ``moves``: how often an output is begun, from partial sums, and
-        from a residual."""
-        tiles, partial, residual = moves
+        columns, summed channels and output channels; ``moves``: how often an output is begun, from partial sums, from a
+        residual, and how often the vector unit has to wait for its result to be written."""
+        tiles, partial, residual, writes = moves
         traces = down * across(lambda width: 1 if self._runs else width)
         issued = outs(self._block) * (2 * traces - points) * tiles
         if not self.convolution:
             taps = down * across(lambda width: width)
-            return np.maximum(issued, outs(self._lines) * (taps + points))
+            return np.maximum(issued, outs(self._lines) * (taps + points * writes))
         if self.family.mode == "coop":
             lines = over_ins(lambda size: across(lambda width: self._read(width, size)))
             return np.maximum(
@@ -153,7 +159,9 @@ class _Counted:
     @cached_property
     def _vector(self) -> Any:
         points, residual = self.rows.work * self.layer.columns, self.layer.residual is not None
-        moves = self.ins, self.ins - 1, int(residual)
+        # Where a step follows another without a pause the last results of the one are written beside the other.
+        writes = np.where(self._pauses < self.steps, 0, self.ins)
+        moves = self.ins, self.ins - 1, int(residual), writes
         computed = self._computed(
             self.rows.taps, points, self._across, self._over_ins, self._over_outs, moves
         )
@@ -170,9 +178,9 @@ class _Counted:
             self._across_tile,
             lambda of: of(self.ci),
             lambda of: of(self._first_out),
-            (1, several, np.where(several, 0, residual)),
+            (1, several, np.where(several, 0, residual), 1),
         )
-        return computed + self._step_issue + 2 * TRANSFER_ISSUE + 1
+        return computed + self._pause + LOAD_ISSUE + STORE_ISSUE
 
     # --- words at the external memory ---------------------------------------------------------------------------
 
@@ -246,7 +254,7 @@ class _Counted:
     def _words(self) -> Any:
         """Words that cross the port, instructions among them."""
         maps, weights, _, _ = self._moved
-        instructions = self.steps * (STEP_ISSUE + 1) + TRANSFER_ISSUE * (self._loading_steps + self._stores)
+        instructions = self.steps + LOAD_ISSUE * self._loading_steps + STORE_ISSUE * self._stores
         words = maps * (not self.family.input_resident) + weights
         words = words + self._results * (not self.family.output_resident)
         if self.layer.residual is not None:
@@ -259,21 +267,24 @@ class _Counted:
 
     # --- steps one after another ----------------------------------------------------------------------------------
 
+    @cached_property
+    def _pauses(self) -> Any:
+        """Steps behind which the vector unit is awaited: those that store, and those before a step that loads."""
+        return np.maximum(self._loading_steps - 2, self._stores)
+
     @property
-    def _step_issue(self) -> int:
-        """Cycles of a step in which the vector unit has nothing to do: what is issued before its first instruction,
-        and its last results."""
-        return STEP_ISSUE + self.problem.machine.timing.vector_latency
+    def _pause(self) -> int:
+        """Cycles of such a wait: for the last results, and until the vector unit works again."""
+        return PAUSE + self.problem.machine.timing.vector_latency
 
     @cached_property
     def _in_line(self) -> Any:
-        """All steps' computation one after another, with the least of issue between them."""
-        issued = TRANSFER_ISSUE * (self._loading_steps - 2) + (TRANSFER_ISSUE + 1) * self._stores
-        return self._vector + self.steps * self._step_issue + np.maximum(issued, 0)
+        """All steps' computation one after another, with what is issued between them."""
+        issued = LOAD_ISSUE * np.maximum(self._loading_steps - 2, 0) + STORE_ISSUE * self._stores
+        return self._vector + np.maximum(self._pauses, 0) * self._pause + issued
 
     def _time(self, words: Any) -> Any:
         numerator, denominator = self.problem.machine.cycles_per_byte
-        numerator *= self.problem.configuration.contending
         return words * WORD_BYTES * numerator // denominator
 
     @cached_property
@@ -313,7 +324,7 @@ class _Counted:
             own = self._filters if self.family.mode == "coop" else self._lines
             first = first + self._units * own(self._first_out) * self._filter_words(self.ci)
         loaded, often = self._bursts
-        waiting = np.maximum(0, self._time(loaded) - often * (self._longest_step + TRANSFER_ISSUE))
+        waiting = np.maximum(0, self._time(loaded) - often * (self._longest_step + LOAD_ISSUE))
         last = self.rows.last * self.columns.last * (self.share.channels - (self.outs - 1) * self.co)
         last = last * (not self.family.output_resident)
         in_line = self._time(first) + latency + self._in_line + waiting + self._time(last)

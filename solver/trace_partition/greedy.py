@@ -8,10 +8,9 @@ from dataclasses import replace
 
 from mapper.arch.snowflake import LANES, UNITS
 from mapper.formulations.trace_partition.option import Family, families
-from mapper.formulations.trace_partition.option_cost import nameless
+from mapper.formulations.trace_partition.option_cost import nameless, words_needed
 from mapper.formulations.trace_partition.problem import PartitionProblem, Pin
 from mapper.models.trace_partition.mapping import LayerMapping, Partition
-from mapper.models.trace_partition.plan import plan_layer
 from mapper.models.trace_partition.trace_layer import TraceLayer
 from mapper.solver.method import Effort, Method, Outcome, Progress
 from mapper.solver.trace_partition.judged import heuristic
@@ -92,9 +91,7 @@ class GreedyRule:
 
     def _fits(self, layer: TraceLayer, mapping: LayerMapping) -> bool:
         self.seen += 1
-        machine = self.problem.machine
-        plan = plan_layer(layer, mapping, machine, self.problem.configuration.sharing)
-        return plan.unit_words <= machine.unit_words and plan.vmac_words <= machine.vmac_words
+        return words_needed(self.problem, layer, mapping) is not None
 
 
 def _but_order(family: Family) -> tuple[object, ...]:

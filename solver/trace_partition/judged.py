@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mapper.formulations.trace_partition.impossibility import impossible
 from mapper.formulations.trace_partition.option_cost import in_unit
 from mapper.formulations.trace_partition.option_table import OptionTable, Searched
 from mapper.formulations.trace_partition.problem import PartitionProblem
@@ -50,8 +51,10 @@ def partition_of(table: OptionTable, situations: tuple[Situation, ...]) -> Parti
 
 
 def heuristic(problem: PartitionProblem, partition: Partition | None, effort: Effort, seen: int) -> Found:
-    """The outcome of a heuristic: nothing is proven."""
+    """The outcome of a heuristic: nothing is proven, except by argument that there is no partition."""
     stop: Stop = effort.stopped() or "heuristic"
     if partition is None:
+        if impossible(problem) is not None:
+            return IMPOSSIBLE
         return Outcome(None, None, None, stop, False, evaluations=seen)
     return Outcome(partition, value_of(problem, partition), None, stop, False, evaluations=seen)
