@@ -67,8 +67,9 @@ STOPS = {
 }
 
 
-def simulate_cycles(program: Program, machine: SnowflakeMachine) -> CycleReport:
-    """Run ``program`` on one accelerator of ``machine``; calls of the host take no time.
+def simulate_cycles(program: Program, machine: SnowflakeMachine, in_step: bool = False) -> CycleReport:
+    """Run ``program`` on one accelerator of ``machine``; calls of the host take no time. ``in_step``: as if all
+    clusters began each layer together, though each has an image of its own.
 
     Raises: InputError if its code is none, or does what the machine cannot.
     """
@@ -76,7 +77,9 @@ def simulate_cycles(program: Program, machine: SnowflakeMachine) -> CycleReport:
     rows = [_decoded(program, number, names) for number in range(len(program.clusters))]
     first = np.cumsum([0, *(len(one) for one in rows)]).astype(np.int64)
     code = np.concatenate(rows) if rows else np.zeros((0, column.CODE_FIELDS), np.int64)
-    state = column.fresh(_parameters(program, machine), code, first, len(names), ENTRIES + len(names))
+    state = column.fresh(
+        _parameters(program, machine, in_step), code, first, len(names), ENTRIES + len(names)
+    )
     why = int(run(state))
     if why != column.FINE:
         cluster, place = int(state.stop[0]), int(state.stop[1])
@@ -134,7 +137,7 @@ def _layer_of_place(cluster: ClusterCode, names: list[str]) -> Integers:
     return layers
 
 
-def _parameters(program: Program, machine: SnowflakeMachine) -> Integers:
+def _parameters(program: Program, machine: SnowflakeMachine, in_step: bool) -> Integers:
     numerator, denominator = machine.cycles_per_byte
     tensors = [(one.address, one.address + one.words) for one in program.tensors]
     shared = min((begin for begin, _ in tensors), default=0)
@@ -152,6 +155,7 @@ def _parameters(program: Program, machine: SnowflakeMachine) -> Integers:
         (column.LIMIT, MOST_WORK),
         (column.SHARED_FIRST, program.base + shared),
         (column.SHARED_WORDS, max((end for _, end in tensors), default=0) - shared),
+        (column.IN_STEP, int(in_step)),
     ):
         parameters[place] = value
     return parameters
@@ -192,12 +196,7 @@ def _layers(state: column.State, names: list[str]) -> tuple[LayerCycles, ...]:
         for layer in sorted(range(len(names)), key=lambda one: -int(begins[cluster, one])):
             if begins[cluster, layer] >= 0:
                 ends[cluster, layer], until = until, int(begins[cluster, layer])
-    found, before = [], 0
-    order = sorted(range(len(names)), key=lambda one: int(ends[:, one].max(initial=0)))
-    spans = {}
-    for layer in order:
-        end = int(ends[:, layer].max(initial=0))
-        spans[layer], before = max(0, end - before), max(before, end)
+    found = []
     for layer, name in enumerate(names):
         each = tuple(
             _cluster(
@@ -207,7 +206,7 @@ def _layers(state: column.State, names: list[str]) -> tuple[LayerCycles, ...]:
             )
             for cluster in range(clusters)
         )
-        found.append(LayerCycles(name, spans[layer], each))
+        found.append(LayerCycles(name, each))
     return tuple(found)
 
 

@@ -44,11 +44,13 @@ from mapper.sim.trace_partition.cycle_state import (
     HALTED,
     HOST_EARLY,
     IMMEDIATE,
+    IN_STEP,
     INSTRUCTIONS,
     ISSUED,
     LAST,
     LAYER,
     LIMIT,
+    MARKED,
     NEVER,
     NEXT,
     NOW_LAYER,
@@ -195,6 +197,9 @@ def _run_core(s: Any, c: int, horizon: int) -> Any:
         operation = one[OPERATION]
         counts = layers[one[LAYER]]
         if one[LAYER] != core[NOW_LAYER]:
+            if s.parameters[IN_STEP] > 0 and core[NOW_LAYER] >= 0:
+                core[STATE] = MARKED
+                return FINE
             core[NOW_LAYER] = one[LAYER]
             if counts[BEGIN] < 0:
                 counts[BEGIN] = time
@@ -298,16 +303,68 @@ run_core = compiled(
 )  # fmt: skip
 
 
-def _run(s: Any) -> Any:
+def _meet(s: Any, state: int) -> Any:
+    """The clusters in ``state`` go on together."""
+    together = 0
+    for c in range(s.core.shape[0]):
+        if s.core[c, STATE] == state:
+            together = max(together, s.core[c, TIME])
+    for c in range(s.core.shape[0]):
+        core = s.core[c]
+        if core[STATE] == state:
+            s.counts[c, core[NOW_LAYER], STALL_SYNC] += stall(core, core[TIME], together)
+            core[TIME] = together
+            core[STATE] = RUNNING
+    return together
+
+
+meet = compiled(_meet, stall=stall)
+
+
+def _go_on(s: Any) -> Any:
+    """Nothing is under way: let clusters go on that have met, at a SYNC or, where they go in step, at a layer. Answers
+    why they cannot (CODE_ENDS: all have halted), or FINE."""
+    synced, marked, clusters = 0, 0, s.core.shape[0]
+    for c in range(clusters):
+        if s.core[c, STATE] == SYNCED:
+            synced += 1
+            s.stop[0], s.stop[1] = c, s.core[c, PLACE]
+        marked += s.core[c, STATE] == MARKED
+    state = SYNCED if marked == 0 else MARKED
+    if synced + marked == 0:
+        return CODE_ENDS
+    if state == SYNCED and synced < clusters:
+        return SYNC_ALONE
+    together = meet(s, state)
+    for c in range(clusters):
+        core = s.core[c]
+        if state == SYNCED:
+            core[EPOCH] += 1
+            if not follow(core, core[PLACE], together + 1):
+                why = enter_bank(s, c)
+                if why != FINE:
+                    s.stop[0], s.stop[1] = c, core[PLACE]
+                    return why
+        elif core[STATE] == RUNNING:
+            core[NOW_LAYER] = s.code[s.first[c] + core[PLACE], LAYER]
+            counts = s.counts[c, core[NOW_LAYER]]
+            if counts[BEGIN] < 0:
+                counts[BEGIN] = together
+    return FINE
+
+
+go_on = compiled(_go_on, enter_bank=enter_bank, follow=follow, meet=meet)
+
+
+def _run(s: Any) -> int:
     """All clusters to their ends; answers why one cannot go on (``stop``: cluster and place), or FINE."""
     clusters = s.core.shape[0]
-    while True:
-        chosen, soonest, horizon, synced, blocked = -1, NEVER, NEVER, 0, 0
+    why = FINE
+    while why == FINE:
+        chosen, soonest, horizon = -1, NEVER, NEVER
         for c in range(clusters):
-            state, time = s.core[c, STATE], s.core[c, TIME]
-            synced += state == SYNCED
-            blocked += state == BLOCKED
-            if state == RUNNING:
+            time = s.core[c, TIME]
+            if s.core[c, STATE] == RUNNING:
                 if time < soonest:
                     chosen, soonest, horizon = c, time, soonest
                 else:
@@ -322,37 +379,15 @@ def _run(s: Any) -> Any:
             if why != FINE:
                 s.stop[0], s.stop[1] = chosen, s.core[chosen, PLACE]
                 return why
-        elif synced == clusters:
-            together = 0
-            for c in range(clusters):
-                together = max(together, s.core[c, TIME])
-            for c in range(clusters):
-                s.counts[c, s.core[c, NOW_LAYER], STALL_SYNC] += stall(s.core[c], s.core[c, TIME], together)
-                s.core[c, STATE] = RUNNING
-                s.core[c, EPOCH] += 1
-                if not follow(s.core[c], s.core[c, PLACE], together + 1):
-                    why = enter_bank(s, c)
-                    if why != FINE:
-                        s.stop[0], s.stop[1] = c, s.core[c, PLACE]
-                        return why
-        elif synced > 0:
-            for c in range(clusters):
-                if s.core[c, STATE] == SYNCED:
-                    s.stop[0], s.stop[1] = c, s.core[c, PLACE]
-            return SYNC_ALONE
         else:
-            break
+            why = go_on(s)
+    if why != CODE_ENDS:
+        return why
     for c in range(clusters):
-        core = s.core[c]
+        core, end = s.core[c], s.core[c, END] + s.core[c, DRAIN]
         if core[OPEN] > 0:
             drained(
-                core,
-                s.ring[c],
-                s.tags[c],
-                s.numbers[c],
-                s.transfers[c],
-                s.parameters[VECTOR_LATENCY],
-                core[END] + core[DRAIN],
+                core, s.ring[c], s.tags[c], s.numbers[c], s.transfers[c], s.parameters[VECTOR_LATENCY], end
             )
         until = max(core[LAST], core[TIME])
         s.counts[c, core[NOW_LAYER], STALL_HALT] += until - core[TIME]
@@ -360,12 +395,4 @@ def _run(s: Any) -> Any:
     return FINE
 
 
-run = compiled(
-    _run,
-    drained=drained,
-    enter_bank=enter_bank,
-    follow=follow,
-    run_core=run_core,
-    serve=serve,
-    stall=stall,
-)
+run = compiled(_run, drained=drained, go_on=go_on, run_core=run_core, serve=serve)

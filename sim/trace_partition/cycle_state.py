@@ -18,7 +18,8 @@ CODE_FIELDS = 8
 
 # A cluster. OPEN: the number of the result that waits in the buffer of one result, or 0 (OPEN_AT, OPEN_WORDS: where it
 # goes in Buf; DRAIN: lines not yet written; OPEN_WANTED: a transfer needs it). END: of the vector unit's work so far.
-# GAP: cycles that the core has stalled since then. LAST: when all that has a known time is finished.
+# GAP: cycles that the core has stalled since then. LAST: when all that has a known time is finished. A cluster is
+# MARKED when it has come to a new layer and waits for the others, where they go in step.
 (
     TIME,
     PLACE,
@@ -44,7 +45,7 @@ CODE_FIELDS = 8
     EPOCH,
 ) = range(22)
 CORE_FIELDS = 22
-RUNNING, BLOCKED, SYNCED, HALTED = range(4)
+RUNNING, BLOCKED, SYNCED, HALTED, MARKED = range(5)
 
 # Transfers of a cluster, by kind in order of their request; WAIT names the kinds alike (2 is the vector queue).
 LOAD, STORE, CODE = 0, 1, 3
@@ -158,8 +159,9 @@ HAZARDS = 16
     LIMIT,
     SHARED_FIRST,
     SHARED_WORDS,
-) = range(12)
-PARAMETERS = 12
+    IN_STEP,
+) = range(13)
+PARAMETERS = 13
 
 
 class State(NamedTuple):
