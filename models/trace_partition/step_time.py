@@ -96,7 +96,6 @@ def _run(
             s[COMPUTING] = 1
             s[BUSY_SUM] += done[BUSY]
             s[CONFLICT_SUM] += done[CONFLICT]
-            memory = max(memory, begin * scale) + steps[at, CODE] * code
             s[PHASE], s[ROW] = STORING, -1
             continue
         which, stores_now = -1, s[PHASE] == STORING
@@ -104,6 +103,9 @@ def _run(
             which = steps[at, STORE]
         elif at + 1 < end:
             which = steps[at + 1, LOADS]
+            if s[ROW] < 0:
+                # The instructions of a step come before its loads.
+                memory = max(memory, s[CORE] * scale) + steps[at + 1, CODE] * code
         if which >= 0:
             group = stores[which] if stores_now else loads[which]
             if s[ROW] < 0:

@@ -122,7 +122,7 @@ def objects(draw: st.DrawFn) -> ComputeObject:
 
 
 @given(objects(), st.sampled_from([Constants(), Constants(vector_latency=0), Constants(vector_queue=2)]))
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(derandomize=True, deadline=None, max_examples=40)
 def test_loops_that_are_cut_short_take_the_time_of_every_instruction(
     o: ComputeObject, constants: Constants
 ) -> None:
