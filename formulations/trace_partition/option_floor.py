@@ -33,10 +33,12 @@ PAUSE = 2
 
 @dataclass(frozen=True)
 class Floor:
-    """At least so many ``cycles`` of the accelerator and ``dram_bytes``; and whether the tile may fit the buffers."""
+    """At least so many ``cycles`` of the accelerator, ``dram_bytes``, and words read and written in its buffers; and
+    whether the tile may fit these."""
 
     cycles: Integers
     dram_bytes: Integers
+    buffer_words: Integers
     fits: npt.NDArray[np.bool_]
 
 
@@ -47,16 +49,17 @@ def family_floor(problem: PartitionProblem, layer: TraceLayer, family: Family) -
     shares = [share_of(layer, family.largest, sharing, cluster) for cluster in range(sharing)]
     parts = [_Counted(problem, layer, family, share) for share in shares if not share.empty]
     cycles = np.maximum.reduce([np.broadcast_to(part.cycles, family.shape) for part in parts])
-    moved = np.add.reduce([np.broadcast_to(part.dram_bytes, family.shape) for part in parts])
+    images = configuration.clusters // sharing
+    moved = images * np.add.reduce([np.broadcast_to(part.dram_bytes, family.shape) for part in parts])
+    used = images * np.add.reduce([np.broadcast_to(part.buffer_words, family.shape) for part in parts])
     fits = np.ones(family.shape, dtype=np.bool_)
     for part in parts:
         fits &= (part.unit_words <= machine.unit_words) & (part.vmac_words <= machine.vmac_words)
         fits &= part.steps <= MOST_STEPS
-    moved = moved * (configuration.clusters // sharing)
     # Clusters take turns at the memory: one may have it all, but all their bytes cross it one after another.
     numerator, denominator = machine.cycles_per_byte
     cycles = np.maximum(cycles, moved * numerator // denominator)
-    return Floor(cycles, moved, fits)
+    return Floor(cycles, moved, used, fits)
 
 
 class _Counted:
@@ -329,6 +332,22 @@ class _Counted:
         last = last * (not self.family.output_resident)
         in_line = self._time(first) + latency + self._in_line + waiting + self._time(last)
         return np.maximum(in_line, self._time(self._words) + latency)
+
+    @property
+    def buffer_words(self) -> Any:
+        """Words that the vector unit reads and writes in all units' buffers, and those that cross the port."""
+        points = self.rows.work * self.layer.columns
+        taps = self.rows.taps * self._across(lambda width: width)
+        if self.layer.work == "convolution":
+            readers = VMACS if self.family.mode == "coop" else BLOCK
+            read = self._over_outs(self._block) * taps * self.layer.group_inputs * (1 + readers)
+        else:
+            read = self._over_outs(self._filters) * taps * (2 if self.layer.work == "lane" else 1)
+        written = self._over_outs(self._filters) * points
+        maps, weights, _, _ = self._moved
+        crossing = maps * (not self.family.input_resident) + weights
+        crossing = crossing + self._results * (not self.family.output_resident)
+        return UNITS * self.share.groups * (read + written) + crossing
 
     # --- buffers ------------------------------------------------------------------------------------------------
 

@@ -57,6 +57,7 @@ def test_bounds_rule_out_no_option_that_fits_and_never_exceed_its_cost(
             assert floor.fits[at]
             assert floor.cycles[at] <= cost.cycles
             assert floor.dram_bytes[at] <= cost.dram_bytes
+            assert floor.buffer_words[at] <= cost.buffer_words
 
 
 @given(chains(1), st.sampled_from(OBJECTIVES))
