@@ -356,7 +356,7 @@ def _go_on(s: Any) -> Any:
 go_on = compiled(_go_on, enter_bank=enter_bank, follow=follow, meet=meet)
 
 
-def _run(s: Any) -> int:
+def _run(s: Any) -> Any:
     """All clusters to their ends; answers why one cannot go on (``stop``: cluster and place), or FINE."""
     clusters = s.core.shape[0]
     why = FINE
