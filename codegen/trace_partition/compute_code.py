@@ -32,17 +32,14 @@ def compute_code(o: ComputeObject, registers: RegisterFile, emit: Callable[[Piec
 class _ObjectWriter:
     def __init__(self, o: ComputeObject, nest: LoopNest, registers: RegisterFile) -> None:
         self._o, self._nest, self._registers = o, nest, registers
-        changed = {
-            symbol.pointer for segment in nest.segments for symbol in segment if symbol.kind in ("add", "set")
-        }
         self._own = {
             pointer.name: registers.own(Number(pointer.start))
             for pointer in nest.pointers
-            if pointer.name in changed
+            if pointer.name in nest.changed
         }
         self._register = {"": 0, **self._own}
         for pointer in nest.pointers:
-            if pointer.name not in changed:
+            if pointer.name not in nest.changed:
                 self._register[pointer.name] = self._constant(pointer.start)
         self._length = [self._constant(trace.length) for trace in o.traces]
         self._extent = self._constant(o.extent)
