@@ -8,6 +8,7 @@ from mapper.codegen.trace_partition.register import NOP, Number, Piece, Register
 from mapper.models.trace_partition.instruction import (
     COOP_MOVE,
     MAX_START,
+    REACH,
     RELU,
     START_SHIFT,
     WIDE,
@@ -43,6 +44,10 @@ class _ObjectWriter:
                 self._register[pointer.name] = self._constant(pointer.start)
         self._length = [self._constant(trace.length) for trace in o.traces]
         self._extent = self._constant(o.extent)
+        far = {
+            symbol.number for segment in nest.segments for symbol in segment if abs(symbol.number) >= REACH
+        }
+        self._far = {number: self._constant(number % (1 << 32)) for number in sorted(far)}
 
     def _constant(self, value: int) -> int:
         register = self._registers.holding(Number(value))
@@ -64,6 +69,8 @@ class _ObjectWriter:
         match symbol.kind:
             case "trace":
                 return self._maximum(symbol.number) if self._o.operation == "max" else self._product(symbol)
+            case "add" if symbol.number in self._far:
+                return Instruction(Operation.ADD, register, register, self._far[symbol.number])
             case "add":
                 return Instruction(Operation.ADDI, register, register, immediate=symbol.number)
             case "set":
