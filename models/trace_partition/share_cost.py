@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from mapper.arch.snowflake import INSTRUCTION_BYTES, SnowflakeMachine
 from mapper.models.trace_partition.buffer_use import object_words
@@ -15,7 +14,7 @@ from mapper.models.trace_partition.partition_cost import OPERANDS
 from mapper.models.trace_partition.plan import LayerPlan, LoadClass, StepClass
 from mapper.models.trace_partition.register_use import Need, object_need, register_loads, transfer_need
 from mapper.models.trace_partition.step import ComputeObject, Transfer
-from mapper.models.trace_partition.step_time import StepTime, Table, step_time
+from mapper.models.trace_partition.step_time import BUFFER, STORE, StepTime, Table, step_time
 from mapper.models.trace_partition.timing import step_timing
 from mapper.models.trace_partition.transfer_size import LOOP_TURN, TransferGroup, transfer_groups
 
@@ -81,7 +80,7 @@ def _work(plan: LayerPlan, tables: _Tables) -> _Work:
     often = np.bincount(which, minlength=len(number)).tolist()
     costs = [tables.step(step) for step in number]
     rows = _table([(cost.loads, cost.compute, cost.store, -1, cost.instructions) for cost in costs], 5)[which]
-    _alternate(rows, plan)
+    _alternate(rows)
     moved = dict.fromkeys(OPERANDS, 0)
     words, instructions = 0, LAYER_INSTRUCTIONS
     for times, cost in zip(often, costs, strict=True):
@@ -107,11 +106,10 @@ def _table(rows: list[tuple[int, ...]], width: int) -> Table:
     return np.array(rows, dtype=np.int64).reshape(-1, width)
 
 
-def _alternate(steps: npt.NDArray[np.int64], plan: LayerPlan) -> None:
-    """Sets each storing step's buffer of results: one, or two in turn."""
-    storing = np.flatnonzero(steps[:, 2] >= 0)
-    two = len(storing) > 1 and plan.store(int(storing[1])).buffer == 1
-    steps[storing, 3] = np.arange(len(storing)) % 2 if two else 0
+def _alternate(steps: Table) -> None:
+    """Sets each storing step's buffer of results: every store is another tile, and several take two buffers in turn."""
+    storing = np.flatnonzero(steps[:, STORE] >= 0)
+    steps[storing, BUFFER] = np.arange(len(storing)) % 2
 
 
 @dataclass(frozen=True)
