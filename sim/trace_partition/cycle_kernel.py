@@ -24,6 +24,7 @@ from mapper.sim.trace_partition.cycle_state import (
     BRANCH,
     BRANCH_IN_SLOT,
     CODE,
+    CODE_BYTES,
     CODE_ENDS,
     DONE,
     DRAIN,
@@ -31,6 +32,7 @@ from mapper.sim.trace_partition.cycle_state import (
     ENDLESS,
     EPOCH,
     FINE,
+    FIRST,
     FLAGS,
     FROM,
     GAP,
@@ -49,6 +51,7 @@ from mapper.sim.trace_partition.cycle_state import (
     ISSUED,
     LAST,
     LAYER,
+    LENGTH,
     LIMIT,
     MARKED,
     NEVER,
@@ -59,6 +62,8 @@ from mapper.sim.trace_partition.cycle_state import (
     OPERATION_COUNTS,
     PLACE,
     READY,
+    REGISTERS,
+    RING,
     RUNNING,
     SLOTS,
     STALL_HALT,
@@ -67,6 +72,8 @@ from mapper.sim.trace_partition.cycle_state import (
     STALL_VECTOR_QUEUE,
     STARTED,
     STATE,
+    STOP_CLUSTER,
+    STOP_PLACE,
     STORE,
     SYNC_ALONE,
     SYNCED,
@@ -101,19 +108,18 @@ def _stall(core: Any, time: int, until: int) -> Any:
 stall = compiled(_stall)
 
 
-def _room(s: Any, c: int, time: int) -> Any:
-    """When there is room for a transfer, as far as is known: ``time``, a later time at which to look again, or NEVER:
-    when the memory has started its next one."""
-    queue, waiting, first = s.transfers.shape[2], 0, NEVER
-    unstarted = False
+def _room(numbers: Any, transfers: Any, machine: Any, time: int) -> Any:
+    """When there is room for a transfer of a cluster, as far as is known: ``time``, a later time at which to look
+    again, or NEVER: when the memory has started its next one."""
+    waiting, first, unstarted = 0, NEVER, False
     for kind in (0, 1, 3):
-        waiting += retire(s.numbers[c, kind], s.transfers[c, kind], time)
-        if s.numbers[c, kind, DONE] < s.numbers[c, kind, STARTED]:
-            first = min(first, s.transfers[c, kind, s.numbers[c, kind, DONE] % queue, READY])
-        unstarted |= s.numbers[c, kind, STARTED] < s.numbers[c, kind, ISSUED]
-    if waiting < s.parameters[TRANSFER_QUEUE]:
+        waiting += retire(numbers[kind], transfers[kind], time)
+        if numbers[kind, DONE] < numbers[kind, STARTED]:
+            first = min(first, transfers[kind, numbers[kind, DONE] % transfers.shape[1], READY])
+        unstarted |= numbers[kind, STARTED] < numbers[kind, ISSUED]
+    if waiting < machine[TRANSFER_QUEUE]:
         return time
-    return NEVER if unstarted and s.memory[NEXT] < first else first
+    return NEVER if unstarted and machine[NEXT] < first else first
 
 
 room = compiled(_room, retire=retire)
@@ -121,7 +127,7 @@ room = compiled(_room, retire=retire)
 
 def _transfer(s: Any, c: int, place: int, time: int, ra: int, rb: int, rc: int, rd: int) -> Any:
     """LD or TMOV; answers why it cannot be, or FINE."""
-    one = s.code[s.first[c] + place]
+    one = s.code[s.core[c, FIRST] + place]
     target, units, lane = one[FLAGS] & 3, one[FLAGS] >> 2 & 7, TO_BUF
     local, memory, local_pitch, memory_pitch = ra, rb, rd >> 16, rd & 0xFFFF
     group = 4 if units == DEAL else 1
@@ -130,7 +136,9 @@ def _transfer(s: Any, c: int, place: int, time: int, ra: int, rb: int, rc: int, 
         local, memory, local_pitch, memory_pitch = rb, ra, rd & 0xFFFF, rd >> 16
     elif target == CODE_TARGET:
         # The decoder has put the first word of the cluster's code into the immediate.
-        return load_code(s, c, place, time, rb - one[IMMEDIATE])
+        s.counts[c, one[LAYER], CODE_BYTES] += 4 * BANK_INSTRUCTIONS
+        codes = s.transfers[c, CODE]
+        return load_code(s.core[c], s.numbers[c, CODE], codes, s.machine, place, time, rb - one[IMMEDIATE])
     elif target == WBUF_TARGET:
         lane, group = TO_WBUF, 16 if units == DEAL else 4
     copies = UNITS if units == ALL_UNITS else 1
@@ -158,20 +166,21 @@ def _follow(core: Any, place: int, time: int) -> Any:
 follow = compiled(_follow)
 
 
-def _enter_bank(s: Any, c: int) -> int:
-    """The core goes on with the bank that was loaded last; answers why it cannot, or FINE."""
-    core, number = s.core[c], s.core[c, BANK_ENTRY]
+def _enter_bank(core: Any, numbers: Any, transfers: Any, hazards: Any, machine: Any, c: int) -> Any:
+    """The core goes on with the bank that was loaded last; answers why it cannot, or FINE. ``numbers`` and
+    ``transfers``: those of code."""
+    number = core[BANK_ENTRY]
     if core[BANK] < 0:
         core[PLACE] -= 1
         return BANK_MISSING
     core[PLACE] = core[BANK] * BANK_INSTRUCTIONS
     core[BANK] = -1
-    if number > s.numbers[c, CODE, DONE]:
-        row = s.transfers[c, CODE, (number - 1) % s.transfers.shape[2]]
-        if number > s.numbers[c, CODE, STARTED]:
+    if number > numbers[DONE]:
+        row = transfers[(number - 1) % len(transfers)]
+        if number > numbers[STARTED]:
             row[BEFORE], row[BEFORE_PLACE], row[BEFORE_CAUSE] = core[TIME], core[PLACE], BANK_EARLY
         elif row[READY] > core[TIME]:
-            one = hazard(s.hazards, s.found)
+            one = hazard(hazards, machine)
             one[H_CAUSE], one[H_CLUSTER], one[H_PLACE], one[H_OTHER] = BANK_EARLY, c, core[PLACE], row[FROM]
             one[H_WORD], one[H_AT], one[H_READY] = 0, core[TIME], row[READY]
     return FINE
@@ -183,13 +192,13 @@ enter_bank = compiled(_enter_bank, hazard=hazard)
 def _run_core(s: Any, c: int, horizon: int) -> Any:
     """Instructions of a cluster until it waits, or another cluster or the memory has something to do before it;
     answers why it cannot go on, or FINE."""
-    core, registers, ring = s.core[c], s.registers[c], s.ring[c]
+    core, registers, ring = s.core[c], s.core[c, REGISTERS:RING], s.core[c, RING:]
     numbers, transfers, queue = s.numbers[c], s.transfers[c], s.transfers.shape[2]
-    latency, vector_queue = s.parameters[VECTOR_LATENCY], s.parameters[VECTOR_QUEUE]
-    memory, code = s.memory, s.code
-    origin, layers = s.first[c], s.counts[c]
-    length = s.first[c + 1] - origin
-    while core[TIME] <= horizon and memory[NEXT] > core[TIME]:
+    latency, vector_queue = s.machine[VECTOR_LATENCY], s.machine[VECTOR_QUEUE]
+    machine, code = s.machine, s.code
+    origin, layers = s.core[c, FIRST], s.counts[c]
+    length = core[LENGTH]
+    while core[TIME] <= horizon and machine[NEXT] > core[TIME]:
         place, time = core[PLACE], core[TIME]
         if place >= length:
             return CODE_ENDS
@@ -197,7 +206,7 @@ def _run_core(s: Any, c: int, horizon: int) -> Any:
         operation = one[OPERATION]
         counts = layers[one[LAYER]]
         if one[LAYER] != core[NOW_LAYER]:
-            if s.parameters[IN_STEP] > 0 and core[NOW_LAYER] >= 0:
+            if s.machine[IN_STEP] > 0 and core[NOW_LAYER] >= 0:
                 core[STATE] = MARKED
                 return FINE
             core[NOW_LAYER] = one[LAYER]
@@ -211,7 +220,7 @@ def _run_core(s: Any, c: int, horizon: int) -> Any:
                     counts[STALL_VECTOR_QUEUE] += stall(core, time, core[TIME])
                     continue
             else:
-                until = room(s, c, time)
+                until = room(numbers, transfers, machine, time)
                 if until == NEVER:
                     core[STATE] = BLOCKED
                     return FINE
@@ -262,7 +271,7 @@ def _run_core(s: Any, c: int, horizon: int) -> Any:
                 number = numbers[STORE, ISSUED]
                 row = transfers[STORE, (number - 1) % queue]
                 ready = row[READY] if number <= numbers[STORE, STARTED] else NEVER
-                early = hazard(s.hazards, s.found)
+                early = hazard(s.hazards, s.machine)
                 early[H_CAUSE], early[H_CLUSTER], early[H_PLACE], early[H_OTHER] = (
                     HOST_EARLY,
                     c,
@@ -283,7 +292,7 @@ def _run_core(s: Any, c: int, horizon: int) -> Any:
         counts[INSTRUCTIONS] += 1
         counts[OPERATION_COUNTS + operation] += 1
         core[WORK] += 1
-        if core[WORK] > s.parameters[LIMIT]:
+        if core[WORK] > s.machine[LIMIT]:
             return ENDLESS
         if core[STATE] == HALTED:
             core[TIME] = time + 1
@@ -291,7 +300,7 @@ def _run_core(s: Any, c: int, horizon: int) -> Any:
         if core[STATE] == SYNCED:
             return FINE
         if not follow(core, place, time + 1):
-            why = enter_bank(s, c)
+            why = enter_bank(core, numbers[CODE], transfers[CODE], s.hazards, machine, c)
             if why != FINE:
                 return why
     return FINE
@@ -303,16 +312,16 @@ run_core = compiled(
 )  # fmt: skip
 
 
-def _meet(s: Any, state: int) -> Any:
-    """The clusters in ``state`` go on together."""
+def _meet(cores: Any, counts: Any, state: int) -> Any:
+    """The clusters in ``state`` go on together; answers when."""
     together = 0
-    for c in range(s.core.shape[0]):
-        if s.core[c, STATE] == state:
-            together = max(together, s.core[c, TIME])
-    for c in range(s.core.shape[0]):
-        core = s.core[c]
+    for c in range(len(cores)):
+        if cores[c, STATE] == state:
+            together = max(together, cores[c, TIME])
+    for c in range(len(cores)):
+        core = cores[c]
         if core[STATE] == state:
-            s.counts[c, core[NOW_LAYER], STALL_SYNC] += stall(core, core[TIME], together)
+            counts[c, core[NOW_LAYER], STALL_SYNC] += stall(core, core[TIME], together)
             core[TIME] = together
             core[STATE] = RUNNING
     return together
@@ -328,25 +337,25 @@ def _go_on(s: Any) -> Any:
     for c in range(clusters):
         if s.core[c, STATE] == SYNCED:
             synced += 1
-            s.stop[0], s.stop[1] = c, s.core[c, PLACE]
+            s.machine[STOP_CLUSTER], s.machine[STOP_PLACE] = c, s.core[c, PLACE]
         marked += s.core[c, STATE] == MARKED
     state = SYNCED if marked == 0 else MARKED
     if synced + marked == 0:
         return CODE_ENDS
     if state == SYNCED and synced < clusters:
         return SYNC_ALONE
-    together = meet(s, state)
+    together = meet(s.core, s.counts, state)
     for c in range(clusters):
         core = s.core[c]
         if state == SYNCED:
             core[EPOCH] += 1
             if not follow(core, core[PLACE], together + 1):
-                why = enter_bank(s, c)
+                why = enter_bank(core, s.numbers[c, CODE], s.transfers[c, CODE], s.hazards, s.machine, c)
                 if why != FINE:
-                    s.stop[0], s.stop[1] = c, core[PLACE]
+                    s.machine[STOP_CLUSTER], s.machine[STOP_PLACE] = c, core[PLACE]
                     return why
         elif core[STATE] == RUNNING:
-            core[NOW_LAYER] = s.code[s.first[c] + core[PLACE], LAYER]
+            core[NOW_LAYER] = s.code[s.core[c, FIRST] + core[PLACE], LAYER]
             counts = s.counts[c, core[NOW_LAYER]]
             if counts[BEGIN] < 0:
                 counts[BEGIN] = together
@@ -369,7 +378,7 @@ def _run(s: Any) -> Any:
                     chosen, soonest, horizon = c, time, soonest
                 else:
                     horizon = min(horizon, time)
-        if s.memory[NEXT] <= soonest and s.memory[NEXT] < NEVER:
+        if s.machine[NEXT] <= soonest and s.machine[NEXT] < NEVER:
             serve(s)
             for c in range(clusters):
                 if s.core[c, STATE] == BLOCKED:
@@ -377,7 +386,7 @@ def _run(s: Any) -> Any:
         elif chosen >= 0:
             why = run_core(s, chosen, horizon)
             if why != FINE:
-                s.stop[0], s.stop[1] = chosen, s.core[chosen, PLACE]
+                s.machine[STOP_CLUSTER], s.machine[STOP_PLACE] = chosen, s.core[chosen, PLACE]
                 return why
         else:
             why = go_on(s)
@@ -387,7 +396,13 @@ def _run(s: Any) -> Any:
         core, end = s.core[c], s.core[c, END] + s.core[c, DRAIN]
         if core[OPEN] > 0:
             drained(
-                core, s.ring[c], s.tags[c], s.numbers[c], s.transfers[c], s.parameters[VECTOR_LATENCY], end
+                core,
+                s.core[c, RING:],
+                s.tags[c],
+                s.numbers[c],
+                s.transfers[c],
+                s.machine[VECTOR_LATENCY],
+                end,
             )
         until = max(core[LAST], core[TIME])
         s.counts[c, core[NOW_LAYER], STALL_HALT] += until - core[TIME]
