@@ -46,6 +46,7 @@ def test_exact_methods_agree_with_brute_force_and_no_heuristic_is_better(problem
         if found.mapping is not None:
             assert truth.value is not None and found.value is not None
             assert found.value >= truth.value
+            assert found.bound is not None and 0 < found.bound <= truth.value
             assert verify(problem, found.mapping).valid
 
 
