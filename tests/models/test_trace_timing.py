@@ -105,11 +105,14 @@ def objects(draw: st.DrawFn) -> ComputeObject:
     extent = draw(st.integers(1, 4 if mode == "coop" and operation == "mac" else 64))
     mac = operation == "mac"
     initial = draw(st.none() | st.integers(0, 99)) if mac else None
+    address = st.integers(0, 99)
     return ComputeObject(
         "mac" if mac else "max",
         "coop" if mode == "coop" else "lane" if mode == "lane" else "indp",
-        *(draw(st.integers(0, 99)) for _ in range(3)),
-        draw(st.integers(0, 99)) if mac else None,
+        draw(address),
+        draw(address),
+        draw(address),
+        draw(address) if mac else None,
         initial,
         initial is not None and draw(st.booleans()),
         extent,
@@ -135,7 +138,12 @@ def convolution(mode: str, length: int, traces: int = 3, columns: int = 56) -> C
     return ComputeObject(
         "mac",
         "coop" if mode == "coop" else "indp",
-        *(0, 0, 0, 0, None, False),
+        0,
+        0,
+        0,
+        0,
+        None,
+        False,
         4 if mode == "coop" else 64,
         Loop(),
         Loop(14, 64 * 58, 0, 64 * 56),
