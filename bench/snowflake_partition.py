@@ -45,6 +45,7 @@ def main() -> None:
                 f"{rule.seconds:.1f}",
             ]
         )
+        print(f"{name}: {mine.cycles:,} cycles, greedy {theirs.cycles:,}", flush=True)
         program, seconds = program_of(name, best)
         whole = best.seconds + seconds
         instructions = sum(len(cluster.code) for cluster in program.clusters)

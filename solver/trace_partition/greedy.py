@@ -11,6 +11,7 @@ from mapper.formulations.trace_partition.option import Family, families
 from mapper.formulations.trace_partition.option_cost import nameless, words_needed
 from mapper.formulations.trace_partition.problem import PartitionProblem, Pin
 from mapper.models.trace_partition.mapping import LayerMapping, Partition
+from mapper.models.trace_partition.plan import plan_layer
 from mapper.models.trace_partition.trace_layer import TraceLayer
 from mapper.solver.method import Effort, Method, Outcome, Progress
 from mapper.solver.trace_partition.judged import heuristic
@@ -79,7 +80,7 @@ class GreedyRule:
         rows, columns, ins, outs = (range(size - 1, -1, -1) for size in family.shape)
         for summed in ins:
             for out in outs:
-                if not self._fits(layer, family.mapping(0, 0, summed, out)):
+                if not self._has_room(layer, family.mapping(0, 0, summed, out)):
                     continue
                 all_columns = columns[0]
                 for row in rows:
@@ -88,6 +89,12 @@ class GreedyRule:
                 for column in columns:
                     if self._fits(layer, family.mapping(0, column, summed, out)):
                         yield family.mapping(0, column, summed, out)
+
+    def _has_room(self, layer: TraceLayer, mapping: LayerMapping) -> bool:
+        """Whether the buffers hold a tile, however many such there are."""
+        machine = self.problem.machine
+        plan = plan_layer(layer, mapping, machine, self.problem.configuration.sharing)
+        return plan.unit_words <= machine.unit_words and plan.vmac_words <= machine.vmac_words
 
     def _fits(self, layer: TraceLayer, mapping: LayerMapping) -> bool:
         self.seen += 1

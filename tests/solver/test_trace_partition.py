@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from mapper.formulations.trace_partition.impossibility import impossible
-from mapper.formulations.trace_partition.problem import PartitionProblem, Pin
+from mapper.formulations.trace_partition.problem import MOST_STEPS, PartitionProblem, Pin
 from mapper.formulations.trace_partition.referee import verify
 from mapper.models.trace_partition.configuration import Configuration
 from mapper.solver.method import Effort
@@ -120,6 +120,15 @@ def test_the_greedy_rule_takes_as_many_weights_as_fit_twice() -> None:
     words = 9 * 16 * found.layers[0].tile.out_channels // 4
     assert found.layers[0].tile.in_channels == 16
     assert words <= problem.machine.vmac_words // 2 < 2 * words
+
+
+def test_the_greedy_rule_finds_tiles_of_maps_with_more_pixels_than_a_layer_may_have_steps() -> None:
+    wide = network(layer("conv1", view("image", 160, 160, 16), 16, 3))
+    assert MOST_STEPS < 160 * 160
+    found = METHODS["greedy"].search(
+        PartitionProblem(wide, machine(maps=1 << 18, weights=1 << 19), ONE), Effort()
+    )
+    assert found.mapping is not None
 
 
 def test_ties_go_to_fewer_cycles() -> None:
