@@ -320,7 +320,9 @@ class _Counted:
     @property
     def cycles(self) -> Any:
         """Cycles of the cluster."""
+        # Nothing is awaited where a maximum pool finds its maps in Buf.
         latency = self.problem.machine.timing.memory_latency
+        latency *= not (self.layer.work == "max" and self.family.input_resident)
         first = self.rows.first * self.columns.first * (self.ci if self.convolution else self._first_out)
         first = first * (not self.family.input_resident)
         if self.convolution:
@@ -331,7 +333,7 @@ class _Counted:
         last = self.rows.last * self.columns.last * (self.share.channels - (self.outs - 1) * self.co)
         last = last * (not self.family.output_resident)
         in_line = self._time(first) + latency + self._in_line + waiting + self._time(last)
-        return np.maximum(in_line, self._time(self._words) + latency)
+        return np.maximum(in_line, self._time(self._words))
 
     @property
     def buffer_words(self) -> Any:
