@@ -10,19 +10,18 @@ import numpy as np
 
 from mapper.formulations.trace_partition.problem import PartitionProblem
 from mapper.models.trace_partition.cost import evaluate
-from mapper.models.trace_partition.host_call import host_calls
 from mapper.models.trace_partition.mapping import Partition
 from mapper.models.trace_partition.partition_cost import Cost
-from mapper.models.trace_partition.program import Program
+from mapper.models.trace_partition.program import HostCall, Program
 from mapper.models.trace_partition.quantisation import ONE, LayerData, Words, words
-from mapper.models.trace_partition.trace_layer import HostLayer, TensorView
+from mapper.models.trace_partition.trace_layer import HostLayer, TensorView, TraceNetwork
 from mapper.sim.trace_partition.cycle import simulate_cycles
 from mapper.sim.trace_partition.cycle_report import CycleReport, LayerCycles
 from mapper.sim.trace_partition.functional import Execution, run
 from mapper.sim.trace_partition.host import run_call
 from mapper.sim.trace_partition.reference import reference
 from mapper.sim.trace_partition.tensor_map import tensor_map
-from mapper.workloads.network_layer import LayerNetwork
+from mapper.workloads.document import InputError
 
 TOLERANCE = 0.05
 """By so much of the simulated cycles the model may be off, in each layer and in all."""
@@ -35,13 +34,12 @@ def report(
     problem: PartitionProblem,
     partition: Partition,
     program: Program,
-    network: LayerNetwork,
     data: Mapping[str, LayerData],
     seed: int = 0,
 ) -> dict[str, Any]:
-    """What ``mapper simulate`` says of ``program``, to which ``partition`` of ``network`` has been compiled with
-    ``data``: seeded images go through the functional simulator, whose every output in memory is compared with the
-    reference bit by bit, and the cycle simulator runs it beside the model.
+    """What ``mapper simulate`` says of ``program``, to which ``partition`` has been compiled with ``data``: seeded
+    images go through the functional simulator, whose every output in memory is compared with the reference bit by
+    bit, and the cycle simulator runs it beside the model.
 
     ``agrees``: all words are equal, no hazard was found, and in every layer and in all the model's cycles are within
     5 % of the simulated ones (5 cycles in layers that take less than 100). Where clusters have an image each, that is
@@ -52,7 +50,7 @@ def report(
     Raises: InputError if the program does what the machine cannot, or is none of this network.
     """
     images = seeded_images(program, seed)
-    errors = output_errors(problem, partition, program, network, data, images)
+    errors = output_errors(problem, partition, program, data, images)
     cycles = stepped = simulate_cycles(program, problem.machine)
     configuration = problem.configuration
     if configuration.sharing < configuration.clusters:
@@ -101,7 +99,6 @@ def output_errors(
     problem: PartitionProblem,
     partition: Partition,
     program: Program,
-    network: LayerNetwork,
     data: Mapping[str, LayerData],
     images: Images,
 ) -> dict[str, int | None]:
@@ -111,8 +108,8 @@ def output_errors(
     Raises: InputError as ``run`` and ``reference`` do.
     """
     trace = problem.network
+    calls = _calls(program, trace)
     done = run(program, problem.machine, images, run_call)
-    calls = host_calls(network, trace)
     kept = {
         layer.name
         for layer, mapping in zip(trace.traced, partition.layers, strict=True)
@@ -128,6 +125,27 @@ def output_errors(
                 off = int(np.abs(found - tensor_map(layer.output, wanted)).max(initial=0))
                 errors[layer.name] = max(off, errors[layer.name] or 0)
     return errors
+
+
+def _calls(program: Program, trace: TraceNetwork) -> tuple[HostCall, ...]:
+    """What the host does for one image, on tensors as ``trace`` names them."""
+    images, many = len(program.inputs), len(trace.hosted)
+    calls = program.calls[:many]
+    if images > 1:
+        calls = tuple(
+            replace(call, inputs=tuple(map(_plain, call.inputs)), output=_plain(call.output))
+            for call in calls
+        )
+    asked = [(call.name, call.op, call.inputs, call.output) for call in calls]
+    wanted = [(layer.name, layer.op, layer.inputs, layer.output) for layer in trace.hosted]
+    if asked != wanted or len(program.calls) != many * images:
+        raise InputError(program.name, "host operations", f"are not those of {trace.name}; compile it again")
+    return calls
+
+
+def _plain(view: TensorView) -> TensorView:
+    """The view without the number of the image."""
+    return replace(view, tensor=view.tensor.partition("/")[2])
 
 
 def _found(done: Execution, view: TensorView, image: int, images: int) -> Words:

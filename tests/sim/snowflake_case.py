@@ -20,13 +20,11 @@ from mapper.models.trace_partition.trace_building import trace_network
 from mapper.sim.trace_partition.report import report
 from mapper.solver.method import Effort
 from mapper.solver.trace_partition.greedy import greedy
-from mapper.workloads.network_layer import LayerNetwork
 from mapper.workloads.source import load_layers
 
 
 @dataclass(frozen=True)
 class Case:
-    network: LayerNetwork
     problem: PartitionProblem
     partition: Partition
     data: Mapping[str, LayerData]
@@ -34,7 +32,7 @@ class Case:
 
     def report(self, program: Program | None = None, seed: int = 0) -> dict[str, Any]:
         given = program or self.program
-        return report(self.problem, self.partition, given, self.network, self.data, seed)
+        return report(self.problem, self.partition, given, self.data, seed)
 
 
 @cache
@@ -49,4 +47,4 @@ def case(workload: str, configuration: str = "1f1i1c") -> Case:
     data = quantised(network, trace, sensible_weights(network, trace, 0))
     calls = host_calls(network, trace)
     program = compile_program(trace, partition, machine, problem.configuration, data, calls)
-    return Case(network, problem, partition, data, program)
+    return Case(problem, partition, data, program)

@@ -14,6 +14,7 @@ from mapper.models.trace_partition.mapping import Partition
 from mapper.models.trace_partition.program import Program, Segment
 from mapper.sim.trace_partition.cycle import simulate_cycles
 from mapper.sim.trace_partition.report import report
+from mapper.workloads.document import InputError
 from tests.sim.snowflake_case import case
 
 COST_KEYS = {
@@ -102,9 +103,16 @@ def test_a_model_of_another_partition_does_not_agree() -> None:
         else mapping
         for mapping in one.partition.layers
     ]
-    found = report(one.problem, Partition(tuple(halved)), one.program, one.network, one.data)
+    found = report(one.problem, Partition(tuple(halved)), one.program, one.data)
     assert found["outputs_equal"] and not found["hazards_found"]
     assert not found["agrees"]
+
+
+def test_a_program_whose_host_operations_are_not_the_networks_is_refused() -> None:
+    one = case("lenet5", "1f2i2c")
+    assert one.program.calls
+    with pytest.raises(InputError, match=r"host operations.*are not those of lenet5"):
+        one.report(replace(one.program, calls=one.program.calls[1:]))
 
 
 def test_layers_add_up_to_the_program() -> None:
