@@ -61,6 +61,7 @@ def scaling(names: list[str], arch: str, seconds: float) -> None:
                 several = Configuration(count, count * own.images, own.clusters)
                 cells.append(f"{(replace(cost, configuration=several).throughput_fps or 0.0) / base:.2f}")
         lines.append([name, *cells, ", ".join(solved.gap for solved in found.values())])
+        print(*lines[-1], flush=True)
     heading = [
         Configuration(count, count * images, clusters).name
         for count in (1, 2, 4)
