@@ -212,7 +212,7 @@ def _notes(
     if layers:
         worst = max(layers, key=lambda name: abs(layers[name]["difference"]))
         notes.append(
-            f"the model's cycles are {total:+.2%} of the simulated ones off; by layer at most "
+            f"the model's cycles are off by {total:+.2%} of the simulated ones, by layer at most "
             f"{layers[worst]['difference']:+.2%} ({worst}); tolerance {TOLERANCE:.0%}, or "
             f"{SHORT * TOLERANCE:.0f} cycles"
         )
