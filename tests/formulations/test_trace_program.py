@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy import ndindex
 
 from mapper.formulations.trace_partition.option import families, sum_sizes, tile_sizes
 from mapper.formulations.trace_partition.option_cost import costed, nameless
@@ -58,6 +60,19 @@ def test_bounds_rule_out_no_option_that_fits_and_never_exceed_its_cost(
             assert floor.cycles[at] <= cost.cycles
             assert floor.dram_bytes[at] <= cost.dram_bytes
             assert floor.buffer_words[at] <= cost.buffer_words
+
+
+@pytest.mark.parametrize("stays", [False, True])
+def test_bounds_of_pools_that_wait_for_the_memory_or_for_nothing(stays: bool) -> None:
+    pool = layer("pool1", view("image", 32, 32, 192), 192, 2, 2, "max")
+    pool = replace(pool, output=view("result", 16, 16, 192), pads=((0, 0), (0, 0)))
+    problem = PartitionProblem(network(pool), machine(1, 1 << 18, 1 << 19), ONE)
+    for family in families(problem, pool, input_resident=stays):
+        floor = family_floor(problem, pool, family)
+        fitting = [at for at in ndindex(family.shape) if floor.fits[at]]
+        for at in sorted(fitting, key=lambda at: int(floor.cycles[at]))[:30]:
+            option = costed(problem, pool, family.mapping(*at))
+            assert option is None or floor.cycles[at] <= option.rank[0]
 
 
 @given(chains(1), st.sampled_from(OBJECTIVES))
