@@ -134,6 +134,14 @@ def test_loops_that_are_cut_short_take_the_time_of_every_instruction(
     assert (timing.vector, timing.conflict, timing.issue, timing.cycles) == (busy, conflict, issue, cycles)
 
 
+def test_accumulate_loops_take_the_time_of_every_instruction() -> None:
+    for traces in (17, 45, 60):
+        o = convolution("coop", 48, traces, columns=7)
+        timing = compute_timing(o)
+        expected = run(o, object_code(o).owned, Constants())
+        assert (timing.vector, timing.conflict, timing.issue, timing.cycles) == expected
+
+
 def convolution(mode: str, length: int, traces: int = 3, columns: int = 56) -> ComputeObject:
     return ComputeObject(
         "mac",
