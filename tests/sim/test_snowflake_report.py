@@ -136,7 +136,7 @@ def test_whole_networks_agree(workload: str, configuration: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workload", ["resnet50", "vgg19", "googlenet"])
+@pytest.mark.parametrize("workload", ["resnet50", "googlenet"])
 def test_large_networks_agree(workload: str) -> None:
     found = case(workload).report()
     assert found["agrees"], found["notes"]
