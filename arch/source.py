@@ -12,12 +12,15 @@ from mapper.arch.cgra import CgraMachine, cgra_from_document
 from mapper.arch.cgra_preset import FAMILIES, cgra_preset, srp_names
 from mapper.arch.dataflow import DataflowMachine, dataflow_from_document
 from mapper.arch.overlay import OverlayMachine, overlay_from_document
+from mapper.arch.snowflake import FAMILY as SNOWFLAKE_FAMILY
+from mapper.arch.snowflake import SnowflakeMachine, snowflake_from_document, snowflake_preset
 from mapper.arch.tcpa import FAMILY, TcpaMachine, tcpa_from_document, tcpa_preset
 from mapper.workloads.document import LARGEST_DOCUMENT_BYTES, InputError, parse_document, read_bytes, sha256
 from mapper.workloads.network import InputFile
 
 PRESETS = Path(__file__).parent / "presets"
-Machine = DataflowMachine | CgraMachine | TcpaMachine | OverlayMachine
+SNOWFLAKES = ("snowflake-1cc", "snowflake-2cc", "snowflake-4cc")
+Machine = DataflowMachine | CgraMachine | TcpaMachine | OverlayMachine | SnowflakeMachine
 
 
 def machine_names() -> tuple[tuple[str, str], ...]:
@@ -27,12 +30,13 @@ def machine_names() -> tuple[tuple[str, str], ...]:
         fields = parse_document(path.read_bytes(), path.name)
         listed.append((path.stem, _first_sentence(fields)))
     listed += [(name, _first_sentence(cgra_preset(name) or {})) for name in srp_names()]
-    return (*listed, *FAMILIES, FAMILY)
+    listed += [(name, _first_sentence(snowflake_preset(name) or {})) for name in SNOWFLAKES]
+    return (*listed, *FAMILIES, FAMILY, SNOWFLAKE_FAMILY)
 
 
 def preset_text(name: str) -> str | None:
     """The YAML of a preset, or None if there is none of that name."""
-    fields = cgra_preset(name) or tcpa_preset(name)
+    fields = cgra_preset(name) or tcpa_preset(name) or snowflake_preset(name)
     if fields is not None:
         # Flow style keeps every entry of a long list of PEs on few lines.
         return yaml.safe_dump(fields, sort_keys=False, default_flow_style=None, width=100)
@@ -81,7 +85,9 @@ def machine_from_document(fields: dict[str, Any], source: str) -> Machine:
         return tcpa_from_document(fields, source)
     if fields.get("schema") == "mapper.dynamap/1":
         return overlay_from_document(fields, source)
-    known = "mapper.dataflow/1, mapper.cgra/1, mapper.tcpa/1 or mapper.dynamap/1"
+    if fields.get("schema") == "mapper.snowflake/1":
+        return snowflake_from_document(fields, source)
+    known = "mapper.dataflow/1, mapper.cgra/1, mapper.tcpa/1, mapper.dynamap/1 or mapper.snowflake/1"
     remedy = f"{fields.get('schema')!r} is no machine; write {known}"
     raise InputError(source, "schema", remedy)
 

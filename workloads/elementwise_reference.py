@@ -64,6 +64,16 @@ def elementwise(operator: NetworkOperator, operands: Sequence[Values]) -> Values
     raise unknown(operator)
 
 
+def has_activation(operator: NetworkOperator) -> bool:
+    """Whether ``activation`` computes this type."""
+    return operator.op in ("PRelu", "Clip") or operator.op in _ACTIVATIONS
+
+
+def has_elementwise(operator: NetworkOperator) -> bool:
+    """Whether ``elementwise`` computes this type."""
+    return operator.op == "Mean" or operator.op in _BINARY or operator.op in _UNARY
+
+
 def unknown(operator: NetworkOperator) -> InputError:
     """What to raise for an operator without a reference."""
     remedy = "has no reference computation here; remove it, or end the network before it"

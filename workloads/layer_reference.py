@@ -8,9 +8,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mapper.workloads.elementwise_reference import Tensors, activation, elementwise, scale, unknown
+from mapper.workloads.elementwise_reference import (
+    Tensors,
+    activation,
+    elementwise,
+    has_activation,
+    has_elementwise,
+    scale,
+    unknown,
+)
 from mapper.workloads.layer_work import ACTIVATIONS
-from mapper.workloads.movement_reference import moved
+from mapper.workloads.movement_reference import has_movement, moved
 from mapper.workloads.network_layer import LayerInput, LayerNetwork, NetworkLayer
 from mapper.workloads.operator_network import NetworkOperator
 from mapper.workloads.window_reference import (
@@ -61,6 +69,18 @@ def layer_results(
     for operator in layer.merged:
         result = _applied(operator, result, weights)
     return (np.asarray(result, np.float32),)
+
+
+def has_reference(layer: NetworkLayer) -> bool:
+    """Whether ``layer_results`` computes the layer, what is merged into it left aside."""
+    operator = layer.operator
+    if layer.work in ("convolution", "transposed_convolution", "fully_connected", "matrix_product"):
+        return operator.op in ("Conv", "ConvTranspose", "Gemm", "MatMul")
+    if layer.work == "activation":
+        return has_activation(operator)
+    if layer.work == "elementwise":
+        return has_elementwise(operator)
+    return has_movement(layer) if layer.work == "movement" else layer.work != "other"
 
 
 def matrix_product(first: Values, second: Values, start: Values | float = 0.0) -> Values:

@@ -19,21 +19,33 @@ def moved(layer: NetworkLayer, data: Data, weights: Tensors) -> tuple[Data, ...]
     Raises: InputError if the operator's type, or a way to use it, has no reference here.
     """
     operator, shape = layer.operator, layer.output_shape
+    if not has_movement(layer):
+        raise unknown(operator)
     if operator.op == "Transpose":
         return (data.transpose(operator.integers("perm", tuple(reversed(range(data.ndim))))),)
-    if operator.op == "Split" and len(layer.outputs) == len(operator.outputs):
+    if operator.op == "Split":
         axis = operator.integer("axis")
         ends = np.cumsum([sizes[axis] for _, sizes in layer.outputs])[:-1]
         return tuple(np.split(data, ends, axis))
-    if operator.op == "Slice" and operator.has("starts"):
+    if operator.op == "Slice":
         return (_cut(layer, data),)
-    if operator.op == "Pad" and ("mode", "constant") in operator.attributes and operator.has("pads"):
+    if operator.op == "Pad":
         return (_padded(layer, data),)
     if operator.op == "Expand":
         return (np.broadcast_to(data, shape),)
-    if operator.op == "Tile":
-        return (np.tile(data, [out // size for out, size in zip(shape, data.shape, strict=True)]),)
-    raise unknown(operator)
+    return (np.tile(data, [out // size for out, size in zip(shape, data.shape, strict=True)]),)
+
+
+def has_movement(layer: NetworkLayer) -> bool:
+    """Whether ``moved`` knows the operator's type and the way it is used."""
+    operator = layer.operator
+    if operator.op == "Split":
+        return len(layer.outputs) == len(operator.outputs)
+    if operator.op == "Slice":
+        return operator.has("starts")
+    if operator.op == "Pad":
+        return ("mode", "constant") in operator.attributes and operator.has("pads")
+    return operator.op in ("Transpose", "Expand", "Tile")
 
 
 def _cut(layer: NetworkLayer, data: Data) -> Data:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mapper.comparison import compare, sweep
     from mapper.explaining import explain
+    from mapper.inference import Inference, load
     from mapper.kind.kind import Options
     from mapper.solution import Solution
     from mapper.solving import Search
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from mapper.workloads.document import InputError
 
 __all__ = [
+    "Inference",
     "InputError",
     "Options",
     "Search",
@@ -28,12 +30,14 @@ __all__ = [
     "explain",
     "front",
     "generate",
+    "load",
     "simulate",
     "solve",
     "sweep",
 ]
 
 _HOMES = {
+    "Inference": "mapper.inference",
     "InputError": "mapper.workloads.document",
     "Options": "mapper.kind.kind",
     "Search": "mapper.solving",
@@ -41,6 +45,7 @@ _HOMES = {
     "compare": "mapper.comparison",
     "explain": "mapper.explaining",
     "front": "mapper.trade_off",
+    "load": "mapper.inference",
     "sweep": "mapper.comparison",
 }
 

@@ -275,19 +275,25 @@ def simulate(
     rtl: Annotated[
         bool, typer.Option("--rtl", help="Run the generated Verilog too, for arrays of up to 64 PEs.")
     ] = False,
+    program: Annotated[
+        Path | None,
+        typer.Option(help="Run this binary in place of the program that the solution becomes (Snowflake)."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a solution: outputs against a reference, simulated cost against the model."""
     from mapper import terminal
     from mapper.verb import simulate as api
 
-    result = api(solution, seed, rtl)
+    result = api(solution, seed, rtl, program)
     if as_json:
         print(dumped(result), end="")
     else:
         terminal.print_table(*terminal.simulation_rows(result))
         print("".join(f"{line}\n" for part in result["parts"] for line in part.get("notes", [])), end="")
-        print(f"data: seeded integers, seed {seed}", file=sys.stderr)
+        weights = result["data"].get("weights")
+        own = f", weights of {terminal.plain(weights)}" if weights else ""
+        print(f"data: seeded integers, seed {seed}{own}", file=sys.stderr)
     agrees = result["outputs_equal"] and result["agrees"]
     if not agrees:
         print("mapper: the simulation disagrees with the reference or the model", file=sys.stderr)
@@ -326,13 +332,21 @@ def list_names(
 
 @app.command(epilog="Example: mapper show dmazerunner-256 > mine.yaml")
 def show(
-    name: Annotated[str, typer.Argument(help="A machine, a document or a kernel of the catalogue.")],
+    name: Annotated[
+        str, typer.Argument(help="A machine, a document or a kernel of the catalogue, or a Snowflake binary.")
+    ],
 ) -> None:
-    """A preset as YAML, or a kernel as C, to edit."""
+    """A preset as YAML, or a kernel as C, to edit; a Snowflake binary (.snow) as an assembler listing."""
     from mapper.arch.source import preset_text
     from mapper.workloads.catalogue import document_text
     from mapper.workloads.kernel_catalogue import KERNELS, kernel_bytes
 
+    if name.endswith(".snow"):
+        from mapper.codegen.trace_partition.listing import listing
+        from mapper.models.trace_partition.program_file import load_program
+
+        print(listing(load_program(Path(name))), end="")
+        return
     text = preset_text(name) or document_text(name)
     if text is None and name in KERNELS:
         text = kernel_bytes(name).decode()

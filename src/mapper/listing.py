@@ -16,7 +16,7 @@ class Listing(StrEnum):
 
 def listed_names(what: Listing) -> list[tuple[str, str]]:
     """Names and descriptions, in the order of the catalogues."""
-    from mapper.kind import kinds
+    from mapper.kind import ENTRIES, kinds
 
     if what is Listing.workloads:
         from mapper.workloads.catalogue import catalogue_names
@@ -29,9 +29,9 @@ def listed_names(what: Listing) -> list[tuple[str, str]]:
         return list(machine_names())
     if what is Listing.objectives:
         return [
-            (objective, f"{kind.name}{' (default)' if place == 0 else ''}")
-            for kind in kinds()
-            for place, objective in enumerate(kind.objectives)
+            (objective, f"{entry.name}{' (default)' if place == 0 else ''}")
+            for entry in ENTRIES
+            for place, objective in enumerate(entry.objectives)
         ]
     return [
         (method.name, f"{kind.name}, {'exact' if method.exact else 'not exact'}: {method.summary}")

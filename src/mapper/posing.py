@@ -120,7 +120,8 @@ def pose_again(document: Mapping[str, Any], source: str) -> Posed:
     options = _options(problem.get("options"), source)
     machine = _machine(problem, source)
     value = known.read_structure(problem["structure"], problem["workload"], source)
-    read = Workload(value, _inputs(problem.get("inputs"), source), options.batch)
+    inputs = _inputs(problem.get("inputs"), source)
+    read = Workload(known.located(value, inputs), inputs, options.batch)
     arch = None if machine is None else str(problem.get("arch"))
     return posed(problem["workload"], arch, problem["objective"], options, read, machine)
 

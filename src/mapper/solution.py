@@ -32,13 +32,25 @@ class Solution:
             {
                 "schema": SOLUTION_SCHEMA,
                 "problem": self.posed.to_json(),
-                "parts": [part.to_json() for part in self.parts],
-                "skipped": list(self.posed.read.skipped),
+                "parts": [part.to_json() for part in self.shown],
+                "skipped": list(self.skipped),
                 "cost": self.cost,
                 "certificate": self.certificate.to_json(),
                 "versions": versions(),
             }
         )
+
+    @property
+    def shown(self) -> tuple[Part, ...]:
+        """The parts as documents and tables list them."""
+        pairs = zip(self.posed.parts, self.parts, strict=True)
+        return tuple(one for posed, part in pairs for one in self.posed.kind.spread(posed.problem, part))
+
+    @property
+    def skipped(self) -> tuple[dict[str, Any], ...]:
+        """Operators that are not mapped."""
+        posed = self.posed
+        return posed.kind.shares(posed.read.skipped, posed.parts[0].problem, self.cost)
 
     @property
     def exit_code(self) -> int:

@@ -50,12 +50,12 @@ def solution_rows(solution: Solution) -> tuple[list[str], list[list[str]]]:
     """Heading and lines of a solution's table, with a line of totals."""
     keys = [key for key in _cost_keys(solution) if key != "edp_of_totals"]
     heading = ["part", *keys, "gap", "proof", "method", "seconds"]
-    lines = []
-    for part in solution.parts:
+    lines, shown = [], solution.shown
+    for part in shown:
         name = part.name if part.same_as is None else f"{part.name} = {part.same_as}"
         costs = [number((part.cost or {}).get(key)) for key in keys]
         lines.append([name, *costs, *_certified(part.certificate)])
-    if len(solution.parts) > 1:
+    if len(shown) > 1:
         costs = [number((solution.cost or {}).get(key)) for key in keys]
         lines.append(["total", *costs, *_certified(solution.certificate)])
     return heading, lines
@@ -63,7 +63,7 @@ def solution_rows(solution: Solution) -> tuple[list[str], list[list[str]]]:
 
 def _cost_keys(solution: Solution) -> list[str]:
     """Cost keys that some part has a value for."""
-    costs = [cost for cost in (solution.cost, *(part.cost for part in solution.parts)) if cost is not None]
+    costs = [cost for cost in (solution.cost, *(part.cost for part in solution.shown)) if cost is not None]
     return [key for key in (costs[0] if costs else {}) if any(cost.get(key) is not None for cost in costs)]
 
 
@@ -169,7 +169,7 @@ def as_markdown(heading: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
 
 def skipped_lines(solution: Solution) -> list[str]:
     """What was not mapped, in a few lines."""
-    skipped = solution.posed.read.skipped
+    skipped = solution.skipped
     if not skipped:
         return []
     by_op: dict[str, list[float]] = {}

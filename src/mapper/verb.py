@@ -52,9 +52,11 @@ def evaluate(
     return assemble(problem, parts)
 
 
-def simulate(solution: Path | Mapping[str, Any], seed: int = 0, rtl: bool = False) -> dict[str, Any]:
+def simulate(
+    solution: Path | Mapping[str, Any], seed: int = 0, rtl: bool = False, program: Path | None = None
+) -> dict[str, Any]:
     """Run every part of a solution: outputs against a reference, simulated cost against the model's; with ``rtl`` the
-    generated hardware too.
+    generated hardware too, with ``program`` that file in place of the program that the solution becomes.
 
     Raises: InputError if the document is no solution.
     """
@@ -67,7 +69,12 @@ def simulate(solution: Path | Mapping[str, Any], seed: int = 0, rtl: bool = Fals
                 str(solution)[:120], f"parts.{part.name}", "its mapping has no cost; solve it anew"
             )
         hardware = problem.kind.simulate_rtl(part, mapping, seed) if rtl else None
-        result = {"name": part.name, **problem.kind.simulate(part, mapping, seed), "cost_model": verdict.cost}
+        own = (
+            problem.kind.simulate(part, mapping, seed)
+            if program is None
+            else problem.kind.simulate_program(part, mapping, seed, program)
+        )
+        result = {"name": part.name, **own, "cost_model": verdict.cost}
         if hardware is not None:
             result |= {
                 "rtl": hardware,
@@ -80,6 +87,7 @@ def simulate(solution: Path | Mapping[str, Any], seed: int = 0, rtl: bool = Fals
         part.key: result for (part, _), result in zip(_distinct(problem, mappings), results, strict=True)
     }
     parts = [{**by_key[part.key], "name": part.name} for part in problem.parts]
+    data = {"seed": seed} | {key: value for part in parts for key, value in part.pop("data", {}).items()}
     models = [part["cost_model"] for part in parts]
     return as_document(
         {
@@ -89,8 +97,8 @@ def simulate(solution: Path | Mapping[str, Any], seed: int = 0, rtl: bool = Fals
             "cost_model": problem.kind.total(models),
             "cost_simulated": problem.kind.total([part["cost_simulated"] for part in parts]),
             "agrees": all(part["agrees"] for part in parts),
-            "parts": parts,
-            "data": {"seed": seed},
+            "parts": [one for part in parts for one in part.pop("parts", None) or [part]],
+            "data": data,
         }
     )
 
@@ -105,11 +113,14 @@ def generate(solution: Path | Mapping[str, Any], directory: Path, seed: int = 0)
     written = []
     for part, mapping in distinct:
         folder = directory / part.name if len(distinct) > 1 else directory
-        for name, text in problem.kind.generate(part, mapping, seed).items():
+        for name, content in problem.kind.generate(part, mapping, seed).items():
             path = folder / name
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text)
+                if isinstance(content, str):
+                    path.write_text(content)
+                else:
+                    path.write_bytes(content)
             except OSError as error:
                 raise InputError(str(path), "", f"cannot be written ({error.strerror})") from None
             written.append(path)
@@ -137,10 +148,13 @@ def _mappings(fields: Mapping[str, Any], problem: Posed, source: str) -> list[An
     if not isinstance(listed, list) or not all(isinstance(part, dict) for part in listed):
         raise InputError(source, "parts", "must list the parts of a solution")
     by_name = {part.get("name"): part.get("mapping") for part in listed}
+    found = []
     for part in problem.parts:
-        if by_name.get(part.name) is None:
+        own = problem.kind.gather(part.problem, part.name, by_name)
+        if own is None:
             raise InputError(source, f"parts.{part.name}", "has no mapping; solve it first")
-    return [by_name[part.name] for part in problem.parts]
+        found.append(own)
+    return found
 
 
 def _solved(solution: Path | Mapping[str, Any]) -> tuple[Posed, list[Any]]:

@@ -2,33 +2,53 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import cast
+
 from mapper.arch.source import Machine
 from mapper.kind.kind import Kind
 from mapper.workloads.document import InputError
 
 
+@dataclass(frozen=True)
+class Entry:
+    """A kind before its module is imported: its name and objectives (the default first), the schema of its machines,
+    and where the value is. Listing names must not wait for formulations and searches."""
+
+    name: str
+    schema: str
+    objectives: tuple[str, ...]
+    value: str
+
+
+ENTRIES = (
+    Entry("tiling", "mapper.dataflow/1", ("edp", "energy", "latency"), "TILING"),
+    Entry("modulo_schedule", "mapper.cgra/1", ("ii", "latency"), "MODULO_SCHEDULING"),
+    Entry("pe_allocation", "mapper.tcpa/1", ("throughput", "latency", "pes"), "PE_ALLOCATION"),
+    Entry(
+        "algorithm_selection",
+        "mapper.dynamap/1",
+        ("latency", "edp", "dsps", "value"),
+        "ALGORITHM_SELECTION",
+    ),
+    Entry("trace_partition", "mapper.snowflake/1", ("latency", "traffic", "energy"), "TRACE_PARTITION"),
+)
+OF_INSTANCES = "algorithm_selection"
+"""The kind of PBQP instances, which have no machine."""
+
+
 def kinds() -> tuple[Kind, ...]:
     """All kinds."""
-    from mapper.kind.algorithm_selection import ALGORITHM_SELECTION
-    from mapper.kind.modulo_schedule import MODULO_SCHEDULING
-    from mapper.kind.pe_allocation import PE_ALLOCATION
-    from mapper.kind.tiling import TILING
-
-    return (TILING, MODULO_SCHEDULING, PE_ALLOCATION, ALGORITHM_SELECTION)
+    return tuple(_imported(entry) for entry in ENTRIES)
 
 
 def kind_of(machine: Machine | None) -> Kind:
     """The kind of problem that a machine of this class poses; without one, that of PBQP instances."""
-    tiling, modulo_scheduling, pe_allocation, algorithm_selection = kinds()
     if machine is None:
-        return algorithm_selection
-    by_schema = {
-        "mapper.dataflow/1": tiling,
-        "mapper.cgra/1": modulo_scheduling,
-        "mapper.tcpa/1": pe_allocation,
-        "mapper.dynamap/1": algorithm_selection,
-    }
-    return by_schema[machine.schema_name]
+        return _imported(next(entry for entry in ENTRIES if entry.name == OF_INSTANCES))
+    return _imported(next(entry for entry in ENTRIES if entry.schema == machine.schema_name))
 
 
 def kind_named(name: str, source: str) -> Kind:
@@ -36,9 +56,13 @@ def kind_named(name: str, source: str) -> Kind:
 
     Raises: InputError if there is none of that name.
     """
-    known = {kind.name: kind for kind in kinds()}
-    if name not in known:
-        raise InputError(
-            source, "problem.kind", f"{name!r} is unknown; this version knows {', '.join(known)}"
-        )
-    return known[name]
+    for entry in ENTRIES:
+        if entry.name == name:
+            return _imported(entry)
+    known = ", ".join(entry.name for entry in ENTRIES)
+    raise InputError(source, "problem.kind", f"{name!r} is unknown; this version knows {known}")
+
+
+@cache
+def _imported(entry: Entry) -> Kind:
+    return cast(Kind, getattr(import_module(f"mapper.kind.{entry.name}"), entry.value))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from mapper.formulations.verdict import BrokenRule
@@ -163,6 +164,22 @@ class Kind(ABC):
     def shown(self, problem: Any, mapping: Any) -> JsonValue:
         """The mapping as documents show it."""
 
+    def spread(self, problem: Any, part: Part) -> tuple[Part, ...]:
+        """A part as documents and tables show it: several where one solve decides things that are listed apart."""
+        return (part,)
+
+    def gather(self, problem: Any, name: str, mappings: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """The fields of a part's mapping from a document's (by the names that ``spread`` gives), None if it has
+        none."""
+        found: Mapping[str, Any] | None = mappings.get(name)
+        return found
+
+    def shares(
+        self, skipped: tuple[dict[str, Any], ...], problem: Any, cost: Mapping[str, Any] | None
+    ) -> tuple[dict[str, Any], ...]:
+        """What ``left_out`` lists once the cost is known."""
+        return skipped
+
     @abstractmethod
     def describe(self, problem: Any, part: Part) -> list[str]:
         """A part's mapping and what it costs, in a few lines for people."""
@@ -179,6 +196,10 @@ class Kind(ABC):
     def read_structure(self, structure: Mapping[str, Any], name: str, source: str) -> Any:
         """The workload's value that ``structure`` describes."""
 
+    def located(self, value: Any, inputs: tuple[InputFile, ...]) -> Any:
+        """A value that was read from a document, with the files from which the document says it came."""
+        return value
+
     @abstractmethod
     def formulation(self, problem: Any) -> Any:
         """The formulation of one part, built, for ``explain``."""
@@ -194,7 +215,15 @@ class Kind(ABC):
     @abstractmethod
     def simulate(self, part: PosedPart, mapping: Any, seed: int) -> dict[str, Any]:
         """Run one part: ``outputs_equal``, ``max_error``, ``cost_simulated``, ``agrees``, where there is something to
-        say ``physical``, and ``notes`` for people."""
+        say ``physical``, and ``notes`` for people; ``parts`` are the same of each part that ``spread`` shows, with
+        ``name`` and ``cost_model``."""
+
+    def simulate_program(self, part: PosedPart, mapping: Any, seed: int, program: Path) -> dict[str, Any]:
+        """As ``simulate``, with the program of a file in place of the one that the mapping becomes.
+
+        Raises: InputError if the kind has no programs, or the file holds none.
+        """
+        raise InputError("--program", "", f"a {self.name} solution runs no program file; leave it out")
 
     def simulate_rtl(self, part: PosedPart, mapping: Any, seed: int) -> dict[str, Any]:
         """Run the generated hardware of one part: ``outputs_equal``, ``agrees``, and what else there is to say.
@@ -204,5 +233,5 @@ class Kind(ABC):
         raise InputError("--rtl", "", f"a {self.name} solution becomes no Verilog; leave it out")
 
     @abstractmethod
-    def generate(self, part: PosedPart, mapping: Any, seed: int) -> dict[str, str]:
-        """Files (name to text) that one part becomes."""
+    def generate(self, part: PosedPart, mapping: Any, seed: int) -> Mapping[str, str | bytes]:
+        """Files (name to content) that one part becomes."""

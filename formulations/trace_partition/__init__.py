@@ -1,0 +1,1 @@
+"""The partitioning problem: variables, constraints, objective, referee (004)."""

@@ -1,0 +1,60 @@
+"""The cycles, bytes and energy of layers and networks under a partition (004, sections 4 and 5)."""
+
+from __future__ import annotations
+
+from mapper.arch.snowflake import SnowflakeMachine
+from mapper.models.trace_partition.configuration import Configuration
+from mapper.models.trace_partition.mapping import LayerMapping, Partition
+from mapper.models.trace_partition.partition_cost import OPERANDS, HostTime, LayerCost, PartitionCost, summed
+from mapper.models.trace_partition.plan import plan_layer
+from mapper.models.trace_partition.share_cost import share_costs
+from mapper.models.trace_partition.trace_layer import TraceLayer, TraceNetwork
+
+SYNC_CYCLES = 1
+
+
+def layer_cost(
+    layer: TraceLayer, mapping: LayerMapping, machine: SnowflakeMachine, configuration: Configuration
+) -> LayerCost:
+    """What ``layer`` costs under ``mapping``, whether or not it fits the buffers.
+
+    The clusters of an accelerator begin together, take turns at its external memory, and the slowest decides.
+
+    Raises: ValueError as `plan_layer` does.
+    """
+    sharing = configuration.sharing
+    plans = [plan_layer(layer, mapping, machine, sharing, cluster) for cluster in range(sharing)]
+    shares = share_costs(plans * (configuration.clusters // sharing), machine)
+    causes = max((share.time for share in shares), key=lambda time: time.cycles)._asdict()
+    causes["sync"] = SYNC_CYCLES if sharing > 1 else 0
+    cycles = causes.pop("cycles") + causes["sync"]
+    return LayerCost(
+        machine,
+        configuration,
+        cycles,
+        causes,
+        {operand: sum(share.moved[operand] for share in shares) for operand in OPERANDS},
+        layer.macs,
+        sum(share.buffer_words for share in shares),
+        sum(share.instructions for share in shares),
+        max(share.steps for share in shares),
+    )
+
+
+def evaluate(
+    network: TraceNetwork, machine: SnowflakeMachine, configuration: Configuration, partition: Partition
+) -> PartitionCost:
+    """What ``network`` costs under ``partition``: its layers one after another.
+
+    Raises: ValueError as `plan_layer` does, or if the partition has not as many layers as the network.
+    """
+    layers = tuple(
+        layer_cost(layer, mapping, machine, configuration)
+        for layer, mapping in zip(network.traced, partition.layers, strict=True)
+    )
+    total = summed(machine, configuration, layers)
+    speed = machine.host.elements_per_second
+    seconds = [(layer.name, total.images * layer.elements / speed) for layer in network.hosted]
+    whole = total.seconds + sum(taken for _, taken in seconds)
+    hosted = tuple(HostTime(name, taken, taken / whole) for name, taken in seconds)
+    return PartitionCost(layers, total, hosted)

@@ -1,0 +1,94 @@
+"""The joint program over all layers, solved by CP-SAT; and the same table as a shortest path."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mapper.formulations.trace_partition.option_cost import in_unit
+from mapper.formulations.trace_partition.option_table import OptionTable, option_table
+from mapper.formulations.trace_partition.problem import PartitionProblem
+from mapper.models.trace_partition.mapping import Partition
+from mapper.solver.method import Effort, Method, Outcome, Progress
+from mapper.solver.trace_partition.judged import from_table, value_of
+
+TIES = 2
+"""Places of the rank behind the objective: cycles, bytes."""
+LARGEST = 1 << 50
+"""CP-SAT tells sums apart up to this."""
+TOO_LARGE = (
+    f"the program counts up to {LARGEST}, and energies in finer parts than that leaves are not told apart"
+)
+
+
+def table_of(problem: PartitionProblem, effort: Effort) -> OptionTable:
+    """The options of every layer, as far as the effort reaches."""
+    return option_table(
+        problem,
+        lambda: effort.stopped() is not None,
+        lambda costed: effort.report(Progress(None, None, costed)),
+    )
+
+
+def shortest_path(problem: PartitionProblem, effort: Effort) -> Outcome[Partition]:
+    """The best options of every layer, then the dynamic program over the chain of layers."""
+    found = from_table(table_of(problem, effort), effort)
+    if found.value is not None:
+        effort.report(Progress(found.value, found.bound, found.evaluations or 0))
+    return found
+
+
+def constraint_program(problem: PartitionProblem, effort: Effort) -> Outcome[Partition]:
+    """The best options of every layer, then the joint program."""
+    from mapper.formulations.trace_partition.program import PartitionProgram
+    from mapper.solver.cp_sat import run_cp_sat
+
+    table = table_of(problem, effort)
+    if not table.complete:
+        # The options that are left have no cost yet; what is known is a chain.
+        return from_table(table, effort)
+    if (
+        sum(
+            max((one.best.rank[0] for one in layer.values() if one.best), default=0) for layer in table.layers
+        )
+        > LARGEST
+    ):
+        return Outcome(None, None, None, "heuristic", False, (TOO_LARGE,), table.costed)
+    program = PartitionProgram(table)
+    program.build()
+    result = run_cp_sat(program.model, effort, lambda value, bound: None)
+    if not result.found:
+        none: Outcome[Partition] = Outcome(None, None, None, result.stop, result.answer == "infeasible")
+        return replace(none, evaluations=table.costed)
+    partition = program.extract(result.value_of)
+    proven = result.answer == "optimal"
+    bound = None if result.bound is None else in_unit(problem, round(result.bound))
+    for place in range(TIES) if proven else ():
+        if effort.stopped() is not None:
+            break
+        program.break_ties(place, program.total(place, result.value_of))
+        result = run_cp_sat(program.model, effort, lambda value, bound: None)
+        if not result.found:
+            break
+        partition = program.extract(result.value_of)
+    value = value_of(problem, partition)
+    effort.report(Progress(value, bound, table.costed))
+    return Outcome(
+        partition,
+        value,
+        value if proven else bound,
+        "complete" if proven else result.stop,
+        proven,
+        (),
+        table.costed,
+    )
+
+
+CONSTRAINT_PROGRAM: Method[PartitionProblem, Partition] = Method(
+    "cp-sat", True, "best options of every layer in the joint constraint program", constraint_program
+)
+DYNAMIC_PROGRAM: Method[PartitionProblem, Partition] = Method(
+    "dynamic-programming",
+    True,
+    "best options of every layer, then a shortest path through the layers",
+    shortest_path,
+)

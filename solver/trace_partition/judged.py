@@ -1,0 +1,63 @@
+"""What a partition is worth, beside what the bounds by argument and the tables say."""
+
+from __future__ import annotations
+
+from mapper.formulations.trace_partition.bound import least_value
+from mapper.formulations.trace_partition.impossibility import impossible
+from mapper.formulations.trace_partition.option_cost import in_unit
+from mapper.formulations.trace_partition.option_table import OptionTable, Searched
+from mapper.formulations.trace_partition.problem import PartitionProblem
+from mapper.formulations.trace_partition.situation import Situation
+from mapper.models.trace_partition.cost import evaluate
+from mapper.models.trace_partition.mapping import Partition
+from mapper.solver.certificate import Stop
+from mapper.solver.method import Effort, Outcome
+from mapper.solver.trace_partition.chain import first_in_rank
+
+Found = Outcome[Partition]
+IMPOSSIBLE: Found = Outcome(None, None, None, "complete", True)
+
+
+def value_of(problem: PartitionProblem, partition: Partition) -> int | float:
+    """The objective's value by the model."""
+    cost = evaluate(problem.network, problem.machine, problem.configuration, partition)
+    return problem.value(cost)
+
+
+def from_table(table: OptionTable, effort: Effort) -> Found:
+    """The best partition of a table, proven if the table is complete; else with the bound that it gives."""
+    problem = table.problem
+    found = first_in_rank(table, lambda searched: searched.best.rank if searched.best else None)
+    if found is None and table.complete:
+        return IMPOSSIBLE
+    stop: Stop = "complete" if table.complete else effort.stopped() or "time_limit"
+    floor = first_in_rank(table, _floor)
+    bound = None if floor is None else in_unit(problem, floor[0][0])
+    if found is None:
+        return Outcome(None, None, bound, stop, False, evaluations=table.costed)
+    partition = partition_of(table, found[1])
+    value = value_of(problem, partition)
+    bound = value if table.complete else max(least_value(problem), bound or 0)
+    return Outcome(partition, value, bound, stop, table.complete, evaluations=table.costed)
+
+
+def _floor(searched: Searched) -> tuple[int, int, int] | None:
+    return searched.floor
+
+
+def partition_of(table: OptionTable, situations: tuple[Situation, ...]) -> Partition:
+    """The best options of the layers' situations."""
+    best = [layer[at].best for layer, at in zip(table.layers, situations, strict=True)]
+    return Partition(tuple(option.mapping for option in best if option is not None))
+
+
+def heuristic(problem: PartitionProblem, partition: Partition | None, effort: Effort, seen: int) -> Found:
+    """The outcome of a heuristic: nothing is proven but by argument, that there is no partition or none of less
+    value."""
+    stop: Stop = effort.stopped() or "heuristic"
+    if partition is None:
+        if impossible(problem) is not None:
+            return IMPOSSIBLE
+        return Outcome(None, None, None, stop, False, evaluations=seen)
+    value, bound = value_of(problem, partition), least_value(problem)
+    return Outcome(partition, value, bound, stop, value == bound, evaluations=seen)

@@ -1,0 +1,139 @@
+"""The kind ``trace_partition``: networks on the Snowflake accelerator (004)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar, cast
+
+from mapper.arch.snowflake import SnowflakeMachine
+from mapper.formulations.trace_partition.problem import OBJECTIVES, Objective, PartitionProblem
+from mapper.formulations.trace_partition.referee import verify
+from mapper.kind import trace_part
+from mapper.kind.kind import Judged, Kind, Options, Part, PosedPart, Workload
+from mapper.kind.trace_fix import read_fix
+from mapper.models.trace_partition.mapping import Partition
+from mapper.models.trace_partition.trace_building import trace_network
+from mapper.solver.method import Effort, Method
+from mapper.workloads.document import InputError
+from mapper.workloads.kernel_source import is_kernel
+from mapper.workloads.layer_building import network_layers
+from mapper.workloads.network import InputFile
+from mapper.workloads.network_layer import LayerNetwork
+from mapper.workloads.operator_document import operators_document, operators_from_document
+from mapper.workloads.source import load_layers
+
+
+class TracePartition(Kind):
+    """The layers of a network are decided together, since what stays in Buf couples them, and listed one by one."""
+
+    name: ClassVar[str] = "trace_partition"
+    objectives: ClassVar[tuple[str, ...]] = OBJECTIVES
+    options: ClassVar[frozenset[str]] = frozenset({"fix"})
+
+    def read(self, text: str, batch: int | None) -> Workload:
+        if is_kernel(text):
+            raise InputError(text, "", "is a kernel, which Snowflake does not run; try --arch srp-4x4")
+        network = load_layers(text, batch)
+        return Workload(network, network.operators.files, network.operators.batch)
+
+    def left_out(self, value: LayerNetwork, machine: SnowflakeMachine) -> tuple[dict[str, Any], ...]:
+        return trace_part.hosted(trace_network(value), machine)
+
+    def pose(
+        self, value: LayerNetwork, machine: SnowflakeMachine, objective: str, options: Options
+    ) -> tuple[PosedPart, ...]:
+        network = trace_network(value)
+        if not network.traced:
+            raise InputError(
+                value.name[:60], "", "has no layer that the accelerator runs; give a convolution"
+            )
+        configuration, pins = read_fix(options.fix, network, machine)
+        problem = PartitionProblem(network, machine, configuration, cast(Objective, objective), pins)
+        return (PosedPart(value.name, value.name, problem, 0, workload=value),)
+
+    def methods(self) -> dict[str, Method[Any, Any]]:
+        from mapper.solver.trace_partition.catalogue import METHODS
+
+        return METHODS
+
+    def why_infeasible(self, problem: PartitionProblem) -> str | None:
+        from mapper.formulations.trace_partition.impossibility import impossible
+
+        return impossible(problem)
+
+    def judge(self, problem: PartitionProblem, mapping: Partition) -> Judged:
+        verdict = verify(problem, mapping)
+        cost = verdict.cost
+        if cost is None:
+            return Judged(verdict.broken, None, None, None)
+        return Judged(verdict.broken, cost.cost_json(), cost.breakdown_json(), problem.value(cost))
+
+    def read_mapping(self, fields: Mapping[str, Any], problem: PartitionProblem, source: str) -> Partition:
+        return trace_part.read_partition(fields, problem, source)
+
+    def shown(self, problem: PartitionProblem, mapping: Partition) -> trace_part.NamedPartition:
+        return trace_part.NamedPartition(problem, mapping)
+
+    def spread(self, problem: PartitionProblem, part: Part) -> tuple[Part, ...]:
+        return trace_part.layer_parts(problem, part)
+
+    def gather(
+        self, problem: PartitionProblem, name: str, mappings: Mapping[str, Any]
+    ) -> Mapping[str, Any] | None:
+        return trace_part.gathered(problem, mappings)
+
+    def shares(
+        self, skipped: tuple[dict[str, Any], ...], problem: PartitionProblem, cost: Mapping[str, Any] | None
+    ) -> tuple[dict[str, Any], ...]:
+        return trace_part.shares(skipped, problem, cost)
+
+    def describe(self, problem: PartitionProblem, part: Part) -> list[str]:
+        from mapper.kind.trace_view import partition_lines
+
+        assert isinstance(part.mapping, trace_part.NamedPartition)
+        return partition_lines(problem, part.mapping.partition)
+
+    def total(self, costs: list[dict[str, Any]]) -> dict[str, Any]:
+        return dict(costs[0])
+
+    def structure(self, value: LayerNetwork) -> dict[str, Any]:
+        return {"operators": operators_document(value.operators)}
+
+    def read_structure(self, structure: Mapping[str, Any], name: str, source: str) -> LayerNetwork:
+        fields = structure.get("operators")
+        if not isinstance(fields, dict):
+            raise InputError(source, "problem.structure.operators", "must hold the network's operators")
+        return network_layers(operators_from_document(fields, f"{source}: problem.structure.operators"))
+
+    def located(self, value: LayerNetwork, inputs: tuple[InputFile, ...]) -> LayerNetwork:
+        return replace(value, operators=replace(value.operators, files=inputs))
+
+    def formulation(self, problem: PartitionProblem) -> Any:
+        from mapper.formulations.trace_partition.program import PartitionProgram
+        from mapper.solver.trace_partition.constraint_program import table_of
+
+        program = PartitionProgram(table_of(problem, Effort()))
+        program.build()
+        return program
+
+    def simulate(self, part: PosedPart, mapping: Partition, seed: int) -> dict[str, Any]:
+        from mapper.kind.trace_run import simulated
+
+        return simulated(part, mapping, seed, None)
+
+    def simulate_program(
+        self, part: PosedPart, mapping: Partition, seed: int, program: Path
+    ) -> dict[str, Any]:
+        from mapper.kind.trace_run import simulated
+
+        return simulated(part, mapping, seed, program)
+
+    def generate(self, part: PosedPart, mapping: Partition, seed: int) -> Mapping[str, str | bytes]:
+        from mapper.kind.trace_run import generated
+
+        return generated(part, mapping, seed)
+
+
+TRACE_PARTITION = TracePartition()

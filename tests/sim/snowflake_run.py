@@ -1,0 +1,30 @@
+"""Programs written by hand on a machine whose memory moves a word a cycle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mapper.arch.snowflake import SnowflakeMachine, snowflake_from_document, snowflake_preset
+from mapper.sim.trace_partition.cycle import simulate_cycles
+from mapper.sim.trace_partition.cycle_report import CycleReport
+from tests.models.snowflake_program import program_of
+
+
+def machine(clusters: int = 1, bandwidth_gb_s: float = 0.2, **timing: int) -> SnowflakeMachine:
+    """At 100 MHz and 0.2 GB/s, half a cycle a byte."""
+    fields: dict[str, Any] = snowflake_preset(f"snowflake-{clusters}cc") or {}
+    given = {**fields["timing"], **timing}
+    return snowflake_from_document(
+        {**fields, "clock_mhz": 100, "bandwidth_gb_s": bandwidth_gb_s, "timing": given}, "test"
+    )
+
+
+def both(register: str, upper: int, lower: int) -> str:
+    """Two instructions that fill a register."""
+    return f"MOVI {register}, {lower}\nMOVI.H {register}, {upper}\n"
+
+
+def run(*texts: str, on: SnowflakeMachine | None = None) -> CycleReport:
+    """The code of each cluster, with ``HALT 0`` behind it, on ``on`` (else as ``machine()`` with enough clusters)."""
+    program = program_of(*(f"{text}\nHALT 0\n" for text in texts))
+    return simulate_cycles(program, on or machine({1: 1, 2: 2}.get(len(texts), 4)))
