@@ -26,6 +26,9 @@ BENCHMARKS = (
     "bench.pbqp_speed",
     "bench.dynamap_joint",
     "bench.dynamap_tables",
+    "bench.snowflake_partition",
+    "bench.snowflake_layers",
+    "bench.snowflake_scaling",
 )
 
 

@@ -55,7 +55,7 @@ def posed(
 
 @dataclass(frozen=True)
 class Solved:
-    """What a method found, judged and costed, and the seconds that it took."""
+    """What a method found, judged and costed, and the CPU seconds that it took."""
 
     problem: PartitionProblem
     partition: Partition
@@ -93,13 +93,13 @@ def solve(problem: PartitionProblem, method: str = "auto", seconds: float = 300.
     assert partition is not None, f"{problem.network.name}: nothing found in {seconds:g} s"
     verdict = verify(problem, partition)
     assert verdict.cost is not None and not verdict.broken, verdict.broken
-    return Solved(problem, partition, run.result, verdict.cost, run.wall)
+    return Solved(problem, partition, run.result, verdict.cost, run.cpu)
 
 
 def program_of(name: str, solved: Solved) -> tuple[Program, float]:
-    """The program with seeded weights, and the seconds that compiling takes."""
+    """The program with seeded weights, and the CPU seconds that compiling takes."""
     run = measure(partial(compiled, solved.problem, solved.partition, networks(name)[0], 0))
-    return run.result[0], run.wall
+    return run.result[0], run.cpu
 
 
 def simulated(program: Program, solved: Solved) -> CycleReport:

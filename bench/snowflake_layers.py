@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 
 from bench.measure import show
-from bench.snowflake import machine_named, posed, solve
+from bench.snowflake import LINEAR, machine_named, posed, solve
 from mapper.models.trace_partition.partition_cost import Cost
 from mapper.models.trace_partition.trace_layer import TraceLayer
 
@@ -32,13 +32,13 @@ def main() -> None:
         lines, seen = [], set()
         for at, layer in enumerate(found[CONFIGURATIONS[0]].problem.network.traced):
             shape = label(layer)
-            if layer.work != "convolution" or shape in seen:
+            if layer.work != "convolution" or layer.op in LINEAR or shape in seen:
                 continue
             seen.add(shape)
             costs = [solved.cost.layers[at] for solved in found.values()]
             lines.append([layer.name, shape, *(cell for cost in costs for cell in shown(cost))])
-        totals = [solved.cost.total for solved in found.values()]
-        lines.append(["all", "", *(cell for cost in totals for cell in shown(cost))])
+        totals = [solved.part(linear=False) for solved in found.values()]
+        lines.append(["all", "pools too", *(cell for cost in totals for cell in shown(cost))])
         heading = [
             "layer",
             "input, output, kernel",

@@ -9,11 +9,13 @@ simulator's. One operation is one multiply-accumulate, as the paper counts in it
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from bench.measure import show
 from bench.snowflake import networks, posed, program_of, simulated, simulated_cycles, solve
+from mapper.models.trace_partition.configuration import Configuration
 
-NETWORKS = ("alexnet-one-tower", "resnet18", "lightcnn9", "resnet50", "vgg19")
+NETWORKS = ("alexnet-one-tower", "resnet18", "lightcnn9", "vgg19")
 PUBLISHED = (
     ("alexnet-one-tower", "snowflake-1cc", 70.0, "paper, section 5"),
     ("alexnet-one-tower", "snowflake-1cc@250", 93.6, "elsewhere"),
@@ -21,6 +23,9 @@ PUBLISHED = (
     ("resnet50", "snowflake-1cc@250", 14.3, "91 % of the peak"),
     ("googlenet", "snowflake-1cc@250", 36.0, "elsewhere"),
 )
+SIZES = ((1, 1), (1, 2), (2, 2))
+"""Images and clusters of an accelerator."""
+SOLVED = tuple(Configuration(1, images, clusters).name for images, clusters in SIZES)
 WATTS = (("snowflake-1cc", 4.5), ("snowflake-2cc@187", 3.8))
 """AlexNet's billions of operations a second and watt on a ZC706 and on an AC510."""
 
@@ -42,18 +47,27 @@ def main() -> None:
 
 
 def scaling(names: list[str], arch: str, seconds: float) -> None:
-    """Milliseconds of an image, and how many times as many images a second as one cluster makes."""
+    """Milliseconds of an image, and how many times as many images a second as one cluster makes. Several accelerators
+    have partitions of one."""
     lines = []
     for name in names:
-        one = solve(posed(name, arch, "1f1i1c"), "auto", seconds)
-        base = one.part(linear=False)
-        cells = [f"{1e3 * base.seconds:.2f}"]
-        for configuration in ("2f2i1c", "4f4i1c", "1f1i2c", "1f2i2c", "2f2i2c", "4f4i2c"):
-            found = solve(posed(name, arch, configuration), "auto", seconds).part(linear=False)
-            cells.append(f"{(found.throughput_fps or 0) / (base.throughput_fps or 1):.2f}")
-        lines.append([name, *cells])
-    heading = ["network", "1f1i1c ms", "2f2i1c", "4f4i1c", "1f1i2c", "1f2i2c", "2f2i2c", "4f4i2c"]
-    show(f"Frames a second over those of one cluster ({arch}):", heading, lines)
+        found = {one: solve(posed(name, arch, one), "auto", seconds) for one in SOLVED}
+        costs = {one: solved.part(linear=False) for one, solved in found.items()}
+        base = costs["1f1i1c"].throughput_fps or 1.0
+        cells = [f"{1e3 * costs['1f1i1c'].seconds:.2f}"]
+        for count in (1, 2, 4):
+            for cost in costs.values():
+                own = cost.configuration
+                several = Configuration(count, count * own.images, own.clusters)
+                cells.append(f"{(replace(cost, configuration=several).throughput_fps or 0.0) / base:.2f}")
+        lines.append([name, *cells, ", ".join(solved.gap for solved in found.values())])
+        print(*lines[-1], flush=True)
+    heading = [
+        Configuration(count, count * images, clusters).name
+        for count in (1, 2, 4)
+        for images, clusters in SIZES
+    ]
+    show(f"Frames a second over those of one cluster ({arch}):", ["network", "ms", *heading, "gaps"], lines)
 
 
 def published(seconds: float) -> None:
@@ -90,7 +104,7 @@ def published(seconds: float) -> None:
         "efficiency",
         "gap",
     ]
-    show("Frames a second without linear layers:", [*heading, "s"], lines)
+    show("Frames a second without linear layers:", [*heading, "CPU s"], lines)
 
 
 def watts(seconds: float) -> None:

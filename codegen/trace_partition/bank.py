@@ -1,4 +1,5 @@
-"""Instructions in banks of 512 (004, section 4): no loop crosses a bank, and each bank loads the next."""
+"""Instructions in banks of 512 (004, section 4): no loop crosses a bank, and each bank loads the next. What a bank has
+left where the next loop does not fit is jumped over."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ import numpy as np
 from mapper.arch.snowflake import BANK_INSTRUCTIONS
 from mapper.codegen.trace_partition.register import CODE_REGISTER, NOP, Piece
 from mapper.models.trace_partition.encoding import encode
-from mapper.models.trace_partition.instruction import Instruction, Operation, Queue, Target
+from mapper.models.trace_partition.instruction import DELAY_SLOTS, Instruction, Operation, Queue, Target
 from mapper.models.trace_partition.program import ClusterCode, Mark
 from mapper.workloads.document import InputError
 
@@ -53,7 +54,7 @@ class _Banks:
                     f"a loop of {size} instructions",
                     f"is longer than a bank of {BANK_INSTRUCTIONS} instructions; choose smaller tiles",
                 )
-            self.code += [NOP] * room + [_ARRIVED, *_LOAD_NEXT]
+            self.code += [*_passed(room), _ARRIVED, *_LOAD_NEXT]
         if piece.address:
             self.relocations.append(len(self.code))
         self.code += piece.instructions
@@ -67,6 +68,14 @@ class _Banks:
         self.code[start : start + len(_LOAD_NEXT)] = [NOP] * len(_LOAD_NEXT)
         self.code += [_END] * (banks * BANK_INSTRUCTIONS - len(self.code))
         return banks
+
+
+def _passed(room: int) -> list[Instruction]:
+    """The places up to the last of a bank, which no loop fits: a branch over them that is always taken, if that is
+    shorter."""
+    if room <= DELAY_SLOTS + 1:
+        return [NOP] * room
+    return [Instruction(Operation.BNE, CODE_REGISTER, 0, immediate=room)] + [NOP] * (room - 1)
 
 
 class BankedCode:

@@ -8,6 +8,7 @@ from mapper.codegen.trace_partition.register import NOP, Number, Piece, Register
 from mapper.models.trace_partition.instruction import (
     COOP_MOVE,
     MAX_START,
+    REACH,
     RELU,
     START_SHIFT,
     WIDE,
@@ -32,20 +33,21 @@ def compute_code(o: ComputeObject, registers: RegisterFile, emit: Callable[[Piec
 class _ObjectWriter:
     def __init__(self, o: ComputeObject, nest: LoopNest, registers: RegisterFile) -> None:
         self._o, self._nest, self._registers = o, nest, registers
-        changed = {
-            symbol.pointer for segment in nest.segments for symbol in segment if symbol.kind in ("add", "set")
-        }
         self._own = {
             pointer.name: registers.own(Number(pointer.start))
             for pointer in nest.pointers
-            if pointer.name in changed
+            if pointer.name in nest.changed
         }
         self._register = {"": 0, **self._own}
         for pointer in nest.pointers:
-            if pointer.name not in changed:
+            if pointer.name not in nest.changed:
                 self._register[pointer.name] = self._constant(pointer.start)
         self._length = [self._constant(trace.length) for trace in o.traces]
         self._extent = self._constant(o.extent)
+        far = {
+            symbol.number for segment in nest.segments for symbol in segment if abs(symbol.number) >= REACH
+        }
+        self._far = {number: self._constant(number % (1 << 32)) for number in sorted(far)}
 
     def _constant(self, value: int) -> int:
         register = self._registers.holding(Number(value))
@@ -67,6 +69,8 @@ class _ObjectWriter:
         match symbol.kind:
             case "trace":
                 return self._maximum(symbol.number) if self._o.operation == "max" else self._product(symbol)
+            case "add" if symbol.number in self._far:
+                return Instruction(Operation.ADD, register, register, self._far[symbol.number])
             case "add":
                 return Instruction(Operation.ADDI, register, register, immediate=symbol.number)
             case "set":

@@ -51,6 +51,7 @@ class ClusterWriter:
                 self._stores += len(step.store.transfers)
                 self._stored[step.store.buffer] = self._stores
             step = later
+        self._await_vectors()
         self._await_stores(self._stores)
 
     def synchronise(self) -> None:
@@ -59,7 +60,6 @@ class ClusterWriter:
 
     def call(self, number: int) -> None:
         """The host runs its operation ``number``; nothing is under way in the meantime."""
-        self._await_vectors()
         self._emit(Piece((Instruction(Operation.HALT, immediate=number),)))
 
     def taken(self) -> list[Piece]:

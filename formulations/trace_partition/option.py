@@ -16,6 +16,7 @@ from math import isqrt, prod
 
 from mapper.arch.snowflake import BLOCK, LANES, UNITS, VMACS
 from mapper.formulations.trace_partition.problem import PartitionProblem, Pin
+from mapper.models.trace_partition.layer_tiling import layer_tiling, resident_misfit
 from mapper.models.trace_partition.mapping import LayerMapping, Mode, Order, Split, Tile
 from mapper.models.trace_partition.share import misfit
 from mapper.models.trace_partition.trace_layer import TraceLayer
@@ -152,7 +153,16 @@ def families(
                 family = Family(*taken, input_resident, output_resident, share, (), (), (), ())
                 found.append(_sized(family, layer, pin))
     sharing = problem.configuration.sharing
-    return tuple(one for one in found if one.size and misfit(layer, one.largest, sharing) is None)
+    sized = (family for family in found if family.size)
+    return tuple(family for family in sized if _is_possible(layer, family, sharing))
+
+
+def _is_possible(layer: TraceLayer, family: Family, sharing: int) -> bool:
+    """Whether the layer's work can be done so, whatever the sizes that are free."""
+    mapping = family.largest
+    if misfit(layer, mapping, sharing) is not None:
+        return False
+    return not family.is_resident or resident_misfit(layer_tiling(layer, mapping, sharing, 0)) is None
 
 
 def _differs(given: object, taken: object) -> bool:

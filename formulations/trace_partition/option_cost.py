@@ -41,13 +41,10 @@ def energy_parts(machine: SnowflakeMachine) -> int:
 
 def rank_of(problem: PartitionProblem, cost: Cost) -> Rank:
     """What ``cost`` is worth in ``problem``: energies as whole parts of a pJ."""
-    if problem.objective == "latency":
-        value = cost.cycles
-    elif problem.objective == "traffic":
-        value = cost.dram_bytes
-    else:
-        value = round(cost.energy_pj * energy_parts(problem.machine))
-    return value, cost.cycles, cost.dram_bytes
+    value = problem.value(cost)
+    if problem.objective == "energy":
+        value = value * energy_parts(problem.machine)
+    return round(value), cost.cycles, cost.dram_bytes
 
 
 def in_unit(problem: PartitionProblem, value: int) -> int | float:
@@ -55,20 +52,32 @@ def in_unit(problem: PartitionProblem, value: int) -> int | float:
     return value / energy_parts(problem.machine) if problem.objective == "energy" else value
 
 
-def costed(problem: PartitionProblem, layer: TraceLayer, mapping: LayerMapping) -> CostedOption | None:
-    """The decisions with their cost by the model; None if a buffer is too small for them, a bank for their loops, or if
-    they have too many steps."""
-    sharing, machine = problem.configuration.sharing, problem.machine
-    # Edges may leave the first cluster, whose part is the largest, with fewer words than others.
-    plans = [plan_layer(layer, mapping, machine, sharing, cluster) for cluster in range(sharing)]
+def words_needed(
+    problem: PartitionProblem, layer: TraceLayer, mapping: LayerMapping
+) -> tuple[int, int] | None:
+    """Words of a unit's Buf and of a vMAC's WBuf that decisions of a layer take; None if the machine cannot hold them,
+    the layer has no such steps or too many, or their loops do not fit a bank of instructions."""
+    machine, sharing = problem.machine, problem.configuration.sharing
+    try:
+        plans = [plan_layer(layer, mapping, machine, sharing, cluster) for cluster in range(sharing)]
+    except ValueError:
+        return None
     unit_words = max(plan.unit_words for plan in plans)
     vmac_words = max(plan.vmac_words for plan in plans)
     if unit_words > machine.unit_words or vmac_words > machine.vmac_words or plans[0].count > MOST_STEPS:
         return None
     if not small_window(layer) and max(map(longest_loop, plans)) > LONGEST_LOOP:
         return None
-    cost = layer_cost(layer, mapping, machine, problem.configuration)
-    return CostedOption(mapping, rank_of(problem, cost), unit_words, vmac_words)
+    return unit_words, vmac_words
+
+
+def costed(problem: PartitionProblem, layer: TraceLayer, mapping: LayerMapping) -> CostedOption | None:
+    """The decisions with their cost by the model; None as `words_needed`."""
+    words = words_needed(problem, layer, mapping)
+    if words is None:
+        return None
+    cost = layer_cost(layer, mapping, problem.machine, problem.configuration)
+    return CostedOption(mapping, rank_of(problem, cost), *words)
 
 
 def nameless(layer: TraceLayer) -> TraceLayer:

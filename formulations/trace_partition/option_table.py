@@ -127,7 +127,9 @@ def _bounded(
         floor = family_floor(problem, layer, family)
         at = np.nonzero(floor.fits)
         cycles, moved = floor.cycles[at], floor.dram_bytes[at]
-        ranks.append(np.stack((_values(problem, layer, cycles, moved), cycles, moved)))
+        ranks.append(
+            np.stack((_values(problem, layer, cycles, moved, floor.buffer_words[at]), cycles, moved))
+        )
         places.append(np.stack((np.full(len(cycles), number), *at)))
     rank, place = np.concatenate(ranks, axis=1), np.concatenate(places, axis=1)
     order = np.lexsort((*place[::-1], *rank[::-1]))
@@ -139,7 +141,9 @@ def _bounded(
             yield (value, cycles_, moved_), group[number], (row, column, in_channel, out_channel)
 
 
-def _values(problem: PartitionProblem, layer: TraceLayer, cycles: Numbers, moved: Numbers) -> Numbers:
+def _values(
+    problem: PartitionProblem, layer: TraceLayer, cycles: Numbers, moved: Numbers, used: Numbers
+) -> Numbers:
     """Bounds of the objective."""
     if problem.objective == "latency":
         return cycles
@@ -149,8 +153,10 @@ def _values(problem: PartitionProblem, layer: TraceLayer, cycles: Numbers, moved
     images = configuration.images // configuration.accelerators
     energy = (
         price.mac * layer.macs * images
+        + price.buffer_word * used
         + price.dram_byte * moved
         + price.cluster_cycle * configuration.clusters * cycles
     )
     # A little less, for what the floating point numbers lose.
-    return np.floor(energy * energy_parts(problem.machine) * (1 - 1e-12)).astype(np.int64)
+    least: Numbers = np.floor(energy * energy_parts(problem.machine) * (1 - 1e-12)).astype(np.int64)
+    return least

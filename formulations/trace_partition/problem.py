@@ -14,7 +14,7 @@ from mapper.models.trace_partition.trace_layer import TraceNetwork
 
 Objective = Literal["latency", "traffic", "energy"]
 OBJECTIVES: tuple[Objective, ...] = ("latency", "traffic", "energy")
-MOST_STEPS = 1 << 20
+MOST_STEPS = 1 << 14
 """Steps that a layer may have: the code of each stands in memory by itself, and all of them are listed."""
 
 

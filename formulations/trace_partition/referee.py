@@ -24,7 +24,7 @@ from mapper.models.trace_partition.step_document import step_entries
 from mapper.models.trace_partition.trace_layer import TraceLayer
 
 LAYERS = "every layer on the accelerator has a mapping"
-TILED = "a tile has at least one element and at most the layer's in each dimension, channels those of a group"
+TILED = "a tile has at least one element and is within the layer, its channels within a group"
 MODE = "layers channel by channel run in mode indp"
 SHARED = "clusters on one image share every layer, and no layer otherwise; grouped layers by whole groups"
 AVERAGED = "units share rows of an average only where all its windows have as many rows in the map"

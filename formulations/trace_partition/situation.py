@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from mapper.formulations.trace_partition.option import Family, families
 from mapper.formulations.trace_partition.problem import PartitionProblem
-from mapper.models.trace_partition.layer_tiling import layer_tiling, resident_misfit
 from mapper.models.trace_partition.mapping import Mode, Split
 from mapper.models.trace_partition.residency import linked, obstacle
 from mapper.models.trace_partition.trace_layer import TraceLayer
@@ -56,15 +55,11 @@ def situations_of(problem: PartitionProblem) -> Situations:
 
 def _groups(problem: PartitionProblem, layer: TraceLayer, before: bool, behind: bool) -> Groups:
     """The situations that the layer's own work allows."""
-    sharing = problem.configuration.sharing
     found: dict[Situation, list[Family]] = {}
     for stays in product((False, True) if before else (False,), (False, True) if behind else (False,)):
         for family in families(problem, layer, *stays):
             situation = Situation(*stays, None)
             if any(stays):
-                tiling = layer_tiling(layer, family.largest, sharing, 0)
-                if resident_misfit(tiling) is not None:
-                    continue
                 situation = Situation(*stays, (family.mode, family.unit_split, family.cluster_split))
             found.setdefault(situation, []).append(family)
     return {situation: tuple(group) for situation, group in found.items()}

@@ -29,11 +29,6 @@ class Configuration:
         """Clusters that share one image."""
         return self.clusters if self.images == self.accelerators else 1
 
-    @property
-    def contending(self) -> int:
-        """Clusters at one external memory."""
-        return self.clusters
-
 
 def configuration_named(name: str, machine: SnowflakeMachine) -> Configuration:
     """The configuration called ``name``.

@@ -6,8 +6,8 @@ from mapper.arch.snowflake import SnowflakeMachine
 from mapper.models.trace_partition.configuration import Configuration
 from mapper.models.trace_partition.mapping import LayerMapping, Partition
 from mapper.models.trace_partition.partition_cost import OPERANDS, HostTime, LayerCost, PartitionCost, summed
-from mapper.models.trace_partition.plan import plan_layer
-from mapper.models.trace_partition.share_cost import share_cost
+from mapper.models.trace_partition.plan import LayerPlan, plan_layer
+from mapper.models.trace_partition.share_cost import share_costs
 from mapper.models.trace_partition.trace_layer import TraceLayer, TraceNetwork
 
 SYNC_CYCLES = 1
@@ -18,31 +18,38 @@ def layer_cost(
 ) -> LayerCost:
     """What ``layer`` costs under ``mapping``, whether or not it fits the buffers.
 
-    The clusters of an accelerator have equal shares of its bandwidth. Where they share the image the slowest decides;
-    where each has its own they all do the same.
+    The clusters of an accelerator begin together, take turns at its external memory, and the slowest decides.
 
     Raises: ValueError as `plan_layer` does.
     """
     sharing = configuration.sharing
-    shares = [
-        share_cost(plan_layer(layer, mapping, machine, sharing, cluster), machine, configuration.contending)
-        for cluster in range(sharing)
-    ]
+    shares = share_costs(cluster_plans(layer, mapping, machine, configuration), machine)
     causes = max((share.time for share in shares), key=lambda time: time.cycles)._asdict()
     causes["sync"] = SYNC_CYCLES if sharing > 1 else 0
     cycles = causes.pop("cycles") + causes["sync"]
-    times = configuration.clusters // sharing
     return LayerCost(
         machine,
         configuration,
         cycles,
         causes,
-        {operand: times * sum(share.moved[operand] for share in shares) for operand in OPERANDS},
+        {operand: sum(share.moved[operand] for share in shares) for operand in OPERANDS},
         layer.macs,
-        times * sum(share.buffer_words for share in shares),
-        times * sum(share.instructions for share in shares),
+        sum(share.buffer_words for share in shares),
+        sum(share.instructions for share in shares),
         max(share.steps for share in shares),
     )
+
+
+def cluster_plans(
+    layer: TraceLayer, mapping: LayerMapping, machine: SnowflakeMachine, configuration: Configuration
+) -> list[LayerPlan]:
+    """The plan of each cluster of an accelerator.
+
+    Raises: ValueError as `plan_layer` does.
+    """
+    sharing = configuration.sharing
+    plans = [plan_layer(layer, mapping, machine, sharing, cluster) for cluster in range(sharing)]
+    return plans * (configuration.clusters // sharing)
 
 
 def evaluate(

@@ -75,7 +75,7 @@ class AxisTiling:
     """The tiles along an axis: where each begins (``starts``, outputs), the position of the (spread) map that it
     holds first (``origins``, negative in the padding), and which of the distinct ``tiles`` it is (``kinds``)."""
 
-    starts: tuple[int, ...]
+    starts: range
     origins: tuple[int, ...]
     kinds: tuple[int, ...]
     tiles: tuple[AxisTile, ...]
@@ -101,7 +101,7 @@ def axis_of(layer: TraceLayer, which: int, whole: bool) -> Axis:
     return Axis(size, kernel, stride, layer.dilation[which], pad, up)
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 11)
 def axis_tiling(axis: Axis, start: int, outputs: int, tile: int, shared: bool) -> AxisTiling:
     """Tiles of ``tile`` outputs from ``start`` on, ``outputs`` in all; ``shared``: the four units share each. Units
     that share an axis hold padding, filled, since all read at equal addresses; else it is left out."""
@@ -122,7 +122,7 @@ def axis_tiling(axis: Axis, start: int, outputs: int, tile: int, shared: bool) -
                 inner[count, origin % axis.up] = kind
         origins.append(origin if shared else min(max(origin, 0), axis.size))
         kinds.append(kind)
-    return AxisTiling(tuple(starts), tuple(origins), tuple(kinds), tuple(tiles))
+    return AxisTiling(starts, tuple(origins), tuple(kinds), tuple(tiles))
 
 
 def _tile(axis: Axis, origin: int, count: int) -> AxisTile:

@@ -8,6 +8,7 @@ the last instructions of its turn.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from mapper.models.trace_partition.instruction import DELAY_SLOTS
@@ -55,11 +56,18 @@ class LoopNest:
     pointers: tuple[Pointer, ...]
     final: dict[str, int]
 
+    @cached_property
+    def changed(self) -> frozenset[str]:
+        """The pointers that instructions change."""
+        symbols = (symbol for segment in self.segments for symbol in segment)
+        return frozenset(symbol.pointer for symbol in symbols if symbol.kind in ("add", "set"))
+
     @property
     def instructions(self) -> int:
         return sum(len(segment) for segment in self.segments)
 
 
+@lru_cache(maxsize=1 << 10)
 def loop_nest(o: ComputeObject) -> LoopNest:
     """The loops of ``o``."""
     return _Nest(o).whole()

@@ -14,7 +14,7 @@ from mapper.workloads.document import InputError, validation_error
 Size = Annotated[int, Field(ge=-(1 << 31), le=1 << 31, strict=True)]
 """Sizes that make no tile are read too: the referee says which rule they break."""
 Flag = Annotated[bool, Field(strict=True)]
-MOST_STEPS = 1 << 16
+MOST_ENTRIES = 1 << 17
 
 
 class _Part(BaseModel):
@@ -47,7 +47,7 @@ class _Layer(_Part):
     resident: _Resident
     cluster_split: Split | None
     unit_split: Split | None = None
-    steps: Annotated[tuple[_Step, ...], Field(max_length=MOST_STEPS)] | None = None
+    steps: Annotated[tuple[_Step, ...], Field(max_length=MOST_ENTRIES)] | None = None
 
 
 class _Document(_Part):

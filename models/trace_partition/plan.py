@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from mapper.arch.snowflake import SnowflakeMachine
 from mapper.models.trace_partition.compute_object import Addresses, compute_objects
@@ -24,9 +23,8 @@ from mapper.models.trace_partition.movement import (
 )
 from mapper.models.trace_partition.share import misfit
 from mapper.models.trace_partition.step import ComputeObject, Load, Operand, Step, Store
+from mapper.models.trace_partition.step_sequence import StepSequence, first_equal
 from mapper.models.trace_partition.trace_layer import TraceLayer
-
-Numbers = npt.NDArray[np.int64]
 
 
 class LoadClass(NamedTuple):
@@ -58,6 +56,7 @@ class LayerPlan:
         self, tiling: LayerTiling, machine: SnowflakeMachine, input_at: int | None, output_at: int | None
     ) -> None:
         self.tiling = tiling
+        self._sequence = StepSequence(tiling)
         self.count = tiling.steps
         self.unit_words = self.vmac_words = self.weight_words = self.bias_words = 0
         if self.count:
@@ -76,24 +75,24 @@ class LayerPlan:
             loads = tuple(
                 self.load(LoadClass(operand, step))
                 for operand in self._brought
-                if self._loaded[operand][step]
+                if self._sequence.loaded[operand][step]
             )
-            yield Step(loads, self.compute(step), self.store(step) if self._stored[step] else None)
+            yield Step(loads, self.compute(step), self.store(step) if self._sequence.stored[step] else None)
 
     def classes(self) -> tuple[StepClass, ...]:
         """The class of every step, in order."""
         if not self.count:
             return ()
-        none = np.full(self.count, -1, dtype=np.int64)
+        kinds, loaded, stored = self._sequence.kinds, self._sequence.loaded, self._sequence.stored
         columns = [
-            np.where(self._loaded[operand], _first_equal(self._kinds[operand], self._loaded[operand]), -1)
+            np.where(loaded[operand], first_equal(kinds[operand], loaded[operand]), -1)
             for operand in self._brought
         ]
-        columns.append(_first_equal(self._kinds["compute"], None))
-        columns.append(np.where(self._stored, _first_equal(self._kinds["output"], self._stored), none))
+        columns.append(first_equal(kinds["compute"], None))
+        columns.append(np.where(stored, first_equal(kinds["output"], stored), -1))
         code = np.zeros(self.count, dtype=np.int64)
         for column in columns:
-            code = _first_equal(code * (self.count + 1) + column + 1, None)
+            code = first_equal(code * (self.count + 1) + column + 1, None)
         table = np.stack(columns, axis=1)
         found: dict[int, StepClass] = {}
         for first in np.unique(code).tolist():
@@ -109,7 +108,7 @@ class LayerPlan:
     def load(self, which: LoadClass) -> Load:
         """The load of an operand in a step that has one: it represents its class."""
         operand, step = which
-        place, buffer = self._place(step), int(self._buffers[operand][step])
+        place, buffer = self._place(step), int(self._sequence.buffers[operand][step])
         tile: tuple[int, ...]
         if operand == "input":
             tile = (
@@ -138,7 +137,7 @@ class LayerPlan:
         tiling, buf, place = self.tiling, self._buf, self._place(which)
 
         def at(operand: str, starts: tuple[int, ...]) -> int:
-            return starts[int(self._buffers[operand][which]) % len(starts)] if starts else 0
+            return starts[int(self._sequence.buffers[operand][which]) % len(starts)] if starts else 0
 
         width = tiling.columns.tiles[tiling.columns.kinds[place.column]].outputs
         channels, out = tiling.unit_channels(place.out), at("output", buf.out)
@@ -161,12 +160,12 @@ class LayerPlan:
 
     def store(self, which: int) -> Store:
         """The store of step ``which``, if it has one: it represents its class."""
-        place, buffer = self._place(which), int(self._buffers["output"][which])
+        place, buffer = self._place(which), int(self._sequence.buffers["output"][which])
         transfers = output_transfers(self.tiling, place, self.tiling.layer.output, self._buf.out[buffer])
         return Store((place.group, place.row, place.column, place.out), buffer, transfers)
 
     def _place(self, step: int) -> Place:
-        return Place(*(int(indices[step]) for indices in self._indices))
+        return Place(*(int(indices[step]) for indices in self._sequence.indices))
 
     def _resident_offset(self, place: Place) -> int:
         tiling = self.tiling
@@ -183,104 +182,6 @@ class LayerPlan:
         found: list[Operand] = ["weights", "bias"] if layer.work != "max" else []
         found += [] if self.tiling.mapping.input_resident else ["input"]
         return (*found, "residual") if layer.residual is not None else tuple(found)
-
-    @cached_property
-    def _indices(self) -> tuple[Numbers, Numbers, Numbers, Numbers, Numbers]:
-        """For every step its group, row, column, output channel and input channel tile."""
-        groups, rows, columns, outs, ins = self.tiling.counts
-        if self.tiling.mapping.order == "weights_stationary":
-            group, out, row, column, number = np.indices((groups, outs, rows, columns, ins)).reshape(5, -1)
-        else:
-            group, row, column, out, number = np.indices((groups, rows, columns, outs, ins)).reshape(5, -1)
-        return group, row, column, out, number
-
-    @cached_property
-    def _tiles(self) -> dict[str, Numbers]:
-        """For every step which tile of each operand it works on."""
-        group, row, column, out, number = self._indices
-        _, rows, columns, outs, ins = self.tiling.counts
-        pixel = (group * rows + row) * columns + column
-        return {
-            "input": pixel * outs + out if self.tiling.by_channel else pixel * ins + number,
-            "weights": (group * outs + out) * ins + number,
-            "bias": group * outs + out,
-            "residual": pixel * outs + out,
-            "output": pixel * outs + out,
-        }
-
-    @cached_property
-    def _turns(self) -> dict[str, tuple[Numbers, npt.NDArray[np.bool_]]]:
-        """For every operand and step the buffer, and whether it has to be loaded: an operand's tiles take its buffers
-        in turn, and one that the buffer of its turn still holds is not loaded again."""
-        found = {}
-        for operand, tiles in self._tiles.items():
-            changed = np.ones(self.count, dtype=np.bool_)
-            changed[1:] = tiles[1:] != tiles[:-1]
-            turn = np.cumsum(changed) - 1
-            sequence = tiles[changed]
-            fresh = np.ones(len(sequence), dtype=np.bool_)
-            fresh[2:] = sequence[2:] != sequence[:-2]
-            found[operand] = turn & 1, changed & fresh[turn]
-        return found
-
-    @cached_property
-    def _buffers(self) -> dict[str, Numbers]:
-        return {operand: buffers for operand, (buffers, _) in self._turns.items()}
-
-    @cached_property
-    def _loaded(self) -> dict[str, npt.NDArray[np.bool_]]:
-        return {operand: loaded for operand, (_, loaded) in self._turns.items()}
-
-    @cached_property
-    def _stored(self) -> npt.NDArray[np.bool_]:
-        if self.tiling.mapping.output_resident:
-            return np.zeros(self.count, dtype=np.bool_)
-        return np.asarray(self._indices[4] == self.tiling.ins - 1, dtype=np.bool_)
-
-    @cached_property
-    def _kinds(self) -> dict[str, Numbers]:
-        """For every step numbers that are equal where loads, compute objects or stores differ in addresses only."""
-        _, row, column, out, number = self._indices
-        tiling = self.tiling
-        rows = np.asarray(tiling.rows.kinds, dtype=np.int64)[row]
-        columns = np.asarray(tiling.columns.kinds, dtype=np.int64)[column]
-        last_out, last_in = (
-            (out == tiling.outs - 1).astype(np.int64),
-            (number == tiling.ins - 1).astype(np.int64),
-        )
-        pixel = rows * len(tiling.columns.tiles) + columns
-        output = pixel * 2 + last_out
-        compute = (output * 2 + last_in) * 2 + (number > 0)
-        if tiling.mapping.output_resident:
-            _, width, channels = tiling.resident_output
-            group = self._indices[0]
-            starts = np.asarray(tiling.columns.starts, dtype=np.int64)[column]
-            if tiling.shares_rows:
-                first = group * tiling.share.channels + out * tiling.mapping.tile.out_channels
-            else:
-                starts = starts + np.asarray(tiling.rows.starts, dtype=np.int64)[row] * width
-                first = 0 * out
-            compute = compute * 16 + (starts * channels + first) % 16
-        return {
-            "input": pixel * 2 + (last_out if tiling.by_channel else last_in),
-            "weights": last_out * 2 + last_in,
-            "bias": last_out,
-            "residual": output,
-            "output": output,
-            "compute": compute,
-        }
-
-
-def _first_equal(kinds: Numbers, only: npt.NDArray[np.bool_] | None) -> Numbers:
-    """For every step the first one (of ``only``) of its kind."""
-    steps = np.arange(len(kinds), dtype=np.int64)
-    of, where = (kinds, steps) if only is None else (kinds[only], steps[only])
-    if len(kinds) and 0 <= int(kinds.max()) < 1 << 16:
-        first = np.zeros(int(kinds.max()) + 1, dtype=np.int64)
-        first[of[::-1]] = where[::-1]
-        return first[kinds]
-    distinct, index = np.unique(of, return_index=True)
-    return where[index][np.minimum(np.searchsorted(distinct, kinds), len(distinct) - 1)]
 
 
 def plan_layer(

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from mapper.arch.snowflake import INSTRUCTION_BYTES, SnowflakeMachine
 from mapper.models.trace_partition.buffer_use import object_words
@@ -15,7 +14,7 @@ from mapper.models.trace_partition.partition_cost import OPERANDS
 from mapper.models.trace_partition.plan import LayerPlan, LoadClass, StepClass
 from mapper.models.trace_partition.register_use import Need, object_need, register_loads, transfer_need
 from mapper.models.trace_partition.step import ComputeObject, Transfer
-from mapper.models.trace_partition.step_time import StepTime, Table, step_time
+from mapper.models.trace_partition.step_time import BUFFER, LOG, STORE, StepTime, Table, step_time
 from mapper.models.trace_partition.timing import step_timing
 from mapper.models.trace_partition.transfer_size import LOOP_TURN, TransferGroup, transfer_groups
 
@@ -37,43 +36,63 @@ class ShareCost:
     steps: int
 
 
-def step_log(plan: LayerPlan, machine: SnowflakeMachine, contending: int) -> Table:
-    """When each step of ``plan`` loads, computes and stores: the cycles of `step_time`'s log, from the beginning of the
-    layer, -1 where a step has no loads or no store."""
-    log = np.full((len(plan.classes()), 6), -1, np.int64)
-    share_cost(plan, machine, contending, log)
-    return log
+def step_log(plans: Sequence[LayerPlan], machine: SnowflakeMachine) -> Table:
+    """When each step of the first cluster loads, computes and stores while all work: the cycles of `step_time`'s log,
+    from the beginning of the layer, -1 where a step has no loads or no store."""
+    log = np.full((sum(len(plan.classes()) for plan in plans), LOG), -1, np.int64)
+    share_costs(plans, machine, log)
+    return log[: len(plans[0].classes())]
 
 
-def share_cost(
-    plan: LayerPlan, machine: SnowflakeMachine, contending: int, log: Table | None = None
-) -> ShareCost:
-    """The cost of the steps of ``plan`` where ``contending`` clusters have equal shares of the bandwidth; ``log`` as
+def share_costs(
+    plans: Sequence[LayerPlan], machine: SnowflakeMachine, log: Table | None = None
+) -> tuple[ShareCost, ...]:
+    """The cost of each cluster's steps; the clusters begin together and share the external memory. ``log`` as
     `step_time` has it."""
-    byte_time, scale = byte_fraction(machine, contending)
-    classes = plan.classes()
-    number: dict[StepClass, int] = {}
-    which = np.array([number.setdefault(step, len(number)) for step in classes], dtype=np.int64)
-    often = np.bincount(which, minlength=len(number)).tolist()
-    tables = _Tables(plan, machine, byte_time, scale)
-    costs = [tables.step(step) for step in number]
-    rows: list[tuple[int, ...]] = [
-        (cost.loads, cost.compute, cost.store, -1, cost.instructions) for cost in costs
-    ]
-    steps = _table(rows, 5)[which]
-    _alternate(steps, plan)
-    time = step_time(
+    byte_time, scale = byte_fraction(machine)
+    tables = _Tables(machine, byte_time, scale)
+    works: dict[int, _Work] = {}
+    for plan in plans:
+        if id(plan) not in works:
+            works[id(plan)] = _work(plan, tables)
+    each = [works[id(plan)] for plan in plans]
+    times = step_time(
         _table(tables.loads, 5),
         _table(tables.computes, 4),
         _table(tables.stores, 5),
         _table(tables.transfers, 2),
-        steps,
+        np.concatenate([work.rows for work in each]),
+        np.cumsum([0, *(len(work.rows) for work in each)]),
         INSTRUCTION_BYTES * byte_time,
         scale,
         machine.timing.memory_latency,
         machine.timing.transfer_queue,
         log,
     )
+    return tuple(
+        ShareCost(time, work.moved, work.buffer_words, work.instructions, len(work.rows))
+        for time, work in zip(times, each, strict=True)
+    )
+
+
+@dataclass(frozen=True)
+class _Work:
+    """A cluster's steps as rows, and what they add up to."""
+
+    rows: Table
+    moved: dict[str, int]
+    buffer_words: int
+    instructions: int
+
+
+def _work(plan: LayerPlan, tables: _Tables) -> _Work:
+    tables.begin(plan)
+    number: dict[StepClass, int] = {}
+    which = np.array([number.setdefault(step, len(number)) for step in plan.classes()], dtype=np.int64)
+    often = np.bincount(which, minlength=len(number)).tolist()
+    costs = [tables.step(step) for step in number]
+    rows = _table([(cost.loads, cost.compute, cost.store, -1, cost.instructions) for cost in costs], 5)[which]
+    _alternate(rows)
     moved = dict.fromkeys(OPERANDS, 0)
     words, instructions = 0, LAYER_INSTRUCTIONS
     for times, cost in zip(often, costs, strict=True):
@@ -82,14 +101,13 @@ def share_cost(
         words += times * cost.buffer_words
         instructions += times * cost.instructions
     moved["instructions"] = instructions * INSTRUCTION_BYTES
-    return ShareCost(time, moved, words, instructions, len(classes))
+    return _Work(rows, moved, words, instructions)
 
 
-def byte_fraction(machine: SnowflakeMachine, contending: int) -> tuple[int, int]:
+def byte_fraction(machine: SnowflakeMachine) -> tuple[int, int]:
     """Cycles of a byte at the external memory as numerator and denominator, rounded up where these are so large that
     sums could leave 64 bits."""
     cycles, scale = machine.cycles_per_byte
-    cycles *= contending
     if scale > _FINEST or cycles > _LONGEST:
         coarse = _FINEST if cycles < scale else 1
         return -(-cycles * coarse // scale), coarse
@@ -100,11 +118,10 @@ def _table(rows: list[tuple[int, ...]], width: int) -> Table:
     return np.array(rows, dtype=np.int64).reshape(-1, width)
 
 
-def _alternate(steps: npt.NDArray[np.int64], plan: LayerPlan) -> None:
-    """Sets each storing step's buffer of results: one, or two in turn."""
-    storing = np.flatnonzero(steps[:, 2] >= 0)
-    two = len(storing) > 1 and plan.store(int(storing[1])).buffer == 1
-    steps[storing, 3] = np.arange(len(storing)) % 2 if two else 0
+def _alternate(steps: Table) -> None:
+    """Sets each storing step's buffer of results: every store is another tile, and several take two buffers in turn."""
+    storing = np.flatnonzero(steps[:, STORE] >= 0)
+    steps[storing, BUFFER] = np.arange(len(storing)) % 2
 
 
 @dataclass(frozen=True)
@@ -143,12 +160,16 @@ _NOTHING = _Moved((), (), (), 0)
 class _Tables:
     """The rows of loads, computation, stores and transfers that the steps name."""
 
-    def __init__(self, plan: LayerPlan, machine: SnowflakeMachine, byte_time: int, scale: int) -> None:
-        self._plan, self._machine, self._byte_time, self._scale = plan, machine, byte_time, scale
+    def __init__(self, machine: SnowflakeMachine, byte_time: int, scale: int) -> None:
+        self._machine, self._byte_time, self._scale = machine, byte_time, scale
         self.loads: list[tuple[int, ...]] = []
         self.computes: list[tuple[int, ...]] = []
         self.stores: list[tuple[int, ...]] = []
         self.transfers: list[tuple[int, ...]] = []
+
+    def begin(self, plan: LayerPlan) -> None:
+        """The steps that follow are those of ``plan``."""
+        self._plan = plan
         self._loaded: dict[LoadClass, _Moved] = {}
         self._computed: dict[int, _Computed] = {}
         self._stored: dict[int, _Moved] = {}

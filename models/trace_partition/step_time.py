@@ -1,7 +1,8 @@
-"""The time of a layer's steps one after another, in machine code: the control core, the vector unit behind it, and the
-queue of transfers.
+"""The time of a layer's steps one after another, in machine code: control cores, the vector units behind them, and the
+one queue of transfers of all clusters.
 
-Times of the memory are whole numbers of 1 / ``scale`` cycles; the core goes on at whole cycles.
+Times of the memory are whole numbers of 1 / ``scale`` cycles; cores go on at whole cycles. Of several clusters the one
+whose core is furthest behind goes on: up to its next transfer, or over a step's waits and computation.
 """
 
 from __future__ import annotations
@@ -25,11 +26,23 @@ CYCLES, ISSUED, BUSY, CONFLICT = range(4)
 # Columns of a step: class of loads, of computation, of its store, the buffer of results (0 or 1), where -1 is none; and
 # its instructions in memory.
 LOADS, COMPUTE, STORE, BUFFER, CODE = range(5)
-_NO_LOG: Table = np.empty((0, 6), np.int64)
+
+# A cluster: what it does next, in which step and transfer; when its core goes on and its vector unit is done, and
+# whether that is still to be awaited; when the loads of this step and the next arrive, with their columns FILL and
+# SERVICE (0: none); when the two buffers of results are stored; why cycles passed.
+PHASE, STEP, ROW, CORE, VECTOR, COMPUTING = range(6)
+THIS, THIS_FILL, THIS_SERVICE, NEXT, NEXT_FILL, NEXT_SERVICE = range(6, 12)
+STORED = 12
+BUSY_SUM, CONFLICT_SUM, LOAD_SUM, FILL_SUM, STORE_SUM, PLACE = range(14, 20)
+STATE = 20
+LOADING, WORKING, STORING, DONE = range(4)
+# Columns of a log of steps: the cycles in which loads, computation and store of a step begin and end.
+LOG = 6
+_NO_LOG: Table = np.empty((0, LOG), np.int64)
 
 
 class StepTime(NamedTuple):
-    """Cycles of a layer and why they passed."""
+    """Cycles of a cluster in a layer and why they passed."""
 
     cycles: int
     compute: int
@@ -46,83 +59,113 @@ def _run(
     stores: Any,
     transfers: Any,
     steps: Any,
+    begins: Any,
     code: int,
     scale: int,
     latency: int,
     waiting: int,
     log: Any,
-) -> tuple[int, int, int, int, int, int, int]:
-    # core: the next instruction's cycle; memory: it is free then; vector: its last result is in Buf then.
-    core, memory, vector, computing = 0, 0, 0, False
-    busy, conflict, load, fill, store = 0, 0, 0, 0, 0
-    ring, place = np.zeros(waiting, np.int64), 0
-    stored = np.zeros(2, np.int64)
-    arrived, filling, service, wanted = 0, 0, 1, False
-    count, logged = steps.shape[0], log.shape[0] > 0
-    for at in range(-1, count):
-        this_arrived, this_filling, this_service, this_wanted = arrived, filling, service, wanted
-        wanted = False
-        if at + 1 < count and steps[at + 1, LOADS] >= 0:
-            group = loads[steps[at + 1, LOADS]]
-            if computing:
-                core, computing = max(core, vector) + 1, False
-            for row in range(group[FIRST], group[BEHIND]):
-                core = max(core + transfers[row, BEFORE], ring[place])
-                if logged and row == group[FIRST]:
-                    log[at + 1, 0] = max(memory // scale, core)
-                memory = max(memory, core * scale) + transfers[row, WORK]
-                arrived = -(-memory // scale) + latency
-                ring[place] = arrived
-                place = (place + 1) % waiting
-                core += 1
-            core += group[REST]
+) -> Any:
+    logged = log.shape[0] > 0
+    clusters = begins.shape[0] - 1
+    states = np.zeros((clusters, STATE), np.int64)
+    rings = np.zeros((clusters, waiting), np.int64)
+    for cluster in range(clusters):
+        # Loads of the step behind STEP are requested first: at the beginning those of the first one.
+        states[cluster, STEP] = begins[cluster] - 1
+        states[cluster, ROW] = -1
+    memory, left = 0, clusters
+    while left > 0:
+        cluster = -1
+        for other in range(clusters):
+            if states[other, PHASE] != DONE and (cluster < 0 or states[other, CORE] < states[cluster, CORE]):
+                cluster = other
+        s = states[cluster]
+        at, end = s[STEP], begins[cluster + 1]
+        if s[PHASE] == WORKING:
+            if s[THIS_SERVICE] > 0:
+                wait = s[THIS] - max(s[CORE], s[VECTOR])
+                if wait > 0:
+                    filled = wait * s[THIS_FILL] // s[THIS_SERVICE]
+                    s[FILL_SUM] += filled
+                    s[LOAD_SUM] += wait - filled
+                s[CORE] = max(s[CORE], s[THIS]) + 1
+            buffer = steps[at, BUFFER]
+            if buffer >= 0 and s[STORED + buffer] > 0:
+                s[STORE_SUM] += max(0, s[STORED + buffer] - max(s[CORE], s[VECTOR]))
+                s[CORE] = max(s[CORE], s[STORED + buffer]) + 1
+            done = computes[steps[at, COMPUTE]]
+            begin = s[CORE]
             if logged:
-                log[at + 1, 1] = arrived
-            filling, service, wanted = group[FILL], max(group[SERVICE], 1), True
-        if at < 0:
+                log[at, 2] = max(begin, s[VECTOR])
+            s[VECTOR] = max(begin + done[CYCLES], s[VECTOR] + done[BUSY] + done[CONFLICT])
+            s[CORE] = max(begin + done[ISSUED], s[VECTOR] - (done[CYCLES] - done[ISSUED]))
+            s[COMPUTING] = 1
+            if logged:
+                log[at, 3] = s[VECTOR]
+            s[BUSY_SUM] += done[BUSY]
+            s[CONFLICT_SUM] += done[CONFLICT]
+            s[PHASE], s[ROW] = STORING, -1
             continue
-        if this_wanted:
-            wait = this_arrived - max(core, vector)
-            if wait > 0:
-                filled = wait * this_filling // this_service
-                fill += filled
-                load += wait - filled
-            core = max(core, this_arrived) + 1
-        buffer = steps[at, BUFFER]
-        if buffer >= 0 and stored[buffer] > 0:
-            store += max(0, stored[buffer] - max(core, vector))
-            core = max(core, stored[buffer]) + 1
-        done = computes[steps[at, COMPUTE]]
-        if logged:
-            log[at, 2] = max(core, vector)
-        vector = max(core + done[CYCLES], vector + done[BUSY] + done[CONFLICT])
-        core = max(core + done[ISSUED], vector - (done[CYCLES] - done[ISSUED]))
-        if logged:
-            log[at, 3] = vector
-        computing = True
-        busy += done[BUSY]
-        conflict += done[CONFLICT]
-        memory = max(memory, core * scale) + steps[at, CODE] * code
-        if steps[at, STORE] >= 0:
-            group = stores[steps[at, STORE]]
-            core, computing = max(core, vector) + 1, False
-            for row in range(group[FIRST], group[BEHIND]):
-                core = max(core + transfers[row, BEFORE], ring[place])
-                if logged and row == group[FIRST]:
-                    log[at, 4] = max(memory // scale, core)
-                memory = max(memory, core * scale) + transfers[row, WORK]
-                stored[buffer] = -(-memory // scale)
-                ring[place] = stored[buffer]
-                place = (place + 1) % waiting
-                core += 1
-            core += group[REST]
-            if logged:
-                log[at, 5] = stored[buffer]
-    last = max(stored[0], stored[1])
-    store += max(0, last - max(core, vector))
-    core = max(core, last, vector) + 1
-    issue = core - busy - conflict - load - fill - store
-    return core, busy, conflict, issue, load, fill, store
+        which, stores_now = -1, s[PHASE] == STORING
+        if stores_now:
+            which = steps[at, STORE]
+        elif at + 1 < end:
+            which = steps[at + 1, LOADS]
+            if s[ROW] < 0:
+                # The instructions of a step come before its loads.
+                memory = max(memory, s[CORE] * scale) + steps[at + 1, CODE] * code
+        if which >= 0:
+            group = stores[which] if stores_now else loads[which]
+            if s[ROW] < 0:
+                s[ROW] = group[FIRST]
+                if s[COMPUTING] > 0:
+                    s[CORE], s[COMPUTING] = max(s[CORE], s[VECTOR]) + 1, 0
+                    continue
+            if s[ROW] < group[BEHIND]:
+                one = transfers[s[ROW]]
+                s[CORE] = max(s[CORE] + one[BEFORE], rings[cluster, s[PLACE]])
+                row, first = (at, 4) if stores_now else (at + 1, 0)
+                if logged and s[ROW] == group[FIRST]:
+                    log[row, first] = max(memory // scale, s[CORE])
+                memory = max(memory, s[CORE] * scale) + one[WORK]
+                ready = -(-memory // scale)
+                if stores_now:
+                    s[STORED + steps[at, BUFFER]] = ready
+                else:
+                    ready += latency
+                    s[NEXT] = ready
+                if logged:
+                    log[row, first + 1] = ready
+                rings[cluster, s[PLACE]] = ready
+                s[PLACE] = (s[PLACE] + 1) % waiting
+                s[CORE] += 1
+                s[ROW] += 1
+                if s[ROW] < group[BEHIND]:
+                    continue
+            s[CORE] += group[REST]
+            if not stores_now:
+                s[NEXT_FILL], s[NEXT_SERVICE] = group[FILL], max(group[SERVICE], 1)
+        if stores_now:
+            s[STEP] += 1
+            s[PHASE], s[ROW] = LOADING, -1
+            s[THIS], s[THIS_FILL], s[THIS_SERVICE] = s[NEXT], s[NEXT_FILL], s[NEXT_SERVICE]
+            s[NEXT_SERVICE] = 0
+        elif at < begins[cluster]:
+            # The first loads are under way: now those of the second step.
+            s[STEP] += 1
+            s[ROW] = -1
+            s[THIS], s[THIS_FILL], s[THIS_SERVICE] = s[NEXT], s[NEXT_FILL], s[NEXT_SERVICE]
+            s[NEXT_SERVICE] = 0
+        else:
+            s[PHASE] = WORKING
+        if s[STEP] >= end:
+            last = max(s[STORED], s[STORED + 1])
+            s[STORE_SUM] += max(0, last - max(s[CORE], s[VECTOR]))
+            s[CORE] = max(s[CORE], last, s[VECTOR]) + 1
+            s[PHASE] = DONE
+            left -= 1
+    return states
 
 
 @cache
@@ -138,22 +181,32 @@ def step_time(
     stores: Table,
     transfers: Table,
     steps: Table,
+    begins: Table,
     code: int,
     scale: int,
     latency: int,
     waiting: int,
     log: Table | None = None,
-) -> StepTime:
-    """The time of steps one after another: the loads of step k + 1 are requested, those of step k and the buffer of
-    results awaited, step k is computed and stored; transfers are requested when the vector unit is done. At the end
-    every store is awaited.
+) -> tuple[StepTime, ...]:
+    """The time of each cluster's steps one after another: the loads of step k + 1 are requested, those of step k and
+    the buffer of results awaited, step k is computed and stored; transfers are requested when the vector unit is
+    done. At the end every store is awaited.
 
     ``loads``, ``stores``: int64 [classes][5]; ``computes``: int64 [classes][4]; ``transfers``: int64 [transfers][2];
-    ``steps``: int64 [steps][5]. Times of the memory, and ``code``, that of one instruction on its way to the core, are
-    in 1 / ``scale`` cycles, ``latency`` in cycles; ``waiting``: as many transfers may be unfinished. ``log``, int64
-    [steps][6], receives the cycles in which the loads of each step, its computation and its store begin and end (those
-    of steps without loads or without a store stay as they are).
+    ``steps``: int64 [steps][5], those of cluster i from row begins[i] to begins[i + 1]. Times of the memory, and
+    ``code``, that of one instruction on its way to a core, are in 1 / ``scale`` cycles, ``latency`` in cycles;
+    ``waiting``: as many transfers of a cluster may be unfinished. ``log``, int64 [steps][6], receives the cycles in
+    which the loads of each step, its computation and its store begin and end (those of steps without loads or without
+    a store stay as they are).
     """
     kept = _NO_LOG if log is None else log
-    found = _compiled()(loads, computes, stores, transfers, steps, code, scale, latency, waiting, kept)
-    return StepTime(*(int(number) for number in found))
+    states = _compiled()(
+        loads, computes, stores, transfers, steps, begins, code, scale, latency, waiting, kept
+    )
+    found = []
+    for state in states.tolist():
+        busy, conflict, load, fill, store = state[BUSY_SUM : STORE_SUM + 1]
+        cycles = state[CORE]
+        issue = cycles - busy - conflict - load - fill - store
+        found.append(StepTime(cycles, busy, conflict, issue, load, fill, store))
+    return tuple(found)

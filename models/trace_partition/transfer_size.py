@@ -72,7 +72,7 @@ def equal_distances(transfers: Sequence[Transfer], start: int) -> int:
     first, second = transfers[start], transfers[start + 1]
     local = second.local - first.local
     memory = 0 if first.target == "fill" else second.memory - first.memory
-    if (local == 0 and memory == 0) or abs(memory) >= REACH:
+    if (local == 0 and memory == 0) or max(abs(local), abs(memory)) >= REACH:
         return 1
     same, count = _same(first), 1
     while start + count < len(transfers):

@@ -67,8 +67,9 @@ STOPS = {
 }
 
 
-def simulate_cycles(program: Program, machine: SnowflakeMachine) -> CycleReport:
-    """Run ``program`` on one accelerator of ``machine``; calls of the host take no time.
+def simulate_cycles(program: Program, machine: SnowflakeMachine, in_step: bool = False) -> CycleReport:
+    """Run ``program`` on one accelerator of ``machine``; calls of the host take no time. ``in_step``: as if all
+    clusters began each layer together, though each has an image of its own.
 
     Raises: InputError if its code is none, or does what the machine cannot.
     """
@@ -76,22 +77,20 @@ def simulate_cycles(program: Program, machine: SnowflakeMachine) -> CycleReport:
     rows = [_decoded(program, number, names) for number in range(len(program.clusters))]
     first = np.cumsum([0, *(len(one) for one in rows)]).astype(np.int64)
     code = np.concatenate(rows) if rows else np.zeros((0, column.CODE_FIELDS), np.int64)
-    state = column.fresh(_parameters(program, machine), code, first, len(names), ENTRIES + len(names))
+    state = column.fresh(_constants(program, machine, in_step), code, first, len(names), ENTRIES + len(names))
     why = int(run(state))
     if why != column.FINE:
-        cluster, place = int(state.stop[0]), int(state.stop[1])
+        cluster, place = int(state.machine[column.STOP_CLUSTER]), int(state.machine[column.STOP_PLACE])
         words = program.clusters[cluster].code
         text = _instruction(program, cluster, place) if place < len(words) else "the code"
         remedy = f"{text} {STOPS[why]}; compile the network again"
         raise InputError(program.name, f"cluster {cluster}, {place_name(place)}", remedy)
+    found = int(state.machine[column.FOUND])
     return CycleReport(
         int(state.core[:, column.TIME].max(initial=0)),
         _layers(state, names),
-        tuple(
-            _hazard(program, names, state, row)
-            for row in state.hazards[: min(int(state.found[0]), column.HAZARDS)]
-        ),
-        int(state.found[0]),
+        tuple(_hazard(program, names, state, row) for row in state.hazards[: min(found, column.HAZARDS)]),
+        found,
         _timeline(state, names),
     )
 
@@ -134,11 +133,11 @@ def _layer_of_place(cluster: ClusterCode, names: list[str]) -> Integers:
     return layers
 
 
-def _parameters(program: Program, machine: SnowflakeMachine) -> Integers:
+def _constants(program: Program, machine: SnowflakeMachine, in_step: bool) -> Integers:
     numerator, denominator = machine.cycles_per_byte
     tensors = [(one.address, one.address + one.words) for one in program.tensors]
     shared = min((begin for begin, _ in tensors), default=0)
-    parameters = np.zeros(column.PARAMETERS, np.int64)
+    constants = np.zeros(column.MACHINE_FIELDS, np.int64)
     for place, value in (
         (column.NUMERATOR, numerator),
         (column.DENOMINATOR, denominator),
@@ -152,9 +151,11 @@ def _parameters(program: Program, machine: SnowflakeMachine) -> Integers:
         (column.LIMIT, MOST_WORK),
         (column.SHARED_FIRST, program.base + shared),
         (column.SHARED_WORDS, max((end for _, end in tensors), default=0) - shared),
+        (column.IN_STEP, int(in_step)),
+        (column.NEXT, column.NEVER),
     ):
-        parameters[place] = value
-    return parameters
+        constants[place] = value
+    return constants
 
 
 def _instruction(program: Program, cluster: int, place: int) -> str:
@@ -168,7 +169,7 @@ def _hazard(program: Program, names: list[str], state: column.State, row: Intege
         text, ready = f"{text} (cluster {ready})", column.NEVER
     if other >= 0:
         text = f"{text} ({place_name(other)}: {_instruction(program, cluster, other)})"
-    layer = int(state.code[state.first[cluster] + place, column.LAYER])
+    layer = int(state.code[state.core[cluster, column.FIRST] + place, column.LAYER])
     return Hazard(
         cluster,
         place // BANK_INSTRUCTIONS,
@@ -192,12 +193,7 @@ def _layers(state: column.State, names: list[str]) -> tuple[LayerCycles, ...]:
         for layer in sorted(range(len(names)), key=lambda one: -int(begins[cluster, one])):
             if begins[cluster, layer] >= 0:
                 ends[cluster, layer], until = until, int(begins[cluster, layer])
-    found, before = [], 0
-    order = sorted(range(len(names)), key=lambda one: int(ends[:, one].max(initial=0)))
-    spans = {}
-    for layer in order:
-        end = int(ends[:, layer].max(initial=0))
-        spans[layer], before = max(0, end - before), max(before, end)
+    found = []
     for layer, name in enumerate(names):
         each = tuple(
             _cluster(
@@ -207,7 +203,7 @@ def _layers(state: column.State, names: list[str]) -> tuple[LayerCycles, ...]:
             )
             for cluster in range(clusters)
         )
-        found.append(LayerCycles(name, spans[layer], each))
+        found.append(LayerCycles(name, each))
     return tuple(found)
 
 
@@ -234,7 +230,8 @@ def _timeline(state: column.State, names: list[str]) -> tuple[Interval, ...]:
     found = []
     for cluster in range(len(state.core)):
         for lane, name in enumerate(LANE_NAMES):
-            for row in state.timeline[cluster, lane, : int(state.entries[cluster, lane, 0])]:
+            rows = state.timeline[cluster, lane]
+            for row in rows[1 : 1 + int(rows[0, 0])]:
                 layer, begin, end, used = (int(value) for value in row)
                 found.append(Interval(cluster, name, names[layer], begin, end, used))
     return tuple(found)

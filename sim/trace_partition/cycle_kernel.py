@@ -1,318 +1,112 @@
-"""The control cores of all clusters, advanced in order of time, in machine code (docs/snowflake-machine.md, "Time").
-
-Control flow does not depend on data: addresses, counts and branches are exact without any map or weight.
-"""
+"""All clusters of an accelerator, advanced in order of time, in machine code."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from mapper.arch.snowflake import BANK_INSTRUCTIONS, UNITS
-from mapper.models.trace_partition.instruction import ALL_UNITS, DEAL, DELAY_SLOTS
-from mapper.sim.trace_partition.cycle_memory import load_code, move, retire, serve
+from mapper.sim.trace_partition.cycle_core import enter_bank, follow, run_core, stall
+from mapper.sim.trace_partition.cycle_memory import serve
 from mapper.sim.trace_partition.cycle_state import (
-    BANK,
-    BANK_EARLY,
-    BANK_ENTRY,
-    BANK_LEFT,
-    BANK_MISSING,
-    BEFORE,
-    BEFORE_CAUSE,
-    BEFORE_PLACE,
     BEGIN,
     BLOCKED,
-    BRANCH,
-    BRANCH_IN_SLOT,
     CODE,
     CODE_ENDS,
-    DONE,
     DRAIN,
     END,
-    ENDLESS,
     EPOCH,
     FINE,
-    FLAGS,
-    FROM,
-    GAP,
-    H_AT,
-    H_CAUSE,
-    H_CLUSTER,
-    H_OTHER,
-    H_PLACE,
-    H_READY,
-    H_WORD,
-    HALTED,
-    HOST_EARLY,
-    IMMEDIATE,
-    INSTRUCTIONS,
-    ISSUED,
+    FIRST,
     LAST,
     LAYER,
-    LIMIT,
+    MARKED,
     NEVER,
     NEXT,
     NOW_LAYER,
     OPEN,
-    OPERATION,
-    OPERATION_COUNTS,
     PLACE,
-    READY,
+    RING,
     RUNNING,
-    SLOTS,
     STALL_HALT,
     STALL_SYNC,
-    STALL_TRANSFER_QUEUE,
-    STALL_VECTOR_QUEUE,
-    STARTED,
     STATE,
-    STORE,
+    STOP_CLUSTER,
+    STOP_PLACE,
     SYNC_ALONE,
     SYNCED,
     TIME,
-    TO_BUF,
-    TO_MEMORY,
-    TO_WBUF,
-    TRANSFER_QUEUE,
     VECTOR_LATENCY,
-    VECTOR_QUEUE,
-    WORK,
-    A,
-    B,
-    C,
-    D,
 )
-from mapper.sim.trace_partition.cycle_tag import hazard
-from mapper.sim.trace_partition.cycle_vector import done, drained, unfinished, vector
+from mapper.sim.trace_partition.cycle_vector import drained
 from mapper.solver.compiled import compiled
 
-HALT, MOVI, ADD, ADDI, BNE, BLT, WAIT, SYNC, LD, TMOV = range(10)
-WBUF_TARGET, CODE_TARGET, FILL_TARGET = 1, 2, 3
-MASK = 0xFFFFFFFF
+
+def _meet(cores: Any, counts: Any, state: int) -> Any:
+    """The clusters in ``state`` go on together; answers when."""
+    together = 0
+    for c in range(len(cores)):
+        if cores[c, STATE] == state:
+            together = max(together, cores[c, TIME])
+    for c in range(len(cores)):
+        core = cores[c]
+        if core[STATE] == state:
+            counts[c, core[NOW_LAYER], STALL_SYNC] += stall(core, core[TIME], together)
+            core[TIME] = together
+            core[STATE] = RUNNING
+    return together
 
 
-def _stall(core: Any, time: int, until: int) -> Any:
-    """The core stands still from ``time`` to ``until``; answers for how long."""
-    core[GAP] += max(0, until - max(time, core[END]))
-    return until - time
+meet = compiled(_meet, stall=stall)
 
 
-stall = compiled(_stall)
-
-
-def _room(s: Any, c: int, time: int) -> Any:
-    """When there is room for a transfer, as far as is known: ``time``, a later time at which to look again, or NEVER:
-    when the memory has started its next one."""
-    queue, waiting, first = s.transfers.shape[2], 0, NEVER
-    unstarted = False
-    for kind in (0, 1, 3):
-        waiting += retire(s.numbers[c, kind], s.transfers[c, kind], time)
-        if s.numbers[c, kind, DONE] < s.numbers[c, kind, STARTED]:
-            first = min(first, s.transfers[c, kind, s.numbers[c, kind, DONE] % queue, READY])
-        unstarted |= s.numbers[c, kind, STARTED] < s.numbers[c, kind, ISSUED]
-    if waiting < s.parameters[TRANSFER_QUEUE]:
-        return time
-    return NEVER if unstarted and s.memory[NEXT] < first else first
-
-
-room = compiled(_room, retire=retire)
-
-
-def _transfer(s: Any, c: int, place: int, time: int, ra: int, rb: int, rc: int, rd: int) -> Any:
-    """LD or TMOV; answers why it cannot be, or FINE."""
-    one = s.code[s.first[c] + place]
-    target, units, lane = one[FLAGS] & 3, one[FLAGS] >> 2 & 7, TO_BUF
-    local, memory, local_pitch, memory_pitch = ra, rb, rd >> 16, rd & 0xFFFF
-    group = 4 if units == DEAL else 1
-    if one[OPERATION] == TMOV:
-        lane, target = TO_MEMORY, 0
-        local, memory, local_pitch, memory_pitch = rb, ra, rd & 0xFFFF, rd >> 16
-    elif target == CODE_TARGET:
-        # The decoder has put the first word of the cluster's code into the immediate.
-        return load_code(s, c, place, time, rb - one[IMMEDIATE])
-    elif target == WBUF_TARGET:
-        lane, group = TO_WBUF, 16 if units == DEAL else 4
-    copies = UNITS if units == ALL_UNITS else 1
-    fill = target == FILL_TARGET
-    count, words = rc >> 16, rc & 0xFFFF
-    return move(
-        s, c, place, time, lane, fill, local, memory, count, words, local_pitch, memory_pitch, group, copies
-    )
-
-
-transfer = compiled(_transfer, load_code=load_code, move=move)
-
-
-def _follow(core: Any, place: int, time: int) -> Any:
-    """The core goes on behind ``place``, at ``time``; answers whether that is in the same bank."""
-    behind = place + 1
-    if core[SLOTS] > 0:
-        core[SLOTS] -= 1
-        if core[SLOTS] == 0:
-            behind = core[BRANCH]
-    core[TIME], core[PLACE] = time, behind
-    return behind // BANK_INSTRUCTIONS == place // BANK_INSTRUCTIONS
-
-
-follow = compiled(_follow)
-
-
-def _enter_bank(s: Any, c: int) -> int:
-    """The core goes on with the bank that was loaded last; answers why it cannot, or FINE."""
-    core, number = s.core[c], s.core[c, BANK_ENTRY]
-    if core[BANK] < 0:
-        core[PLACE] -= 1
-        return BANK_MISSING
-    core[PLACE] = core[BANK] * BANK_INSTRUCTIONS
-    core[BANK] = -1
-    if number > s.numbers[c, CODE, DONE]:
-        row = s.transfers[c, CODE, (number - 1) % s.transfers.shape[2]]
-        if number > s.numbers[c, CODE, STARTED]:
-            row[BEFORE], row[BEFORE_PLACE], row[BEFORE_CAUSE] = core[TIME], core[PLACE], BANK_EARLY
-        elif row[READY] > core[TIME]:
-            one = hazard(s.hazards, s.found)
-            one[H_CAUSE], one[H_CLUSTER], one[H_PLACE], one[H_OTHER] = BANK_EARLY, c, core[PLACE], row[FROM]
-            one[H_WORD], one[H_AT], one[H_READY] = 0, core[TIME], row[READY]
-    return FINE
-
-
-enter_bank = compiled(_enter_bank, hazard=hazard)
-
-
-def _run_core(s: Any, c: int, horizon: int) -> Any:
-    """Instructions of a cluster until it waits, or another cluster or the memory has something to do before it;
-    answers why it cannot go on, or FINE."""
-    core, registers, ring = s.core[c], s.registers[c], s.ring[c]
-    numbers, transfers, queue = s.numbers[c], s.transfers[c], s.transfers.shape[2]
-    latency, vector_queue = s.parameters[VECTOR_LATENCY], s.parameters[VECTOR_QUEUE]
-    memory, code = s.memory, s.code
-    origin, layers = s.first[c], s.counts[c]
-    length = s.first[c + 1] - origin
-    while core[TIME] <= horizon and memory[NEXT] > core[TIME]:
-        place, time = core[PLACE], core[TIME]
-        if place >= length:
-            return CODE_ENDS
-        one = code[origin + place]
-        operation = one[OPERATION]
-        counts = layers[one[LAYER]]
-        if one[LAYER] != core[NOW_LAYER]:
-            core[NOW_LAYER] = one[LAYER]
+def _go_on(s: Any) -> Any:
+    """Nothing is under way: let clusters go on that have met, at a SYNC or, where they go in step, at a layer. Answers
+    why they cannot (CODE_ENDS: all have halted), or FINE."""
+    synced, marked, clusters = 0, 0, s.core.shape[0]
+    for c in range(clusters):
+        if s.core[c, STATE] == SYNCED:
+            synced += 1
+            s.machine[STOP_CLUSTER], s.machine[STOP_PLACE] = c, s.core[c, PLACE]
+        marked += s.core[c, STATE] == MARKED
+    state = SYNCED if marked == 0 else MARKED
+    if synced + marked == 0:
+        return CODE_ENDS
+    if state == SYNCED and synced < clusters:
+        return SYNC_ALONE
+    together = meet(s.core, s.counts, state)
+    for c in range(clusters):
+        core = s.core[c]
+        if state == SYNCED:
+            core[EPOCH] += 1
+            if not follow(core, core[PLACE], together + 1):
+                why = enter_bank(core, s.numbers[c, CODE], s.transfers[c, CODE], s.hazards, s.machine, c)
+                if why != FINE:
+                    s.machine[STOP_CLUSTER], s.machine[STOP_PLACE] = c, core[PLACE]
+                    return why
+        elif core[STATE] == RUNNING:
+            core[NOW_LAYER] = s.code[s.core[c, FIRST] + core[PLACE], LAYER]
+            counts = s.counts[c, core[NOW_LAYER]]
             if counts[BEGIN] < 0:
-                counts[BEGIN] = time
-        if operation >= LD:
-            if operation > TMOV:
-                over = unfinished(core, ring, latency, time) - vector_queue + 1
-                if over > 0:
-                    core[TIME] = done(core, ring, latency, over)
-                    counts[STALL_VECTOR_QUEUE] += stall(core, time, core[TIME])
-                    continue
-            else:
-                until = room(s, c, time)
-                if until == NEVER:
-                    core[STATE] = BLOCKED
-                    return FINE
-                if until > time:
-                    counts[STALL_TRANSFER_QUEUE] += stall(core, time, until)
-                    core[TIME] = until
-                    continue
-            ra, rb, rc, rd = registers[one[A]], registers[one[B]], registers[one[C]], registers[one[D]]
-            if operation > TMOV:
-                why = vector(s, c, place, time, ra, rb, rc, rd)
-            else:
-                why = transfer(s, c, place, time, ra, rb, rc, rd)
-            if why != FINE:
-                return why
-        elif operation == WAIT:
-            until = time
-            if one[A] == 2:
-                over = unfinished(core, ring, latency, time) - one[IMMEDIATE]
-                if over > 0:
-                    until = done(core, ring, latency, over)
-            elif retire(numbers[one[A]], transfers[one[A]], time) > one[IMMEDIATE]:
-                number = numbers[one[A], ISSUED] - one[IMMEDIATE] - 1
-                if number >= numbers[one[A], STARTED]:
-                    core[STATE] = BLOCKED
-                    return FINE
-                until = transfers[one[A], number % queue, READY]
-            if until > time:
-                counts[one[A]] += stall(core, time, until)
-                time = until
-        elif operation in (BNE, BLT):
-            if core[SLOTS] > 0:
-                return BRANCH_IN_SLOT
-            target, inside = place + one[IMMEDIATE], place % BANK_INSTRUCTIONS
-            if inside + DELAY_SLOTS >= BANK_INSTRUCTIONS or target < 0:
-                return BANK_LEFT
-            if target // BANK_INSTRUCTIONS != place // BANK_INSTRUCTIONS:
-                return BANK_LEFT
-            first, second = registers[one[A]], registers[one[B]]
-            taken = first != second if operation == BNE else first < second
-            core[SLOTS] = DELAY_SLOTS + 1
-            core[BRANCH] = target if taken else place + DELAY_SLOTS + 1
-        elif operation == SYNC:
-            core[STATE] = SYNCED
-        elif operation == HALT:
-            if one[IMMEDIATE] == 0:
-                core[STATE] = HALTED
-            elif retire(numbers[STORE], transfers[STORE], time) > 0:
-                number = numbers[STORE, ISSUED]
-                row = transfers[STORE, (number - 1) % queue]
-                ready = row[READY] if number <= numbers[STORE, STARTED] else NEVER
-                early = hazard(s.hazards, s.found)
-                early[H_CAUSE], early[H_CLUSTER], early[H_PLACE], early[H_OTHER] = (
-                    HOST_EARLY,
-                    c,
-                    place,
-                    row[FROM],
-                )
-                early[H_WORD], early[H_AT], early[H_READY] = 0, time, ready
-        else:
-            value = one[IMMEDIATE] + registers[one[B]]
-            if operation == MOVI:
-                value = one[IMMEDIATE]
-                if one[FLAGS] > 0:
-                    value = value << 16 | (registers[one[A]] & 0xFFFF)
-            elif operation == ADD:
-                value = registers[one[B]] + registers[one[C]]
-            if one[A] > 0:
-                registers[one[A]] = value & MASK
-        counts[INSTRUCTIONS] += 1
-        counts[OPERATION_COUNTS + operation] += 1
-        core[WORK] += 1
-        if core[WORK] > s.parameters[LIMIT]:
-            return ENDLESS
-        if core[STATE] == HALTED:
-            core[TIME] = time + 1
-            return FINE
-        if core[STATE] == SYNCED:
-            return FINE
-        if not follow(core, place, time + 1):
-            why = enter_bank(s, c)
-            if why != FINE:
-                return why
+                counts[BEGIN] = together
     return FINE
 
 
-run_core = compiled(
-    _run_core, done=done, enter_bank=enter_bank, follow=follow, hazard=hazard, retire=retire, room=room, stall=stall,
-    transfer=transfer, unfinished=unfinished, vector=vector,
-)  # fmt: skip
+go_on = compiled(_go_on, enter_bank=enter_bank, follow=follow, meet=meet)
 
 
 def _run(s: Any) -> Any:
     """All clusters to their ends; answers why one cannot go on (``stop``: cluster and place), or FINE."""
     clusters = s.core.shape[0]
-    while True:
-        chosen, soonest, horizon, synced, blocked = -1, NEVER, NEVER, 0, 0
+    why = FINE
+    while why == FINE:
+        chosen, soonest, horizon = -1, NEVER, NEVER
         for c in range(clusters):
-            state, time = s.core[c, STATE], s.core[c, TIME]
-            synced += state == SYNCED
-            blocked += state == BLOCKED
-            if state == RUNNING:
+            time = s.core[c, TIME]
+            if s.core[c, STATE] == RUNNING:
                 if time < soonest:
                     chosen, soonest, horizon = c, time, soonest
                 else:
                     horizon = min(horizon, time)
-        if s.memory[NEXT] <= soonest and s.memory[NEXT] < NEVER:
+        if s.machine[NEXT] <= soonest and s.machine[NEXT] < NEVER:
             serve(s)
             for c in range(clusters):
                 if s.core[c, STATE] == BLOCKED:
@@ -320,39 +114,23 @@ def _run(s: Any) -> Any:
         elif chosen >= 0:
             why = run_core(s, chosen, horizon)
             if why != FINE:
-                s.stop[0], s.stop[1] = chosen, s.core[chosen, PLACE]
+                s.machine[STOP_CLUSTER], s.machine[STOP_PLACE] = chosen, s.core[chosen, PLACE]
                 return why
-        elif synced == clusters:
-            together = 0
-            for c in range(clusters):
-                together = max(together, s.core[c, TIME])
-            for c in range(clusters):
-                s.counts[c, s.core[c, NOW_LAYER], STALL_SYNC] += stall(s.core[c], s.core[c, TIME], together)
-                s.core[c, STATE] = RUNNING
-                s.core[c, EPOCH] += 1
-                if not follow(s.core[c], s.core[c, PLACE], together + 1):
-                    why = enter_bank(s, c)
-                    if why != FINE:
-                        s.stop[0], s.stop[1] = c, s.core[c, PLACE]
-                        return why
-        elif synced > 0:
-            for c in range(clusters):
-                if s.core[c, STATE] == SYNCED:
-                    s.stop[0], s.stop[1] = c, s.core[c, PLACE]
-            return SYNC_ALONE
         else:
-            break
+            why = go_on(s)
+    if why != CODE_ENDS:
+        return why
     for c in range(clusters):
-        core = s.core[c]
+        core, end = s.core[c], s.core[c, END] + s.core[c, DRAIN]
         if core[OPEN] > 0:
             drained(
                 core,
-                s.ring[c],
+                s.core[c, RING:],
                 s.tags[c],
                 s.numbers[c],
                 s.transfers[c],
-                s.parameters[VECTOR_LATENCY],
-                core[END] + core[DRAIN],
+                s.machine[VECTOR_LATENCY],
+                end,
             )
         until = max(core[LAST], core[TIME])
         s.counts[c, core[NOW_LAYER], STALL_HALT] += until - core[TIME]
@@ -360,12 +138,4 @@ def _run(s: Any) -> Any:
     return FINE
 
 
-run = compiled(
-    _run,
-    drained=drained,
-    enter_bank=enter_bank,
-    follow=follow,
-    run_core=run_core,
-    serve=serve,
-    stall=stall,
-)
+run = compiled(_run, drained=drained, go_on=go_on, run_core=run_core, serve=serve)

@@ -31,7 +31,6 @@ from mapper.sim.trace_partition.cycle_state import (
     BUFFER_WORDS,
     BYTES,
     CODE,
-    CODE_BYTES,
     DENOMINATOR,
     DONE,
     DRAIN,
@@ -40,6 +39,7 @@ from mapper.sim.trace_partition.cycle_state import (
     EXTRA,
     FILL_CYCLES,
     FINE,
+    FIRST,
     FRACTION,
     FREE,
     FROM,
@@ -54,6 +54,7 @@ from mapper.sim.trace_partition.cycle_state import (
     LANE,
     LAST,
     LAYER,
+    LENGTH,
     LOAD,
     LOAD_OVER_USE,
     MEMORY_LATENCY,
@@ -104,12 +105,12 @@ retire = compiled(_retire)
 
 def _serve(s: Any) -> None:
     """Start the next transfer: instructions before others, else in order of request, then of clusters."""
-    memory, queue, parameters = s.memory, s.transfers.shape[2], s.parameters
+    machine, queue = s.machine, s.transfers.shape[2]
     c, kind, best = -1, 0, NEVER
     for cluster in range(s.core.shape[0]):
         if s.numbers[cluster, CODE, STARTED] < s.numbers[cluster, CODE, ISSUED]:
             request = s.transfers[cluster, CODE, s.numbers[cluster, CODE, STARTED] % queue, REQUEST]
-            if request <= memory[NEXT] and request < best:
+            if request <= machine[NEXT] and request < best:
                 c, kind, best = cluster, CODE, request
     if c < 0:
         for cluster in range(s.core.shape[0]):
@@ -120,23 +121,23 @@ def _serve(s: Any) -> None:
                         c, kind, best = cluster, which, request
     row = s.transfers[c, kind, s.numbers[c, kind, STARTED] % queue]
     s.numbers[c, kind, STARTED] += 1
-    begin, fraction = memory[FREE], memory[FRACTION]
+    begin, fraction = machine[FREE], machine[FRACTION]
     if row[REQUEST] > begin:
         begin, fraction = row[REQUEST], 0
-    units = fraction + row[BYTES] * parameters[NUMERATOR]
-    memory[FREE] = begin + units // parameters[DENOMINATOR] + row[EXTRA]
-    memory[FRACTION] = units % parameters[DENOMINATOR]
-    end = memory[FREE] + (1 if memory[FRACTION] > 0 else 0)
-    row[READY] = end if kind == STORE else end + parameters[MEMORY_LATENCY]
+    units = fraction + row[BYTES] * machine[NUMERATOR]
+    machine[FREE] = begin + units // machine[DENOMINATOR] + row[EXTRA]
+    machine[FRACTION] = units % machine[DENOMINATOR]
+    end = machine[FREE] + (1 if machine[FRACTION] > 0 else 0)
+    row[READY] = end if kind == STORE else end + machine[MEMORY_LATENCY]
     core = s.core[c]
     core[LAST] = max(core[LAST], row[READY])
-    layer = s.code[s.first[c] + row[FROM], LAYER]
-    record(s.timeline[c, row[LANE]], s.entries[c, row[LANE]], layer, begin, end)
+    layer = s.code[s.core[c, FIRST] + row[FROM], LAYER]
+    record(s.timeline[c, row[LANE]], layer, begin, end)
     after = row[AFTER]
     if row[AFTER_RESULT] > 0 and row[AFTER_RESULT] == core[OPEN]:
-        after = max(after, core[END] + core[DRAIN] + parameters[VECTOR_LATENCY])
+        after = max(after, core[END] + core[DRAIN] + machine[VECTOR_LATENCY])
     if after > begin:
-        one = hazard(s.hazards, s.found)
+        one = hazard(s.hazards, s.machine)
         one[H_CAUSE] = LOAD_OVER_USE
         if kind == STORE:
             one[H_CAUSE] = STORE_EARLY
@@ -145,14 +146,14 @@ def _serve(s: Any) -> None:
         one[H_CLUSTER], one[H_PLACE], one[H_OTHER] = c, row[FROM], -1
         one[H_WORD], one[H_AT], one[H_READY] = row[AFTER_WORD], begin, after
     if row[BEFORE] < row[READY]:
-        one = hazard(s.hazards, s.found)
+        one = hazard(s.hazards, s.machine)
         one[H_CAUSE], one[H_CLUSTER], one[H_PLACE] = row[BEFORE_CAUSE], c, row[BEFORE_PLACE]
         one[H_OTHER], one[H_WORD], one[H_AT] = row[FROM], row[BEFORE_WORD], row[BEFORE]
         one[H_READY] = row[READY]
     if row[NEEDS] > s.numbers[c, LOAD, DONE]:
         load = s.transfers[c, LOAD, (row[NEEDS] - 1) % queue]
         if load[READY] > begin:
-            one = hazard(s.hazards, s.found)
+            one = hazard(s.hazards, s.machine)
             one[H_CAUSE], one[H_CLUSTER], one[H_PLACE] = STORE_UNDER_LOAD, c, row[FROM]
             one[H_OTHER], one[H_WORD], one[H_AT] = load[FROM], row[NEEDS_WORD], begin
             one[H_READY] = load[READY]
@@ -162,7 +163,7 @@ def _serve(s: Any) -> None:
             if s.numbers[cluster, which, STARTED] < s.numbers[cluster, which, ISSUED]:
                 number = s.numbers[cluster, which, STARTED]
                 earliest = min(earliest, s.transfers[cluster, which, number % queue, REQUEST])
-    memory[NEXT] = NEVER if earliest == NEVER else max(earliest, memory[FREE])
+    machine[NEXT] = NEVER if earliest == NEVER else max(earliest, machine[FREE])
 
 
 serve = compiled(_serve, hazard=hazard, record=record)
@@ -181,40 +182,36 @@ def _request(numbers: Any, transfers: Any, memory: Any, place: int, time: int) -
 request = compiled(_request)
 
 
-def _load_code(s: Any, c: int, place: int, time: int, behind: int) -> int:
-    """LD.I from so many words behind the first of the cluster's code; answers why it cannot be, or FINE."""
+def _load_code(
+    core: Any, numbers: Any, transfers: Any, machine: Any, place: int, time: int, behind: int
+) -> Any:
+    """LD.I from so many words behind the first of the cluster's code; answers why it cannot be, or FINE. ``numbers``
+    and ``transfers``: those of code."""
     bank = behind // (2 * BANK_INSTRUCTIONS)
-    if behind < 0 or behind % (2 * BANK_INSTRUCTIONS) > 0:
+    if behind < 0 or behind % (2 * BANK_INSTRUCTIONS) > 0 or bank * BANK_INSTRUCTIONS >= core[LENGTH]:
         return BANK_STRANGE
-    if bank * BANK_INSTRUCTIONS >= s.first[c + 1] - s.first[c]:
-        return BANK_STRANGE
-    row = request(s.numbers[c, CODE], s.transfers[c, CODE], s.memory, place, time)
+    row = request(numbers, transfers, machine, place, time)
     row[BYTES], row[LANE] = 4 * BANK_INSTRUCTIONS, TO_CODE
-    s.core[c, BANK], s.core[c, BANK_ENTRY] = bank, s.numbers[c, CODE, ISSUED]
-    s.counts[c, s.code[s.first[c] + place, LAYER], CODE_BYTES] += row[BYTES]
+    core[BANK], core[BANK_ENTRY] = bank, numbers[ISSUED]
     return FINE
 
 
 load_code = compiled(_load_code, request=request)
 
 
-def _shared(s: Any, c: int, place: int, time: int, memory: int, words: int, stores: bool) -> None:
-    """Note what a cluster stores in the external memory, and find what another has stored since the last SYNC."""
-    first = max(memory - s.parameters[SHARED_FIRST], 0)
-    end = min(memory - s.parameters[SHARED_FIRST] + words, s.written.shape[0])
-    stamp = s.core[c, EPOCH] * 8 + c
-    for at in range(first, end):
-        seen = s.written[at] - 1
-        if seen >= 0 and seen != stamp and seen >> 3 == s.core[c, EPOCH]:
-            one = hazard(s.hazards, s.found)
-            one[H_CAUSE], one[H_CLUSTER], one[H_PLACE], one[H_OTHER] = OTHER_CLUSTER, c, place, -1
-            one[H_WORD], one[H_AT], one[H_READY] = at + s.parameters[SHARED_FIRST], time, seen & 7
-            return
+def _shared(written: Any, stamp: int, first: int, words: int, stores: bool) -> Any:
+    """Words of the external memory that a cluster reads or stores: note these, and answer the stamp (epoch and
+    cluster) under which another cluster stored a word of them since the last SYNC, and the word; -1: none did."""
+    for at in range(max(first, 0), min(first + words, len(written))):
+        seen = written[at] - 1
+        if seen >= 0 and seen != stamp and seen >> 3 == stamp >> 3:
+            return seen, at
         if stores:
-            s.written[at] = stamp + 1
+            written[at] = stamp + 1
+    return -1, 0
 
 
-shared = compiled(_shared, hazard=hazard)
+shared = compiled(_shared)
 
 
 def _move(
@@ -242,13 +239,13 @@ def _move(
         count = 0
     pieces = (count + group - 1) // group
     behind = local + (pieces - 1) * local_pitch + words if count > 0 else 0
-    if lane == TO_WBUF and behind > s.parameters[VMAC_WORDS]:
+    if lane == TO_WBUF and behind > s.machine[VMAC_WORDS]:
         return BEYOND_WBUF
-    if lane != TO_WBUF and behind > s.parameters[UNIT_WORDS]:
+    if lane != TO_WBUF and behind > s.machine[UNIT_WORDS]:
         return BEYOND_BUF
-    if count > 0 and not fill and memory + (count - 1) * memory_pitch + words > s.parameters[MEMORY_WORDS]:
+    if count > 0 and not fill and memory + (count - 1) * memory_pitch + words > s.machine[MEMORY_WORDS]:
         return BEYOND_MEMORY
-    counts = s.counts[c, s.code[s.first[c] + place, LAYER]]
+    counts = s.counts[c, s.code[s.core[c, FIRST] + place, LAYER]]
     core = s.core[c]
     core[WORK] += count
     counts[BUFFER_WORDS] += copies * count * words
@@ -263,9 +260,14 @@ def _move(
     stores = lane == TO_MEMORY
     if s.written.shape[0] > 0 and not fill:
         for piece in range(count):
-            shared(s, c, place, time, memory + piece * memory_pitch, words, stores)
+            first = memory + piece * memory_pitch - s.machine[SHARED_FIRST]
+            seen, word = shared(s.written, core[EPOCH] * 8 + c, first, words, stores)
+            if seen >= 0:
+                one = hazard(s.hazards, s.machine)
+                one[H_CAUSE], one[H_CLUSTER], one[H_PLACE], one[H_OTHER] = OTHER_CLUSTER, c, place, -1
+                one[H_WORD], one[H_AT], one[H_READY] = word + s.machine[SHARED_FIRST], time, seen & 7
     kind = STORE if stores else LOAD
-    row = request(s.numbers[c, kind], s.transfers[c, kind], s.memory, place, time)
+    row = request(s.numbers[c, kind], s.transfers[c, kind], s.machine, place, time)
     row[LANE], row[BYTES], row[EXTRA] = lane, 0 if fill else 2 * count * words, extra
     number = s.numbers[c, kind, ISSUED]
     if local_pitch == words:

@@ -96,12 +96,16 @@ class ClusterCycles:
 
 @dataclass(frozen=True)
 class LayerCycles:
-    """A layer on all clusters. ``cycles``: from the time at which all clusters have finished the layer before (or
-    from the start) until all have finished this one; over all layers they add up to the program's."""
+    """A layer on all clusters."""
 
     name: str
-    cycles: int
     clusters: tuple[ClusterCycles, ...]
+
+    @property
+    def cycles(self) -> int:
+        """Of the slowest cluster. Clusters that share an image leave each layer together, and layers add up to the
+        program; those with an image each drift apart, and may be in different layers at a time."""
+        return max((one.cycles for one in self.clusters), default=0)
 
     @property
     def dram_bytes(self) -> int:

@@ -18,7 +18,9 @@ CODE_FIELDS = 8
 
 # A cluster. OPEN: the number of the result that waits in the buffer of one result, or 0 (OPEN_AT, OPEN_WORDS: where it
 # goes in Buf; DRAIN: lines not yet written; OPEN_WANTED: a transfer needs it). END: of the vector unit's work so far.
-# GAP: cycles that the core has stalled since then. LAST: when all that has a known time is finished.
+# GAP: cycles that the core has stalled since then. LAST: when all that has a known time is finished. A cluster is
+# MARKED when it has come to a new layer and waits for the others, where they go in step. FIRST, LENGTH: its rows of the
+# code. Behind come its registers, and the ring of times of vector instructions.
 (
     TIME,
     PLACE,
@@ -42,9 +44,12 @@ CODE_FIELDS = 8
     LAST,
     WORK,
     EPOCH,
-) = range(22)
-CORE_FIELDS = 22
-RUNNING, BLOCKED, SYNCED, HALTED = range(4)
+    FIRST,
+    LENGTH,
+) = range(24)
+REGISTERS = 24
+RING = REGISTERS + 32
+RUNNING, BLOCKED, SYNCED, HALTED, MARKED = range(5)
 
 # Transfers of a cluster, by kind in order of their request; WAIT names the kinds alike (2 is the vector queue).
 LOAD, STORE, CODE = 0, 1, 3
@@ -68,9 +73,6 @@ ISSUED, STARTED, DONE = range(3)
     LANE,
 ) = range(15)
 TRANSFER_FIELDS = 15
-
-# The external memory: when it is free (cycle and fraction), and when the next transfer starts.
-FREE, FRACTION, NEXT = range(3)
 
 # What is remembered of words: when read last, when the last result is there, the last transfers (numbers from 1).
 LINE = 16
@@ -144,7 +146,8 @@ HAZARDS = 16
     LONG_EXTENT,
 ) = range(13)
 
-# Parameters: those of the machine and of this run.
+# The machine: its constants and those of the run; when the external memory is free (cycle and fraction), and when the
+# next transfer starts; hazards found; where it stopped.
 (
     NUMERATOR,
     DENOMINATOR,
@@ -158,62 +161,60 @@ HAZARDS = 16
     LIMIT,
     SHARED_FIRST,
     SHARED_WORDS,
-) = range(12)
-PARAMETERS = 12
+    IN_STEP,
+    FREE,
+    FRACTION,
+    NEXT,
+    FOUND,
+    STOP_CLUSTER,
+    STOP_PLACE,
+) = range(19)
+MACHINE_FIELDS = 19
 
 
 class State(NamedTuple):
     """The arrays of a machine; what they are is said by the columns above.
 
+    ``code``: int64 [instructions][CODE_FIELDS] of all clusters. ``numbers``, ``transfers``: by cluster and kind.
     ``tags``: of each kind and line what was noted of its words, one by one, of it as a whole, and of any of it.
     ``written``: of each word that clusters share, the epoch (SYNCs passed) and cluster that stored it last.
+    ``timeline``: by cluster and lane; the first row of a lane says how many entries it has, and how long a pause is
+    passed over. The last of ``hazards`` is for those that are not kept.
     """
 
-    parameters: Any
+    machine: Any
     code: Any
-    first: Any
     core: Any
-    registers: Any
-    ring: Any
-    transfers: Any
     numbers: Any
-    memory: Any
+    transfers: Any
     tags: Any
     written: Any
     counts: Any
     timeline: Any
-    entries: Any
     hazards: Any
-    found: Any
-    stop: Any
 
 
-def fresh(parameters: Any, code: Any, first: Any, layers: int, entries: int) -> State:
-    """A machine that has done nothing: ``code`` int64 [instructions][CODE_FIELDS] of all clusters, of which cluster i
-    has rows first[i] to first[i + 1]; ``entries``: most in a lane of the timeline."""
-    clusters, queue = len(first) - 1, int(parameters[TRANSFER_QUEUE])
-    words = max(int(parameters[UNIT_WORDS]), int(parameters[VMAC_WORDS]))
-    core = np.zeros((clusters, CORE_FIELDS), np.int64)
+def fresh(machine: Any, code: Any, first: Any, layers: int, entries: int) -> State:
+    """A machine that has done nothing. Cluster i has the rows first[i] to first[i + 1] of ``code``; ``entries``: most
+    in a lane of the timeline."""
+    clusters, queue = len(first) - 1, int(machine[TRANSFER_QUEUE])
+    words = max(int(machine[UNIT_WORDS]), int(machine[VMAC_WORDS]))
+    # Results may be waiting to be counted as finished beside those in the queue.
+    core = np.zeros((clusters, RING + int(machine[VECTOR_QUEUE]) + 2), np.int64)
     core[:, BANK] = -1
     core[:, NOW_LAYER] = -1
+    core[:, FIRST], core[:, LENGTH] = first[:-1], np.diff(first)
     counts = np.zeros((clusters, layers, COUNTS), np.int64)
     counts[:, :, BEGIN] = -1
     return State(
-        parameters=parameters,
+        machine=machine,
         code=code,
-        first=first,
         core=core,
-        registers=np.zeros((clusters, 32), np.int64),
-        ring=np.zeros((clusters, int(parameters[VECTOR_QUEUE]) + 2), np.int64),
-        transfers=np.zeros((clusters, KINDS, queue, TRANSFER_FIELDS), np.int64),
         numbers=np.zeros((clusters, KINDS, 3), np.int64),
-        memory=np.array([0, 0, NEVER], np.int64),
+        transfers=np.zeros((clusters, KINDS, queue, TRANSFER_FIELDS), np.int64),
         tags=np.zeros((clusters, TAGS, words // LINE, LINE + 2), np.int64),
-        written=np.zeros(int(parameters[SHARED_WORDS]) if clusters > 1 else 0, np.int32),
+        written=np.zeros(int(machine[SHARED_WORDS]) if clusters > 1 else 0, np.int32),
         counts=counts,
-        timeline=np.zeros((clusters, LANES, entries, 4), np.int64),
-        entries=np.zeros((clusters, LANES, 2), np.int64),
+        timeline=np.zeros((clusters, LANES, 1 + entries, 4), np.int64),
         hazards=np.zeros((HAZARDS + 1, HAZARD_FIELDS), np.int64),
-        found=np.zeros(1, np.int64),
-        stop=np.zeros(4, np.int64),
     )

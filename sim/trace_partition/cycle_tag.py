@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mapper.sim.trace_partition.cycle_state import LINE
+from mapper.sim.trace_partition.cycle_state import FOUND, LINE
 from mapper.solver.compiled import compiled
 
 WHOLE, TOP = LINE, LINE + 1
@@ -73,41 +73,42 @@ def _lines(address: int, words: int) -> int:
 lines = compiled(_lines)
 
 
-def _hazard(hazards: Any, found: Any) -> Any:
+def _hazard(hazards: Any, machine: Any) -> Any:
     """A row for a hazard, which is counted; the last of the table is one that nobody reads."""
-    found[0] += 1
-    return hazards[min(found[0], len(hazards)) - 1]
+    machine[FOUND] += 1
+    return hazards[min(machine[FOUND], len(hazards)) - 1]
 
 
 hazard = compiled(_hazard)
 
 
-def _record(table: Any, entries: Any, layer: int, start: int, end: int) -> None:
-    """Add an interval to a lane of the timeline: entries of one layer that are at most ``entries[1]`` cycles apart
-    become one, and that grows as far as it must for the lane to hold them."""
-    count = entries[0]
-    if count > 0:
-        last = table[count - 1]
-        if last[0] == layer and start - last[2] <= entries[1]:
+def _record(lane: Any, layer: int, start: int, end: int) -> None:
+    """Add an interval to a lane of the timeline, whose first row says how many entries it has and how many cycles
+    apart they may be to become one, if they are of one layer; that grows as far as it must for the lane to hold
+    them."""
+    head = lane[0]
+    if head[0] > 0:
+        last = lane[head[0]]
+        if last[0] == layer and start - last[2] <= head[1]:
             last[2] = max(last[2], end)
             last[3] += end - start
             return
-    while count == len(table):
-        entries[1] = 2 * entries[1] + 16
-        kept = 0
-        for number in range(1, count):
-            one, last = table[number], table[kept]
-            if last[0] == one[0] and one[1] - last[2] <= entries[1]:
+    while head[0] == len(lane) - 1:
+        head[1] = 2 * head[1] + 16
+        kept = 1
+        for number in range(2, len(lane)):
+            one, last = lane[number], lane[kept]
+            if last[0] == one[0] and one[1] - last[2] <= head[1]:
                 last[2] = max(last[2], one[2])
                 last[3] += one[3]
             else:
                 kept += 1
                 for field in range(4):
-                    table[kept, field] = one[field]
-        count = kept + 1
-    row = table[count]
+                    lane[kept, field] = one[field]
+        head[0] = kept
+    head[0] += 1
+    row = lane[head[0]]
     row[0], row[1], row[2], row[3] = layer, start, end, end - start
-    entries[0] = count + 1
 
 
 record = compiled(_record)

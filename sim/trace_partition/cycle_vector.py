@@ -29,6 +29,7 @@ from mapper.sim.trace_partition.cycle_state import (
     END,
     EXTENT,
     FINE,
+    FIRST,
     FLAGS,
     FROM,
     GAP,
@@ -57,6 +58,7 @@ from mapper.sim.trace_partition.cycle_state import (
     RESULT_OVER_STORE,
     RESULT_UNDER_LOAD,
     RESULTS,
+    RING,
     STARTED,
     STORE,
     UNIT_WORDS,
@@ -126,16 +128,26 @@ drained = compiled(_drained, finished=finished, note=note)
 
 
 def _expect(
-    s: Any, c: int, kind: int, tags: Any, address: int, words: int, place: int, time: int, cause: int
+    numbers: Any,
+    transfers: Any,
+    hazards: Any,
+    machine: Any,
+    tags: Any,
+    address: int,
+    words: int,
+    c: int,
+    place: int,
+    time: int,
+    cause: int,
 ) -> None:
-    """The transfers of these words are not all over: the last one must be finished at ``time``. If it has not started,
-    it is looked at when it does."""
+    """The transfers (of one kind) of these words are not all over: the last one must be finished at ``time``. If it
+    has not started, it is looked at when it does."""
     number = latest(tags, address, words)
-    row = s.transfers[c, kind, (number - 1) % s.transfers.shape[2]]
+    row = transfers[(number - 1) % len(transfers)]
     word = where(tags, address, words, number)
-    if number <= s.numbers[c, kind, STARTED]:
+    if number <= numbers[STARTED]:
         if row[READY] > time:
-            one = hazard(s.hazards, s.found)
+            one = hazard(hazards, machine)
             one[H_CAUSE], one[H_CLUSTER], one[H_PLACE], one[H_OTHER] = cause, c, place, row[FROM]
             one[H_WORD], one[H_AT], one[H_READY] = word, time, row[READY]
     elif time < row[BEFORE]:
@@ -147,8 +159,8 @@ expect = compiled(_expect, hazard=hazard, latest=latest, where=where)
 
 def _vector(s: Any, c: int, place: int, time: int, ra: int, rb: int, rc: int, rd: int) -> int:
     """A vector instruction that is issued in cycle ``time``; answers why it cannot be, or FINE."""
-    core, one, latency = s.core[c], s.code[s.first[c] + place], s.parameters[VECTOR_LATENCY]
-    ring, tags, numbers, transfers = s.ring[c], s.tags[c], s.numbers[c], s.transfers[c]
+    core, one, latency = s.core[c], s.code[s.core[c, FIRST] + place], s.machine[VECTOR_LATENCY]
+    ring, tags, numbers, transfers = s.core[c, RING:], s.tags[c], s.numbers[c], s.transfers[c]
     operation, flags = one[OPERATION], one[FLAGS]
     kind, reads, weights, writes = flags & 3, 0, 0, 0
     if operation == VMOV:
@@ -169,10 +181,10 @@ def _vector(s: Any, c: int, place: int, time: int, ra: int, rb: int, rc: int, rd
             writes = core[EXTENT] * (2 if flags & WIDE else 1)
     if reads > BLOCK and (operation == MAX or (operation == MAC and kind == LANE)):
         return LONG
-    limit = s.parameters[UNIT_WORDS]
+    limit = s.machine[UNIT_WORDS]
     if (reads > 0 and rb + reads > limit) or (writes > 0 and ra + writes > limit):
         return BEYOND_BUF
-    if weights > 0 and rc + weights > s.parameters[VMAC_WORDS]:
+    if weights > 0 and rc + weights > s.machine[VMAC_WORDS]:
         return BEYOND_WBUF
 
     used = lines(rb, reads)
@@ -214,7 +226,7 @@ def _vector(s: Any, c: int, place: int, time: int, ra: int, rb: int, rc: int, rd
     counts[BUFFER_WORDS] += UNITS * (reads + writes + (reads * fetched if operation == MAC else 0))
     counts[BUSY] += cycles
     counts[CONFLICT] += conflict
-    record(s.timeline[c, COMPUTE], s.entries[c, COMPUTE], one[LAYER], start, end)
+    record(s.timeline[c, COMPUTE], one[LAYER], start, end)
 
     note(tags[BUF_READ], rb, reads, computed)
     note(tags[WBUF_READ], rc, weights, computed)
@@ -227,7 +239,19 @@ def _vector(s: Any, c: int, place: int, time: int, ra: int, rb: int, rc: int, rd
             if check == 3:
                 tag, kind, cause = BUF_STORE, STORE, RESULT_OVER_STORE
         if latest(tags[tag], address, words) > numbers[kind, DONE]:
-            expect(s, c, kind, tags[tag], address, words, place, due, cause)
+            expect(
+                numbers[kind],
+                transfers[kind],
+                s.hazards,
+                s.machine,
+                tags[tag],
+                address,
+                words,
+                c,
+                place,
+                due,
+                cause,
+            )
     return FINE
 
 

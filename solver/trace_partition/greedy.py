@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from mapper.arch.snowflake import LANES, UNITS
 from mapper.formulations.trace_partition.option import Family, families
-from mapper.formulations.trace_partition.option_cost import nameless
+from mapper.formulations.trace_partition.option_cost import nameless, words_needed
 from mapper.formulations.trace_partition.problem import PartitionProblem, Pin
 from mapper.models.trace_partition.mapping import LayerMapping, Partition
 from mapper.models.trace_partition.plan import plan_layer
@@ -80,7 +80,7 @@ class GreedyRule:
         rows, columns, ins, outs = (range(size - 1, -1, -1) for size in family.shape)
         for summed in ins:
             for out in outs:
-                if not self._fits(layer, family.mapping(0, 0, summed, out)):
+                if not self._has_room(layer, family.mapping(0, 0, summed, out)):
                     continue
                 all_columns = columns[0]
                 for row in rows:
@@ -90,11 +90,15 @@ class GreedyRule:
                     if self._fits(layer, family.mapping(0, column, summed, out)):
                         yield family.mapping(0, column, summed, out)
 
-    def _fits(self, layer: TraceLayer, mapping: LayerMapping) -> bool:
-        self.seen += 1
+    def _has_room(self, layer: TraceLayer, mapping: LayerMapping) -> bool:
+        """Whether the buffers hold a tile, however many such there are."""
         machine = self.problem.machine
         plan = plan_layer(layer, mapping, machine, self.problem.configuration.sharing)
         return plan.unit_words <= machine.unit_words and plan.vmac_words <= machine.vmac_words
+
+    def _fits(self, layer: TraceLayer, mapping: LayerMapping) -> bool:
+        self.seen += 1
+        return words_needed(self.problem, layer, mapping) is not None
 
 
 def _but_order(family: Family) -> tuple[object, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from mapper.formulations.trace_partition.bound import least_value
+from mapper.formulations.trace_partition.impossibility import impossible
 from mapper.formulations.trace_partition.option_cost import in_unit
 from mapper.formulations.trace_partition.option_table import OptionTable, Searched
 from mapper.formulations.trace_partition.problem import PartitionProblem
@@ -35,7 +37,7 @@ def from_table(table: OptionTable, effort: Effort) -> Found:
         return Outcome(None, None, bound, stop, False, evaluations=table.costed)
     partition = partition_of(table, found[1])
     value = value_of(problem, partition)
-    bound = value if table.complete else bound
+    bound = value if table.complete else max(least_value(problem), bound or 0)
     return Outcome(partition, value, bound, stop, table.complete, evaluations=table.costed)
 
 
@@ -50,8 +52,12 @@ def partition_of(table: OptionTable, situations: tuple[Situation, ...]) -> Parti
 
 
 def heuristic(problem: PartitionProblem, partition: Partition | None, effort: Effort, seen: int) -> Found:
-    """The outcome of a heuristic: nothing is proven."""
+    """The outcome of a heuristic: nothing is proven but by argument, that there is no partition or none of less
+    value."""
     stop: Stop = effort.stopped() or "heuristic"
     if partition is None:
+        if impossible(problem) is not None:
+            return IMPOSSIBLE
         return Outcome(None, None, None, stop, False, evaluations=seen)
-    return Outcome(partition, value_of(problem, partition), None, stop, False, evaluations=seen)
+    value, bound = value_of(problem, partition), least_value(problem)
+    return Outcome(partition, value, bound, stop, value == bound, evaluations=seen)

@@ -31,6 +31,8 @@ def issued(pieces: Sequence[Piece]) -> list[Issued]:
                 registers[i.a] = low
             case Operation.ADDI:
                 registers[i.a] = (b + i.immediate) % (1 << 32)
+            case Operation.ADD:
+                registers[i.a] = (b + c) % (1 << 32)
             case Operation.BNE | Operation.BLT:
                 assert pending < 0, "a branch in a delay slot"
                 if a != b if i.operation is Operation.BNE else a < b:

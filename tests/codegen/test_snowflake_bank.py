@@ -110,3 +110,11 @@ def test_marks_are_where_layers_begin() -> None:
 def test_a_loop_longer_than_a_bank_is_an_error_that_names_its_layer() -> None:
     with pytest.raises(InputError, match=r"layer conv7.*loop of 510 instructions.*smaller tiles"):
         BankedCode([LayerPieces("conv7", [_loop(510)])])
+
+
+def test_what_a_bank_has_left_is_jumped_over() -> None:
+    code = BankedCode([LayerPieces("conv1", [_loop(300), _loop(300)])]).at(ADDRESS)
+    bank = _banks(code)[0]
+    jump = bank[4 + 300]
+    assert (jump.operation, jump.a, jump.b) == (Operation.BNE, CODE_REGISTER, 0)
+    assert 4 + 300 + jump.immediate == BANK_INSTRUCTIONS - 1

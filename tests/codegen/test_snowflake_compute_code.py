@@ -158,6 +158,16 @@ def test_the_code_issues_the_vector_instructions_that_the_objects_mean(objects: 
     assert written == [vector for o in objects for vector in _meant(o)]
 
 
+def test_addresses_grow_further_than_an_instruction_can_add() -> None:
+    o = _object(
+        (Trace(0, 0, 8), Trace(200_000, 16, 8)),
+        out=1 << 20,
+        rows=Loop(3, maps=300_000, out=150_000),
+        columns=Loop(2, maps=32, out=16),
+    )
+    assert _written([o, o])[0] == _meant(o) * 2
+
+
 def test_a_turn_of_one_trace_takes_four_instructions() -> None:
     _, pieces = _written([_object(columns=Loop(7, maps=64, out=16))])
     assert len(pieces[-1].instructions) == 4

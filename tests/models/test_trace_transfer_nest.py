@@ -21,7 +21,8 @@ SIZES = (1, 2, 3, 5, 40_000, 70_000)
 def test_small_nests_are_moved_word_for_word(
     words: int, steps: list[tuple[int, int, int]], dense: bool
 ) -> None:
-    dimensions, local, memory = [], words, words
+    dimensions: list[Dimension] = []
+    local = memory = words
     for times, near, far in reversed(steps):
         local, memory = local + (0 if dense else near), memory + (0 if dense else far)
         dimensions.insert(0, Dimension(times, local, memory))

@@ -273,3 +273,20 @@ def test_the_timeline_stays_small_and_keeps_what_was_used() -> None:
     assert sum(one.used for one in loads) == 5000 * 8
     assert all(one.begin < one.end for one in loads)
     assert all(one.end <= later.begin for one, later in pairwise(loads))
+
+
+def test_clusters_in_step_begin_each_layer_together() -> None:
+    def texts(first: int, second: int) -> list[str]:
+        return ["ADDI r1, r1, 1\n" * first, "ADDI r1, r1, 1\n" * second + "HALT 0\n"]
+
+    program = program_of("".join(texts(10, 20)), "".join(texts(30, 5)))
+    clusters = tuple(
+        replace(cluster, marks=(Mark("conv1", 0), Mark("pool1", place)))
+        for cluster, place in zip(program.clusters, (10, 30), strict=True)
+    )
+    drifting = simulate_cycles(replace(program, clusters=clusters), machine(2))
+    together = simulate_cycles(replace(program, clusters=clusters), machine(2), in_step=True)
+    assert drifting.cycles == 30 + 5 + 1
+    assert together.cycles == 30 + 20 + 1
+    assert [layer.cycles for layer in together.layers] == [30, 21]
+    assert [one.stalls["sync"] for one in together.layers[0].clusters] == [20, 0]

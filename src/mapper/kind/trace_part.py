@@ -12,6 +12,7 @@ from mapper.kind.kind import Part
 from mapper.models.trace_partition.cost import evaluate
 from mapper.models.trace_partition.mapping import LayerMapping, Partition
 from mapper.models.trace_partition.mapping_file import partition_from_json
+from mapper.models.trace_partition.partition_cost import LayerCost
 from mapper.models.trace_partition.step_document import layer_steps
 from mapper.models.trace_partition.trace_layer import TensorView, TraceLayer, TraceNetwork
 
@@ -30,13 +31,17 @@ class NamedPartition:
 
 @dataclass(frozen=True)
 class LayerDocument:
-    """One layer's decisions with the steps that follow from them (those of the first cluster)."""
+    """One layer's decisions with the steps that follow from them (those of the first cluster); ``planned``: whether
+    there are any."""
 
     problem: PartitionProblem
     layer: TraceLayer
     mapping: LayerMapping
+    planned: bool = True
 
     def to_json(self) -> dict[str, Any]:
+        if not self.planned:
+            return self.mapping.to_json()
         steps = layer_steps(self.layer, self.mapping, self.problem.machine, self.problem.configuration)
         return {**self.mapping.to_json(), "steps": steps}
 
@@ -49,7 +54,9 @@ def layer_parts(problem: PartitionProblem, part: Part) -> tuple[Part, ...]:
         return tuple(_unsolved(layer, unbound, place == 0) for place, layer in enumerate(layers))
     assert isinstance(part.mapping, NamedPartition)
     partition = part.mapping.partition
-    costs = evaluate(problem.network, problem.machine, problem.configuration, partition).layers
+    costs: tuple[LayerCost | None, ...] = (None,) * len(layers)
+    if part.cost is not None:
+        costs = evaluate(problem.network, problem.machine, problem.configuration, partition).layers
     first: dict[Any, str] = {}
     found = []
     for layer, mapping, cost in zip(layers, partition.layers, costs, strict=True):
@@ -57,7 +64,7 @@ def layer_parts(problem: PartitionProblem, part: Part) -> tuple[Part, ...]:
         same_as = first.setdefault(key, layer.name)
         certificate = replace(
             part.certificate,
-            value=problem.value(cost),
+            value=None if cost is None else problem.value(cost),
             bound=None,
             broken=tuple(rule for rule in part.certificate.broken if rule.place == layer.name),
             seconds=0.0,
@@ -68,9 +75,9 @@ def layer_parts(problem: PartitionProblem, part: Part) -> tuple[Part, ...]:
                 layer.name,
                 layer.source,
                 None if same_as == layer.name else same_as,
-                LayerDocument(problem, layer, mapping),
-                cost.cost_json(),
-                cost.breakdown_json(),
+                LayerDocument(problem, layer, mapping, cost is not None),
+                None if cost is None else cost.cost_json(),
+                None if cost is None else cost.breakdown_json(),
                 certificate,
                 layer.merged,
             )

@@ -78,7 +78,7 @@ def simulated(part: PosedPart, partition: Partition, seed: int, file: Path | Non
                 str(file), "", "is a program of another network or configuration; generate it anew"
             )
         program = given
-    result = report(problem, partition, program, part.workload, data, seed)
+    result = report(problem, partition, program, data, seed)
     layers, notes = result.pop("layers"), result["notes"]
     cost = evaluate(problem.network, problem.machine, problem.configuration, partition)
     parts = [

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from xml.etree.ElementTree import Element
 
 from mapper.formulations.trace_partition.problem import PartitionProblem
-from mapper.models.trace_partition.cost import evaluate
+from mapper.models.trace_partition.cost import cluster_plans, evaluate
 from mapper.models.trace_partition.mapping import Partition
-from mapper.models.trace_partition.plan import plan_layer
 from mapper.models.trace_partition.share_cost import step_log
 from mapper.reporting.chart import stacked
 from mapper.reporting.drawing import figure, node, plain, svg
@@ -29,10 +28,8 @@ def partition_picture(problem: PartitionProblem, partition: Partition, prefix: s
                        "Where the cycles of every layer go.")]  # fmt: skip
     lines = node("div", class_="timelines")
     begin = 0
-    configuration = problem.configuration
     for layer, mapping, own in zip(layers, partition.layers, cost.layers, strict=True):
-        plan = plan_layer(layer, mapping, problem.machine, configuration.sharing)
-        log = step_log(plan, problem.machine, configuration.contending)
+        log = step_log(cluster_plans(layer, mapping, problem.machine, problem.configuration), problem.machine)
         said = (
             f"{plain(layer.name, 40)}: from cycle {begin:,}, {number(own.cycles)} cycles, {len(log):,} steps, bound by "
             f"{own.bound_by}"

@@ -8,7 +8,6 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-import mapper
 from mapper.posing import Posed
 from mapper.solution import SOLVERS
 
@@ -28,7 +27,7 @@ def problem_key(posed: Posed, place: int, method: str) -> str:
 def version_key() -> str:
     """The hash of mapper's own sources and of the versions of the solvers beneath them: answers of a changed model,
     formulation or search are answers to another question."""
-    root = Path(mapper.__file__).parent
+    root = Path(__file__).parent.parent
     digest = hashlib.sha256()
     for floor in FLOORS:
         for path in sorted((root / floor).rglob("*")):

@@ -1,0 +1,22 @@
+"""What no partition of a problem undercuts, by argument alone: the sum of what each layer takes at the least, with maps
+that stay in Buf wherever the network lets them."""
+
+from __future__ import annotations
+
+from mapper.formulations.trace_partition.problem import PartitionProblem
+from mapper.models.trace_partition.bound import layer_bound
+from mapper.models.trace_partition.residency import linked
+
+
+def least_value(problem: PartitionProblem) -> int | float:
+    """Cycles, bytes or pJ that every partition takes, pins left aside."""
+    links = linked(problem.network)
+    bounds = [
+        layer_bound(layer, problem.machine, problem.configuration, before, behind)
+        for layer, before, behind in zip(problem.network.traced, (False, *links), links, strict=False)
+    ]
+    if problem.objective == "latency":
+        return sum(bound.cycles for bound in bounds)
+    if problem.objective == "traffic":
+        return sum(bound.dram_bytes for bound in bounds)
+    return sum(bound.energy_pj for bound in bounds)

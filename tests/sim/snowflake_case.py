@@ -1,0 +1,50 @@
+"""Networks under the paper's rule, compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from mapper.arch.snowflake import snowflake_from_document, snowflake_preset
+from mapper.codegen.trace_partition import compile_program
+from mapper.formulations.trace_partition.problem import PartitionProblem
+from mapper.models.trace_partition.configuration import configuration_named
+from mapper.models.trace_partition.host_call import host_calls
+from mapper.models.trace_partition.mapping import Partition
+from mapper.models.trace_partition.program import Program
+from mapper.models.trace_partition.quantisation import LayerData, quantised
+from mapper.models.trace_partition.seeded_weight import sensible_weights
+from mapper.models.trace_partition.trace_building import trace_network
+from mapper.sim.trace_partition.report import report
+from mapper.solver.method import Effort
+from mapper.solver.trace_partition.greedy import greedy
+from mapper.workloads.source import load_layers
+
+
+@dataclass(frozen=True)
+class Case:
+    problem: PartitionProblem
+    partition: Partition
+    data: Mapping[str, LayerData]
+    program: Program
+
+    def report(self, program: Program | None = None, seed: int = 0) -> dict[str, Any]:
+        given = program or self.program
+        return report(self.problem, self.partition, given, self.data, seed)
+
+
+@cache
+def case(workload: str, configuration: str = "1f1i1c") -> Case:
+    """``workload`` on as many clusters as ``configuration`` names, with seeded weights."""
+    machine = snowflake_from_document(snowflake_preset("snowflake-2cc") or {}, "test")
+    network = load_layers(workload, 1)
+    trace = trace_network(network)
+    problem = PartitionProblem(trace, machine, configuration_named(configuration, machine))
+    partition = greedy(problem, Effort()).mapping
+    assert partition is not None
+    data = quantised(network, trace, sensible_weights(network, trace, 0))
+    calls = host_calls(network, trace)
+    program = compile_program(trace, partition, machine, problem.configuration, data, calls)
+    return Case(problem, partition, data, program)

@@ -1,0 +1,109 @@
+"""Small random networks of traced layers, and machines with buffers that they have to be cut for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from mapper.arch.snowflake import SnowflakeMachine, snowflake_from_document, snowflake_preset
+from mapper.formulations.trace_partition.problem import OBJECTIVES, PartitionProblem, Pin
+from mapper.models.trace_partition.configuration import Configuration
+from mapper.models.trace_partition.trace_layer import TensorView, TraceLayer, TraceNetwork, Work
+
+
+def machine(
+    clusters: int = 1, maps: int = 4096, weights: int = 8192, bandwidth: float = 4.5
+) -> SnowflakeMachine:
+    """Snowflake with small buffers, in bytes of a cluster."""
+    document = snowflake_preset(f"snowflake-{clusters}cc")
+    assert document is not None
+    sizes: dict[str, Any] = {
+        "maps_buffer_bytes": maps,
+        "weight_buffer_bytes": weights,
+        "bandwidth_gb_s": bandwidth,
+    }
+    return snowflake_from_document({**document, **sizes}, "small")
+
+
+def view(tensor: str, height: int, width: int, channels: int) -> TensorView:
+    """All of a tensor."""
+    return TensorView(tensor, height, width, channels, channels)
+
+
+def layer(
+    name: str,
+    source: TensorView,
+    channels: int,
+    kernel: int = 1,
+    stride: int = 1,
+    work: Work = "convolution",
+    **more: Any,
+) -> TraceLayer:
+    """A layer that reads ``source`` with a square window, padded so that it is not smaller than the window."""
+    pad = kernel // 2
+    high, wide = ((size + 2 * pad - kernel) // stride + 1 for size in (source.height, source.width))
+    ends = tuple(
+        (pad, max(0, (out - 1) * stride + kernel - size - pad))
+        for out, size in ((high, source.height), (wide, source.width))
+    )
+    depth = source.channels if work == "convolution" else 1
+    channels = channels if work == "convolution" else source.channels
+    return TraceLayer(
+        name,
+        name,
+        "MaxPool" if work == "max" else "Conv",
+        work,
+        source,
+        view(f"{name}_out", high, wide, channels),
+        kernel=(kernel, kernel),
+        stride=(stride, stride),
+        pads=(ends[0], ends[1]),
+        macs=0 if work == "max" else high * wide * channels * depth * kernel * kernel,
+        **more,
+    )
+
+
+def network(*layers: TraceLayer) -> TraceNetwork:
+    """Layers one after another."""
+    first, last = layers[0].input, layers[-1].output
+    views = [first, *(one.output for one in layers)]
+    words = tuple((one.tensor, one.height * one.width * one.pitch) for one in views)
+    return TraceNetwork("small", layers, words, (("image", first),), (("result", last),))
+
+
+@st.composite
+def chains(draw: st.DrawFn, most: int) -> TraceNetwork:
+    """Up to ``most`` layers one after another."""
+    side = st.integers(1, 5)
+    now = view("image", draw(side), draw(side), draw(st.integers(1, 20)))
+    found = []
+    for number in range(draw(st.integers(1, most))):
+        work: Work = draw(st.sampled_from(("convolution", "convolution", "convolution", "max", "lane")))
+        kernel, stride = draw(st.sampled_from(((1, 1), (1, 1), (2, 1), (3, 1), (3, 2), (1, 2))))
+        relu = draw(st.booleans())
+        found.append(layer(f"layer{number}", now, draw(st.integers(1, 20)), kernel, stride, work, relu=relu))
+        now = found[-1].output
+    return network(*found)
+
+
+@st.composite
+def problems(draw: st.DrawFn, most: int) -> PartitionProblem:
+    """Chains with so many decisions pinned that every combination can be tried."""
+    chain = draw(chains(most))
+    sharing = draw(st.sampled_from((1, 1, 1, 2)))
+    small = machine(sharing, draw(st.sampled_from((2048, 8192))), draw(st.sampled_from((2048, 8192))))
+    pins = {
+        one.name: Pin(
+            mode=draw(st.sampled_from(("coop", "indp"))) if one.work == "convolution" else None,
+            order=draw(st.sampled_from(("maps_stationary", "weights_stationary")))
+            if one.work == "convolution"
+            else None,
+            columns=one.columns,
+            in_channels=one.group_inputs,
+            cluster_split="rows" if sharing > 1 else None,
+        )
+        for one in chain.traced
+    }
+    objective = draw(st.sampled_from(OBJECTIVES))
+    return PartitionProblem(chain, small, Configuration(1, 1, sharing), objective, pins)
