@@ -12,7 +12,6 @@ from mapper.arch.cgra import CgraMachine, cgra_from_document
 from mapper.arch.cgra_preset import FAMILIES, cgra_preset, srp_names
 from mapper.arch.dataflow import DataflowMachine, dataflow_from_document
 from mapper.arch.overlay import OverlayMachine, overlay_from_document
-from mapper.arch.snowflake import FAMILY as SNOWFLAKE_FAMILY
 from mapper.arch.snowflake import SnowflakeMachine, snowflake_from_document, snowflake_preset
 from mapper.arch.tcpa import FAMILY, TcpaMachine, tcpa_from_document, tcpa_preset
 from mapper.workloads.document import LARGEST_DOCUMENT_BYTES, InputError, parse_document, read_bytes, sha256
@@ -31,7 +30,7 @@ def machine_names() -> tuple[tuple[str, str], ...]:
         listed.append((path.stem, _first_sentence(fields)))
     listed += [(name, _first_sentence(cgra_preset(name) or {})) for name in srp_names()]
     listed += [(name, _first_sentence(snowflake_preset(name) or {})) for name in SNOWFLAKES]
-    return (*listed, *FAMILIES, FAMILY, SNOWFLAKE_FAMILY)
+    return (*listed, *FAMILIES, FAMILY)
 
 
 def preset_text(name: str) -> str | None:
