@@ -158,7 +158,8 @@ def snowflake_preset(name: str) -> dict[str, Any] | None:
         "schema": "mapper.snowflake/1",
         "name": name,
         "description": (
-            f"Snowflake with {clusters} compute cluster{'s' if clusters > 1 else ''} at {clock} MHz (@CLOCK sets it, as in snowflake-1cc@250). Published: "
+            f"Snowflake with {clusters} compute cluster{'s' if clusters > 1 else ''} at {clock} MHz "
+            "(@CLOCK sets it, as in snowflake-1cc@250). Published: "
             "256 MACs, 256 kB of maps buffer, 512 kB of weight buffers and two banks of 512 instructions a cluster, "
             "power of the board. This project's choices: 4.5 GB/s also where the board has more, latencies, queues, "
             "energies, the host's speed."
