@@ -52,7 +52,7 @@ def test_a_network_has_the_layers_and_work_that_were_published(name: str) -> Non
     assert counted == GEOMETRY[name]
 
 
-@pytest.mark.parametrize("name", NESTS)
+@pytest.mark.parametrize("name", sorted(NESTS))
 def test_a_nest_is_a_network_of_one_layer_with_its_own_name(name: str) -> None:
     network = load_network(name)
     assert [(layer.name, layer.source, layer.nest.name) for layer in network.layers] == [(name, name, name)]
