@@ -20,7 +20,7 @@ from mapper.solution import Solution, assemble, repeated
 from mapper.solver.certificate import certificate_from_json
 from mapper.solver.method import Progress
 from mapper.solving import Search, method_named, run
-from mapper.store.recall import Recall
+from mapper.store.recall import Kept, Recall, kept_answer
 from mapper.workloads.document import InputError
 
 RETRIES = 3
@@ -30,7 +30,7 @@ SECONDS_BETWEEN_LOOKS = 0.5
 """How long an interrupt may go unseen."""
 
 Answer = tuple[dict[str, Any] | None, dict[str, Any]]
-"""A part's mapping and certificate as documents hold them."""
+"""A part's mapping and certificate as documents hold them, the latter with the searches behind it where they count."""
 
 
 class DaskEngine(AbstractContextManager["DaskEngine"]):
@@ -89,7 +89,14 @@ class DaskEngine(AbstractContextManager["DaskEngine"]):
                 continue
             document = {"schema": SOLUTION_SCHEMA, "problem": recalled.posed.to_json()}
             future = self._client.submit(
-                _solved, document, search.method, search.time_limit, search.seed, pure=False, retries=RETRIES
+                _solved,
+                document,
+                search.method,
+                search.time_limit,
+                search.seed,
+                recalled.begun(),
+                pure=False,
+                retries=RETRIES,
             )
             waiting[future] = place
         while waiting:
@@ -122,7 +129,7 @@ class _Recalled:
         self._first: dict[Any, PosedPart] = {}
         for part in posed.parts:
             self._first.setdefault(part.key, part)
-        self._known: list[Part | None] = [
+        self._known: list[Kept | None] = [
             self._recall.known(place, part) if self._recall else None
             for place, part in enumerate(self._first.values())
         ]
@@ -130,15 +137,24 @@ class _Recalled:
     @property
     def complete(self) -> bool:
         """Whether every part is proven already."""
-        return all(part is not None and part.certificate.proven for part in self._known)
+        return all(kept is not None and kept.proven for kept in self._known)
+
+    def begun(self) -> dict[str, Answer]:
+        """What is known of parts that are not proven, by their names, for a worker to start from."""
+        found: dict[str, Answer] = {}
+        for part, kept in zip(self._first.values(), self._known, strict=True):
+            if kept is not None and not kept.proven and kept.part.mapping is not None:
+                certificate = kept.part.certificate.to_json() | {"searches": kept.searches}
+                found[part.name] = kept.part.mapping.to_json(), certificate
+        return found
 
     def solution(self, answers: Mapping[str, Answer]) -> Solution:
         """The solution from the answers of a worker, judged here, and kept."""
         found: dict[Any, Part] = {}
         for place, (key, part) in enumerate(self._first.items()):
             known = self._known[place]
-            if known is not None and known.certificate.proven:
-                found[key] = known
+            if known is not None and known.proven:
+                found[key] = known.part
                 continue
             fields, certificate = answers[part.name]
             mapping = None
@@ -146,7 +162,6 @@ class _Recalled:
                 mapping = self.posed.kind.read_mapping(fields, part.problem, part.name)
             answer = judged(self.posed.kind, part, mapping, certificate_from_json(certificate))
             if self._recall is not None:
-                answer = self._recall.better(known, answer)
                 self._recall.keep(place, answer)
             found[key] = answer
         parts = []
@@ -157,10 +172,21 @@ class _Recalled:
         return assemble(self.posed, parts)
 
 
-def _solved(document: dict[str, Any], method: str, time_limit: float | None, seed: int) -> dict[str, Answer]:
-    """What a worker does: pose the problem of the document anew and solve it on one core."""
+def _solved(
+    document: dict[str, Any],
+    method: str,
+    time_limit: float | None,
+    seed: int,
+    begun: dict[str, Answer],
+) -> dict[str, Answer]:
+    """What a worker does: pose the problem of the document anew and solve it on one core, from what was ``begun``."""
     posed = pose_again(document, "the task")
-    solution = run(posed, replace(Search(method, time_limit, 1, seed), executor=None))
+    kept = {
+        part.name: kept_answer(posed.kind, part, posed.objective, *begun[part.name], "the task")
+        for part in posed.parts
+        if part.name in begun
+    }
+    solution = run(posed, replace(Search(method, time_limit, 1, seed), executor=None), kept=kept)
     return {
         part.name: (None if part.mapping is None else part.mapping.to_json(), part.certificate.to_json())
         for part in solution.parts

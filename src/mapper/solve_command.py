@@ -164,7 +164,7 @@ def _show(solution: Solution, as_json: bool) -> None:
         terminal.print_table(*terminal.solution_rows(solution))
         if len(solution.parts) == 1 and solution.parts[0].breakdown is not None:
             print("\n".join(solution.posed.kind.describe(solution.posed.parts[0].problem, solution.parts[0])))
-        for line in terminal.skipped_lines(solution):
+        for line in terminal.skipped_lines(solution) + terminal.started_lines(solution):
             print(line)
     if solution.exit_code:
         print(f"mapper: {terminal.cause(solution)}", file=sys.stderr)

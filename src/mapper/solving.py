@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -17,9 +17,9 @@ from mapper.kind.kind import Kind, Part, PosedPart
 from mapper.posing import Posed
 from mapper.solution import Solution, assemble, repeated
 from mapper.solver.certificate import Certificate
-from mapper.solver.method import Effort, Method, Outcome, Progress
+from mapper.solver.method import Effort, Method, Outcome, Progress, Start
 from mapper.store.database import Store
-from mapper.store.recall import Recall
+from mapper.store.recall import Kept, Recall
 from mapper.workloads.document import InputError
 
 Listener = Callable[[str, Progress], None]
@@ -73,8 +73,14 @@ def method_named(posed: Posed, name: str) -> Method[Any, Any]:
     return methods[name]
 
 
-def run(posed: Posed, search: Search, finished: Callable[[Solution], None] | None = None) -> Solution:
-    """Solve every part once; ``finished`` hears of the solution so far whenever a part is done.
+def run(
+    posed: Posed,
+    search: Search,
+    finished: Callable[[Solution], None] | None = None,
+    kept: Mapping[str, Kept] | None = None,
+) -> Solution:
+    """Solve every part once; ``finished`` hears of the solution so far whenever a part is done. ``kept``: what is known
+    of parts, by their names, where there is no store at hand.
 
     Raises: InputError if the method does not exist or refuses the problem.
     """
@@ -85,8 +91,11 @@ def run(posed: Posed, search: Search, finished: Callable[[Solution], None] | Non
     answers: dict[Any, Part] = {}
     places = {key: place for place, key in enumerate(first_of)}
     recall = None if search.store is None else Recall(search.store, posed, method.name, search.complain)
-    known = {key: recall.known(places[key], part) if recall else None for key, part in first_of.items()}
-    answers |= {key: part for key, part in known.items() if part is not None and part.certificate.proven}
+    known = {
+        key: recall.known(places[key], part) if recall else (kept or {}).get(part.name)
+        for key, part in first_of.items()
+    }
+    answers |= {key: one.part for key, one in known.items() if one is not None and one.proven}
     open_parts = {key: part for key, part in first_of.items() if key not in answers}
     if answers and finished is not None:
         finished(_solution(posed, method, search, first_of, answers))
@@ -102,6 +111,7 @@ def run(posed: Posed, search: Search, finished: Callable[[Solution], None] | Non
                 part,
                 _with_share(search, place, side_by_side, len(open_parts)),
                 side_by_side,
+                _start(known[key], part, posed.objective),
             ): key
             for place, (key, part) in enumerate(open_parts.items())
         }
@@ -112,12 +122,15 @@ def run(posed: Posed, search: Search, finished: Callable[[Solution], None] | Non
                 answer = future.result()
                 if recall is not None:
                     # Kept before anybody hears of it: what was reported survives a kill.
-                    answer = recall.better(known[key], answer)
                     recall.keep(places[key], answer)
                 answers[key] = answer
             if done and finished is not None:
                 finished(_solution(posed, method, search, first_of, answers))
     return _solution(posed, method, search, first_of, answers)
+
+
+def _start(kept: Kept | None, part: PosedPart, objective: str) -> Start[Any] | None:
+    return None if kept is None else kept.start(part.problem, objective)
 
 
 def _with_share(search: Search, place: int, side_by_side: int, parts: int) -> Search:
@@ -172,22 +185,33 @@ def _unanswered(part: PosedPart, method: Method[Any, Any], search: Search) -> Pa
 
 
 def solve_part(
-    kind: Kind, method: Method[Any, Any], part: PosedPart, search: Search, side_by_side: int
+    kind: Kind,
+    method: Method[Any, Any],
+    part: PosedPart,
+    search: Search,
+    side_by_side: int,
+    start: Start[Any] | None = None,
 ) -> Part:
-    """Search one part, have the referee judge what was found, and certify it."""
+    """Search one part, from ``start`` on if there is one, have the referee judge what was found, and certify it. The
+    answer is no worse than the start."""
 
     recorder = Recorder()
+    if start is not None:
+        recorder.begin(start.value, start.bound)
 
     def report(progress: Progress) -> None:
+        progress = progress if start is None else start.heard(progress)
         recorder.add(progress)
         search.listener(part.name, progress)
 
-    effort = effort_of(search, side_by_side, report)
+    effort = effort_of(search, side_by_side, report, start)
     wall, processor = time.perf_counter(), time.thread_time() if side_by_side > 1 else time.process_time()
     stopped = effort.stopped()
     outcome = (
         Outcome[Any](None, None, None, stopped, False) if stopped else method.search(part.problem, effort)
     )
+    if start is not None:
+        outcome = start.combined(outcome)
     clock = time.thread_time if side_by_side > 1 else time.process_time
     certificate = Certificate(
         stop=outcome.stop,
@@ -204,15 +228,19 @@ def solve_part(
         workers=search.used_workers,
     )
     answer = judged(kind, part, outcome.mapping, certificate)
-    return replace(answer, history=recorder.ended(answer.certificate.value, answer.certificate.bound))
+    history = recorder.ended(answer.certificate.value, answer.certificate.bound)
+    return replace(answer, history=history, started=None if start is None else history[0])
 
 
-def effort_of(search: Search, side_by_side: int, report: Callable[[Progress], None]) -> Effort:
-    """What one of several searches at once may take."""
+def effort_of(
+    search: Search, side_by_side: int, report: Callable[[Progress], None], start: Start[Any] | None = None
+) -> Effort:
+    """What one of several searches at once may take. One that goes on draws other numbers than those before it."""
     return Effort(
         deadline=search.deadline,
         workers=max(1, search.used_workers // side_by_side),
-        seed=search.seed,
+        seed=search.seed + (0 if start is None else start.searches),
         interrupt=search.interrupt,
         report=report,
+        start=start,
     )

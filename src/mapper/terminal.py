@@ -246,6 +246,20 @@ def skipped_lines(solution: Solution) -> list[str]:
     return [f"not mapped: {text}{more}"]
 
 
+def started_lines(solution: Solution) -> list[str]:
+    """Which searches did not begin from nothing, in a line."""
+    begun = [part for part in solution.parts if part.started is not None and part.same_as is None]
+    if not begun:
+        return []
+    if len(begun) > 1 or len(solution.parts) > 1:
+        distinct = sum(part.same_as is None for part in solution.parts)
+        return [f"started from stored values: {len(begun)} of {distinct} parts"]
+    start = begun[0].started
+    assert start is not None
+    bound = "" if start.bound is None else f", bound {number(start.bound)}"
+    return [f"started from a stored value of {number(start.value)}{bound}"]
+
+
 def headline(solution: Solution) -> str:
     """The problem in a line."""
     problem = solution.posed

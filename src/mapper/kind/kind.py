@@ -79,7 +79,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a solution."""
+    """One part of a solution. ``started``: where its search began, if an earlier one had left something."""
 
     name: str
     source: str
@@ -90,6 +90,7 @@ class Part:
     certificate: Certificate
     merged: tuple[tuple[str, str], ...] = field(default=())
     history: tuple[HistoryPoint, ...] = field(default=())
+    started: HistoryPoint | None = None
 
     def to_json(self) -> dict[str, Any]:
         document: dict[str, Any] = {
