@@ -39,7 +39,7 @@ print(json.dumps({{name: scope[name] for name in {NAMES}}}))
 def outcome(lesson: str) -> tuple[str, dict[str, Any]]:
     """What the lesson prints, and the values of its names in the end."""
     command = [sys.executable, "-c", DRIVER, str(FOLDER / f"{lesson}.py")]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=FOLDER.parents[1])
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=FOLDER.parents[1])
     assert ended.returncode == 0, ended.stderr[-2000:]
     *printed, last = ended.stdout.splitlines()
     return "\n".join(printed), json.loads(last)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import runpy
+from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
-from docs.lessons.exercise import modulo_schedule, pe_allocation, tiling
+from docs.lessons.exercise import algorithm_selection, modulo_schedule, pe_allocation, tiling
 
 SAMPLE = Path(__file__).parent / "sample"
 SEEDS = range(20)
@@ -52,3 +53,31 @@ def test_allocations_agree(seed: int) -> None:
     array, filters, most = random.randint(1, 12), random.randint(1, 200), random.randint(1, 300)
     assert answer["exercise_2"](filters, most) == pe_allocation.useful_counts(filters, most)
     assert answer["exercise_3"](layers, array) == pe_allocation.least_shared_interval(layers, array)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_selections_agree(seed: int) -> None:
+    random, answer = Random(seed), sample("algorithm_selection")
+    layer = [2 * random.randint(1, 9), random.choice([1, 3, 5]), random.randint(1, 40), random.randint(1, 40)]
+    array = [random.randint(1, 30), random.randint(1, 30)]
+    assert answer["exercise_1"](layer, array) == algorithm_selection.algorithm_cycles(layer, array)
+    vertices = random.randint(2, 7)
+    drawn = [sorted(random.sample(range(vertices), 2)) for _ in range(random.randint(1, 12))]
+    pairs = [(u, v) for u, v in drawn]
+    edges = [list(pair) for pair in pairs]
+    assert answer["exercise_2"](vertices, edges) == algorithm_selection.left_over(vertices, edges)
+    problem = algorithm_selection.instance(seed, pairs, random.randint(1, 3))
+    assert (
+        answer["exercise_3"](*problem)
+        == algorithm_selection.least_cost(*problem)
+        == everything_tried(*problem)
+    )
+
+
+def everything_tried(costs: list[list[int]], edges: list[tuple[int, int, list[list[int]]]]) -> int:
+    """The least cost of a PBQP over all assignments."""
+    return min(
+        sum(own[i] for own, i in zip(costs, at, strict=True))
+        + sum(matrix[at[u]][at[v]] for u, v, matrix in edges)
+        for at in product(*(range(len(own)) for own in costs))
+    )
