@@ -16,9 +16,11 @@ import numpy.typing as npt
 
 from mapper.formulations.trace_partition.option import Family
 from mapper.formulations.trace_partition.option_cost import CostedOption, Rank, costed, energy_parts, nameless
+from mapper.formulations.trace_partition.option_cut import OptionCuts
 from mapper.formulations.trace_partition.option_floor import family_floor
 from mapper.formulations.trace_partition.problem import PartitionProblem, Pin
 from mapper.formulations.trace_partition.situation import Situation, Situations, situations_of
+from mapper.models.trace_partition.mapping import LayerMapping, Partition
 from mapper.models.trace_partition.trace_layer import TraceLayer
 
 Numbers = npt.NDArray[np.int64]
@@ -74,27 +76,95 @@ def option_table(
     problem: PartitionProblem,
     stopped: Callable[[], bool] = lambda: False,
     progress: Callable[[int], None] = lambda costed: None,
+    known: Partition | None = None,
 ) -> OptionTable:
     """The table of ``problem``; ``progress`` hears how many options have been costed. Once ``stopped`` says so, what is
-    left is only bounded, and a layer gets the first option that fits."""
+    left is only bounded, and a layer gets the first option that fits. Options that no partition as good as the one
+    ``known`` can take are ruled out."""
     situations = situations_of(problem)
-    known: dict[tuple[TraceLayer, Pin, tuple[Situation, ...]], int] = {}
+    seen: dict[tuple[TraceLayer, Pin, tuple[Situation, ...]], int] = {}
     found: list[dict[Situation, Searched]] = []
     first: list[int] = []
     total = 0
     for at, (layer, groups) in enumerate(zip(problem.network.traced, situations.layers, strict=True)):
         key = nameless(layer), problem.pin(layer.name), tuple(groups)
-        first.append(known.setdefault(key, at))
+        first.append(seen.setdefault(key, at))
+    begun = None if known is None else _begun(problem, known)
+    cuts = None if begun is None else _cuts(problem, situations, first, begun)
+    for at, (layer, groups) in enumerate(zip(problem.network.traced, situations.layers, strict=True)):
         if first[at] < at:
             found.append(found[first[at]])
             continue
+        places = [place for place, one in enumerate(first) if one == at]
+        most = None if cuts is None else cuts.of(places)
         here: dict[Situation, Searched] = {}
         for situation, group in groups.items():
-            here[situation] = search_group(problem, layer, group, stopped)
+            if most is not None and situation not in most:
+                here[situation] = Searched(None, 0, None)
+                continue
+            own = [] if begun is None else [begun[place] for place in places]
+            best = min((one.option for one in own if one.situation == situation), default=None, key=_rank)
+            cut = None if most is None else most[situation]
+            here[situation] = search_group(problem, layer, group, stopped, best, cut)
             total += here[situation].costed
             progress(total)
         found.append(here)
+        if cuts is not None:
+            floors = {one: searched.floor for one, searched in here.items()}
+            for place in places:
+                cuts.solved(place, {one: floor[0] for one, floor in floors.items() if floor is not None})
     return OptionTable(problem, situations, tuple(found), tuple(first))
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """A layer's situation and option in a partition that is known."""
+
+    situation: Situation
+    option: CostedOption
+
+
+def _begun(problem: PartitionProblem, known: Partition) -> list[_Begun] | None:
+    """The layers of a partition; None if it is none of the table's."""
+    found = []
+    for layer, mapping in zip(problem.network.traced, known.layers, strict=True):
+        option = costed(problem, layer, mapping)
+        if option is None:
+            return None
+        found.append(_Begun(_situation(mapping), option))
+    return found
+
+
+def _situation(mapping: LayerMapping) -> Situation:
+    stays = mapping.input_resident, mapping.output_resident
+    lies = (mapping.mode, mapping.unit_split, mapping.cluster_split) if any(stays) else None
+    return Situation(*stays, lies)
+
+
+def _cuts(
+    problem: PartitionProblem, situations: Situations, first: list[int], begun: list[_Begun]
+) -> OptionCuts | None:
+    """What layers may cost beside what is known; None if that is in no situation of theirs."""
+    if any(one.situation not in groups for one, groups in zip(begun, situations.layers, strict=True)):
+        return None
+    floors: list[dict[Situation, int]] = []
+    for at, (layer, groups) in enumerate(zip(problem.network.traced, situations.layers, strict=True)):
+        if first[at] < at:
+            floors.append(floors[first[at]])
+            continue
+        least = {situation: _least(problem, layer, group) for situation, group in groups.items()}
+        floors.append({situation: value for situation, value in least.items() if value is not None})
+    return OptionCuts(situations, floors, sum(one.option.rank[0] for one in begun))
+
+
+def _least(problem: PartitionProblem, layer: TraceLayer, group: tuple[Family, ...]) -> int | None:
+    """The least bound of the objective of any tile that may fit."""
+    rank, _ = _bounds(problem, layer, group)
+    return int(rank[0].min()) if rank.shape[1] else None
+
+
+def _rank(option: CostedOption) -> Rank:
+    return option.rank
 
 
 def search_group(
@@ -102,12 +172,13 @@ def search_group(
     layer: TraceLayer,
     group: tuple[Family, ...],
     stopped: Callable[[], bool] = lambda: False,
+    best: CostedOption | None = None,
+    most: int | None = None,
 ) -> Searched:
-    """The best option of some families, best first."""
-    best: CostedOption | None = None
+    """The best option of some families, best first; ``best``: one to begin with; ``most``: what it may cost."""
     seen = 0
     for rank, family, place in _bounded(problem, layer, group):
-        if best is not None and best.rank <= rank:
+        if (best is not None and best.rank <= rank) or (most is not None and rank[0] > most):
             break
         if (best is not None or family.is_resident) and stopped():
             return Searched(best, seen, rank)
@@ -122,6 +193,20 @@ def _bounded(
     problem: PartitionProblem, layer: TraceLayer, group: tuple[Family, ...]
 ) -> Iterator[tuple[Rank, Family, tuple[int, int, int, int]]]:
     """Every tile that may fit: the bound of its rank, its family and its place in it, in the order of the bounds."""
+    rank, place = _bounds(problem, layer, group)
+    order = np.lexsort((*place[::-1], *rank[::-1]))
+    for start in range(0, len(order), AT_ONCE):
+        some = order[start : start + AT_ONCE]
+        for bounds, places_ in zip(rank[:, some].T.tolist(), place[:, some].T.tolist(), strict=True):
+            value, cycles_, moved_ = bounds
+            number, row, column, in_channel, out_channel = places_
+            yield (value, cycles_, moved_), group[number], (row, column, in_channel, out_channel)
+
+
+def _bounds(
+    problem: PartitionProblem, layer: TraceLayer, group: tuple[Family, ...]
+) -> tuple[Numbers, Numbers]:
+    """Of every tile that may fit the bound of its rank [3, T], and its family and place in it [5, T]."""
     ranks, places = [], []
     for number, family in enumerate(group):
         floor = family_floor(problem, layer, family)
@@ -131,14 +216,7 @@ def _bounded(
             np.stack((_values(problem, layer, cycles, moved, floor.buffer_words[at]), cycles, moved))
         )
         places.append(np.stack((np.full(len(cycles), number), *at)))
-    rank, place = np.concatenate(ranks, axis=1), np.concatenate(places, axis=1)
-    order = np.lexsort((*place[::-1], *rank[::-1]))
-    for start in range(0, len(order), AT_ONCE):
-        some = order[start : start + AT_ONCE]
-        for bounds, places_ in zip(rank[:, some].T.tolist(), place[:, some].T.tolist(), strict=True):
-            value, cycles_, moved_ = bounds
-            number, row, column, in_channel, out_channel = places_
-            yield (value, cycles_, moved_), group[number], (row, column, in_channel, out_channel)
+    return np.concatenate(ranks, axis=1), np.concatenate(places, axis=1)
 
 
 def _values(

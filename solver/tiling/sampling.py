@@ -24,6 +24,8 @@ from mapper.workloads.nest import LoopNest
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
+KNOWN_OF = 10
+"""Of so many mappings that a search begins with one is what is known."""
 REPAIRS_PER_GENE = 6
 OUTWARDS = 0.9
 """Share of the repairs that move a gene to DRAM, where it takes no room; the others are any step."""
@@ -101,6 +103,27 @@ class Space:
             tuple(loops[position] for position in spm[0]),
         )
 
+    def population(self, mapping: TilingMapping, count: int) -> Population | None:
+        """``count`` rows that are ``mapping``; None if its orders are none of those drawn, or pins speak against it."""
+        genes = np.full(len(self.primes), -1, np.int64)
+        for loop, factors in enumerate(mapping.factors):
+            for level, factor in enumerate(factors):
+                for prime in prime_factors(factor):
+                    able = (
+                        (self.loop_of == loop) & (self.primes == prime) & self.allowed[:, level] & (genes < 0)
+                    )
+                    if not able.any():
+                        return None
+                    genes[np.argmax(able)] = level
+        orders = []
+        for name, table in zip(ORDERED_LEVELS, self.orders, strict=True):
+            order = [self.problem.nest.loops.index(loop) for loop in mapping.order(name)]
+            found = np.flatnonzero((table == order).all(axis=1))
+            if not len(found):
+                return None
+            orders.append(int(found[0]))
+        return Population(np.tile(genes, (count, 1)), np.tile(np.array(orders, np.int64), (count, 1)))
+
     def draw(self, rng: np.random.Generator, count: int) -> Population:
         """Each gene at any of its levels with equal chance, each order with equal chance; valid or not."""
         genes = self._levels(rng, rng.random((count, len(self.primes))), np.arange(len(self.primes)))
@@ -108,6 +131,18 @@ class Space:
             able = np.flatnonzero((self.loop_of == loop) & self.allowed[:, batch.SPATIAL])
             genes[np.arange(count), rng.choice(able, count)] = batch.SPATIAL
         return Population(genes, self._orders(rng, count))
+
+    def first(self, rng: np.random.Generator, count: int, known: TilingMapping | None) -> Population:
+        """Valid mappings to begin with: drawn ones, and a few times what is ``known``."""
+        drawn, valid = self.draw_valid(rng, count)
+        found = drawn.rows(valid)
+        again = None if known is None else self.population(known, -(-count // KNOWN_OF))
+        if again is None or not self.valid(again, self.factors(again)).all():
+            return found
+        rest = found.rows(np.arange(min(len(found), count - len(again))))
+        return Population(
+            np.concatenate((again.genes, rest.genes)), np.concatenate((again.orders, rest.orders))
+        )
 
     def draw_valid(self, rng: np.random.Generator, count: int) -> tuple[Population, Flags]:
         """A drawn population, repaired where it is not valid: genes go outwards to DRAM, one at a time.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -66,6 +67,8 @@ def kept_answer(
         raise ValueError("the mapping is worth something else")
     if value is not None and (bound is None or bound != value) and certificate.proven:
         raise ValueError("a proof without a bound that meets the value")
+    if not all(one is None or math.isfinite(one) for one in (value, bound)):
+        raise ValueError("no number")
     if value is not None and bound is not None and (value > bound if objective in MOST else value < bound):
         raise ValueError("a bound that the value contradicts")
     searches = fields.get("searches", 1)
