@@ -113,7 +113,7 @@ def _side_by_side(
     log: Path | None,
 ) -> None:
     """One network on several machines, a row each."""
-    from mapper import terminal
+    from mapper import machine_table, terminal
     from mapper.side_by_side import side_by_side
 
     if workload is None:
@@ -122,7 +122,7 @@ def _side_by_side(
         found = side_by_side(
             workload, archs.split(","), objective, options, replace(search, listener=report.progress)
         )
-    heading, lines = terminal.machine_rows(found)
+    heading, lines = machine_table.machine_rows(found)
     if as_json:
         print(dumped(found.to_json()), end="")
     elif as_csv:
@@ -131,7 +131,7 @@ def _side_by_side(
         print(terminal.as_markdown(heading, lines), end="")
     else:
         terminal.print_table(heading, lines)
-        print("\n".join(terminal.warning_lines(found)))
-        terminal.print_table(*terminal.layer_rows(found))
+        print("\n".join(machine_table.warning_lines(found)))
+        terminal.print_table(*machine_table.layer_rows(found))
     rows = [row.solution for row in found.rows]
     raise typer.Exit(0 if all(row.certificate.found for row in rows) else max(row.exit_code for row in rows))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -76,10 +77,11 @@ def sweep(
     model: Model = None,
 ) -> None:
     """Solve over a grid of machines."""
-    from mapper import terminal
-    from mapper.sweeping import plan as planned
+    from mapper.planning import plan as planned
+    from mapper.sweep_table import plan_lines, sweep_rows
     from mapper.sweeping import sweep as api
     from mapper.sweeping import varied_values
+    from mapper.terminal import print_table
 
     if not vary:
         raise InputError("--vary", "", "is missing; give KEY=V1,V2,... with a field of the machine")
@@ -91,17 +93,18 @@ def sweep(
     grid = dict(varied_values(text) for text in vary)
     if dry_run:
         found = planned(workload, arch, grid, objective, options, search)
-        lines = terminal.plan_lines(found, search.used_workers)
+        lines = plan_lines(found, search.used_workers)
         print(dumped(found.to_json()) if as_json else "".join(f"{line}\n" for line in lines), end="")
         raise typer.Exit(0)
-    with interruptible(search), progress_of(1, quiet, log) as report, ExitStack() as stack:
+    machines = math.prod(len(values) for values in grid.values())
+    with interruptible(search), progress_of(machines, quiet, log) as report, ExitStack() as stack:
         cluster = None
         if engine is Engine.dask:
             from mapper.engine import DaskEngine
 
             cluster = stack.enter_context(DaskEngine(scheduler, search.used_workers))
         listening = replace(search, listener=report.progress)
-        swept = api(workload, arch, grid, objective, options, listening, cluster)
+        swept = api(workload, arch, grid, objective, options, listening, cluster, report.machines)
     if plot is not None:
         from mapper.plot import draw_sweep
 
@@ -109,7 +112,7 @@ def sweep(
     if as_json:
         print(dumped(swept.to_json()), end="")
     else:
-        terminal.print_table(*terminal.sweep_rows(swept))
+        print_table(*sweep_rows(swept))
     some = any(row.certificate.found for row in swept.rows)
     infeasible = all(row.certificate.proven for row in swept.rows)
     raise typer.Exit(0 if some else 1 if infeasible else 3)
