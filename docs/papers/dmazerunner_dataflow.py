@@ -89,11 +89,11 @@ def _observations(problems: Mapping[str, TilingProblem]) -> list[Row]:
             for what, published, unit, computed in values:
                 quantity = f"{what}, {operand}, {label} under Oy|Ox, conv5_1"
                 rows.append(beside("Observation (ii)", quantity, published, unit, computed, OLDER))
-    tiles = [
+    both = [
         quantities(stride_1.nest, stride_1.machine, mapping)
         for mapping in (_mapping(prior["ws2"], stride_1), _mapping(BRANCH_AND_BOUND, pinned(stride_1, "M,C")))
     ]
-    moves = [one.spm_words[0] * (one.spm_passes // one.dram_reuse[0]) for one in tiles]
+    moves = [one.spm_words[0] * (one.spm_passes // one.dram_reuse[0]) for one in both]
     quantity = "O to DRAM, WS2 over least EDP, conv5_2"
     rows.append(Row("Observation (ii)", quantity, 16, "times", moves[0] / moves[1]))
     return rows
