@@ -103,9 +103,9 @@ def option_table(
                 here[situation] = Searched(None, 0, None)
                 continue
             own = [] if begun is None else [begun[place] for place in places]
-            best = min((one.option for one in own if one.situation == situation), default=None, key=_rank)
+            start = min((one for one in own if one.situation == situation), default=None, key=_rank)
             cut = None if most is None else most[situation]
-            here[situation] = search_group(problem, layer, group, stopped, best, cut)
+            here[situation] = search_group(problem, layer, group, stopped, start, cut)
             total += here[situation].costed
             progress(total)
         found.append(here)
@@ -117,21 +117,24 @@ def option_table(
 
 
 @dataclass(frozen=True)
-class _Begun:
-    """A layer's situation and option in a partition that is known."""
+class Begun:
+    """A layer's situation and option in a partition that is known, and the rank up to which every other option was
+    costed or ruled out beside it (None: none was)."""
 
     situation: Situation
     option: CostedOption
+    floor: Rank | None
 
 
-def _begun(problem: PartitionProblem, known: Partition) -> list[_Begun] | None:
+def _begun(problem: PartitionProblem, known: Partition) -> list[Begun] | None:
     """The layers of a partition; None if it is none of the table's."""
     found = []
-    for layer, mapping in zip(problem.network.traced, known.layers, strict=True):
+    floors = known.floors or (None,) * len(known.layers)
+    for layer, mapping, floor in zip(problem.network.traced, known.layers, floors, strict=True):
         option = costed(problem, layer, mapping)
         if option is None:
             return None
-        found.append(_Begun(_situation(mapping), option))
+        found.append(Begun(_situation(mapping), option, floor))
     return found
 
 
@@ -142,7 +145,7 @@ def _situation(mapping: LayerMapping) -> Situation:
 
 
 def _cuts(
-    problem: PartitionProblem, situations: Situations, first: list[int], begun: list[_Begun]
+    problem: PartitionProblem, situations: Situations, first: list[int], begun: list[Begun]
 ) -> OptionCuts | None:
     """What layers may cost beside what is known; None if that is in no situation of theirs."""
     if any(one.situation not in groups for one, groups in zip(begun, situations.layers, strict=True)):
@@ -152,19 +155,25 @@ def _cuts(
         if first[at] < at:
             floors.append(floors[first[at]])
             continue
-        least = {situation: _least(problem, layer, group) for situation, group in groups.items()}
+        own = begun[at]
+        least = {
+            situation: own.floor[0]
+            if own.floor is not None and own.situation == situation
+            else _least(problem, layer, group)
+            for situation, group in groups.items()
+        }
         floors.append({situation: value for situation, value in least.items() if value is not None})
     return OptionCuts(situations, floors, sum(one.option.rank[0] for one in begun))
 
 
 def _least(problem: PartitionProblem, layer: TraceLayer, group: tuple[Family, ...]) -> int | None:
     """The least bound of the objective of any tile that may fit."""
-    rank, _ = _bounds(problem, layer, group)
+    rank, _ = _bounds(problem, layer, group, None)
     return int(rank[0].min()) if rank.shape[1] else None
 
 
-def _rank(option: CostedOption) -> Rank:
-    return option.rank
+def _rank(begun: Begun) -> Rank:
+    return begun.option.rank
 
 
 def search_group(
@@ -172,12 +181,21 @@ def search_group(
     layer: TraceLayer,
     group: tuple[Family, ...],
     stopped: Callable[[], bool] = lambda: False,
-    best: CostedOption | None = None,
+    begun: Begun | None = None,
     most: int | None = None,
 ) -> Searched:
-    """The best option of some families, best first; ``best``: one to begin with; ``most``: what it may cost."""
+    """The best option of some families, best first, on from where an earlier search ended (``begun``); ``most``: what
+    it may cost."""
+    best = None if begun is None else begun.option
+    if begun is not None and begun.floor is not None:
+        if begun.floor >= begun.option.rank:
+            return Searched(best, 0, None)
+        if stopped():
+            return Searched(best, 0, begun.floor)
     seen = 0
-    for rank, family, place in _bounded(problem, layer, group):
+    least = 0 if begun is None or begun.floor is None else begun.floor[0]
+    limits = [limit for limit in (most, best.rank[0] if best else None) if limit is not None]
+    for rank, family, place in _bounded(problem, layer, group, least, min(limits, default=None)):
         if (best is not None and best.rank <= rank) or (most is not None and rank[0] > most):
             break
         if (best is not None or family.is_resident) and stopped():
@@ -190,10 +208,11 @@ def search_group(
 
 
 def _bounded(
-    problem: PartitionProblem, layer: TraceLayer, group: tuple[Family, ...]
+    problem: PartitionProblem, layer: TraceLayer, group: tuple[Family, ...], least: int, most: int | None
 ) -> Iterator[tuple[Rank, Family, tuple[int, int, int, int]]]:
-    """Every tile that may fit: the bound of its rank, its family and its place in it, in the order of the bounds."""
-    rank, place = _bounds(problem, layer, group)
+    """Every tile that may fit and whose objective's bound is from ``least`` to ``most``: the bound of its rank, its
+    family and its place in it, in the order of the bounds."""
+    rank, place = _bounds(problem, layer, group, most, least)
     order = np.lexsort((*place[::-1], *rank[::-1]))
     for start in range(0, len(order), AT_ONCE):
         some = order[start : start + AT_ONCE]
@@ -204,18 +223,23 @@ def _bounded(
 
 
 def _bounds(
-    problem: PartitionProblem, layer: TraceLayer, group: tuple[Family, ...]
+    problem: PartitionProblem,
+    layer: TraceLayer,
+    group: tuple[Family, ...],
+    most: int | None,
+    least: int = 0,
 ) -> tuple[Numbers, Numbers]:
-    """Of every tile that may fit the bound of its rank [3, T], and its family and place in it [5, T]."""
+    """Of every tile that may fit and is bounded so the bound of its rank [3, T], and its family and place in it
+    [5, T]."""
     ranks, places = [], []
     for number, family in enumerate(group):
         floor = family_floor(problem, layer, family)
         at = np.nonzero(floor.fits)
         cycles, moved = floor.cycles[at], floor.dram_bytes[at]
-        ranks.append(
-            np.stack((_values(problem, layer, cycles, moved, floor.buffer_words[at]), cycles, moved))
-        )
-        places.append(np.stack((np.full(len(cycles), number), *at)))
+        values = _values(problem, layer, cycles, moved, floor.buffer_words[at])
+        near = (values >= least) & (values <= most) if most is not None else values >= least
+        ranks.append(np.stack((values[near], cycles[near], moved[near])))
+        places.append(np.stack((np.full(near.sum(), number), *(one[near] for one in at))))
     return np.concatenate(ranks, axis=1), np.concatenate(places, axis=1)
 
 

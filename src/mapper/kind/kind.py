@@ -175,6 +175,18 @@ class Kind(ABC):
     def shown(self, problem: Any, mapping: Any) -> JsonValue:
         """The mapping as documents show it."""
 
+    def pieces(self, shown: JsonValue) -> Any:
+        """What a search has proven of a mapping's pieces that no document of the mapping says, as JSON, for the store;
+        None if there is nothing of the kind."""
+        return None
+
+    def with_pieces(self, mapping: Any, pieces: Any) -> Any:
+        """The mapping with what ``pieces`` said of it.
+
+        Raises: KeyError, TypeError or ValueError if it does not fit the mapping.
+        """
+        return mapping
+
     def spread(self, problem: Any, part: Part) -> tuple[Part, ...]:
         """A part as documents and tables show it: several where one solve decides things that are listed apart."""
         return (part,)

@@ -38,6 +38,14 @@ _COLUMNS = (
 
 
 _COLUMN_NAMES = "SELECT name FROM pragma_table_info('answer')"
+_STRANGE = (
+    "SELECT type || ' ' || name FROM sqlite_schema WHERE sql IS NOT NULL AND NOT (type = 'table' AND name = 'answer'"
+    " AND sql LIKE 'CREATE TABLE%') UNION ALL"
+    " SELECT 'computed column ' || name FROM pragma_table_xinfo('answer') WHERE hidden"
+)
+"""What a store has not: views, triggers and computed columns, which could keep a query busy for ever."""
+LARGEST_VALUE = 256 << 20
+"""Bytes of a value at the most, as of a solution document."""
 
 
 class StoreError(Exception):
@@ -151,6 +159,12 @@ class Store:
             with closing(sqlite3.connect(self.path, timeout=SECONDS_TO_WAIT)) as connection:
                 # Bytes that are no text are a damaged row's, no reason to give up the others.
                 connection.text_factory = lambda data: data.decode(errors="replace")
+                connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST_VALUE)
+                strange = connection.execute(_STRANGE).fetchone()
+                if strange is not None:
+                    raise ValueError(
+                        f"holds the {strange[0]}, so it is no store of mapper; give another file"
+                    )
                 # A log beside the file: readers and one writer at once, and a kill loses at most what was not reported.
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = NORMAL")
@@ -206,13 +220,29 @@ def _entry(row: tuple[Any, ...]) -> Entry:
     Raises: ValueError if it is damaged.
     """
     *named, proven, stored, mapping, certificate, seal = row
+    problem, version, kind, workload, arch, objective, part = named
+    texts = (
+        problem,
+        version,
+        kind,
+        workload,
+        arch or "",
+        objective,
+        part,
+        stored,
+        mapping or "",
+        certificate,
+    )
+    if not all(isinstance(text, str) for text in texts) or type(proven) is not int:
+        raise ValueError("no answer")
     if _seal((*named, proven, mapping, certificate)) != seal:
         raise ValueError("damaged")
-    problem, version, kind, workload, arch, objective, part = named
     try:
         held, said = None if mapping is None else json.loads(mapping), json.loads(certificate)
     except RecursionError:
         raise ValueError("nested too deeply") from None
+    if not isinstance(held, dict | None) or not isinstance(said, dict):
+        raise ValueError("no answer")
     return Entry(
         problem, version, kind, workload, arch, objective, part, bool(proven), held, said, stored
     )  # fmt: skip

@@ -51,13 +51,16 @@ def kept_answer(
     fields: Mapping[str, Any],
     source: str,
 ) -> Kept:
-    """The answer to ``part`` that documents hold: its ``mapping``, and its certificate and history in ``fields``.
+    """The answer to ``part`` that documents hold: its ``mapping``, and its certificate, history, searches and what is
+    proven of pieces in ``fields``.
 
     Raises: InputError, KeyError, TypeError or ValueError if they hold none, if the referee refuses the mapping or the
     model says that it is worth something else, or if the certificate contradicts itself.
     """
     certificate = certificate_from_json(fields)
     read = None if mapping is None else kind.read_mapping(mapping, part.problem, source)
+    if read is not None and fields.get("pieces") is not None:
+        read = kind.with_pieces(read, fields["pieces"])
     answer = judged(kind, part, read, certificate)
     answer = replace(answer, history=history_from_json(fields.get("history", [])))
     value, bound = certificate.value, certificate.bound
@@ -111,7 +114,8 @@ class Recall:
         certificate = answer.certificate
         if self._store is None or not certificate.verified or certificate.broken:
             return
-        posed = self._posed
+        posed, history = self._posed, [point.to_json() for point in answer.history]
+        pieces = None if answer.mapping is None else posed.kind.pieces(answer.mapping)
         entry = Entry(
             problem_key(posed, place, self._method),
             version_key(),
@@ -122,7 +126,7 @@ class Recall:
             answer.name,
             certificate.proven,
             None if answer.mapping is None else as_document(answer.mapping.to_json()),
-            as_document(certificate.to_json() | {"history": [point.to_json() for point in answer.history]}),
+            as_document(certificate.to_json() | {"history": history, "pieces": pieces}),
         )
         try:
             self._store.put(entry, self._no_worse)
