@@ -105,7 +105,11 @@ def _load_yaml(text: str) -> Any:
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > DEEPEST_NESTING:
             raise yaml.YAMLError("nested too deeply; flatten it")
-    return yaml.load(text, Loader=_StrictLoader)
+    try:
+        return yaml.load(text, Loader=_StrictLoader)
+    except (AttributeError, TypeError, KeyError, IndexError, OverflowError) as error:
+        # What the library does not foresee of a value whose tag says another type than it has.
+        raise yaml.YAMLError(f"a value that its tag does not fit ({type(error).__name__})") from None
 
 
 def _parse_yaml(text: str, source: str) -> dict[str, Any]:
