@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: solve test slow bench docs lint clean
+.PHONY: solve test slow bench fuzz docs lint clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -27,6 +27,10 @@ slow: $(READY)
 bench: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python -m bench
+
+fuzz: $(READY)
+	$(BIN)/python -m pip install --quiet --editable '.[fuzz]'
+	$(BIN)/python -m tests.fuzz
 
 docs: $(READY)
 	$(BIN)/python -m docs.lessons.render -o build/lessons
