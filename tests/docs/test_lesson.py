@@ -16,6 +16,7 @@ from nbclient.exceptions import CellExecutionError
 
 from docs.lessons import FOLDER, LESSONS
 from docs.lessons.render import render
+from mapper.kind import kinds
 
 SECTIONS = [
     "The problem",
@@ -73,6 +74,10 @@ def test_a_lesson_is_a_notebook_with_every_section_in_order(lesson: str) -> None
     assert len(re.findall(r"^# ", text, re.MULTILINE)) == 1
     assert f"python -m docs.lessons.check {lesson} " in text
     assert text.count("$$") >= 4
+
+
+def test_every_kind_of_problem_has_its_lesson() -> None:
+    assert {kind.name for kind in kinds()} == set(LESSONS)
 
 
 def test_the_folders_scripts_are_the_lessons_and_their_tools() -> None:

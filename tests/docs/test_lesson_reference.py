@@ -10,7 +10,13 @@ from typing import Any
 
 import pytest
 
-from docs.lessons.exercise import algorithm_selection, modulo_schedule, pe_allocation, tiling
+from docs.lessons.exercise import (
+    algorithm_selection,
+    modulo_schedule,
+    pe_allocation,
+    tiling,
+    trace_partition,
+)
 
 SAMPLE = Path(__file__).parent / "sample"
 SEEDS = range(20)
@@ -81,3 +87,26 @@ def everything_tried(costs: list[list[int]], edges: list[tuple[int, int, list[li
         + sum(matrix[at[u]][at[v]] for u, v, matrix in edges)
         for at in product(*(range(len(own)) for own in costs))
     )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_partitions_agree(seed: int) -> None:
+    random, answer = Random(seed), sample("trace_partition")
+    steps = trace_partition.random_steps(seed, random.randint(1, 12))
+    assert answer["exercise_1"](steps) == trace_partition.cycles_run(steps)
+    layer = [random.randint(1, 9), random.choice([1, 3, 5, 7]), random.randint(1, 4), random.randint(1, 9)]
+    tile = (random.randint(1, layer[0]), random.randint(1, layer[3]), random.choice(["maps", "weights"]))
+    assert answer["exercise_2"](layer, *tile) == trace_partition.words_moved(layer, *tile)
+    layers, most = trace_partition.random_layers(seed, random.randint(1, 5), 3), random.randint(0, 4)
+    least = trace_partition.least_chain(layers, most)
+    assert answer["exercise_3"](layers, most) == least == every_chain(layers, most)
+
+
+def every_chain(layers: list[list[list[int]]], most: int) -> int:
+    """The least sum over all ways to take an option of each layer."""
+    found = []
+    for taken in product(*layers):
+        kept = [last for _, _, last in taken]
+        if [first for _, first, _ in taken] == [0, *kept[:-1]] and not kept[-1] and sum(kept) <= most:
+            found.append(sum(cycles for cycles, _, _ in taken))
+    return min(found, default=-1)
