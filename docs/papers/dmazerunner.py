@@ -227,7 +227,7 @@ PAPER = Paper(
             "Table 4, Fig. 12", f"{LAYERS_OF} with 49 sizes of memories; exact under OPT1-3.", 400, memories
         ),
         Item(
-            "Table 4, Fig. 12, full space", f"{LAYERS_OF} with 49 sizes; each proven.", 600, memories_proven
+            "Table 4, Fig. 12, full space", f"{LAYERS_OF} with 49 sizes; each proven.", 900, memories_proven
         ),
     ),
 )
