@@ -25,8 +25,8 @@
 # A product of $a \times b$ by $b \times c$ keeps one operand, or neither, in the array, whichever takes least (Eq. 9):
 #
 # $$p(a, b, c) = \min\left\{
-# \left\lceil\tfrac{a}{P_1}\right\rceil \left\lceil\tfrac{c}{P_2}\right\rceil b,\
-# \left\lceil\tfrac{b}{P_1}\right\rceil \left\lceil\tfrac{c}{P_2}\right\rceil a,\
+# \left\lceil\tfrac{a}{P_1}\right\rceil \left\lceil\tfrac{c}{P_2}\right\rceil b,\;
+# \left\lceil\tfrac{b}{P_1}\right\rceil \left\lceil\tfrac{c}{P_2}\right\rceil a,\;
 # \left\lceil\tfrac{b}{P_1}\right\rceil \left\lceil\tfrac{a}{P_2}\right\rceil c\right\}$$
 #
 # | algorithm | for | cycles on the array | reads | words |
