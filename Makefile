@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: solve test slow bench fuzz docs lint clean
+.PHONY: solve test slow bench fuzz docs papers lint clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -35,6 +35,9 @@ fuzz: $(READY)
 docs: $(READY)
 	$(BIN)/python -m docs.lessons.render -o build/lessons
 	$(BIN)/python -m mkdocs build --quiet --clean
+
+papers: $(READY)
+	$(BIN)/python -m docs.papers
 
 clean:
 	rm -rf .venv build dist src/*.egg-info
