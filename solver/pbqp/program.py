@@ -118,7 +118,7 @@ def _try_all_choices(
     choice = np.zeros(vertices, np.int64)
     least = infinite
     while True:
-        cost = vertex_cost[0] - vertex_cost[0]
+        cost = vertex_cost.dtype.type(0)
         closed = False
         for at in range(vertices):
             own = vertex_cost[vertex_offset[at] + choice[at]]
