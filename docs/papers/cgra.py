@@ -254,6 +254,8 @@ def _within(chosen: float, best: float) -> str:
 PAPER = Paper(
     "cgra",
     "Bae et al. 2018: auto-tuning CNNs for CGRAs",
+    "Left aside: Figs. 1 and 3 to 5 (steps and code), which have no values; in Table II and Fig. 8 the other devices, "
+    "whose values the paper quotes or measures on boards.",
     (
         Item(
             "Fig. 2",

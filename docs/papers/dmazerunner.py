@@ -217,6 +217,7 @@ LAYERS_OF = "The six ResNet layers, batch 4, on dmazerunner-256"
 PAPER = Paper(
     "dmazerunner",
     "Dave et al. 2019: dMazeRunner",
+    "Left aside: Tables 1 and 3 (tools, notation) and Figs. 1 to 5 (structure), which have no values.",
     (
         Item("Fig. 6, Table 2", "Reuse by Algorithm 1, unique orders by Algorithm 2.", 60, orders),
         Item("Figs. 7, 8 and 10", "Comparisons with other tools.", 60, beyond),

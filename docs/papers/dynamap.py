@@ -234,6 +234,8 @@ def graphs() -> Found:
 PAPER = Paper(
     "dynamap",
     "Meng et al. 2021: DYNAMAP",
+    "Left aside: Figs. 1 to 8 (structure, data paths, tool flow), which have no values, and in Table 3 other designs, "
+    "whose values the paper quotes.",
     (
         Item("Section 3.2", "A product of 62x124 by 124x64 on 31x31 PEs, counted by the array's simulator.", 60,
              utilisation_example),

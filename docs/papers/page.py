@@ -18,7 +18,8 @@ from mapper.solution import DISTRIBUTION
 
 TITLE = "The papers' tables and figures, recomputed"
 STYLE = """
-.rows td { text-align: right; } .rows td:nth-child(2), .rows td:nth-child(5), .rows td:last-child { text-align: left; }
+.rows { width: 100%; } .rows td { text-align: right; }
+.rows :is(th, td):is(:nth-child(2), :nth-child(5), :nth-child(6), :last-child) { text-align: left; }
 .rows th:first-child { white-space: normal; min-width: 6rem; } .rows td:last-child { min-width: 14rem; }
 .agrees td:nth-child(6) { color: var(--good); } .differs td:nth-child(6) { color: var(--open); }
 .failed { border-left: .4rem solid var(--bad); background: var(--soft); padding: .5rem 1rem; }
@@ -92,7 +93,14 @@ def section(paper: Paper, outcomes: Sequence[Outcome]) -> Element:
     """One paper, item by item."""
     title = f"{paper.name}-title"
     parts = [part for one in outcomes for part in _item(one)]
-    return node("section", node("h2", paper.title, id=title), *parts, id=paper.name, aria_labelledby=title)
+    return node(
+        "section",
+        node("h2", paper.title, id=title),
+        node("p", paper.aside),
+        *parts,
+        id=paper.name,
+        aria_labelledby=title,
+    )
 
 
 def _item(one: Outcome) -> list[Element]:
@@ -107,7 +115,7 @@ def _item(one: Outcome) -> list[Element]:
 
 def rows_table(rows: Sequence[Row]) -> Element:
     """The rows of an item; each carries its verdict as its class."""
-    heading = ["place", "quantity", "published", "computed", "unit", "", "reason"]
+    heading = ["place", "quantity", "published", "computed", "unit", "verdict", "reason"]
     cells = [
         [
             row.place,

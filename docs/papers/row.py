@@ -98,8 +98,9 @@ class Item:
 
 @dataclass(frozen=True)
 class Paper:
-    """One paper: authors, title and year, and its items in the order of the paper."""
+    """One paper: authors, title and year; in words what of its tables and figures is left aside; its items."""
 
     name: str
     title: str
+    aside: str
     items: tuple[Item, ...]

@@ -117,7 +117,9 @@ def scaling(name: str) -> Found:
             times = (several.throughput_fps or 0.0) / alone
             quantity = f"frames/s of {NAMES[name]}, {several.configuration.name} over 1f1i1c"
             if several.configuration.name == "1f1i2c":
-                rows.append(beside("Section 5", quantity, Decimal("2.0"), "times", times, f"{TWICE}; gap: {best.gap}"))
+                rows.append(
+                    beside("Section 5", quantity, Decimal("2.0"), "times", times, f"{TWICE}; gap: {best.gap}")
+                )
             elif several.configuration.name != "1f1i1c":
                 rows.append(Row("Fig. 4", quantity, None, "times", times, BARS))
     drawn = (
@@ -135,6 +137,7 @@ LIMIT = f"the search of a partition ends after {SEARCH:g} s"
 PAPER = Paper(
     "snowflake",
     "Chang et al. 2018: SnowC, a compiler for Snowflake",
+    "Left aside: Figs. 1 and 2 (work flow, an example of steps), which have no values, and the GPUs of Fig. 4.",
     (
         Item("Section 2", "The preset of the machine.", 60, machine),
         Item("Section 5, speeds", f"One cluster, 4.5 GB/s; cycles of the model; {LIMIT}.", 420, speeds),

@@ -185,6 +185,7 @@ def simulation() -> Found:
 PAPER = Paper(
     "tcpa",
     "Heidorn et al. 2019: CNNs on tightly coupled processor arrays",
+    "Left aside: Figs. 1 to 3 (structure), which have no values beyond the network itself.",
     (
         Item(
             "Table 1",

@@ -30,7 +30,7 @@ def outcome(*rows: Row, error: str = "") -> Outcome:
 
 
 def page_of(*outcomes: Outcome) -> str:
-    return page([(Paper("one", f"A paper {HOSTILE}", ()), outcomes)])
+    return page([(Paper("one", f"A paper {HOSTILE}", HOSTILE, ()), outcomes)])
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_everything_on_the_page_is_text() -> None:
     text = page_of(outcome(Row(HOSTILE, HOSTILE, HOSTILE, HOSTILE, 1, HOSTILE)), outcome(error=HOSTILE))
     assert text.isascii()
     assert "<script" not in text
-    assert text.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 11
+    assert text.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 12
     assert "&amp;amp;" in text
     assert "\x07" not in text and "&#8238;" not in text
 
@@ -147,7 +147,7 @@ def test_a_failed_item_is_exit_code_1_and_no_lost_page(
 ) -> None:
     done = iter([outcome(Row("T", "a", 1, "", 1)), outcome(error="ValueError: broken")])
     items = tuple(one.item for one in (outcome(), outcome()))
-    monkeypatch.setattr(command, "paper_named", lambda name: Paper(name, "title", items))
+    monkeypatch.setattr(command, "paper_named", lambda name: Paper(name, "title", "aside", items))
     monkeypatch.setattr(command, "outcome", lambda paper, place: next(done))
     written = tmp_path / "new" / "papers.html"
     monkeypatch.setattr(sys, "argv", ["papers", "--only", "tcpa", "-o", str(written)])
