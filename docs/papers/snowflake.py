@@ -15,7 +15,7 @@ from mapper.arch import snowflake as arch
 from mapper.models.trace_partition.configuration import Configuration
 from mapper.models.trace_partition.instruction import Operation
 
-SEARCH = 45.0
+SEARCH = 30.0
 """Seconds of one search."""
 NAMES = {"alexnet-one-tower": "AlexNet", "resnet18": "ResNet-18", "lightcnn9": "LightCNN9"}
 BARS = "the figure has bars without values"
