@@ -118,10 +118,10 @@ def _side_by_side(
 
     if workload is None:
         raise InputError("WORKLOAD", "", "is missing; name the network that all machines shall run")
-    with interruptible(search), progress_of(1, quiet, log) as report:
-        found = side_by_side(
-            workload, archs.split(","), objective, options, replace(search, listener=report.progress)
-        )
+    machines = archs.split(",")
+    with interruptible(search), progress_of(len(machines), quiet, log) as report:
+        listening = replace(search, listener=report.progress)
+        found = side_by_side(workload, machines, objective, options, listening, report.machines)
     heading, lines = machine_table.machine_rows(found)
     if as_json:
         print(dumped(found.to_json()), end="")
@@ -133,5 +133,6 @@ def _side_by_side(
         terminal.print_table(heading, lines)
         print("\n".join(machine_table.warning_lines(found)))
         terminal.print_table(*machine_table.layer_rows(found))
-    rows = [row.solution for row in found.rows]
-    raise typer.Exit(0 if all(row.certificate.found for row in rows) else max(row.exit_code for row in rows))
+    mapped = any(row.certificate.found for row in found.rows)
+    infeasible = any(row.certificate.proven and not row.certificate.found for row in found.rows)
+    raise typer.Exit(0 if mapped else 1 if infeasible else 3)

@@ -25,19 +25,19 @@ def machine_rows(found: SideBySide) -> tuple[list[str], list[list[str]]]:
     ]
     lines = []
     for row in found.rows:
-        cost, certificate = row.solution.cost or {}, row.solution.certificate
+        cost, certificate = row.cost or {}, row.certificate
         latency = cost.get("latency_ms")
         frames = cost.get("throughput_fps") or (1e3 / latency if latency else None)
         lines.append(
             [
-                str(row.posed.arch),
-                row.posed.kind.name,
+                row.arch,
+                row.kind.name,
                 number(latency),
                 number(frames),
                 number(cost.get("energy_pj")),
                 "–" if row.utilisation is None else f"{row.utilisation:.1%}",
                 percent(certificate.gap),
-                proof(certificate),
+                proof(certificate) if row.solution is not None else "cannot run it",
                 f"{certificate.seconds:.2f}",
             ]
         )
@@ -48,12 +48,12 @@ def warning_lines(found: SideBySide) -> list[str]:
     """What each machine's latency leaves out."""
     lines = ["what the figures leave out:"]
     for row in found.rows:
-        lines += [f"  {row.posed.arch}: {'; '.join(row.warnings)}"]
+        lines += [f"  {row.arch}: {'; '.join(row.warnings)}"]
     return lines
 
 
 def layer_rows(found: SideBySide) -> tuple[list[str], list[list[str]]]:
     """Milliseconds layer by layer."""
-    heading = ["layer, ms", *(str(row.posed.arch) for row in found.rows)]
+    heading = ["layer, ms", *(row.arch for row in found.rows)]
     times = [row.layers for row in found.rows]
     return heading, [[name, *(number(one.get(name)) for one in times)] for name in found.layer_names]

@@ -80,7 +80,7 @@ def run(
     kept: Mapping[str, Kept] | None = None,
 ) -> Solution:
     """Solve every part once; ``finished`` hears of the solution so far whenever a part is done. ``kept``: what is known
-    of parts, by their names, where there is no store at hand.
+    of parts, by their names, besides what the store holds.
 
     Raises: InputError if the method does not exist or refuses the problem.
     """
@@ -92,7 +92,9 @@ def run(
     places = {key: place for place, key in enumerate(first_of)}
     recall = None if search.store is None else Recall(search.store, posed, method.name, search.complain)
     known = {
-        key: recall.known(places[key], part) if recall else (kept or {}).get(part.name)
+        key: _better(
+            recall.known(places[key], part) if recall else None, (kept or {}).get(part.name), posed.objective
+        )
         for key, part in first_of.items()
     }
     answers |= {key: one.part for key, one in known.items() if one is not None and one.proven}
@@ -127,6 +129,15 @@ def run(
             if done and finished is not None:
                 finished(_solution(posed, method, search, first_of, answers))
     return _solution(posed, method, search, first_of, answers)
+
+
+def _better(stored: Kept | None, given: Kept | None, objective: str) -> Kept | None:
+    """The better of what a store holds and what the caller knows; the latter where neither is."""
+    if stored is None or given is None or stored.proven:
+        return stored or given
+    start = stored.start(None, objective)
+    value = given.part.certificate.value
+    return stored if start is not None and value is not None and start.beats(start.value, value) else given
 
 
 def _start(kept: Kept | None, part: PosedPart, objective: str) -> Start[Any] | None:

@@ -117,6 +117,8 @@ class Kind(ABC):
     objectives: ClassVar[tuple[str, ...]]
     options: ClassVar[frozenset[str]]
     default_method: ClassVar[str] = "auto"
+    first_methods: ClassVar[tuple[str, ...]] = ()
+    """Methods that give every layer of a network a mapping soon, the soonest first, where the default takes long."""
     default_model: ClassVar[str | None] = None
     leaves_out: ClassVar[tuple[str, ...]]
     """What a network's latency here does not hold, for whoever compares it with that of another kind of machine."""

@@ -41,6 +41,7 @@ class ModuloScheduling(Kind):
     name: ClassVar[str] = "modulo_schedule"
     objectives: ClassVar[tuple[str, ...]] = ("ii", "latency")
     options: ClassVar[frozenset[str]] = frozenset({"fix"})
+    first_methods: ClassVar[tuple[str, ...]] = ("baseline", "algorithm-1")
 
     leaves_out: ClassVar[tuple[str, ...]] = (
         "transfers between the external memory and the SRAM",
