@@ -71,4 +71,4 @@ def answer(sender: Connection, call: Callable[[str, int], Found], name: str, pla
     try:
         sender.send(call(name, place))
     except Exception as error:
-        sender.send(f"{type(error).__name__}: {error}")
+        sender.send(" ".join(f"{type(error).__name__}: {error}".split()))
