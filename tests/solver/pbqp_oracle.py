@@ -67,7 +67,7 @@ def problems(draw: st.DrawFn) -> PbqpProblem:
         vertex_cost[given.vertex_cost == given.infinity] = math.inf
         edge_cost[given.edge_cost == given.infinity] = math.inf
         given = flat_instance(given.choices, vertex_cost, given.edge_end.copy(), edge_cost, "halves")
-    pins = ()
+    pins: tuple[tuple[int, int], ...] = ()
     if draw(st.integers(0, 4)) == 0:
         vertex = draw(st.integers(0, given.vertices - 1))
         pins = ((vertex, draw(st.integers(0, given.choices_of(vertex) - 1))),)

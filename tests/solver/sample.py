@@ -50,13 +50,19 @@ class Sample(Generic[P, M]):
         for method, outcome in outcomes:
             check_outcome(problem, method, self.kind, outcome)
             assert outcome.proven or method.name not in self.proving, f"{method.name} proves nothing"
-        known = [] if oracle is None else [(Method("oracle", True, "", lambda *_: oracle), oracle)]
+        everything = [outcome.proven for method, outcome in outcomes if method.name == "brute-force"]
+        assert oracle is not None or any(everything), "nobody tried everything"
+        known: list[tuple[Method[P, M], Outcome[M]]] = []
+        if oracle is not None:
+            said = oracle
+            known = [(Method("oracle", True, "", lambda problem, effort: said), oracle)]
         check_agreement(problem, self.kind, [*known, *outcomes])
         self._count(problem, outcomes, oracle)
         found = dict.fromkeys(outcome.mapping for _, outcome in outcomes if outcome.mapping is not None)
-        for mapping in list(found)[: self.runs] if simulate is not None else ():
-            assert simulate(problem, mapping), f"the simulation disagrees on {mapping}"
-            self.counts["runs"] += 1
+        if simulate is not None:
+            for mapping in list(found)[: self.runs]:
+                assert simulate(problem, mapping), f"the simulation disagrees on {mapping}"
+                self.counts["runs"] += 1
 
     def _count(
         self, problem: P, outcomes: Sequence[tuple[Method[P, M], Outcome[M]]], oracle: Outcome[M] | None
