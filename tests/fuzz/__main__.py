@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -18,7 +19,9 @@ def main() -> int:
     """Fuzz all readers, or repeat one input."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--reader", action="append", help="only this one; repeatable")
-    parser.add_argument("--inputs", type=int, default=10_000, help="for each reader and engine")
+    parser.add_argument(
+        "--inputs", type=int, default=10_000, help="for each reader, half of them by each engine"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--engine", action="append", choices=("hypothesis", "atheris"))
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="readers at once")
@@ -60,12 +63,16 @@ def _repeat(name: str, path: Path) -> int:
 
     _own_cache()
     reader = READERS[name]
-    guard = Guard(reader, reader.read, scratch())
+    folder = scratch()
+    guard = Guard(reader, reader.read, folder)
     guard.warm_up()
     guard.limit_memory()
     # Where a reader hangs in compiled code nothing but a signal ends it.
     signal.alarm(round(6 * reader.seconds))
-    find = guard.trial(0, path.read_bytes())
+    try:
+        find = guard.trial(0, path.read_bytes())
+    finally:
+        shutil.rmtree(folder)
     print(find.text if find else "read, or refused with one line")
     return 1 if find else 0
 
@@ -77,18 +84,17 @@ def _all(given: argparse.Namespace) -> int:
     names = given.reader or list(READERS)
     engines = given.engine or ENGINES
     began = time.monotonic()
-    print(f"{given.inputs:,} inputs for each reader and engine, seed {given.seed}", flush=True)
+    print(f"{given.inputs:,} inputs for each reader, seed {given.seed}", flush=True)
     finds = 0
     # A whole command is mostly the search, whose lines atheris does not watch.
-    pairs = [(READERS[name], engine) for name in names for engine in engines
-             if READERS[name].share == 1 or engine == "hypothesis"]  # fmt: skip
+    runs = [
+        (READERS[name], engine, max(1, given.inputs // len(engines) // READERS[name].share))
+        for name in names
+        for engine in engines
+        if READERS[name].share == 1 or engine == "hypothesis"
+    ]
     with ThreadPoolExecutor(given.jobs) as pool:
-        outcomes = pool.map(
-            lambda pair: tried(
-                pair[0], pair[1], max(1, given.inputs // pair[0].share), given.seed, given.keep
-            ),
-            pairs,
-        )
+        outcomes = pool.map(lambda run: tried(*run, given.seed, given.keep), runs)
         for outcome in outcomes:
             finds += len(outcome.finds)
             line = (

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import zlib
 from pathlib import Path
 from random import Random
+from unittest.mock import patch
 
 from tests.fuzz import command, seed, vocabulary
 from tests.fuzz.byte_mutation import NUMBERS, mutated_bytes
@@ -60,6 +62,26 @@ def _program(path: Path) -> None:
     relocated(program, 1 << 20)
 
 
+WORK = 1 << 22
+"""Of a program that is run: one that never ends would use up a minute of the work that the simulators allow."""
+
+
+def _run(path: Path) -> None:
+    import numpy as np
+
+    from mapper.inference import load
+    from mapper.sim.trace_partition import cycle, functional
+    from mapper.sim.trace_partition.host import run_call
+
+    inference = load(path)
+    program, machine = inference.program, inference.machine
+    views = {(image, name): view for image, named in enumerate(program.inputs) for name, view in named}
+    given = {key: np.ones((view.height, view.width, view.channels), np.int16) for key, view in views.items()}
+    functional.run(program, machine, given, run_call, WORK)
+    with patch.object(cycle, "MOST_WORK", WORK):
+        cycle.simulate_cycles(program, machine)
+
+
 def _solution(path: Path) -> None:
     from mapper.reporting.document import Solved, read
 
@@ -88,17 +110,19 @@ def _store(path: Path) -> None:
     from mapper.store.recall import Recall
     from mapper.workloads.document import InputError
 
-    store = Store(path)
-    for place, (_, _, method) in enumerate(seed.PROBLEMS[:4]):
-        posed = seed.solved(place).posed
-        recall = Recall(store, posed, method, lambda reason: None)
-        known = recall.known(0, posed.parts[0])
-        if known is not None:
-            recall.keep(0, known.part)
+    store, place = Store(path), zlib.crc32(path.read_bytes()) % 6
     try:
-        for entry in store.entries():
-            entry.to_json()
-        store.prune("none")
+        if place < 4:
+            posed = seed.solved(place).posed
+            recall = Recall(store, posed, seed.PROBLEMS[place][2], lambda reason: None)
+            known = recall.known(0, posed.parts[0])
+            if known is not None:
+                recall.keep(0, known.part)
+        elif place == 4:
+            for entry in store.entries():
+                entry.to_json()
+        else:
+            store.prune("none")
     except StoreError as error:
         raise InputError("store", "", str(error)) from None
 
@@ -110,6 +134,18 @@ def _mutated_program(data: bytes, random: Random) -> bytes:
     start, header, behind = seed.snowflake_parts(data)
     header = mutated_json(header, random)
     return start[:-4] + len(header).to_bytes(4, "little") + header + behind
+
+
+def _mutated_code(data: bytes, random: Random) -> bytes:
+    """A Snowflake binary with a few bits of its instructions changed, which mostly leaves them instructions."""
+    if random.random() < 0.2:
+        return _mutated_program(data, random)
+    start, header, behind = seed.snowflake_parts(data)
+    words = bytearray(behind or b"\0")
+    for _ in range(random.choice((1, 1, 2, 4))):
+        at = random.randrange(min(len(words), 4 * seed.instructions()))
+        words[at] ^= 1 << random.randrange(8)
+    return start + header + bytes(words)
 
 
 def _mutated_pbqp(data: bytes, random: Random) -> bytes:
@@ -151,9 +187,13 @@ _ONE = (
     Reader("pbqp-binary", ".pbqp", lambda: seed.pbqp_files(".pbqp"), _mutated_pbqp, _pbqp),
     Reader("pbqp-json", ".json", lambda: seed.pbqp_files(".json"), mutated_json, _pbqp),
     Reader("snowflake", ".snow", seed.snowflake_programs, _mutated_program, _program),
+    Reader("snowflake-run", ".snow", seed.snowflake_programs, _mutated_code, _run),
     Reader("solution", ".json", seed.solutions, mutated_json, _solution),
     Reader("mapping", ".json", seed.mappings, mutated_json, _mapping),
     Reader("store", ".sqlite", seed.stores, mutated_store, _store),
 )
-READERS = {reader.name: reader for reader in (*_ONE, *(command.of(reader) for reader in _ONE))}
+READERS = {
+    reader.name: reader
+    for reader in (*_ONE, *(command.of(reader) for reader in _ONE if reader.name in command.LINES))
+}
 """By name; ``command-NAME`` gives inputs of NAME to whole commands."""

@@ -25,7 +25,7 @@ _MACHINE = (
 )
 _PBQP = (("solve", "FILE", "-o", "OUT", *_SOLVE), ("compare", "FILE", *_SOLVE[:-1], "--quiet"))
 _SOLUTION = (("simulate", "FILE"), ("report", "FILE", "-o", "PAGE"), ("generate", "FILE", "-o", "FOLDER"))
-_LINES: dict[str, tuple[tuple[str, ...], ...]] = {
+LINES: dict[str, tuple[tuple[str, ...], ...]] = {
     "onnx": tuple(("solve", "FILE", "--arch", machine, *_SOLVE) for machine in (*seed.MACHINES, "srp-4x4")),
     "workload-yaml": _WORKLOAD,
     "workload-json": _WORKLOAD,
@@ -61,7 +61,7 @@ def of(reader: Reader) -> Reader:
     return replace(
         reader,
         name=f"command-{reader.name}",
-        read=partial(_run, _LINES[reader.name]),
+        read=partial(_run, LINES[reader.name]),
         guided=None,
         seconds=120.0,
         memory=4 << 30,

@@ -40,7 +40,7 @@ def mutated_yaml(data: bytes, random: Random) -> bytes:
     """``data``, a YAML document, with one change."""
     if random.random() < 0.02:
         return (_ALIASES.encode() + data)[:LARGEST_BYTES]
-    return _mutated(data, random, as_yaml)
+    return _mutated(data, random, as_yaml if random.random() < 0.2 else as_flow)
 
 
 def as_json(tree: Any) -> bytes:
@@ -50,9 +50,13 @@ def as_json(tree: Any) -> bytes:
 
 def as_yaml(tree: Any) -> bytes:
     """A tree as YAML without aliases, names before their values on one line."""
-    return yaml.dump(tree, Dumper=_Dumper, sort_keys=False, default_flow_style=None, width=10**6).encode(
-        "utf-8", "surrogatepass"
-    )
+    text = yaml.dump(tree, Dumper=_Dumper, sort_keys=False, default_flow_style=None, width=10**6)
+    return text.encode("utf-8", "surrogatepass")
+
+
+def as_flow(tree: Any) -> bytes:
+    """A tree as YAML in brackets, which is quick to write, and no JSON for its first line."""
+    return b"---\n" + as_json(tree)
 
 
 def mutated_tree(tree: Any, random: Random) -> Any:

@@ -281,6 +281,12 @@ def snowflake_programs() -> tuple[bytes, ...]:
     return (write_program(program),)
 
 
+@cache
+def instructions() -> int:
+    """How many instructions the first cluster of the compiled layer has, those of whole banks."""
+    return int(json.loads(snowflake_parts(snowflake_programs()[0])[1])["clusters"][0]["instructions"])
+
+
 def snowflake_parts(data: bytes) -> tuple[bytes, bytes, bytes]:
     """A program's first bytes, its header and what lies behind."""
     start = struct.calcsize("<8sII")

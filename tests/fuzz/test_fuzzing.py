@@ -120,8 +120,8 @@ def test_a_run_ends_with_1_and_the_command_that_repeats_what_it_found(
         return watch.Outcome(reader.name, engine, count, 1.0, {"here": (keep / "x.dot", "Traceback")})
 
     monkeypatch.setattr(watch, "tried", tried)
-    monkeypatch.setattr(sys, "argv", ["fuzz", "--reader", "dot", "--inputs", "7", "--keep", str(tmp_path)])
+    monkeypatch.setattr(sys, "argv", ["fuzz", "--reader", "dot", "--inputs", "8", "--keep", str(tmp_path)])
     assert main() == 1
     out = capsys.readouterr().out
-    assert "7 inputs for each reader and engine, seed 1" in out
+    assert "8 inputs for each reader, seed 1" in out
     assert f"-m tests.fuzz --reader dot --repeat {tmp_path / 'x.dot'}" in out

@@ -23,7 +23,7 @@ MOST_DEATHS = 25
 FAULT = 1
 """Exit code of a process in which the fuzzing itself is wrong."""
 SECONDS_TO_START = 300.0
-PATIENCE = 2
+PATIENCE = 12
 """So many times the processor time of an input may pass by the clock before its process is ended."""
 
 
@@ -68,7 +68,7 @@ def _one_process(
         hung = _hung(process, folder, reader.seconds * PATIENCE)
     number = _progress(folder)
     for find in _told(folder):
-        outcome.finds.setdefault(find["place"], (Path(find["file"]), find["text"]))
+        outcome.finds[find["place"]] = (Path(find["file"]), find["text"])
     if not hung and process.returncode in (0, SPENT):
         outcome.inputs += number
         return
