@@ -74,7 +74,8 @@ class _EffortWatch(Watch):
         self._effort.report(Progress(self.value, self.bound, 0))
 
     def found(self, mapping: TilingMapping, value: int | float) -> None:
-        self.mapping, self.value = mapping, value
+        if self.value is None or value <= self.value:
+            self.mapping, self.value = mapping, value
         self._effort.report(Progress(value, min(self.bound, value), 0))
 
 

@@ -104,25 +104,26 @@ class Space:
         )
 
     def population(self, mapping: TilingMapping, count: int) -> Population | None:
-        """``count`` rows that are ``mapping``; None if its orders are none of those drawn, or pins speak against it."""
+        """``count`` rows that tile as ``mapping`` does, in the best of the orders that are drawn: its own may be others
+        that reuse the same; None if none of them is valid or pins speak against its tiles."""
         genes = np.full(len(self.primes), -1, np.int64)
         for loop, factors in enumerate(mapping.factors):
             for level, factor in enumerate(factors):
                 for prime in prime_factors(factor):
-                    able = (
-                        (self.loop_of == loop) & (self.primes == prime) & self.allowed[:, level] & (genes < 0)
-                    )
+                    able = (self.loop_of == loop) & (self.primes == prime) & self.allowed[:, level]
+                    able &= genes < 0
                     if not able.any():
                         return None
                     genes[np.argmax(able)] = level
-        orders = []
-        for name, table in zip(ORDERED_LEVELS, self.orders, strict=True):
-            order = [self.problem.nest.loops.index(loop) for loop in mapping.order(name)]
-            found = np.flatnonzero((table == order).all(axis=1))
-            if not len(found):
-                return None
-            orders.append(int(found[0]))
-        return Population(np.tile(genes, (count, 1)), np.tile(np.array(orders, np.int64), (count, 1)))
+        numbers = np.stack(np.meshgrid(*(np.arange(len(table)) for table in self.orders)), axis=-1).reshape(
+            -1, 2
+        )
+        every = Population(np.tile(genes, (len(numbers), 1)), numbers)
+        every = every.rows(self.valid(every, self.factors(every)))
+        if not len(every):
+            return None
+        values = self.costs(every, self.factors(every)).values(self.problem)
+        return every.rows(np.full(count, np.argmin(values), np.int64))
 
     def draw(self, rng: np.random.Generator, count: int) -> Population:
         """Each gene at any of its levels with equal chance, each order with equal chance; valid or not."""
@@ -137,7 +138,7 @@ class Space:
         drawn, valid = self.draw_valid(rng, count)
         found = drawn.rows(valid)
         again = None if known is None else self.population(known, -(-count // KNOWN_OF))
-        if again is None or not self.valid(again, self.factors(again)).all():
+        if again is None:
             return found
         rest = found.rows(np.arange(min(len(found), count - len(again))))
         return Population(
