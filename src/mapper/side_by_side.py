@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -165,20 +165,23 @@ def _posed(workload: str, arch: str, objective: str, options: Options | None) ->
         return error
 
 
-def _solved(problem: Posed, search: Search, limit: float) -> tuple[Solution, float]:
-    """The solution within ``limit`` seconds, and how many it took. A kind whose search may be cut before every layer
-    had its turn begins with methods that give each layer a mapping soon: one layer without any voids the row."""
-    for name in (*problem.kind.first_methods, problem.kind.default_method):
+def _solved(
+    problem: Posed, search: Search, limit: float, known: Mapping[str, Kept] | None = None
+) -> tuple[Solution, float]:
+    """The solution within ``limit`` seconds, and how many it took; from what is ``known``. A kind whose search may be
+    cut before every layer had its turn begins with methods that give each a mapping soon: one without any voids the
+    row."""
+    kind, known = problem.kind, known or {}
+    for name in (*kind.first_methods, kind.default_method):
         # Compiling what searches need is no part of their time.
         method_named(problem, name).prepare()
     began = time.monotonic()
-    known: dict[str, Kept] = {}
-    for place, name in enumerate(problem.kind.first_methods):
-        # The first has all the time it needs; those between share half of the limit.
-        own = None if place == 0 else limit / 2 * place / (len(problem.kind.first_methods) - 1)
-        first = run(problem, replace(search, method=name, time_limit=own, started=began), kept=known)
-        known = _known(first)
-    last = replace(search, method=problem.kind.default_method, time_limit=limit, started=began)
+    for name in kind.first_methods[1 if known else 0 :]:
+        # Layers take what they need, those with most to gain first, since one that is cut gains nothing; where none has
+        # a mapping yet there is no limit.
+        quick = replace(search, method=name, time_limit=limit if known else None, started=began, in_turn=True)
+        known = _known(run(problem, quick, kept=known))
+    last = replace(search, method=kind.default_method, time_limit=limit, started=began)
     solution = run(problem, last, kept=known)
     return solution, time.monotonic() - began
 
@@ -189,10 +192,8 @@ def _gone_on(rows: Sequence[MachineRow], search: Search, left: float) -> list[Ma
     found = []
     for row in rows:
         if row in cut and row.solution is not None and left > 0 and not search.interrupt.is_set():
-            share = replace(
-                search, method=row.kind.default_method, time_limit=left / len(cut), started=time.monotonic()
-            )
-            row = replace(row, solution=run(row.solution.posed, share, kept=_known(row.solution)))
+            further, _ = _solved(row.solution.posed, search, left / len(cut), _known(row.solution))
+            row = replace(row, solution=further)
         found.append(row)
     return found
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -39,7 +40,8 @@ class Search:
     """How to search: method, seconds for all parts together, workers, seed, who is told, and what ends it.
 
     ``executor`` runs independent parts; without one, threads do (the searches release the interpreter). ``store`` keeps
-    what is found and answers what is proven already; if it cannot be used, ``complain`` hears why, once.
+    what is found and answers what is proven already; if it cannot be used, ``complain`` hears why, once. Parts share
+    the time limit, unless each may take all that is left of it (``in_turn``).
     """
 
     method: str = "auto"
@@ -52,6 +54,7 @@ class Search:
     executor: Executor | None = None
     store: Store | None = None
     complain: Callable[[str], None] = nobody_complains
+    in_turn: bool = False
 
     @property
     def used_workers(self) -> int:
@@ -99,11 +102,17 @@ def run(
     }
     answers |= {key: one.part for key, one in known.items() if one is not None and one.proven}
     open_parts = {key: part for key, part in first_of.items() if key not in answers}
+    weights = _weights([known[key] for key in open_parts])
+    # Those with most to gain first: what they leave of their time goes to the others.
+    ordered = sorted(zip(open_parts.items(), weights, strict=True), key=lambda one: -one[1])
+    side_by_side = max(1, min(search.used_workers, len(open_parts)))
+    shares = [1.0] * len(ordered)
+    if not search.in_turn:
+        shares = _shares([weight for _, weight in ordered], side_by_side)
     if answers and finished is not None:
         finished(_solution(posed, method, search, first_of, answers))
     if open_parts:
         method.prepare()
-    side_by_side = max(1, min(search.used_workers, len(open_parts)))
     with _executor(search, side_by_side) as executor:
         pending: dict[Future[Part], Any] = {
             executor.submit(
@@ -111,11 +120,13 @@ def run(
                 posed.kind,
                 method,
                 part,
-                _with_share(search, place, side_by_side, len(open_parts)),
+                search
+                if search.time_limit is None
+                else replace(search, time_limit=search.time_limit * share),
                 side_by_side,
                 _start(known[key], part, posed.objective),
             ): key
-            for place, (key, part) in enumerate(open_parts.items())
+            for ((key, part), _), share in zip(ordered, shares, strict=True)
         }
         while pending:
             done, _ = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
@@ -144,13 +155,18 @@ def _start(kept: Kept | None, part: PosedPart, objective: str) -> Start[Any] | N
     return None if kept is None else kept.start(part.problem, objective)
 
 
-def _with_share(search: Search, place: int, side_by_side: int, parts: int) -> Search:
-    """The search of the part at ``place``: it must end so early that those after it have a share of the time
-    limit too; what a part leaves is left to the next."""
-    if search.time_limit is None:
-        return search
-    rounds = -(-parts // side_by_side)
-    return replace(search, time_limit=search.time_limit * (place // side_by_side + 1) / rounds)
+def _weights(known: Sequence[Kept | None]) -> list[float]:
+    """What there is to gain in each part: what its known mapping costs; the same in all if one has none."""
+    values = [None if kept is None else kept.part.certificate.value for kept in known]
+    return [1.0 if None in values else float(value or 0) for value in values]
+
+
+def _shares(weights: Sequence[float], side_by_side: int) -> list[float]:
+    """The share of the time limit at which each part must end, so that those after it have theirs too; what a part
+    leaves is left to the next."""
+    whole = math.fsum(weights)
+    ends = [min(len(weights), (place // side_by_side + 1) * side_by_side) for place in range(len(weights))]
+    return [math.fsum(weights[:end]) / whole if whole else 1.0 for end in ends]
 
 
 @contextmanager
