@@ -29,11 +29,9 @@ def drawn(count: int) -> settings:
 
 @dataclass
 class Sample(Generic[P, M]):
-    """``proving``: methods that must prove every problem; ``runs``: different mappings of a problem that are run at the
-    most, those of the first methods."""
+    """``runs``: different mappings of a problem that are run at the most, those of the first methods."""
 
     kind: Judgement[P, M]
-    proving: frozenset[str]
     runs: int = 2
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -41,15 +39,17 @@ class Sample(Generic[P, M]):
         self,
         problem: P,
         methods: Sequence[Method[P, M]],
+        proving: frozenset[str],
         simulate: Callable[[P, M], bool] | None = None,
         oracle: Outcome[M] | None = None,
     ) -> None:
-        """Every method on ``problem``, beside what an ``oracle`` proves that is no method of the kind. ``simulate``:
-        whether a mapping runs, computes what it should and takes what the model says, within the kind's tolerance."""
+        """Every method on ``problem``, beside what an ``oracle`` proves that is no method of the kind. ``proving``:
+        methods that must prove it; ``simulate``: whether a mapping runs, computes what it should and takes what the
+        model says, within the kind's tolerance."""
         outcomes = [(method, method.search(problem, Effort())) for method in methods]
         for method, outcome in outcomes:
             check_outcome(problem, method, self.kind, outcome)
-            assert outcome.proven or method.name not in self.proving, f"{method.name} proves nothing"
+            assert outcome.proven or method.name not in proving, f"{method.name} proves nothing"
         everything = [outcome.proven for method, outcome in outcomes if method.name == "brute-force"]
         assert oracle is not None or any(everything), "nobody tried everything"
         known: list[tuple[Method[P, M], Outcome[M]]] = []

@@ -20,7 +20,7 @@ EXACT = frozenset(name for name, method in METHODS.items() if method.exact)
 
 @pytest.mark.parametrize("count", [QUICK, pytest.param(THOROUGH, marks=pytest.mark.slow)])
 def test_methods_agree_on_random_selections_and_every_selection_runs(count: int) -> None:
-    sample = Sample(judged_by(verify, SelectionProblem.value), EXACT)
+    sample = Sample(judged_by(verify, SelectionProblem.value))
 
     @drawn(count)
     @given(problems())
@@ -31,7 +31,7 @@ def test_methods_agree_on_random_selections_and_every_selection_runs(count: int)
             found = report(problem, selection, network)
             return bool(found["outputs_equal"] and found["agrees"])
 
-        sample.examine(problem, tuple(METHODS.values()), runs)
+        sample.examine(problem, tuple(METHODS.values()), EXACT, runs)
 
     holds()
     sample.check_telling(unanswered=0.1, missed=0.2)
