@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -175,15 +176,17 @@ def _solved(
     for name in (*kind.first_methods, kind.default_method):
         # Compiling what searches need is no part of their time.
         method_named(problem, name).prepare()
-    began = time.monotonic()
+    began, searches = time.monotonic(), list[Certificate]()
     for name in kind.first_methods[1 if known else 0 :]:
         # Layers take what they need, those with most to gain first, since one that is cut gains nothing; where none has
         # a mapping yet there is no limit.
         quick = replace(search, method=name, time_limit=limit if known else None, started=began, in_turn=True)
-        known = _known(run(problem, quick, kept=known))
+        first = run(problem, quick, kept=known)
+        searches.append(first.certificate)
+        known = _known(first)
     last = replace(search, method=kind.default_method, time_limit=limit, started=began)
     solution = run(problem, last, kept=known)
-    return solution, time.monotonic() - began
+    return _after(searches, solution), time.monotonic() - began
 
 
 def _gone_on(rows: Sequence[MachineRow], search: Search, left: float) -> list[MachineRow]:
@@ -193,9 +196,17 @@ def _gone_on(rows: Sequence[MachineRow], search: Search, left: float) -> list[Ma
     for row in rows:
         if row in cut and row.solution is not None and left > 0 and not search.interrupt.is_set():
             further, _ = _solved(row.solution.posed, search, left / len(cut), _known(row.solution))
-            row = replace(row, solution=further)
+            row = replace(row, solution=_after([row.certificate], further))
         found.append(row)
     return found
+
+
+def _after(searches: Sequence[Certificate], solution: Solution) -> Solution:
+    """The solution with the seconds of the searches before it."""
+    own = solution.certificate
+    seconds = math.fsum(one.seconds for one in (*searches, own))
+    cpu_seconds = math.fsum(one.cpu_seconds for one in (*searches, own))
+    return replace(solution, certificate=replace(own, seconds=seconds, cpu_seconds=cpu_seconds))
 
 
 def _known(solution: Solution) -> dict[str, Kept]:
