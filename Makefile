@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: solve test slow bench docs lint clean
+.PHONY: solve test slow bench fuzz docs papers lint clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -28,9 +28,16 @@ bench: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python -m bench
 
+fuzz: $(READY)
+	$(BIN)/python -m pip install --quiet --editable '.[fuzz]'
+	$(BIN)/python -m tests.fuzz
+
 docs: $(READY)
 	$(BIN)/python -m docs.lessons.render -o build/lessons
 	$(BIN)/python -m mkdocs build --quiet --clean
+
+papers: $(READY)
+	$(BIN)/python -m docs.papers
 
 clean:
 	rm -rf .venv build dist src/*.egg-info

@@ -29,6 +29,7 @@ BENCHMARKS = (
     "bench.snowflake_partition",
     "bench.snowflake_layers",
     "bench.snowflake_scaling",
+    "bench.sweep_scaling",
 )
 
 

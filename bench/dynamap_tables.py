@@ -17,7 +17,7 @@ from mapper.arch.source import load_machine
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.models.algorithm_selection.cost import SelectionCost, evaluate
 from mapper.models.algorithm_selection.mapping import Selection
-from mapper.models.algorithm_selection.module import layer_units, module_of
+from mapper.models.algorithm_selection.module import module_of, module_units
 from mapper.models.algorithm_selection.overlay_building import overlay_network
 from mapper.models.algorithm_selection.overlay_network import OverlayNetwork
 from mapper.solver.algorithm_selection.catalogue import METHODS
@@ -36,6 +36,7 @@ SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "dynamap-u200 at 12.8 GB/s": ("dynamap-u200", {"bandwidth_gb_s": 12.8}),
 }
 BASELINES = ("bl1", "bl2", "bl3", "bl4", "bl5", "greedy")
+SHOWN = ("joint", "algorithm-1", *BASELINES)
 
 
 def main() -> None:
@@ -48,9 +49,8 @@ def main() -> None:
         network = load_layers(name)
         lines, modules = [], []
         for setting, (preset, changed) in SETTINGS.items():
-            problem = _problem(network, preset, changed)
-            found = {method: METHODS[method].search(problem, Effort()).mapping for method in _methods()}
-            known = {method: mapping for method, mapping in found.items() if mapping is not None}
+            problem = posed(network, preset, changed)
+            known = selected(problem)
             costs = {method: evaluate(problem.network, mapping) for method, mapping in known.items()}
             lines.append([setting, *_line(costs)])
             if given.modules:
@@ -66,21 +66,29 @@ def main() -> None:
             _modules(name, *entry)
 
 
-def _methods() -> tuple[str, ...]:
-    return ("joint", "algorithm-1", *BASELINES)
-
-
-def _problem(network: LayerNetwork, preset: str, changed: Mapping[str, Any]) -> SelectionProblem:
+def posed(network: LayerNetwork, preset: str, changed: Mapping[str, Any]) -> SelectionProblem:
+    """The problem of a network on a preset with fields changed."""
     machine, _ = load_machine(preset)
     assert isinstance(machine, OverlayMachine)
     fields = machine.model_dump(by_alias=True) | dict(changed)
     return SelectionProblem(overlay_network(network, OverlayMachine.model_validate(fields)))
 
 
-def _line(costs: Mapping[str, SelectionCost]) -> list[str]:
+def selected(problem: SelectionProblem) -> dict[str, Selection]:
+    """What the joint search, the paper's flow and the baselines select."""
+    found = {method: METHODS[method].search(problem, Effort()).mapping for method in SHOWN}
+    return {method: mapping for method, mapping in found.items() if mapping is not None}
+
+
+def saved(costs: Mapping[str, SelectionCost]) -> dict[str, float]:
+    """Percent of latency that the paper's flow saves against each baseline."""
     own = costs["algorithm-1"]
-    saved = [f"{100 * (1 - own.units / costs[name].units):.1f}" for name in BASELINES]
-    return [f"{costs[name].cost_json()['latency_ms']:.4f}" for name in ("joint", "algorithm-1")] + saved
+    return {name: 100 * (1 - own.units / costs[name].units) for name in BASELINES}
+
+
+def _line(costs: Mapping[str, SelectionCost]) -> list[str]:
+    milliseconds = [f"{costs[name].cost_json()['latency_ms']:.4f}" for name in ("joint", "algorithm-1")]
+    return milliseconds + [f"{percent:.1f}" for percent in saved(costs).values()]
 
 
 def _limits(network: LayerNetwork, name: str) -> None:
@@ -88,7 +96,7 @@ def _limits(network: LayerNetwork, name: str) -> None:
     published = PUBLISHED.get(name)
     if published is None:
         return
-    problem = _problem(network, "dynamap-u200", {"bandwidth_gb_s": None})
+    problem = posed(network, "dynamap-u200", {"bandwidth_gb_s": None})
     mapping = METHODS["joint"].search(problem, Effort()).mapping
     assert mapping is not None
     alone = evaluate(problem.network, mapping)
@@ -116,11 +124,7 @@ def _modules(
     """Computation and traffic of the layers of every module, a module being what lies between concatenations."""
     part = module_of(network)
     methods = ("bl3", "bl4", "bl5", "algorithm-1", "joint")
-    totals = {method: [0] * (max(part) + 1) for method in methods}
-    for method in methods:
-        times = layer_units(network, mappings[method], costs[method])
-        for module, units in zip(part, times, strict=True):
-            totals[method][module] += units
+    totals = {method: module_units(network, mappings[method], costs[method]) for method in methods}
     scale = network.machine.units_per_cycle * network.machine.clock_hz / 1e6
     lines = [
         [

@@ -37,6 +37,12 @@ def design(row: Row) -> str:
     return f"{point['rf.bytes']}, {point['spm.bytes'] // 1024}k"
 
 
+def layer_sweep(method: str, layer: str) -> Sweep:
+    """Least EDP of a layer on every machine of the grid."""
+    grid = {"rf.bytes": RF_BYTES, "spm.bytes": SPM_BYTES}
+    return sweep(f"resnet-dmazerunner/{layer}", "dmazerunner-256", grid, "edp", search=Search(method))
+
+
 def best(rows: list[tuple[str, float]]) -> tuple[str, float]:
     """The design of least value."""
     return min(rows, key=lambda row: row[1])
@@ -52,16 +58,7 @@ def main() -> None:
         seconds = 0.0
         proven = True
         for layer in LAYERS:
-            run = measure(
-                partial(
-                    sweep,
-                    f"resnet-dmazerunner/{layer}",
-                    "dmazerunner-256",
-                    {"rf.bytes": RF_BYTES, "spm.bytes": SPM_BYTES},
-                    "edp",
-                    search=Search(method),
-                )
-            )
+            run = measure(partial(layer_sweep, method, layer))
             seconds += run.cpu
             found = [(design(row), float(row.certificate.value or 0)) for row in run.result.rows if row.cost]
             proven = proven and all(row.certificate.proven for row in run.result.rows)

@@ -56,9 +56,11 @@ def main() -> None:
     runs: Runs = {}
     for network in given.networks:
         for array in given.arrays:
-            runs[network, array] = {method: _run(network, array, method, given.seconds) for method in METHODS}
+            runs[network, array] = {
+                method: tuned(network, array, method, given.seconds) for method in METHODS
+            }
             baseline, tuned = (
-                _cycles(runs[network, array][method].result) for method in ("baseline", "auto")
+                cycles_of(runs[network, array][method].result) for method in ("baseline", "auto")
             )
             reached = "no answer" if not baseline or not tuned else f"{baseline / tuned:.2f}x"
             print(f"{network} on {array}: {reached}", flush=True)
@@ -70,12 +72,14 @@ def main() -> None:
             _show_structure(network, runs[network, array])
 
 
-def _run(network: str, array: str, method: str, seconds: float | None) -> Measured[Solution]:
+def tuned(network: str, array: str, method: str, seconds: float | None) -> Measured[Solution]:
+    """A network tuned by a method, what earlier runs have scheduled forgotten."""
     forget()
     return measure(lambda: mapper.solve(network, array, "latency", search=Search(method, seconds)))
 
 
-def _cycles(solution: Solution) -> int | None:
+def cycles_of(solution: Solution) -> int | None:
+    """Cycles of an image; None without an answer."""
     return None if solution.cost is None else int(solution.cost["cycles"])
 
 
@@ -86,7 +90,7 @@ def _ratio(above: float | None, below: float | None) -> str:
 def _show_speed_up(runs: Runs, networks: list[str], arrays: list[str]) -> None:
     lines = []
     for (network, array), found in runs.items():
-        cycles = {method: _cycles(run.result) for method, run in found.items()}
+        cycles = {method: cycles_of(run.result) for method, run in found.items()}
         bound = found["auto"].result.certificate.bound
         macs = sum(one.layer.macs for one in mapped_layers(found["auto"].result))
         lines.append(
@@ -112,7 +116,7 @@ def _show_speed_up(runs: Runs, networks: list[str], arrays: list[str]) -> None:
             baseline / tuned
             for network in networks
             for found in [runs[network, array]]
-            for baseline, tuned in [(_cycles(found["baseline"].result), _cycles(found["auto"].result))]
+            for baseline, tuned in [(cycles_of(found["baseline"].result), cycles_of(found["auto"].result))]
             if baseline and tuned
         ]
         if ups:
@@ -152,7 +156,7 @@ def _show_image(runs: Runs) -> None:
 
 
 def _shares(solution: Solution) -> list[str]:
-    total = _cycles(solution) or 1
+    total = cycles_of(solution) or 1
     return [
         f"{sum(part.breakdown['cycles'][cause] for part in solution.parts if part.breakdown) / total:.1%}"
         for cause in ("kernel", "fill", "set_up", "copy", "unmapped")
@@ -182,7 +186,7 @@ def _show_structure(network: str, found: dict[str, Measured[Solution]]) -> None:
     """Table I, counted from the mappings: a nest of one loop is no nested loop; a nest counts as unrolled or
     interchanged by its main box; every activation that stands in a nest of its own is inlined."""
     place = NETWORKS.index(network) if network in NETWORKS else None
-    counted = {method: _structure(found[method].result, found["baseline"].result) for method in METHODS[1:]}
+    counted = {method: structure_of(found[method].result, found["baseline"].result) for method in METHODS[1:]}
     lines = []
     for row, published in TABLE_I.items():
         lines.append(
@@ -195,10 +199,11 @@ def _show_structure(network: str, found: dict[str, Measured[Solution]]) -> None:
     show(f"Structure of {network} on {WHOLE_ARRAY} (Table I):", ["", *counted, "paper"], lines)
 
 
-def _structure(tuned: Solution, baseline: Solution) -> dict[str, float]:
-    layers = mapped_layers(tuned)
+def structure_of(solution: Solution, baseline: Solution) -> dict[str, float]:
+    """The rows of ``TABLE_I`` of a tuned network."""
+    layers = mapped_layers(solution)
     nests = [pair for one in layers for pair in one.nests]
-    code, plain = (sum(one.words for one in mapped_layers(solution)) for solution in (tuned, baseline))
+    code, plain = (sum(one.words for one in mapped_layers(of)) for of in (solution, baseline))
     works = [one.layer.work for one in layers]
     return {
         "convolutional layers": works.count("convolution"),

@@ -7,6 +7,7 @@ for SOC on conv5_2. The prior mappings themselves are not published; each is reb
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from bench.measure import layer_problems, show
@@ -36,6 +37,18 @@ def pinned(problem: TilingProblem, mechanism: str) -> TilingProblem:
     return replace(problem, pins=Pins.parse({"spatial": f"{mechanism},*"}, problem.nest))
 
 
+def ratios(
+    prior: Mapping[str, TilingCost | None], reference: Mapping[str, TilingCost | None]
+) -> tuple[float, float]:
+    """EDP and cycles of ``prior`` over those of ``reference``, summed over the layers that both map."""
+    known = [(prior[name], reference[name]) for name in prior]
+    pairs = [(p, r) for p, r in known if p is not None and r is not None]
+    return (
+        sum(p.edp_pj_cycles for p, _ in pairs) / sum(r.edp_pj_cycles for _, r in pairs),
+        sum(p.cycles for p, _ in pairs) / sum(r.cycles for _, r in pairs),
+    )
+
+
 def main() -> None:
     """Print both tables."""
     BRANCH_AND_BOUND.prepare()
@@ -48,17 +61,10 @@ def main() -> None:
             name: cost_of(BRANCH_AND_BOUND, pinned(problem, MECHANISM[method.name]))
             for name, problem in problems.items()
         }
-        ratios = []
-        for reference in (same, best):
-            known = [(prior[n], reference[n]) for n in problems]
-            pairs = [(p, r) for p, r in known if p is not None and r is not None]
-            ratios += [
-                sum(p.edp_pj_cycles for p, _ in pairs) / sum(r.edp_pj_cycles for _, r in pairs),
-                sum(p.cycles for p, _ in pairs) / sum(r.cycles for _, r in pairs),
-            ]
-        means.append(ratios)
+        values = [ratio for reference in (same, best) for ratio in ratios(prior, reference)]
+        means.append(values)
         missing = [name for name in problems if prior[name] is None or same[name] is None]
-        lines.append([method.name, *[f"{ratio:.2f}" for ratio in ratios], ", ".join(missing) or "–"])
+        lines.append([method.name, *[f"{ratio:.2f}" for ratio in values], ", ".join(missing) or "–"])
     averages = [sum(column) / len(means) for column in zip(*means, strict=True)]
     lines.append(["mean", *[f"{ratio:.2f}" for ratio in averages], f"paper: {PAPER[0]} and {PAPER[1]}"])
     heading = [

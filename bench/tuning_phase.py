@@ -23,6 +23,7 @@ from mapper.models.modulo_schedule.network.estimate import Estimator
 from mapper.models.modulo_schedule.network.mapping import LayerMapping
 from mapper.models.modulo_schedule.network.nest import Nest
 from mapper.posing import pose
+from mapper.solution import Solution
 from mapper.solver.method import Effort, Outcome
 from mapper.solver.modulo_schedule.iterative import ITERATIVE
 from mapper.solver.modulo_schedule.network.tuning import (
@@ -87,7 +88,7 @@ def _show_phases(network: str, array: str) -> None:
     lines = []
     first: tuple[int, int, int, int] | None = None
     for name, search in PHASES:
-        run = measure(partial(_mapped, problems, search))
+        run = measure(partial(mapped, problems, search))
         layers = run.result
         if len(layers) < len(problems):
             lines.append([name, "no answer", *["–"] * 8])
@@ -122,7 +123,8 @@ def _show_phases(network: str, array: str) -> None:
     show(f"{network} on {array}, step by step (Fig. 10):", heading, lines)
 
 
-def _mapped(problems: list[LayerProblem], search: Step) -> list[MappedLayer]:
+def mapped(problems: list[LayerProblem], search: Step) -> list[MappedLayer]:
+    """The layers for which a step finds a mapping."""
     return [
         MappedLayer(problem.layer, problem.choice(mapping.algorithm), mapping)
         for problem in problems
@@ -130,11 +132,16 @@ def _mapped(problems: list[LayerProblem], search: Step) -> list[MappedLayer]:
     ]
 
 
+def vectors_of(solution: Solution) -> Counter[tuple[int, ...]]:
+    """How many loops have each unroll vector, by their main boxes."""
+    return Counter(
+        factors(nest, loops[0].box) for one in mapped_layers(solution) for nest, loops in one.nests
+    )
+
+
 def _show_histogram(network: str, array: str, method: str) -> None:
     run = measure(lambda: mapper.solve(network, array, "latency", search=Search(method)))
-    vectors = Counter(
-        factors(nest, loops[0].box) for one in mapped_layers(run.result) for nest, loops in one.nests
-    )
+    vectors = vectors_of(run.result)
     lines = [
         [str(vector).replace(" ", ""), str(count), "#" * count]
         for vector, count in sorted(vectors.items(), key=lambda item: (-item[1], item[0]))
@@ -147,7 +154,9 @@ def _show_histogram(network: str, array: str, method: str) -> None:
     )
 
 
-def _show_estimate(name: str, array: str, most: int) -> None:
+def scheduled(name: str, array: str, most: int) -> tuple[Nest, int, list[Tried]]:
+    """The matrix product of a layer, how many covers it has, and some of them scheduled: the best by estimate, what
+    Algorithm 1 takes, and up to ``most`` spread evenly from the best to the worst."""
     machine, _ = load_machine(array)
     assert isinstance(machine, CgraMachine)
     nest = _product_of(name, array)
@@ -156,13 +165,18 @@ def _show_estimate(name: str, array: str, most: int) -> None:
         (cover for inner in nest.innermost() for cover in tuning.candidates(inner, ALL_COVERS)),
         key=lambda cover: cover.cycles,
     )
-    # Evenly spread from the best to the worst, with the best ones and what Algorithm 1 would take.
     spread = [cover for inner in nest.innermost() for cover in tuning.estimated(inner)]
     spread += [*covers[:BEST_COVERS], *covers[:: max(1, len(covers) // most)]]
     boxes = dict.fromkeys(cover.boxes for cover in spread)
     spread = [Cover(0, one) for one in boxes]
-    run = measure(lambda: [one for cover in spread if (one := tuning.schedule(cover, Effort())) is not None])
-    tried = sorted(run.result, key=lambda one: one.estimate)
+    found = [one for cover in spread if (one := tuning.schedule(cover, Effort())) is not None]
+    return nest, len(covers), found
+
+
+def _show_estimate(name: str, array: str, most: int) -> None:
+    run = measure(partial(scheduled, name, array, most))
+    nest, count, found = run.result
+    tried = sorted(found, key=lambda one: one.estimate)
     lines = [
         [
             f"{one.innermost} innermost, {one.unroll}",
@@ -178,7 +192,7 @@ def _show_estimate(name: str, array: str, most: int) -> None:
     sizes = " x ".join(str(extent) for _, extent in nest.loops)
     show(f"{name} as a matrix product {sizes} on {array} (Fig. 6):", heading, lines)
     _print_agreement(tried)
-    print(f"{len(tried)} of {len(covers)} covers scheduled in {run.wall:.1f} s, {run.cpu:.1f} CPU s")
+    print(f"{len(tried)} of {count} covers scheduled in {run.wall:.1f} s, {run.cpu:.1f} CPU s")
 
 
 def _print_agreement(tried: list[Tried]) -> None:
@@ -188,8 +202,8 @@ def _print_agreement(tried: list[Tried]) -> None:
     least = cycles.min()
     chosen = cycles[estimates == estimates.min()]
     intervals = np.array([one.ii / one.interval for one in tried])
-    print(f"correlation of estimate and cycles: Pearson {_correlation(estimates, cycles):.3f}, ", end="")
-    print(f"Spearman {_correlation(_ranks(estimates), _ranks(cycles)):.3f}")
+    print(f"correlation of estimate and cycles: Pearson {correlation(estimates, cycles):.3f}, ", end="")
+    print(f"Spearman {correlation(_ranks(estimates), _ranks(cycles)):.3f}")
     print(f"II / MII: mean {intervals.mean():.3f}, at MII {np.mean(intervals == 1.0):.1%}")
     best, worst = (f"{cycle / least - 1:.1%}" for cycle in (chosen.min(), chosen.max()))
     print(
@@ -198,7 +212,8 @@ def _print_agreement(tried: list[Tried]) -> None:
     print("(the paper: the chosen one under 10%)")
 
 
-def _correlation(left: np.ndarray, right: np.ndarray) -> float:
+def correlation(left: np.ndarray, right: np.ndarray) -> float:
+    """Pearson's, from -1 to 1."""
     return float(np.corrcoef(left, right)[0, 1])
 
 

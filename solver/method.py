@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
 
 from mapper.solver.certificate import Stop
 
@@ -30,13 +30,18 @@ def _silent(progress: Progress) -> None:
 @dataclass(frozen=True)
 class Effort:
     """How hard to search: a deadline on ``time.monotonic()``, workers, a seed, an event that interrupts,
-    and who hears of progress."""
+    who hears of progress, and what is known already."""
 
     deadline: float | None = None
     workers: int = 1
     seed: int = 0
     interrupt: threading.Event = field(default_factory=threading.Event)
     report: Callable[[Progress], None] = _silent
+    start: Start[Any] | None = None
+
+    def known(self, problem: object) -> Start[Any] | None:
+        """The start, if it is one of ``problem`` itself: efforts are handed on to searches of other problems too."""
+        return self.start if self.start is not None and self.start.problem is problem else None
 
     def stopped(self) -> Stop | None:
         """Why the search must end now, if it must."""
@@ -67,8 +72,63 @@ class Outcome(Generic[M]):
 
 
 @dataclass(frozen=True)
+class Start(Generic[M]):
+    """Where a search begins that had predecessors: a ``mapping`` of ``problem`` that the referee has accepted, what the
+    model says it is worth (``value``), a ``bound`` that was proven of the same problem (None: no bound), and the method
+    that found the mapping. ``most``: more is better. ``searches`` came before."""
+
+    problem: object
+    mapping: M
+    value: int | float
+    bound: int | float | None
+    method: str
+    most: bool = False
+    searches: int = 1
+
+    def combined(self, found: Outcome[M]) -> Outcome[M]:
+        """The better of the two mappings, the new one if they are equal, with the tighter of the bounds, since both are
+        of the one problem. A bound that a mapping contradicts proves nothing and goes."""
+        value, lost = found.value, False
+        if value is None or found.mapping is None or self.beats(self.value, value):
+            value, lost = self.value, True
+        claims = [claim for claim in (self.bound, found.bound) if claim is not None]
+        bound = self._tightest([claim for claim in claims if not self.beats(value, claim)])
+        proven = bound == value
+        names = [name for name in (self.method if lost else None, found.method) if name]
+        # Without a mapping proven says that there is none, which the start contradicts.
+        stop = "complete" if proven else "heuristic" if found.proven else found.stop
+        return replace(
+            found,
+            mapping=self.mapping if lost else found.mapping,
+            value=value,
+            bound=bound,
+            stop=stop,
+            proven=proven,
+            restrictions=() if proven else found.restrictions,
+            method=" + ".join(dict.fromkeys(names if proven else names[:1])) or None,
+        )
+
+    def heard(self, progress: Progress) -> Progress:
+        """Where a search stands that began here."""
+        values = [value for value in (self.value, progress.value) if value is not None]
+        value = max(values) if self.most else min(values)
+        bound = self._tightest([claim for claim in (self.bound, progress.bound) if claim is not None])
+        if bound is not None and self.beats(value, bound):
+            bound = value
+        return Progress(value, bound, progress.evaluations)
+
+    def beats(self, one: int | float, other: int | float) -> bool:
+        """Whether ``one`` is better than ``other``."""
+        return one > other if self.most else one < other
+
+    def _tightest(self, bounds: list[int | float]) -> int | float | None:
+        return None if not bounds else min(bounds) if self.most else max(bounds)
+
+
+@dataclass(frozen=True)
 class Method(Generic[P, M]):
-    """One way to solve a kind of problem; ``prepare`` compiles what it needs, outside the measured time."""
+    """One way to solve a kind of problem; ``prepare`` compiles what it needs, outside the measured time. A search may
+    use what its effort says to be known already; what it finds is combined with that in any case."""
 
     name: str
     exact: bool

@@ -60,7 +60,9 @@ def find_loop(text: str, source: str, function: str | None, number: int | None) 
     Raises: InputError if the text is not C, holds no such loop, or the function is outside the subset.
     """
     parsed = _parse(preprocessed(text, source), source)
-    functions = {str(item.decl.name): item for item in parsed.ext if isinstance(item, c_ast.FuncDef)}
+    # In broken text the parser takes arrays, too, for functions with a body.
+    defined = (item for item in parsed.ext if isinstance(item, c_ast.FuncDef))
+    functions = {str(item.decl.name): item for item in defined if isinstance(item.decl.type, c_ast.FuncDecl)}
     chosen = _function(functions, source, function)
     _check_subset(chosen, source)
     loops = _innermost(chosen.body)

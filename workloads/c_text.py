@@ -8,7 +8,7 @@ from mapper.workloads.document import InputError
 
 LONGEST_CONSTANT = 200
 MOST_CONSTANTS = 1000
-LONGEST_TEXT = 1 << 21
+LONGEST_TEXT = 1 << 19
 OWN_NAMES = {"int32_t": "int", "uint32_t": "unsigned", "__restrict__": "restrict", "__restrict": "restrict"}
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)

@@ -71,8 +71,13 @@ def parse_document(data: bytes, source: str, largest: int = LARGEST_DOCUMENT_BYT
         raise InputError(source, "", f"larger than {largest} bytes; give a smaller file")
     try:
         text = data.decode("utf-8")
-        value = json.loads(text) if text.lstrip().startswith("{") else _load_yaml(text)
-    except json.JSONDecodeError:
+        is_json = text.lstrip().startswith("{")
+        if not is_json and len(data) > LARGEST_DOCUMENT_BYTES:
+            raise _too_long_for_yaml(source, "it does not begin with a brace")
+        value = json.loads(text) if is_json else _load_yaml(text)
+    except json.JSONDecodeError as error:
+        if len(data) > LARGEST_DOCUMENT_BYTES:
+            raise _too_long_for_yaml(source, str(error)) from None
         return _parse_yaml(text, source)
     except (yaml.YAMLError, UnicodeDecodeError, ValueError) as error:
         raise InputError(source, "", f"neither YAML nor JSON: {_first_line(error)}") from None
@@ -83,10 +88,12 @@ def parse_document(data: bytes, source: str, largest: int = LARGEST_DOCUMENT_BYT
 
 def validation_error(error: ValidationError, source: str) -> InputError:
     """The first fault of a validated document, as one line."""
-    first = error.errors()[0]
+    # Of a hostile document there may be very many; what they were given would be copied for each.
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    first = found[0]
     # Of the ways one value may be written, the last tried says what is wrong with the one it comes nearest to.
     place = first["loc"][:-1]
-    related = [other for other in error.errors() if place and other["loc"][: len(place)] == place]
+    related = [other for other in found if place and other["loc"][: len(place)] == place]
     fault = related[-1] if related else first
     field = ".".join(str(part) for part in fault["loc"])
     message = fault["msg"].removeprefix("Value error, ")
@@ -105,7 +112,17 @@ def _load_yaml(text: str) -> Any:
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > DEEPEST_NESTING:
             raise yaml.YAMLError("nested too deeply; flatten it")
-    return yaml.load(text, Loader=_StrictLoader)
+    try:
+        return yaml.load(text, Loader=_StrictLoader)
+    except (AttributeError, TypeError, KeyError, IndexError, OverflowError) as error:
+        # What the library does not foresee of a value whose tag says another type than it has.
+        raise yaml.YAMLError(f"a value that its tag does not fit ({type(error).__name__})") from None
+
+
+def _too_long_for_yaml(source: str, reason: str) -> InputError:
+    """A megabyte of YAML takes seconds to read, as it is read here, and hundreds of megabytes of memory."""
+    remedy = f"is no JSON ({reason}); only documents up to {LARGEST_DOCUMENT_BYTES} bytes may be YAML"
+    return InputError(source, "", remedy)
 
 
 def _parse_yaml(text: str, source: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from mapper.workloads.document import InputError
+from mapper.workloads.document import DEEPEST_NESTING, InputError
 from mapper.workloads.graph_building import UNKNOWN_OPCODE, DrawnEdge, kernel_of
 from mapper.workloads.kernel import Kernel
 
@@ -17,6 +17,8 @@ _TOKEN = re.compile(
     |(?P<mark>->|--|[{}\[\]=;,:])""",
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
+_SAYING = {"opcode", "operand", "distance", "latency"}
+"""The attributes that are read; the others say how a graph is drawn, and there may be many."""
 _WORDS = {"graph", "node", "edge", "digraph", "subgraph", "strict"}
 
 
@@ -38,7 +40,7 @@ def kernel_from_dot(text: str, source: str, name: str) -> Kernel:
 
 
 class _Reader:
-    """Reads the tokens of one graph; braces are counted, not followed, so that depth costs nothing."""
+    """Reads the tokens of one graph; braces are counted, not followed."""
 
     def __init__(self, text: str, source: str) -> None:
         self.source = source
@@ -70,6 +72,8 @@ class _Reader:
                 self._defaults.pop()
             elif (kind, token) == ("mark", "{"):
                 depth += 1
+                if depth > DEEPEST_NESTING:
+                    raise self._fault("is nested too deeply; flatten its subgraphs")
                 self._at += 1
                 self._defaults.append({key: dict(value) for key, value in self._defaults[-1].items()})
             elif (kind, token) in (("mark", ";"), ("mark", ",")):
@@ -121,7 +125,8 @@ class _Reader:
                 if self._is_mark("="):
                     self._at += 1
                     value = self._name()
-                found[key] = value
+                if key in _SAYING:
+                    found[key] = value
                 if self._is_mark(",") or self._is_mark(";"):
                     self._at += 1
             self._at += 1

@@ -64,12 +64,13 @@ def kernel_of(
                 )
             taken[positions[edge.destination]].add(operand)
     edges: list[Edge] = []
+    free = [0] * len(nodes)  # below, no operand is left
     for edge, operand in zip(drawn, operands, strict=True):
         destination = positions[edge.destination]
         if operand is None:
-            operand = next(
-                place for place in range(len(drawn) + MOST_OPERANDS) if place not in taken[destination]
-            )
+            while free[destination] in taken[destination]:
+                free[destination] += 1
+            operand = free[destination]
             taken[destination].add(operand)
         distance = _count(edge.distance, 0, LARGEST_DISTANCE, "distance", source) or 0
         latency = _count(edge.latency, 0, LARGEST_LATENCY, "latency", source)

@@ -71,6 +71,11 @@ def _opsets(proto: onnx.ModelProto, source: str) -> dict[str, int]:
             "opset_import",
             f"opset {version} is not among {OLDEST_OPSET} to {newest}; convert the model",
         )
+    for domain, other in opsets.items():
+        if not 0 <= other < 1 << 31:
+            raise InputError(
+                source, "opset_import", f"{other} is no version of domain {domain[:40]!r}; correct it"
+            )
     return opsets
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Wanted = Literal["layers", "operators", "weights"]
 
 MOST_MEMORY_BYTES = 900 << 20
-MOST_SECONDS = 30
+MOST_SECONDS = 8
 MEMORY_PER_FILE_BYTE = 8
 FILE_BYTES_PER_SECOND = 1 << 20
 MOST_COMPUTED_BYTES = 1 << 30

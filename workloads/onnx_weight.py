@@ -54,7 +54,11 @@ def _computed(model: OnnxModel, wanted: tuple[str, ...], folder: Path) -> dict[s
         if operator.op in _RANDOM or not known.issuperset(operator.reads):
             remedy = "gives a weight that is not constant; export it again"
             raise InputError(model.source, operator.field(), remedy)
-    values = {name: _stored(held[name], folder) for name in dict.fromkeys((*wanted, *read)) if name in held}
+    values = {
+        name: _stored(held[name], model.source, folder)
+        for name in dict.fromkeys((*wanted, *read))
+        if name in held
+    }
     made = [name for operator in operators for name in operator.node.output if name in wanted]
     if not made:
         return values
@@ -90,10 +94,17 @@ def _needed(operators: tuple[Operator, ...], wanted: tuple[str, ...]) -> list[Op
     return found[::-1]
 
 
-def _stored(tensor: onnx.TensorProto, folder: Path) -> Weight:
-    if tensor.data_location == onnx.TensorProto.EXTERNAL:
-        external_data_helper.load_external_data_for_tensor(tensor, str(folder))
-    return np.asarray(numpy_helper.to_array(tensor))
+def _stored(tensor: onnx.TensorProto, source: str, folder: Path) -> Weight:
+    try:
+        if tensor.data_location == onnx.TensorProto.EXTERNAL:
+            external_data_helper.load_external_data_for_tensor(tensor, str(folder))
+        return np.asarray(numpy_helper.to_array(tensor))
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever a type or a size that the data do not have may raise
+        reason = " ".join(str(error).split())[:120]
+        remedy = f"has no data of its type and size ({reason}); export it again"
+        raise InputError(source, f"tensor {tensor.name[:80]!r}", remedy) from None
 
 
 def _plain(values: Weight, name: str, source: str) -> Weight:

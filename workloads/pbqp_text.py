@@ -18,7 +18,7 @@ from mapper.workloads.pbqp_instance import INFINITE, Costs, Integers, PbqpInstan
 
 _INFINITY = re.compile(rb"(?<!\S)\+?inf(?:inity)?(?!\S)", re.IGNORECASE)
 _TOKEN = re.compile(rb"\S+")
-_NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|inf|infinity)", re.IGNORECASE)
+_NUMBER = re.compile(rb"[+-]?(?:\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|inf|infinity)", re.IGNORECASE)
 _SENTINEL = str(INFINITE).encode()
 
 

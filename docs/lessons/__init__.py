@@ -3,4 +3,4 @@
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-LESSONS = ("tiling", "modulo_schedule", "pe_allocation")
+LESSONS = ("tiling", "modulo_schedule", "pe_allocation", "algorithm_selection", "trace_partition")

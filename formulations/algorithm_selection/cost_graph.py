@@ -148,6 +148,14 @@ class GraphBuilder:
                 kept.append(at)
         return Selection(array, choices, tuple(stores), tuple(kept))
 
+    def chosen(self, selection: Selection) -> list[int]:
+        """The choice per vertex that means ``selection``.
+
+        Raises: ValueError if pins leave it no such choice.
+        """
+        own = [self.algorithms[at].index(choice.algorithm) for at, choice in enumerate(selection.choices)]
+        return own + [self.labels[at].index(selection.stores[at]) for at in self.vertex]
+
     def _allowed(self, at: int) -> tuple[Algorithm, ...]:
         """The algorithms of a layer that pins, its own and that of the edge it reads, leave."""
         source = self.network.source.get(at)

@@ -94,6 +94,14 @@ class PbqpConstraintProgram(Formulation):
         paid = [matrices[e][i][j] * y for (e, i, j), y in self.y.items()]
         self.model.minimize(sum(own) + sum(paid))
 
+    def hint(self, known: PbqpAssignment) -> None:
+        """Start from the choices of ``known``."""
+        for (u, i), x in self.x.items():
+            self.model.add_hint(x, int(known.choice[u] == i))
+        for (e, i, j), y in self.y.items():
+            one, other = self.given.edge_end[e].tolist()
+            self.model.add_hint(y, int(known.choice[one] == i and known.choice[other] == j))
+
     def extract(self, value_of: Callable[[Any], int]) -> PbqpAssignment:
         """The choices that are taken."""
         taken = {u: i for (u, i), x in self.x.items() if value_of(x)}

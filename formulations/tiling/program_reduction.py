@@ -84,15 +84,23 @@ def objective(problem: TilingProblem, energies: WholeEnergies, energy: Any, cycl
     return {"edp": pj * cycles, "energy": pj, "latency": cycles}[problem.objective]
 
 
-def reduce_tables(tables: TilingTables, watch: Watch, by_incumbent: bool = True) -> Reduction:
-    """Find an incumbent and drop the rows that cannot match it. Without one (there is none, or it is not
-    asked for) no row is dropped for its floor, only those that divisibility leaves without a partner."""
+def reduce_tables(
+    tables: TilingTables,
+    watch: Watch,
+    by_incumbent: bool = True,
+    known: tuple[TilingMapping, int | float] | None = None,
+) -> Reduction:
+    """Find an incumbent, or take the one that is ``known`` if its value is less, and drop the rows that cannot match
+    it. Without one (there is none, or it is not asked for) no row is dropped for its floor, only those that
+    divisibility leaves without a partner."""
     outer = outer_rows(tables)
     outer = outer.take(np.isfinite(outer.floor))
     before = len(outer.row)
     if before:
         watch.bounded(float(outer.floor.min()))
     incumbent, value = _dive(tables, outer, watch) if by_incumbent else (None, None)
+    if known is not None and (value is None or known[1] < value):
+        incumbent, value = known
     if by_incumbent and value is None:
         outer = outer.take(slice(0, 0))
     cut = np.inf if value is None else value * (1 + SLACK)

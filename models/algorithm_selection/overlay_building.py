@@ -44,6 +44,7 @@ class _Open:
     readers: list[int]
     through: list[int]
     plain: int = 0
+    whole: bool = False
 
     def closed(self) -> Store:
         return Store(
@@ -55,6 +56,7 @@ class _Open:
             tuple(self.through),
             self.plain,
             self.vertex,
+            self.whole,
         )
 
 
@@ -74,6 +76,7 @@ class _Builder:
         self.host: list[HostLayer] = []
         self.streams: dict[str, _Stream] = {}
         self.readers = self._living()
+        self.beside = self._read_beside()
 
     def network(self) -> OverlayNetwork:
         for layer in self.given.layers:
@@ -100,6 +103,15 @@ class _Builder:
                 for feed in layer.feeds:
                     counted[feed] += 1
         return counted
+
+    def _read_beside(self) -> frozenset[str]:
+        """Tensors that are results of the network, or read by layers that no layer of the array reads from: this costs
+        nothing, yet it takes all of the tensor."""
+        ending = [
+            layer for layer in self.given.layers if not self._runs(layer) and not self.readers[layer.name]
+        ]
+        read = [one.memory for layer in ending for one in layer.inputs]
+        return frozenset((*read, *(one.memory for one in self.given.outputs)))
 
     def _runs(self, layer: NetworkLayer) -> bool:
         rule = self.machine.layers
@@ -136,12 +148,15 @@ class _Builder:
         """A layer of the array: it reads an edge or a store, and its result is on its way."""
         at, one = len(self.layers), layer.inputs[0]
         self.layers.append(overlay_layer(layer))
-        stream = self._of(one)
+        stream, whole = self._of(one), one.memory in self.beside
         if stream.shares:
             assert one.layer is not None
             single = len(stream.shares) == 1 and stream.shares[0].layer is not None
-            stream = self._store(one.layer, one.shape, stream, vertex=not single)
+            # The format of an edge is its reader's, which may lack positions.
+            lacking = whole and self.layers[at].positions_read is not None
+            stream = self._store(one.layer, one.shape, stream, vertex=not single or lacking)
         if stream.store is not None:
+            self.stores[stream.store].whole |= whole
             self.stores[stream.store].readers.append(at)
             if stream.through:
                 self.stores[stream.store].through.append(at)

@@ -27,7 +27,8 @@ class Store:
     """A tensor in the external memory. ``readers`` are positions of layers that read it. ``plain``: words that are read
     in the plain layout beside them, by what is no layer. ``through``: of the readers, those behind a pool or the like,
     which reads the plain layout. A tensor with one share of a layer and one reader is an edge of the cost graph;
-    ``vertex`` says that it is a vertex instead."""
+    ``vertex`` says that it is a vertex instead. ``whole``: all of it is read by what costs nothing, too, so that no
+    format may lack a position."""
 
     name: str
     images: int
@@ -37,6 +38,7 @@ class Store:
     through: tuple[int, ...] = ()
     plain: int = 0
     vertex: bool = True
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ class OverlayNetwork:
         """A strided Toeplitz matrix may lack positions; it is a format of a store only if no reader needs those."""
         found: dict[Format, None] = {}
         needs = [self._needs(store, reader) for reader in store.readers]
-        if store.plain:
+        if store.plain or store.whole:
             needs.append(None)
         for reader in store.readers:
             layer = self.layers[reader]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mapper.models.algorithm_selection.choice import Choice
+from mapper.models.algorithm_selection.choice import Choice, input_walk
 from mapper.models.algorithm_selection.control import Control, ConvolutionStep, convolution_step, layer_shape
 from mapper.models.algorithm_selection.control import requantisation_shift as shift_of
 from mapper.sim.algorithm_selection.address import Integers, reads_held, to_map, to_matrix
@@ -26,7 +26,7 @@ Tensors = dict[str, npt.NDArray[Any]]
 @dataclass(frozen=True)
 class LayerRun:
     """What a layer of the array made: ``sums`` (images, O1, O2, maps) before requantisation, of ``data`` (images, H1,
-    H2, channels). ``lost``: its stored input lacks a position that it reads."""
+    H2, channels). ``lost``: its stored input lacks a position that one of its windows covers."""
 
     step: ConvolutionStep
     data: Integers
@@ -96,7 +96,9 @@ class Overlay:
         if step.load == "copy":
             return self.memory[step.input], images, False
         same = held.shape == step.shape.input_size
-        lost = not (reads_held(step.walk, held) if same else held.all())
+        # Whole rows and tiles reach beyond the windows; what is there has no part in a result.
+        windows = input_walk(step.shape, Choice("im2col", "NS"))
+        lost = not (reads_held(windows, held) if same else held.all())
         return [to_matrix(step.walk, image) for image in images], images, lost
 
     def _store(self, name: str, tensor: npt.NDArray[Any]) -> None:

@@ -50,7 +50,8 @@ class _Kept:
 
 
 def anneal(problem: SelectionProblem, effort: Effort) -> Outcome[Selection]:
-    """Latency annealed from a random shape on; the best selection seen at any shape is judged by the objective."""
+    """Latency annealed from a random shape on, or from what is known; the best selection seen at any shape is judged by
+    the objective."""
     builder, draw = GraphBuilder(problem), random.Random(effort.seed)
     rows, columns = shapes(problem)
     kept = _Kept(problem)
@@ -59,6 +60,10 @@ def anneal(problem: SelectionProblem, effort: Effort) -> Outcome[Selection]:
     sizes = [len(names) for names in builder.algorithms] + [len(builder.labels[at]) for at in builder.vertex]
     state = [draw.randrange(size) for size in sizes]
     array = _near(problem, square(problem), draw, rows, columns)
+    start = effort.known(problem)
+    if start is not None:
+        state, array = builder.chosen(start.mapping), start.mapping.array
+        kept.offer(start.mapping)
     current = _Descent(graph_of(builder, array), state)
     first = current.value
     for step in range(SHAPES):

@@ -6,6 +6,7 @@ the bounds, many at once, until no bound is left below the best value.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -55,12 +56,14 @@ def batches(count: int) -> Iterator[slice]:
 
 
 def joint(problem: SelectionProblem, effort: Effort) -> Outcome[Selection]:
-    """The best selection of all; what is left when the effort ends is the least bound of the shapes not solved."""
+    """The best selection of all; what is left when the effort ends is the least bound of the shapes not solved. Shapes
+    whose bound is above what is known are not solved."""
     builder = GraphBuilder(problem)
     if builder.nothing_left is not None:
         return Outcome(None, None, None, "complete", True)
+    start = effort.known(problem)
     if problem.objective == "edp":
-        return least_product(builder, effort)
+        return least_product(builder, effort, None if start is None else start.value)
     known = bounded(builder)
     if not len(known.rows):
         return Outcome(None, None, None, "complete", True)
@@ -77,17 +80,20 @@ def _fastest(builder: GraphBuilder, known: Bounded, effort: Effort) -> Outcome[S
     stop: Stop = "complete"
     least, solved = int(known.bounds[order[0]]), 0
     unit, plan = problem.machine.units_per_cycle, None
+    start = effort.known(problem)
+    # Cycles are whole: what rounds up to the cycles known may take so many units.
+    limit = math.inf if start is None else math.ceil(start.value) * unit
     for batch in batches(len(order)):
         chosen = order[batch]
         least = int(known.bounds[chosen[0]])
-        if best is not None and least > best[0][0]:
+        limit = limit if best is None else min(limit, best[0][0])
+        if least > limit:
             break
         ended = effort.stopped()
         if ended is not None:
             stop = ended
             break
-        if best is not None:
-            chosen = chosen[known.bounds[chosen] <= best[0][0]]
+        chosen = chosen[known.bounds[chosen] <= limit]
         graph = builder.graph(known.rows[chosen], known.columns[chosen])
         plan = plan or elimination_order(graph)
         values, picked = eliminate(graph, plan)

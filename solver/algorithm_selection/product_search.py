@@ -7,6 +7,7 @@ corners are found one after another, each between two that are known, with whole
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -40,8 +41,11 @@ class Corner:
         return self.units * self.energy
 
 
-def least_product(builder: GraphBuilder, effort: Effort) -> Outcome[Selection]:
-    """The selection of the least product over all shapes; ties: less latency, fewer PEs, fewer rows."""
+def least_product(
+    builder: GraphBuilder, effort: Effort, known: int | float | None = None
+) -> Outcome[Selection]:
+    """The selection of the least product over all shapes, which is ``known`` to be no more than that; ties: less
+    latency, fewer PEs, fewer rows."""
     rows, columns = shapes(builder.problem)
     if not len(rows):
         return Outcome(None, None, None, "complete", True)
@@ -50,9 +54,10 @@ def least_product(builder: GraphBuilder, effort: Effort) -> Outcome[Selection]:
     best: tuple[tuple[int, int, int, int], Corner] | None = None
     stop: Stop = "complete"
     solved, least = 0, 0.0
+    limit = math.inf if known is None else known * unit * (1 + SLACK)
     for at in np.argsort(bounds, kind="stable"):
         least = float(bounds[at]) * (1 - SLACK)
-        if best is not None and least > best[0][0]:
+        if least > (limit if best is None else best[0][0]):
             break
         ended = effort.stopped()
         if ended is not None:

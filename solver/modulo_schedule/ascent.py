@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import ceil
 from sys import maxsize
 
 from mapper.arch.cgra import cgra_from_document
@@ -52,11 +53,12 @@ def searched(problem: ModuloProblem, effort: Effort, start: Start, starts: int) 
     downwards, half as many starts for every next one, twice as many in every round without success, until one II
     gets ``starts`` in a round. At an II of MII + operations + latencies the
     operations fit one after the other; beyond it nothing is tried. A few more starts at the least II choose the
-    schedule with the fewest stages, then moves.
+    schedule with the fewest stages, then moves. With a schedule known the rounds begin below it.
 
     Raises: InputError if no PE can execute an operation, or a cycle of the graph has distance 0.
     """
-    lower = least_bound(problem)
+    known = effort.known(problem)
+    lower = max(least_bound(problem), 0 if known is None else ceil(known.bound or 0))
     if problem.fixed_ii is not None and problem.fixed_ii < lower:
         return Outcome(None, None, lower, "complete", True)
     operations = len(problem.kernel.graph.operations)
@@ -72,7 +74,7 @@ def searched(problem: ModuloProblem, effort: Effort, start: Start, starts: int) 
         bound = last = problem.fixed_ii
     trial = Trial(instance, effort)
     had: dict[int, int] = {}
-    found = _ascended(trial, start, bound, last, True)
+    found = _ascended(trial, start, bound, last, True) if known is None else known.mapping
     if found is None:
         found = _ascended(trial, start, bound, last, False)
     most = MOST_STEPS if effort.deadline is None else maxsize

@@ -20,6 +20,8 @@ FEW_MOVES = 3
 """Slots for moves up to which values are always short-lived, so that only the complete program is tried."""
 PATIENT_WORK = 24.0
 """Work spent on it."""
+MOST_DOUBLED = 10
+"""Doublings of the work with which a search begins that had predecessors, at the most."""
 LAST_TIMES = 8
 """Times the first work after which an II is given up whose complete program is not built."""
 
@@ -63,9 +65,10 @@ def _short_lives(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
     """A schedule with short-lived values, if little work finds one; a proof where few slots are left for moves."""
     pes = problem.machine.all_pes
     tried = Attempt(None, "undecided")
+    more = 1 + _searches(problem, effort)
     for rounds, work in SHORT_LIVES:
         limit = None if _has_few_moves(problem, ii) else rounds
-        tried = decide(problem, ii, pes, effort, rounds=limit, work=work)
+        tried = decide(problem, ii, pes, effort, rounds=limit, work=more * work)
         if tried.answer != "undecided" or tried.left_out is not None or effort.stopped() is not None:
             break
     return tried
@@ -73,20 +76,27 @@ def _short_lives(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
 
 def _decided(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
     """A schedule or a proof that there is none, by tries with more and more work: where a schedule is, some
-    program finds it soon, and another searches for it for hours."""
+    program finds it soon, and another searches for it for hours. Every search before this one is taken to have made one
+    try, so that what needs much work gets it in the end, however short the searches are."""
     pes = problem.machine.all_pes
     lives = ((None, PATIENT_WORK),) if _has_few_moves(problem, ii) else LIVES
-    seed, times = effort.seed, 1
+    turn = min(_searches(problem, effort), MOST_DOUBLED * len(lives))
     while True:
-        for rounds, work in lives:
-            seed += 1
-            again = replace(effort, seed=seed)
-            tried = decide(problem, ii, pes, again, rounds=rounds, work=times * work)
-            if tried.answer != "undecided" or effort.stopped() is not None:
-                return tried
-        if tried.left_out is not None and times >= LAST_TIMES:
+        rounds, work = lives[turn % len(lives)]
+        times = 1 << turn // len(lives)
+        turn += 1
+        again = replace(effort, seed=effort.seed + turn)
+        tried = decide(problem, ii, pes, again, rounds=rounds, work=times * work)
+        if tried.answer != "undecided" or effort.stopped() is not None:
             return tried
-        times *= 2
+        if tried.left_out is not None and times >= LAST_TIMES and turn % len(lives) == 0:
+            return tried
+
+
+def _searches(problem: ModuloProblem, effort: Effort) -> int:
+    """How many searches of the problem came before this one."""
+    start = effort.known(problem)
+    return 0 if start is None else start.searches
 
 
 def _has_few_moves(problem: ModuloProblem, ii: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import ceil
 from typing import Literal
 
 from mapper.formulations.modulo_schedule.impossibility import impossibility
@@ -47,10 +48,14 @@ def least_interval(
 
     First each II upwards gets a ``quick`` try until one has a schedule; then those below it are decided
     upwards, so that an answer is there early and is proven, or bettered, as time allows; ``known`` is a schedule
-    that is there already, up to whose II alone is tried. With ``fixed_ii`` only that II is tried, and having no
+    that is there already, up to whose II alone is tried. What the effort says to be known counts as well: its
+    schedule, and its bound, below which no II is tried again. With ``fixed_ii`` only that II is tried, and having no
     schedule there is having none at all.
     """
-    least = least_bound(problem)
+    start = effort.known(problem)
+    if start is not None and (known is None or start.mapping.ii < known.ii):
+        known = start.mapping
+    least = max(least_bound(problem), 0 if start is None else ceil(start.bound or 0))
     fixed = problem.fixed_ii
     if (fixed is not None and fixed < least) or impossibility(problem) is not None:
         return Outcome(None, None, None, "complete", True, evaluations=0)

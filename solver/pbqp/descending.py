@@ -31,7 +31,7 @@ def _descend_choices(
             for turn in range(mine + 1):
                 # The present choice comes first: others must be better, so that this ends.
                 i = choice[at] if turn == 0 else turn - 1
-                closed, cost = 0, vertex_cost[low] - vertex_cost[low]
+                closed, cost = 0, vertex_cost.dtype.type(0)
                 if vertex_cost[low + i] >= infinite:
                     closed += 1
                 else:

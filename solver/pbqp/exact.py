@@ -48,12 +48,18 @@ def exact_search(strategy: Strategy) -> Callable[[PbqpProblem, Effort], Outcome[
     """The search that solves what reductions leave by ``strategy``."""
 
     def search(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignment]:
-        return _solved(problem.posed, effort, strategy)
+        start = effort.known(problem)
+        return _solved(
+            problem.posed, effort, strategy, None if start is None else np.array(start.mapping.choice)
+        )
 
     return search
 
 
-def _solved(given: PbqpInstance, effort: Effort, strategy: Strategy) -> Outcome[PbqpAssignment]:
+def _solved(
+    given: PbqpInstance, effort: Effort, strategy: Strategy, begun: Array | None
+) -> Outcome[PbqpAssignment]:
+    """The best assignment; ``begun``: one to begin with."""
     first = reduced(given, effort)
     if not isinstance(first, Eliminated):
         return Outcome(None, None, None, first, False)
@@ -68,7 +74,8 @@ def _solved(given: PbqpInstance, effort: Effort, strategy: Strategy) -> Outcome[
     heard = replace(effort, report=report)
     answers = []
     for part, vertices in parts:
-        answer = _part(part, heard, strategy)
+        own = None if begun is None else begun[first.stays][vertices]
+        answer = _part(part, heard, strategy, own)
         answers.append(answer)
         if answer.choice is not None:
             choice[vertices] = answer.choice
@@ -105,7 +112,7 @@ def _shifted(report: Callable[[Progress], None], constant: Cost) -> Callable[[Pr
     return shifted
 
 
-def _part(part: PbqpInstance, effort: Effort, strategy: Strategy) -> _Answer:
+def _part(part: PbqpInstance, effort: Effort, strategy: Strategy, begun: Array | None) -> _Answer:
     if strategy != "branch-and-bound":
         order, start, front = small_width_order(
             part.vertices, part.edge_end, part.choices, LARGEST_MEMORY / (COST_BYTES + CHOICE_BYTES)
@@ -117,7 +124,7 @@ def _part(part: PbqpInstance, effort: Effort, strategy: Strategy) -> _Answer:
         if fits and (strategy == "elimination" or needed.work.sum() <= MOST_WORK):
             found = eliminated(part, made, NOTHING, effort)
             if not isinstance(found, Eliminated):
-                known, bound = _known(part, effort)
+                known, bound = _known(part, effort, begun)
                 return _Answer(known, bound, found, False, 0, "elimination")
             if found.infeasible:
                 return _Answer(None, None, "complete", True, 0, "elimination")
@@ -129,19 +136,27 @@ def _part(part: PbqpInstance, effort: Effort, strategy: Strategy) -> _Answer:
             return _Answer(
                 None, None, "heuristic", False, 0, f"elimination takes more than {limit} of tables"
             )
-    known, bound = _known(part, effort)
+    known, bound = _known(part, effort, begun)
     result = branch_and_bound(part, known, effort, effort.report)
     final = result.stop == "complete"
     least = result.bound if final else max(result.bound, bound)
     return _Answer(result.choice, least, result.stop, final, result.nodes, "branch-and-bound")
 
 
-def _known(part: PbqpInstance, effort: Effort) -> tuple[Array | None, Cost]:
-    """Choices that can be had soon (at once when effort has ended), and a bound."""
+def _known(part: PbqpInstance, effort: Effort, begun: Array | None) -> tuple[Array | None, Cost]:
+    """Choices that can be had soon (at once when effort has ended) or with which it was ``begun``, whichever are better
+    after a descent, and a bound."""
     quick = fixing(part, effort)
-    if quick.choice is None:
-        return None, quick.bound
-    choice = quick.choice.copy()
     start, around = incident_edges(part.vertices, part.edge_end)
-    descend(part, start, around, choice)
-    return choice, quick.bound
+    best: Array | None = None
+    for choice in (quick.choice, begun):
+        if choice is not None:
+            own = choice.copy()
+            descend(part, start, around, own)
+            best = own if best is None or _less(part.value(own), part.value(best)) else best
+    return best, quick.bound
+
+
+def _less(one: Cost | None, other: Cost | None) -> bool:
+    """Whether a value is less; None is infinite."""
+    return one is not None and (other is None or one < other)

@@ -27,7 +27,8 @@ CHANGED = 0.05
 
 def fix_and_reduce(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignment]:
     """Reductions where they apply, fixing where none does; then a descent, and rounds of choosing anew what lies
-    between vertices that keep their choices, seeded, where no reduction took everything."""
+    between vertices that keep their choices, seeded, where no reduction took everything. Better choices that are known
+    take the place of those of the descent."""
     given = problem.posed
     found = fixing(given, effort)
     if found.choice is None:
@@ -35,6 +36,9 @@ def fix_and_reduce(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignme
     choice = found.choice.copy()
     start, around = incident_edges(given.vertices, given.edge_end)
     descend(given, start, around, choice)
+    known = _begun(problem, effort)
+    if known is not None and _rank(given, known) < _rank(given, choice):
+        choice = known
     if given.value(choice) is None:
         return _outcome(given, choice, found.bound, effort.stopped() or "heuristic", 1)
     generator = np.random.default_rng(effort.seed)
@@ -46,12 +50,15 @@ def fix_and_reduce(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignme
 
 
 def descent(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignment]:
-    """Every vertex takes its best choice beside its neighbours until none changes; a share is shaken and it goes on
-    from the best, seeded. An infinite cost counts as one more than all finite ones, so that it is left if it can be."""
+    """Every vertex takes its best choice beside its neighbours until none changes, at first from what is known if
+    something is; a share is shaken and it goes on from the best, seeded. An infinite cost counts as one more than all
+    finite ones, so that it is left if it can be."""
     given = problem.posed
     generator = np.random.default_rng(effort.seed)
     start, around = incident_edges(given.vertices, given.edge_end)
-    best = _own_least(given)
+    best = _begun(problem, effort)
+    if best is None:
+        best = _own_least(given)
     descend(given, start, around, best)
     best_rank = _rank(given, best)
     stop: Stop = "heuristic"
@@ -77,6 +84,11 @@ def descent(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignment]:
     if best_rank[0]:
         return Outcome(None, None, None, stop, False, evaluations=done)
     return _outcome(given, best, None, stop, done)
+
+
+def _begun(problem: PbqpProblem, effort: Effort) -> Array | None:
+    start = effort.known(problem)
+    return None if start is None else np.array(start.mapping.choice)
 
 
 def _outcome(

@@ -53,6 +53,9 @@ def integer_program(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignm
 
     program = PbqpProgram(problem)
     program.build()
+    start = effort.known(problem)
+    if start is not None:
+        program.model += program.model.objective <= start.value, "known"
     result = run_cbc(program.model, effort)
     if not result.found:
         return Outcome(None, None, result.bound, result.stop, result.answer == "infeasible")
@@ -72,6 +75,9 @@ def constraint_program(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssi
 
     program = PbqpConstraintProgram(problem)
     program.build()
+    start = effort.known(problem)
+    if start is not None:
+        program.hint(start.mapping)
     result = run_cp_sat(program.model, effort, lambda value, bound: None)
     bound = None if result.bound is None else round(result.bound)
     if not result.found:
@@ -112,7 +118,7 @@ def _try_all_choices(
     choice = np.zeros(vertices, np.int64)
     least = infinite
     while True:
-        cost = vertex_cost[0] - vertex_cost[0]
+        cost = vertex_cost.dtype.type(0)
         closed = False
         for at in range(vertices):
             own = vertex_cost[vertex_offset[at] + choice[at]]

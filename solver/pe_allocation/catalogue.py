@@ -73,7 +73,11 @@ def _of_every_mode(method: AllocationMethod) -> AllocationMethod:
             found = MIXED[method.name](problem, effort)
         else:
             found = method.search(problem, effort)
-        placed = None if found.mapping is None else place(problem, found.mapping)
+        start = effort.known(problem)
+        if start is not None:
+            # Placed once all that is found is.
+            found = start.combined(found)
+        placed = None if found.mapping is None else place(problem, found.mapping, start)
         return replace(found, mapping=placed)
 
     return Method(method.name, method.exact, method.summary, search, method.prepare)

@@ -73,12 +73,13 @@ class RunFront:
 
 @dataclass(frozen=True)
 class Scope:
-    """What is asked of a run: the most PEs and cycles between frames (None: no limit). ``whole``: the run is all of
-    the network, whose latency ends with the layers that no other reads (Eq. 12), and its intervals count; of a
-    shorter one they do not, and any layer may be the last."""
+    """What is asked of a run: the most PEs, cycles between frames and cycles until its last pixel (None: no limit).
+    ``whole``: the run is all of the network, whose latency ends with the layers that no other reads (Eq. 12), and its
+    intervals count; of a shorter one they do not, and any layer may be the last."""
 
     most_pes: int
     longest: int | None = None
+    latest: int | None = None
     whole: bool = False
 
 
@@ -191,6 +192,9 @@ class _Sweep:
                 rate, begin = np.maximum(rate, new * z), np.maximum(begin, start + new * z)
             columns += [rate, begin]
         grown = np.stack(columns, axis=1)
+        if self.scope.latest is not None:
+            soon = grown[:, 2] <= self.scope.latest
+            grown, parent, pick = grown[soon], parent[soon], pick[soon]
         kept = pareto(grown)
         self.parent.append(parent[kept].astype(np.int32))
         self.pick.append(pick[kept].astype(np.int16))

@@ -82,7 +82,18 @@ def fused_front(problem: AllocationProblem, effort: Effort) -> RunFront | None:
     words = sum(fused_words(problem.network, range(len(problem.network.layers))))
     if problem.most_bytes is not None and words * problem.machine.word_bytes > problem.most_bytes:
         return None
-    scope = Scope(problem.most_pes, problem.longest_interval, whole=True)
+    most, longest, latest = problem.most_pes, problem.longest_interval, None
+    start = effort.known(problem)
+    if start is not None:
+        # What is no better than this is not looked for.
+        known = evaluate(problem.network, problem.machine, start.mapping, problem.model)
+        if problem.objective == "throughput":
+            longest = known.interval if longest is None else min(longest, known.interval)
+        elif problem.objective == "latency":
+            latest = known.cycles
+        else:
+            most = min(most, known.pes)
+    scope = Scope(most, longest, latest, whole=True)
     return next((run for _, run in grow(problem, 0, scope, effort)), None)
 
 

@@ -29,6 +29,11 @@ def mixed_constraint_program(problem: AllocationProblem, effort: Effort) -> Outc
     limits: dict[Goal, int] = {}
     if problem.longest_interval is not None:
         limits["interval"] = problem.longest_interval
+    start = effort.known(problem)
+    if start is not None:
+        cost = evaluate(problem.network, problem.machine, start.mapping, problem.model)
+        first = GOALS[problem.objective][0]
+        limits[first] = {"interval": cost.interval, "cycles": cost.cycles, "pes": cost.pes}[first]
     best: Allocation | None = None
     stop: Stop = "complete"
     proven = not all(choices(problem, layer) for layer in problem.network.layers)

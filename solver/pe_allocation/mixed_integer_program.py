@@ -43,6 +43,10 @@ def mixed_integer_program(problem: AllocationProblem, effort: Effort) -> Outcome
     limits: dict[MixedGoal, int] = {}
     if problem.longest_interval is not None:
         limits["interval"] = problem.longest_interval
+    start = effort.known(problem)
+    if start is not None:
+        first = GOALS[problem.objective][0]
+        limits[first] = _quantity(problem, start.mapping, first)
     best: Allocation | None = None
     proven = False
     for goal in GOALS[problem.objective]:

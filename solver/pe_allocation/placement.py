@@ -13,7 +13,7 @@ from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.models.pe_allocation.allocation import Allocation, Placement
 from mapper.models.pe_allocation.placement import runs
 from mapper.models.pe_allocation.stream_plan import StreamPlan, has_room, least_wiring
-from mapper.solver.method import Effort
+from mapper.solver.method import Effort, Start
 from mapper.solver.pe_allocation import arrangement, reshaping
 
 MOST_PES = 64
@@ -26,11 +26,14 @@ WORK = 1.0
 Regions = tuple[tuple[Pe, ...], ...]
 
 
-def place(problem: AllocationProblem, allocation: Allocation) -> Allocation:
+def place(
+    problem: AllocationProblem, allocation: Allocation, start: Start[Allocation] | None = None
+) -> Allocation:
     """``allocation`` with regions of least wiring, as far as it was found, and a proven bound of it.
 
     ``unplaceable`` is set instead where the PEs or the address generators cannot do. Layer by layer every layer has
-    the whole array: there is nothing to place. Each run of the mixed mode is placed by itself.
+    the whole array: there is nothing to place. Each run of the mixed mode is placed by itself. If ``start`` is a
+    placement of the same allocation, the local moves go on from it.
     """
     asked = runs(problem.network, allocation)
     if not all(has_room(plan, problem.machine) for _, plan in asked):
@@ -38,24 +41,41 @@ def place(problem: AllocationProblem, allocation: Allocation) -> Allocation:
     if allocation.mode == "layer-by-layer":
         return replace(allocation, placement=None, unplaceable=False)
     regions: dict[int, tuple[Pe, ...]] = {}
+    known = (
+        None
+        if start is None or _unplaced(start.mapping) != _unplaced(allocation)
+        else start.mapping.placement
+    )
+    seed = 0 if start is None or known is None else start.searches
     total = 0
     for _, plan in asked:
-        found, bound = placed(plan, problem.machine, len(asked))
+        begun = None if known is None else tuple(known.regions[block[0]] for block in plan.blocks)
+        found, bound = placed(plan, problem.machine, len(asked), begun, seed)
         total += bound
         for block, region in zip(plan.blocks, found, strict=True):
             regions.update(dict.fromkeys(block, region))
+    total = max(total, 0 if known is None else known.bound or 0)
     placement = Placement(tuple(regions[at] for at in range(len(allocation.pes))), total)
     return replace(allocation, placement=placement, unplaceable=False)
 
 
-def placed(plan: StreamPlan, machine: TcpaMachine, runs_of_all: int = 1) -> tuple[Regions, int]:
+def placed(
+    plan: StreamPlan,
+    machine: TcpaMachine,
+    runs_of_all: int = 1,
+    begun: Regions | None = None,
+    seed: int = 0,
+) -> tuple[Regions, int]:
     """Regions for the blocks of a plan that has room, and a proven lower bound of the wiring; the effort is shared by
-    all runs."""
+    all runs. ``begun``: regions to go on from."""
     least = least_wiring(plan, machine)
-    regions, links = arrangement.arranged(plan, machine, least, arrangement.WORK // runs_of_all)
+    if begun is None:
+        regions, links = arrangement.arranged(plan, machine, least, arrangement.WORK // runs_of_all)
+    else:
+        regions, links = begun, reshaping.wiring_of(plan, machine, begun)
     if links > least:
         regions, links = reshaping.reshaped(
-            plan, machine, regions, links, least, reshaping.WORK // runs_of_all
+            plan, machine, regions, links, least, reshaping.WORK // runs_of_all, seed
         )
     if links == least or not _small(plan, machine, links):
         return regions, least
@@ -73,6 +93,10 @@ def placed(plan: StreamPlan, machine: TcpaMachine, runs_of_all: int = 1) -> tupl
     if result.found:
         regions = program.extract(result.value_of)
     return regions, max(least, min(links, round(result.bound or least)))
+
+
+def _unplaced(allocation: Allocation) -> Allocation:
+    return replace(allocation, placement=None, unplaceable=False)
 
 
 def _small(plan: StreamPlan, machine: TcpaMachine, links: int) -> bool:

@@ -172,6 +172,11 @@ class Shapes:
         return reached
 
 
+def wiring_of(plan: StreamPlan, machine: TcpaMachine, regions: Regions) -> int:
+    """Links of all streams."""
+    return sum(Shapes(plan, machine, regions).links.values())
+
+
 def reshaped(
     plan: StreamPlan,
     machine: TcpaMachine,

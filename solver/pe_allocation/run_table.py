@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mapper.formulations.pe_allocation.problem import AllocationProblem
+from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.storage import entering_words, fused_words, leaving_words
 from mapper.solver.method import Effort
 from mapper.solver.pe_allocation.fused_run import RunFront, RunPoint, Scope, grow
@@ -76,7 +77,8 @@ class RunTable:
 def run_table(problem: AllocationProblem, effort: Effort) -> RunTable:
     """The runs that keep the problem's limits and pins, two or more of which are a network.
 
-    Short ones come first: if the effort ends before all are found, ``complete`` is False and those of up to some
+    Runs that alone take longer than all of an allocation that is known are in no better one, and left out. Short ones
+    come first: if the effort ends before all are found, ``complete`` is False and those of up to some
     number of layers are there.
     """
     count = len(problem.network.layers)
@@ -102,7 +104,17 @@ def run_table(problem: AllocationProblem, effort: Effort) -> RunTable:
 def _growing(problem: AllocationProblem, first: int, effort: Effort) -> Iterator[Run]:
     network = problem.network
     most = None if problem.most_bytes is None else problem.most_bytes // problem.machine.word_bytes
-    for last, front in grow(problem, first, Scope(problem.most_pes), effort):
+    start = effort.known(problem)
+    known = None if start is None else evaluate(network, problem.machine, start.mapping, problem.model)
+    scope = Scope(problem.most_pes)
+    if known is not None and problem.objective == "pes":
+        scope = Scope(min(problem.most_pes, known.pes))
+    elif known is not None:
+        scope = Scope(
+            problem.most_pes,
+            latest=known.interval if problem.objective == "throughput" else known.cycles,
+        )
+    for last, front in grow(problem, first, scope, effort):
         members = range(first, last + 1)
         weights, between = fused_words(network, members)
         if most is not None and weights + between > most:

@@ -64,7 +64,9 @@ def staged(problem: AllocationProblem, effort: Effort, decide: Decide, break_tie
     if found.mapping is None or verify(problem, found.mapping).valid:
         return found
     stop = "heuristic" if found.stop == "complete" else found.stop
-    tried = (first_allocation(problem), paced(problem, chosen_in(found.mapping, problem)))
+    start = effort.known(problem)
+    known = None if start is None else replace(start.mapping, placement=None, unplaceable=False)
+    tried = (first_allocation(problem), paced(problem, chosen_in(found.mapping, problem)), known)
     kept = [allocation for allocation in tried if allocation is not None]
     best = min(kept, key=lambda allocation: problem.rank(cost_of(problem, allocation)), default=None)
     value = None if best is None else problem.value(cost_of(problem, best))
@@ -72,14 +74,17 @@ def staged(problem: AllocationProblem, effort: Effort, decide: Decide, break_tie
 
 
 def _staged(problem: AllocationProblem, effort: Effort, decide: Decide, break_tie: Decide) -> Found:
-    """The best allocation where storage is no question of paces.
+    """The best allocation where storage is no question of paces; only those are looked for that are no worse than what
+    has a closed form or is known.
 
     Whatever ``decide`` says of a value, the model recomputes it and the referee judges the allocation. A solution that
     costs more than was said, or a bound above what the model counts, proves nothing.
     """
     if why_infeasible(problem) is not None:
         return Outcome(None, None, None, "complete", True)
-    best = first_allocation(problem)
+    best, start = first_allocation(problem), effort.known(problem)
+    if start is not None and (best is None or _precedes(problem, start.mapping, best)):
+        best = replace(start.mapping, placement=None, unplaceable=False)
     limits = Limits(problem.most_pes, problem.longest_interval)
     goals = (*GOALS[problem.objective], *(("units",) if problem.free_delta else ()))
     if best is None:
@@ -105,6 +110,10 @@ def _staged(problem: AllocationProblem, effort: Effort, decide: Decide, break_ti
     return Outcome(
         best, problem.value(cost_of(problem, best)), in_unit(problem, bound), ended, proven, left_out
     )
+
+
+def _precedes(problem: AllocationProblem, one: Allocation, other: Allocation) -> bool:
+    return problem.rank(cost_of(problem, one)) < problem.rank(cost_of(problem, other))
 
 
 def _stage(

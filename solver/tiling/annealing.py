@@ -18,8 +18,7 @@ third time at first, one by 0.3 % at the end."""
 
 def _search(space: Space, trials: Trials, rng: np.random.Generator) -> None:
     """Cool geometrically with the share of the budget that is used; a step that is not valid is not taken."""
-    current, valid = space.draw_valid(rng, BATCH)
-    current = current.rows(valid)
+    current = space.first(rng, BATCH, trials.known)
     if not len(current):
         return
     values = trials.costs(current)

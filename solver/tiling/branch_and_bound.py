@@ -42,6 +42,8 @@ from mapper.solver.tiling.search_table import SearchTable, build_table
 from mapper.workloads.layer import matrix_product_nest
 
 TILES_PER_SLICE = 256
+KNOWN_SLACK = 1e-9
+"""Beyond all rounding, and of no consequence: tiles so little above an incumbent are soon examined."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def branch_and_bound(
     """Find the least objective over the space left by ``pruning`` and prove it there.
 
     The answer is proven for the problem if nothing was pruned; a bound of a pruned space is none of the
-    problem's, so then it is the bound by argument alone.
+    problem's, so then it is the bound by argument alone. A mapping that is known is the first incumbent.
     """
     from mapper.solver.tiling import search_kernel
 
@@ -75,8 +77,8 @@ def branch_and_bound(
         return Outcome(None, None, problem.bound(), "complete", False, (str(error),))
     tables = kernel_table(problem, table)
     bounds = _bounds(problem, table, tables)
-    incumbent = np.asarray([np.inf, np.inf, 0.0])
-    best = np.full(6, -1, dtype=np.int64)
+    known = effort.known(problem)
+    incumbent, best = _incumbent(problem, None if known is None else known.mapping)
     turn, total = 0, len(bounds.order)
     stop = effort.stopped()
     while turn < total and stop is None:
@@ -90,8 +92,24 @@ def branch_and_bound(
             break
         turn = reached
         stop = effort.stopped() if turn < total else None
-    mapping = _extract(problem, table, best) if best[0] >= 0 else None
+    mapping = None if known is None else known.mapping
+    if best[0] >= 0:
+        mapping = _extract(problem, table, best)
     return _outcome(problem, table, mapping, stop, bounds.primary[turn:], int(incumbent[2]))
+
+
+def _incumbent(problem: TilingProblem, known: TilingMapping | None) -> tuple[Floats, Integers]:
+    """What the kernel holds: rank and evaluations, and tiles, orders and cycles. What is known counts as a little worse
+    than it is, so that the search finds the mapping that it would find without."""
+    from mapper.solver.tiling.search_kernel import CYCLES
+
+    incumbent, best = np.asarray([np.inf, np.inf, 0.0]), np.full(6, -1, dtype=np.int64)
+    if known is not None:
+        cost = evaluate(problem.nest, problem.machine, known)
+        second = cost.cycles if problem.objective == "energy" else cost.energy_pj
+        incumbent[:2] = problem.value(cost) * (1 + KNOWN_SLACK), second
+        best[CYCLES] = cost.cycles
+    return incumbent, best
 
 
 def _outcome(

@@ -33,7 +33,8 @@ def constraint_program(problem: TilingProblem, effort: Effort) -> Outcome[Tiling
     restrictions = (BACKWARD,) if backward_loops(problem) else ()
     try:
         tables = TilingTables.of(problem, watch.proceed)
-        reduction = reduce_tables(tables, watch)
+        known = None if watch.mapping is None or watch.value is None else (watch.mapping, watch.value)
+        reduction = reduce_tables(tables, watch, known=known)
     except TooManyTilesError as error:
         return Outcome(None, None, watch.bound, "complete", False, (str(error),))
     except _StoppedError as stopped:
@@ -53,13 +54,15 @@ class _StoppedError(Exception):
 
 
 class _EffortWatch(Watch):
-    """Stops with the effort, keeps the best mapping, its value and the best bound, and reports them."""
+    """Stops with the effort, keeps the best mapping, its value and the best bound, and reports them; it begins with
+    what is known."""
 
     def __init__(self, problem: TilingProblem, effort: Effort) -> None:
         self._problem, self._effort = problem, effort
-        self.bound: int | float = problem.bound()
-        self.mapping: TilingMapping | None = None
-        self.value: int | float | None = None
+        start = effort.known(problem)
+        self.bound: int | float = max(problem.bound(), 0 if start is None else start.bound or 0)
+        self.mapping: TilingMapping | None = None if start is None else start.mapping
+        self.value: int | float | None = None if start is None else start.value
 
     def proceed(self) -> None:
         stop = self._effort.stopped()
@@ -71,7 +74,8 @@ class _EffortWatch(Watch):
         self._effort.report(Progress(self.value, self.bound, 0))
 
     def found(self, mapping: TilingMapping, value: int | float) -> None:
-        self.mapping, self.value = mapping, value
+        if self.value is None or value <= self.value:
+            self.mapping, self.value = mapping, value
         self._effort.report(Progress(value, min(self.bound, value), 0))
 
 

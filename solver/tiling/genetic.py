@@ -19,8 +19,7 @@ MUTATED = 0.8
 def _search(space: Space, trials: Trials, rng: np.random.Generator) -> None:
     """Steady generations: parents win tournaments, and a child replaces the individual at its place if it is
     valid and no worse, which keeps the population diverse."""
-    population, valid = space.draw_valid(rng, BATCH)
-    population = population.rows(valid)
+    population = space.first(rng, BATCH, trials.known)
     if not len(population):
         return
     values = trials.costs(population)

@@ -24,6 +24,8 @@ from mapper.workloads.nest import LoopNest
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
+KNOWN_OF = 10
+"""Of so many mappings that a search begins with one is what is known."""
 REPAIRS_PER_GENE = 6
 OUTWARDS = 0.9
 """Share of the repairs that move a gene to DRAM, where it takes no room; the others are any step."""
@@ -101,6 +103,28 @@ class Space:
             tuple(loops[position] for position in spm[0]),
         )
 
+    def population(self, mapping: TilingMapping, count: int) -> Population | None:
+        """``count`` rows that tile as ``mapping`` does, in the best of the orders that are drawn: its own may be others
+        that reuse the same; None if none of them is valid or pins speak against its tiles."""
+        genes = np.full(len(self.primes), -1, np.int64)
+        for loop, factors in enumerate(mapping.factors):
+            for level, factor in enumerate(factors):
+                for prime in prime_factors(factor):
+                    able = (self.loop_of == loop) & (self.primes == prime) & self.allowed[:, level]
+                    able &= genes < 0
+                    if not able.any():
+                        return None
+                    genes[np.argmax(able)] = level
+        numbers = np.stack(np.meshgrid(*(np.arange(len(table)) for table in self.orders)), axis=-1).reshape(
+            -1, 2
+        )
+        every = Population(np.tile(genes, (len(numbers), 1)), numbers)
+        every = every.rows(self.valid(every, self.factors(every)))
+        if not len(every):
+            return None
+        values = self.costs(every, self.factors(every)).values(self.problem)
+        return every.rows(np.full(count, np.argmin(values), np.int64))
+
     def draw(self, rng: np.random.Generator, count: int) -> Population:
         """Each gene at any of its levels with equal chance, each order with equal chance; valid or not."""
         genes = self._levels(rng, rng.random((count, len(self.primes))), np.arange(len(self.primes)))
@@ -108,6 +132,18 @@ class Space:
             able = np.flatnonzero((self.loop_of == loop) & self.allowed[:, batch.SPATIAL])
             genes[np.arange(count), rng.choice(able, count)] = batch.SPATIAL
         return Population(genes, self._orders(rng, count))
+
+    def first(self, rng: np.random.Generator, count: int, known: TilingMapping | None) -> Population:
+        """Valid mappings to begin with: drawn ones, and a few times what is ``known``."""
+        drawn, valid = self.draw_valid(rng, count)
+        found = drawn.rows(valid)
+        again = None if known is None else self.population(known, -(-count // KNOWN_OF))
+        if again is None:
+            return found
+        rest = found.rows(np.arange(min(len(found), count - len(again))))
+        return Population(
+            np.concatenate((again.genes, rest.genes)), np.concatenate((again.orders, rest.orders))
+        )
 
     def draw_valid(self, rng: np.random.Generator, count: int) -> tuple[Population, Flags]:
         """A drawn population, repaired where it is not valid: genes go outwards to DRAM, one at a time.

@@ -24,10 +24,12 @@ BATCH = 250
 
 
 class Trials:
-    """Costs populations while the budget lasts, and remembers the best mapping seen."""
+    """Costs populations while the budget lasts, and remembers the best mapping seen; ``known``: one to begin with."""
 
     def __init__(self, space: Space, effort: Effort, budget: int) -> None:
         self._space, self._effort, self._budget = space, effort, budget
+        start = effort.known(space.problem)
+        self.known: TilingMapping | None = None if start is None else start.mapping
         self.evaluations = 0
         self.tried = 0
         self.stopped: Stop | None = None

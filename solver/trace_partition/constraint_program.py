@@ -22,10 +22,12 @@ TOO_LARGE = (
 
 def table_of(problem: PartitionProblem, effort: Effort) -> OptionTable:
     """The options of every layer, as far as the effort reaches."""
+    start = effort.known(problem)
     return option_table(
         problem,
         lambda: effort.stopped() is not None,
         lambda costed: effort.report(Progress(None, None, costed)),
+        None if start is None else start.mapping,
     )
 
 

@@ -47,8 +47,9 @@ def _floor(searched: Searched) -> tuple[int, int, int] | None:
 
 def partition_of(table: OptionTable, situations: tuple[Situation, ...]) -> Partition:
     """The best options of the layers' situations."""
-    best = [layer[at].best for layer, at in zip(table.layers, situations, strict=True)]
-    return Partition(tuple(option.mapping for option in best if option is not None))
+    taken = [layer[at] for layer, at in zip(table.layers, situations, strict=True)]
+    best = tuple(one.best.mapping for one in taken if one.best is not None)
+    return Partition(best, floors=tuple(one.floor for one in taken if one.floor is not None))
 
 
 def heuristic(problem: PartitionProblem, partition: Partition | None, effort: Effort, seen: int) -> Found:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mapper.side_by_side import side_by_side
     from mapper.solution import Solution
     from mapper.solving import Search
+    from mapper.sweeping import sweep
     from mapper.trade_off import front
     from mapper.verb import evaluate, generate, simulate, solve
     from mapper.workloads.document import InputError

@@ -3,52 +3,35 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from mapper.compare_command import compare
 from mapper.listing import Listing, listed_names
 from mapper.option import (
     Arch,
     AsJson,
     Batch,
-    Engine,
     ExportFormat,
     Fix,
     Format,
-    FrontPlot,
-    Log,
     MaxBuffer,
     MaxPes,
-    MethodName,
     MinThroughput,
     Model,
     Objective,
-    Output,
-    Pareto,
-    Quiet,
     Seed,
-    StorePath,
-    TimeLimit,
-    Workers,
     Workload,
     check_writable,
     dumped,
-    interruptible,
-    progress_of,
     read_options,
-    read_search,
 )
+from mapper.solve_command import evaluate, solve
 from mapper.store_command import app as store_app
+from mapper.sweep_command import sweep
 from mapper.workloads.document import InputError
-
-if TYPE_CHECKING:
-    from mapper.kind.kind import Options
-    from mapper.solution import Solution
-    from mapper.solving import Search
 
 app = typer.Typer(
     name="mapper",
@@ -59,119 +42,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(store_app, name="store")
-
-
-@app.command(epilog="Example: mapper solve resnet50 --objective edp -o resnet50.json")
-def solve(
-    workload: Workload = None,
-    arch: Arch = None,
-    objective: Objective = None,
-    method: MethodName = "auto",
-    time_limit: TimeLimit = None,
-    workers: Workers = None,
-    seed: Seed = 0,
-    output: Output = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-    log: Log = None,
-    store: StorePath = None,
-    batch: Batch = None,
-    fix: Fix = None,
-    min_throughput: MinThroughput = None,
-    max_pes: MaxPes = None,
-    max_buffer: MaxBuffer = None,
-    model: Model = None,
-    pareto: Pareto = False,
-    plot: FrontPlot = None,
-) -> None:
-    """Map a workload to a machine, and prove the mapping optimal."""
-    from mapper.posing import pose
-    from mapper.solution import write_whole
-    from mapper.solving import run
-
-    options = read_options(batch, fix, min_throughput, max_pes, max_buffer, model)
-    search = read_search(method, time_limit, workers, seed, store)
-    check_writable(output)
-    check_writable(plot)
-    if pareto:
-        _trade_offs(workload, arch, objective, options, search, output, plot, as_json, quiet, log)
-    if plot is not None:
-        raise InputError("--plot", str(plot), "draws trade-offs; give --pareto too")
-    with interruptible(search):
-        posed = pose(workload, arch, objective, options)
-        with progress_of(len(posed.parts), quiet, log) as report:
-
-            def finished(solution: Solution) -> None:
-                report.finished(solution)
-                if output is not None:
-                    write_whole(output, dumped(solution.to_json()))
-
-            solution = run(posed, replace(search, listener=report.progress), finished)
-    if output is not None:
-        write_whole(output, dumped(solution.to_json()))
-    _show(solution, as_json)
-
-
-@app.command(epilog="Example: mapper compare resnet-dmazerunner --objective edp")
-def compare(
-    workload: Workload = None,
-    arch: Arch = None,
-    objective: Objective = None,
-    method: Annotated[list[str] | None, typer.Option(help="Only these methods. Repeatable.")] = None,
-    time_limit: TimeLimit = None,
-    workers: Workers = None,
-    seed: Seed = 0,
-    as_json: AsJson = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
-    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
-    quiet: Quiet = False,
-    log: Log = None,
-    store: StorePath = None,
-    batch: Batch = None,
-    fix: Fix = None,
-    min_throughput: MinThroughput = None,
-    max_pes: MaxPes = None,
-    max_buffer: MaxBuffer = None,
-    model: Model = None,
-) -> None:
-    """Every method that fits, side by side: value, distance from the proven optimum, seconds."""
-    from mapper import terminal
-    from mapper.comparison import compare as api
-    from mapper.solving import method_named
-
-    options = read_options(batch, fix, min_throughput, max_pes, max_buffer, model)
-    search = read_search("auto", time_limit, workers, seed, store)
-    if arch is not None and "," in arch:
-        if method:
-            raise InputError(
-                "--method", method[0], "machines side by side are each solved by their own best; leave it out"
-            )
-        _side_by_side(workload, arch, objective, options, search, as_json, as_csv, as_markdown, quiet, log)
-    if method:
-        from mapper.posing import pose
-
-        posed = pose(workload, arch, objective, options)
-        for name in method:
-            method_named(posed, name)
-    with interruptible(search), progress_of(1, quiet, log) as report:
-        comparison = api(
-            workload, arch, objective, options, replace(search, listener=report.progress), method
-        )
-    heading, lines = terminal.comparison_rows(comparison)
-    if as_json:
-        print(dumped(comparison.to_json()), end="")
-    elif as_csv:
-        print(terminal.as_csv(heading, lines), end="")
-    elif as_markdown:
-        print(terminal.as_markdown(heading, lines), end="")
-    else:
-        terminal.print_table(heading, lines)
-        print("".join(f"{line}\n" for line in comparison.remarks), end="")
-        for name, reason in comparison.refused.items():
-            print(f"{name} does not fit: {reason}", file=sys.stderr)
-    found = any(row.certificate.found for row in comparison.rows)
-    infeasible = any(row.certificate.proven and not row.certificate.found for row in comparison.rows)
-    raise typer.Exit(0 if found else 1 if infeasible else 3)
+app.command(epilog="Example: mapper solve resnet50 --objective edp -o resnet50.json")(solve)
+app.command(epilog="Example: mapper compare resnet-dmazerunner --objective edp")(compare)
 
 
 @app.command(epilog="Example: mapper explain resnet-dmazerunner/conv5_2 --format markdown")
@@ -201,111 +73,12 @@ def explain(
     print(api(workload, arch, objective, options, format.value), end="")
 
 
-@app.command(
+app.command(
     epilog="Example: mapper evaluate resnet-dmazerunner/conv5_2 --arch dmazerunner-256 --mapping conv5_2.json"
-)
-def evaluate(
-    workload: Workload = None,
-    arch: Arch = None,
-    mapping: Annotated[Path | None, typer.Option(help="A mapping or a solution, as JSON or YAML.")] = None,
-    objective: Objective = None,
-    output: Output = None,
-    as_json: AsJson = False,
-    batch: Batch = None,
-    fix: Fix = None,
-    model: Model = None,
-) -> None:
-    """Cost and referee's verdict of a mapping from anywhere."""
-    from mapper.solution import write_whole
-    from mapper.verb import evaluate as api
-
-    if mapping is None:
-        raise InputError("--mapping", "", "is missing; give the file that holds the mapping")
-    solution = api(workload, arch, mapping, objective, read_options(batch, fix, None, None, None, model))
-    if output is not None:
-        check_writable(output)
-        write_whole(output, dumped(solution.to_json()))
-    _show(solution, as_json)
-
-
-@app.command(
+)(evaluate)
+app.command(
     epilog="Example: mapper sweep resnet-dmazerunner/conv5_2 --vary rf.bytes=256,512 --vary spm.bytes=65536,131072"
-)
-def sweep(
-    workload: Workload = None,
-    arch: Arch = None,
-    vary: Annotated[
-        list[str] | None, typer.Option(help="A field of the machine and its values, KEY=V1,V2. Repeatable.")
-    ] = None,
-    objective: Objective = None,
-    method: MethodName = "auto",
-    time_limit: TimeLimit = None,
-    workers: Workers = None,
-    seed: Seed = 0,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-    log: Log = None,
-    store: StorePath = None,
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw the objective over the grid (.png or .svg).")
-    ] = None,
-    engine: Annotated[
-        Engine, typer.Option(help="Solve here, or each machine as a task of dask.distributed.")
-    ] = (Engine.local),
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            help="Address of a Dask scheduler. Without one, a cluster of processes here.", metavar="ADDRESS"
-        ),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what the sweep would take, from a few of its machines.")
-    ] = False,
-    batch: Batch = None,
-    fix: Fix = None,
-    min_throughput: MinThroughput = None,
-    max_pes: MaxPes = None,
-    max_buffer: MaxBuffer = None,
-    model: Model = None,
-) -> None:
-    """Solve over a grid of machines."""
-    from mapper import terminal
-    from mapper.sweeping import plan as planned
-    from mapper.sweeping import sweep as api
-    from mapper.sweeping import varied_values
-
-    if not vary:
-        raise InputError("--vary", "", "is missing; give KEY=V1,V2,... with a field of the machine")
-    check_writable(plot)
-    options = read_options(batch, fix, min_throughput, max_pes, max_buffer, model)
-    search = read_search(method, time_limit, workers, seed, store)
-    if scheduler is not None and engine is Engine.local:
-        raise InputError("--scheduler", scheduler, "is for --engine dask; add that")
-    grid = dict(varied_values(text) for text in vary)
-    if dry_run:
-        found = planned(workload, arch, grid, objective, options, search)
-        lines = terminal.plan_lines(found, search.used_workers)
-        print(dumped(found.to_json()) if as_json else "".join(f"{line}\n" for line in lines), end="")
-        raise typer.Exit(0)
-    with interruptible(search), progress_of(1, quiet, log) as report, ExitStack() as stack:
-        cluster = None
-        if engine is Engine.dask:
-            from mapper.engine import DaskEngine
-
-            cluster = stack.enter_context(DaskEngine(scheduler, search.used_workers))
-        listening = replace(search, listener=report.progress)
-        swept = api(workload, arch, grid, objective, options, listening, cluster)
-    if plot is not None:
-        from mapper.plot import draw_sweep
-
-        draw_sweep(swept, plot)
-    if as_json:
-        print(dumped(swept.to_json()), end="")
-    else:
-        terminal.print_table(*terminal.sweep_rows(swept))
-    some = any(row.certificate.found for row in swept.rows)
-    infeasible = all(row.certificate.proven for row in swept.rows)
-    raise typer.Exit(0 if some else 1 if infeasible else 3)
+)(sweep)
 
 
 @app.command(epilog="Example: mapper simulate solution.json")
@@ -414,92 +187,3 @@ def show(
     if text is None:
         raise InputError("show", name, "is no preset; see mapper list archs and mapper list workloads")
     print(text, end="")
-
-
-def _side_by_side(
-    workload: str | None,
-    archs: str,
-    objective: str | None,
-    options: Options,
-    search: Search,
-    as_json: bool,
-    as_csv: bool,
-    as_markdown: bool,
-    quiet: bool,
-    log: Path | None,
-) -> None:
-    """One network on several machines, a row each."""
-    from mapper import terminal
-    from mapper.side_by_side import side_by_side
-
-    if workload is None:
-        raise InputError("WORKLOAD", "", "is missing; name the network that all machines shall run")
-    with interruptible(search), progress_of(1, quiet, log) as report:
-        found = side_by_side(
-            workload, archs.split(","), objective, options, replace(search, listener=report.progress)
-        )
-    heading, lines = terminal.machine_rows(found)
-    if as_json:
-        print(dumped(found.to_json()), end="")
-    elif as_csv:
-        print(terminal.as_csv(heading, lines), end="")
-    elif as_markdown:
-        print(terminal.as_markdown(heading, lines), end="")
-    else:
-        terminal.print_table(heading, lines)
-        print("\n".join(terminal.warning_lines(found)))
-        terminal.print_table(*terminal.layer_rows(found))
-    rows = [row.solution for row in found.rows]
-    raise typer.Exit(0 if all(row.certificate.found for row in rows) else max(row.exit_code for row in rows))
-
-
-def _trade_offs(
-    workload: str | None,
-    arch: str | None,
-    objective: str | None,
-    options: Options,
-    search: Search,
-    output: Path | None,
-    plot: Path | None,
-    as_json: bool,
-    quiet: bool,
-    log: Path | None,
-) -> None:
-    """All trade-offs instead of one answer."""
-    from mapper import terminal
-    from mapper.solution import write_whole
-    from mapper.trade_off import front
-
-    with interruptible(search), progress_of(1, quiet, log) as report:
-        found = front(workload, arch, objective, options, replace(search, listener=report.progress))
-    if output is not None:
-        write_whole(output, dumped(found.to_json()))
-    if plot is not None:
-        from mapper.plot import draw_front
-
-        draw_front(found, plot)
-    if as_json:
-        print(dumped(found.to_json()), end="")
-    elif found.points:
-        terminal.print_table(*terminal.front_rows(found))
-        print("all trade-offs" if found.complete else "not all trade-offs: the search was cut short")
-    if not found.points:
-        print(f"mapper: {terminal.why_no_front(found)}", file=sys.stderr)
-    raise typer.Exit(0 if found.points else 1 if found.complete else 3)
-
-
-def _show(solution: Solution, as_json: bool) -> None:
-    from mapper import terminal
-
-    if as_json:
-        print(dumped(solution.to_json()), end="")
-    else:
-        print(terminal.headline(solution))
-        terminal.print_table(*terminal.solution_rows(solution))
-        if len(solution.parts) == 1 and solution.parts[0].breakdown is not None:
-            print("\n".join(solution.posed.kind.describe(solution.posed.parts[0].problem, solution.parts[0])))
-        for line in terminal.skipped_lines(solution):
-            print(line)
-    if solution.exit_code:
-        print(f"mapper: {terminal.cause(solution)}", file=sys.stderr)
-    raise typer.Exit(solution.exit_code)

@@ -1,36 +1,36 @@
 """Sweeps on dask.distributed: each machine of the grid is a task, solved in whichever process is free.
 
-What travels is a problem's document and the answer's, so a worker needs mapper in the same version and no file.
+No more tasks are handed out than keep the workers busy, so that neither this process nor the scheduler holds the sweep.
 """
 
 from __future__ import annotations
 
+import json
+import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import replace
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from importlib import import_module
+from itertools import islice
 from types import TracebackType
 from typing import Any
 
-from mapper.judging import judged
-from mapper.kind.kind import Part, PosedPart
-from mapper.posing import SOLUTION_SCHEMA, Posed, pose_again
-from mapper.solution import Solution, assemble, repeated
-from mapper.solver.certificate import certificate_from_json
+from mapper.posing import Posed
+from mapper.solution import Solution
 from mapper.solver.method import Progress
-from mapper.solving import Search, method_named, run
-from mapper.store.recall import Recall
+from mapper.solving import Listener, Search
+from mapper.task import Task, solved
 from mapper.workloads.document import InputError
 
-RETRIES = 3
-"""How often a task is begun anew whose worker was lost."""
 SECONDS_TO_CONNECT = 20.0
 SECONDS_BETWEEN_LOOKS = 0.5
 """How long an interrupt may go unseen."""
-
-Answer = tuple[dict[str, Any] | None, dict[str, Any]]
-"""A part's mapping and certificate as documents hold them."""
+DEAF = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+"""What workers here run first: a terminal sends Ctrl-C to them too, but it is this process that ends the sweep."""
+TASKS_PER_WORKER = 3
+"""Tasks handed out for every worker: the one it solves, and those that already lie there."""
 
 
 class DaskEngine(AbstractContextManager["DaskEngine"]):
@@ -53,7 +53,12 @@ class DaskEngine(AbstractContextManager["DaskEngine"]):
         try:
             if self._address is None:
                 self._cluster = distributed.LocalCluster(
-                    n_workers=self._workers, threads_per_worker=1, processes=True, dashboard_address=None
+                    n_workers=self._workers,
+                    threads_per_worker=1,
+                    processes=True,
+                    dashboard_address="127.0.0.1:0",
+                    preload=[DEAF],
+                    silence_logs=logging.ERROR,
                 )
             self._client = distributed.Client(self._cluster or self._address, timeout=SECONDS_TO_CONNECT)
         except (OSError, ValueError, TimeoutError) as error:
@@ -76,92 +81,81 @@ class DaskEngine(AbstractContextManager["DaskEngine"]):
 
     def solve(self, problems: Sequence[Posed], search: Search) -> Iterator[tuple[int, Solution]]:
         """The solutions of ``problems`` with their places, as they are done. What the store has proven is no task. An
-        interrupt gives up the tasks that are not done.
+        interrupt gives up the tasks that are not done; a task that took all the workers it was given to has no answer.
 
         Raises: InputError as ``run``.
         """
-        wait = import_module("distributed").wait
-        waiting: dict[Any, int] = {}
-        recalls = [_Recalled(problem, search) for problem in problems]
-        for place, recalled in enumerate(recalls):
-            if recalled.complete:
-                yield place, recalled.solution({})
-                continue
-            document = {"schema": SOLUTION_SCHEMA, "problem": recalled.posed.to_json()}
-            future = self._client.submit(
-                _solved, document, search.method, search.time_limit, search.seed, pure=False, retries=RETRIES
-            )
-            waiting[future] = place
-        while waiting:
-            if search.interrupt.is_set():
-                self._client.cancel(list(waiting), force=True)
-                return
-            try:
-                done = wait(list(waiting), timeout=SECONDS_BETWEEN_LOOKS, return_when="FIRST_COMPLETED").done
-            except TimeoutError:
-                continue
-            for future in done:
-                place = waiting.pop(future)
-                solution = recalls[place].solution(future.result())
-                certificate = solution.certificate
-                search.listener(
-                    recalls[place].posed.workload, Progress(certificate.value, certificate.bound, place + 1)
-                )
-                yield place, solution
+        left = iter(enumerate(problems))
+        waiting: dict[Any, tuple[int, Task]] = {}
+        with self._listening(search.listener) as topic:
+            while not search.interrupt.is_set():
+                for place, problem in islice(left, max(0, self._room() - len(waiting))):
+                    task = Task(problem, search)
+                    if task.complete:
+                        yield place, task.solution({})
+                    else:
+                        waiting[self._handed_out(task, search, topic)] = place, task
+                    if search.interrupt.is_set():
+                        break
+                if not waiting:
+                    return
+                for future in self._done(waiting):
+                    place, task = waiting.pop(future)
+                    yield place, task.solution(self._answers(future, task, search))
+            self._client.cancel(list(waiting), force=True)
 
+    def _room(self) -> int:
+        """How many tasks may be out at once."""
+        threads: dict[str, int] = self._client.nthreads()
+        return TASKS_PER_WORKER * max(1, sum(threads.values()))
 
-class _Recalled:
-    """A problem with what the store knows of its parts."""
-
-    def __init__(self, posed: Posed, search: Search) -> None:
-        method = method_named(posed, search.method)
-        self.posed = posed
-        self._recall = (
-            None if search.store is None else Recall(search.store, posed, method.name, search.complain)
+    def _handed_out(self, task: Task, search: Search, topic: str) -> Any:
+        deadline = search.deadline
+        # The limit is that of the whole command; clocks of other machines do not tell this one's time.
+        limit = None if deadline is None else max(0.0, deadline - time.monotonic())
+        return self._client.submit(
+            solved,
+            task.document(),
+            search.method,
+            limit,
+            search.seed,
+            task.begun(),
+            topic,
+            pure=False,
         )
-        self._first: dict[Any, PosedPart] = {}
-        for part in posed.parts:
-            self._first.setdefault(part.key, part)
-        self._known: list[Part | None] = [
-            self._recall.known(place, part) if self._recall else None
-            for place, part in enumerate(self._first.values())
-        ]
 
-    @property
-    def complete(self) -> bool:
-        """Whether every part is proven already."""
-        return all(part is not None and part.certificate.proven for part in self._known)
+    def _done(self, waiting: dict[Any, tuple[int, Task]]) -> list[Any]:
+        wait = import_module("distributed").wait
+        try:
+            done = wait(list(waiting), timeout=SECONDS_BETWEEN_LOOKS, return_when="FIRST_COMPLETED").done
+        except TimeoutError:
+            return []
+        return sorted(done, key=lambda future: waiting[future][0])
 
-    def solution(self, answers: Mapping[str, Answer]) -> Solution:
-        """The solution from the answers of a worker, judged here, and kept."""
-        found: dict[Any, Part] = {}
-        for place, (key, part) in enumerate(self._first.items()):
-            known = self._known[place]
-            if known is not None and known.certificate.proven:
-                found[key] = known
-                continue
-            fields, certificate = answers[part.name]
-            mapping = None
-            if fields is not None:
-                mapping = self.posed.kind.read_mapping(fields, part.problem, part.name)
-            answer = judged(self.posed.kind, part, mapping, certificate_from_json(certificate))
-            if self._recall is not None:
-                answer = self._recall.better(known, answer)
-                self._recall.keep(place, answer)
-            found[key] = answer
-        parts = []
-        for part in self.posed.parts:
-            first = self._first[part.key]
-            answer = found[part.key]
-            parts.append(answer if part is first else repeated(answer, part.name, part.source, part.merged))
-        return assemble(self.posed, parts)
+    def _answers(self, future: Any, task: Task, search: Search) -> dict[str, Any]:
+        try:
+            refused, answers = future.result()
+        except import_module("distributed").scheduler.KilledWorker:
+            search.complain(
+                f"{task.posed.workload}: given up on one machine; every worker it was given to died"
+            )
+            return {}
+        if refused is not None:
+            raise InputError(*refused)
+        found: dict[str, Any] = answers
+        return found
 
+    @contextmanager
+    def _listening(self, listener: Listener) -> Iterator[str]:
+        """A topic to which workers tell of progress for ``listener`` to hear."""
+        topic = f"mapper-{uuid.uuid4()}"
 
-def _solved(document: dict[str, Any], method: str, time_limit: float | None, seed: int) -> dict[str, Answer]:
-    """What a worker does: pose the problem of the document anew and solve it on one core."""
-    posed = pose_again(document, "the task")
-    solution = run(posed, replace(Search(method, time_limit, 1, seed), executor=None))
-    return {
-        part.name: (None if part.mapping is None else part.mapping.to_json(), part.certificate.to_json())
-        for part in solution.parts
-    }
+        def hear(event: tuple[float, str]) -> None:
+            part, value, bound, evaluations = json.loads(event[1])
+            listener(part, Progress(value, bound, evaluations))
+
+        self._client.subscribe_topic(topic, hear)
+        try:
+            yield topic
+        finally:
+            self._client.unsubscribe_topic(topic)

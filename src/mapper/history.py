@@ -34,6 +34,10 @@ class Recorder:
     began: float = field(default_factory=time.perf_counter)
     points: list[HistoryPoint] = field(default_factory=list)
 
+    def begin(self, value: int | float, bound: int | float | None) -> None:
+        """What is known before the search: the first point, at 0 seconds."""
+        self.points.append(HistoryPoint(0.0, _finite(value), _finite(bound)))
+
     def add(self, progress: Progress) -> None:
         """Where the search stands now."""
         self._append(progress.value, progress.bound)

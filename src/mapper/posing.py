@@ -20,6 +20,8 @@ DEFAULT_KERNEL_MACHINE = "srp-4x4"
 DEFAULT_MACHINES = {"mnist-tcpa": "tcpa-4x4"}
 """Machines of the networks that were published with one of another kind."""
 SOLUTION_SCHEMA = "mapper.solution/1"
+LARGEST_OPTION = 1 << 62
+"""Numbers of frames, PEs, bytes and images that a document may ask for."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +152,17 @@ def _options(fields: Any, source: str) -> Options:
     fix = fields.get("fix") or {}
     if not isinstance(fix, dict) or not all(isinstance(value, str) for value in fix.values()):
         raise InputError(source, "problem.options.fix", "must name decisions and their values")
-    batch = fields.get("batch")
-    if batch is not None and (type(batch) is not int or batch < 1):
-        raise InputError(source, "problem.options.batch", "must be a positive integer")
+    limits = (
+        ("batch", (int,), 1),
+        ("max_pes", (int,), 1),
+        ("max_buffer", (int,), 0),
+        ("min_throughput", (int, float), 0),
+    )
+    for key, types, least in limits:
+        value = fields.get(key)
+        if value is not None and (type(value) not in types or not least <= value <= LARGEST_OPTION):
+            remedy = f"must be {'a number' if float in types else 'an integer'} from {least} on"
+            raise InputError(source, f"problem.options.{key}", remedy)
+    if not isinstance(fields.get("model"), str | None):
+        raise InputError(source, "problem.options.model", "must be the name of a model")
     return Options(**{**fields, "fix": fix})

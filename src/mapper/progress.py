@@ -76,7 +76,14 @@ class ProgressReport(AbstractContextManager["ProgressReport"]):
     def finished(self, solution: Solution) -> None:
         """A part is done."""
         done = sum(part.certificate.found or part.certificate.proven for part in solution.parts)
-        self._write({"event": "parts", "done": done, "of": len(solution.parts)})
+        self._done("parts", done, len(solution.parts))
+
+    def machines(self, done: int, of: int) -> None:
+        """A machine of several is done."""
+        self._done("machines", done, of)
+
+    def _done(self, what: str, done: int, of: int) -> None:
+        self._write({"event": what, "done": done, "of": of})
         if self._bar is not None:
             self._bar.update(self._task, completed=done)
 

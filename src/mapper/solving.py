@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -17,9 +18,9 @@ from mapper.kind.kind import Kind, Part, PosedPart
 from mapper.posing import Posed
 from mapper.solution import Solution, assemble, repeated
 from mapper.solver.certificate import Certificate
-from mapper.solver.method import Effort, Method, Outcome, Progress
+from mapper.solver.method import Effort, Method, Outcome, Progress, Start
 from mapper.store.database import Store
-from mapper.store.recall import Recall
+from mapper.store.recall import Kept, Recall
 from mapper.workloads.document import InputError
 
 Listener = Callable[[str, Progress], None]
@@ -39,7 +40,8 @@ class Search:
     """How to search: method, seconds for all parts together, workers, seed, who is told, and what ends it.
 
     ``executor`` runs independent parts; without one, threads do (the searches release the interpreter). ``store`` keeps
-    what is found and answers what is proven already; if it cannot be used, ``complain`` hears why, once.
+    what is found and answers what is proven already; if it cannot be used, ``complain`` hears why, once. Parts share
+    the time limit, unless each may take all that is left of it (``in_turn``).
     """
 
     method: str = "auto"
@@ -52,6 +54,7 @@ class Search:
     executor: Executor | None = None
     store: Store | None = None
     complain: Callable[[str], None] = nobody_complains
+    in_turn: bool = False
 
     @property
     def used_workers(self) -> int:
@@ -73,8 +76,14 @@ def method_named(posed: Posed, name: str) -> Method[Any, Any]:
     return methods[name]
 
 
-def run(posed: Posed, search: Search, finished: Callable[[Solution], None] | None = None) -> Solution:
-    """Solve every part once; ``finished`` hears of the solution so far whenever a part is done.
+def run(
+    posed: Posed,
+    search: Search,
+    finished: Callable[[Solution], None] | None = None,
+    kept: Mapping[str, Kept] | None = None,
+) -> Solution:
+    """Solve every part once; ``finished`` hears of the solution so far whenever a part is done. ``kept``: what is known
+    of parts, by their names, besides what the store holds.
 
     Raises: InputError if the method does not exist or refuses the problem.
     """
@@ -85,14 +94,25 @@ def run(posed: Posed, search: Search, finished: Callable[[Solution], None] | Non
     answers: dict[Any, Part] = {}
     places = {key: place for place, key in enumerate(first_of)}
     recall = None if search.store is None else Recall(search.store, posed, method.name, search.complain)
-    known = {key: recall.known(places[key], part) if recall else None for key, part in first_of.items()}
-    answers |= {key: part for key, part in known.items() if part is not None and part.certificate.proven}
+    known = {
+        key: _better(
+            recall.known(places[key], part) if recall else None, (kept or {}).get(part.name), posed.objective
+        )
+        for key, part in first_of.items()
+    }
+    answers |= {key: one.part for key, one in known.items() if one is not None and one.proven}
     open_parts = {key: part for key, part in first_of.items() if key not in answers}
+    weights = _weights([known[key] for key in open_parts])
+    # Those with most to gain first: what they leave of their time goes to the others.
+    ordered = sorted(zip(open_parts.items(), weights, strict=True), key=lambda one: -one[1])
+    side_by_side = max(1, min(search.used_workers, len(open_parts)))
+    shares = [1.0] * len(ordered)
+    if not search.in_turn:
+        shares = _shares([weight for _, weight in ordered], side_by_side)
     if answers and finished is not None:
         finished(_solution(posed, method, search, first_of, answers))
     if open_parts:
         method.prepare()
-    side_by_side = max(1, min(search.used_workers, len(open_parts)))
     with _executor(search, side_by_side) as executor:
         pending: dict[Future[Part], Any] = {
             executor.submit(
@@ -100,10 +120,13 @@ def run(posed: Posed, search: Search, finished: Callable[[Solution], None] | Non
                 posed.kind,
                 method,
                 part,
-                _with_share(search, place, side_by_side, len(open_parts)),
+                search
+                if search.time_limit is None
+                else replace(search, time_limit=search.time_limit * share),
                 side_by_side,
+                _start(known[key], part, posed.objective),
             ): key
-            for place, (key, part) in enumerate(open_parts.items())
+            for ((key, part), _), share in zip(ordered, shares, strict=True)
         }
         while pending:
             done, _ = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
@@ -112,7 +135,6 @@ def run(posed: Posed, search: Search, finished: Callable[[Solution], None] | Non
                 answer = future.result()
                 if recall is not None:
                     # Kept before anybody hears of it: what was reported survives a kill.
-                    answer = recall.better(known[key], answer)
                     recall.keep(places[key], answer)
                 answers[key] = answer
             if done and finished is not None:
@@ -120,13 +142,31 @@ def run(posed: Posed, search: Search, finished: Callable[[Solution], None] | Non
     return _solution(posed, method, search, first_of, answers)
 
 
-def _with_share(search: Search, place: int, side_by_side: int, parts: int) -> Search:
-    """The search of the part at ``place``: it must end so early that those after it have a share of the time
-    limit too; what a part leaves is left to the next."""
-    if search.time_limit is None:
-        return search
-    rounds = -(-parts // side_by_side)
-    return replace(search, time_limit=search.time_limit * (place // side_by_side + 1) / rounds)
+def _better(stored: Kept | None, given: Kept | None, objective: str) -> Kept | None:
+    """The better of what a store holds and what the caller knows; the latter where neither is."""
+    if stored is None or given is None or stored.proven:
+        return stored or given
+    start = stored.start(None, objective)
+    value = given.part.certificate.value
+    return stored if start is not None and value is not None and start.beats(start.value, value) else given
+
+
+def _start(kept: Kept | None, part: PosedPart, objective: str) -> Start[Any] | None:
+    return None if kept is None else kept.start(part.problem, objective)
+
+
+def _weights(known: Sequence[Kept | None]) -> list[float]:
+    """What there is to gain in each part: what its known mapping costs; the same in all if one has none."""
+    values = [None if kept is None else kept.part.certificate.value for kept in known]
+    return [1.0 if None in values else float(value or 0) for value in values]
+
+
+def _shares(weights: Sequence[float], side_by_side: int) -> list[float]:
+    """The share of the time limit at which each part must end, so that those after it have theirs too; what a part
+    leaves is left to the next."""
+    whole = math.fsum(weights)
+    ends = [min(len(weights), (place // side_by_side + 1) * side_by_side) for place in range(len(weights))]
+    return [math.fsum(weights[:end]) / whole if whole else 1.0 for end in ends]
 
 
 @contextmanager
@@ -172,22 +212,33 @@ def _unanswered(part: PosedPart, method: Method[Any, Any], search: Search) -> Pa
 
 
 def solve_part(
-    kind: Kind, method: Method[Any, Any], part: PosedPart, search: Search, side_by_side: int
+    kind: Kind,
+    method: Method[Any, Any],
+    part: PosedPart,
+    search: Search,
+    side_by_side: int,
+    start: Start[Any] | None = None,
 ) -> Part:
-    """Search one part, have the referee judge what was found, and certify it."""
+    """Search one part, from ``start`` on if there is one, have the referee judge what was found, and certify it. The
+    answer is no worse than the start."""
 
     recorder = Recorder()
+    if start is not None:
+        recorder.begin(start.value, start.bound)
 
     def report(progress: Progress) -> None:
+        progress = progress if start is None else start.heard(progress)
         recorder.add(progress)
         search.listener(part.name, progress)
 
-    effort = effort_of(search, side_by_side, report)
+    effort = effort_of(search, side_by_side, report, start)
     wall, processor = time.perf_counter(), time.thread_time() if side_by_side > 1 else time.process_time()
     stopped = effort.stopped()
     outcome = (
         Outcome[Any](None, None, None, stopped, False) if stopped else method.search(part.problem, effort)
     )
+    if start is not None:
+        outcome = start.combined(outcome)
     clock = time.thread_time if side_by_side > 1 else time.process_time
     certificate = Certificate(
         stop=outcome.stop,
@@ -204,15 +255,19 @@ def solve_part(
         workers=search.used_workers,
     )
     answer = judged(kind, part, outcome.mapping, certificate)
-    return replace(answer, history=recorder.ended(answer.certificate.value, answer.certificate.bound))
+    history = recorder.ended(answer.certificate.value, answer.certificate.bound)
+    return replace(answer, history=history, started=None if start is None else history[0])
 
 
-def effort_of(search: Search, side_by_side: int, report: Callable[[Progress], None]) -> Effort:
-    """What one of several searches at once may take."""
+def effort_of(
+    search: Search, side_by_side: int, report: Callable[[Progress], None], start: Start[Any] | None = None
+) -> Effort:
+    """What one of several searches at once may take. One that goes on draws other numbers than those before it."""
     return Effort(
         deadline=search.deadline,
         workers=max(1, search.used_workers // side_by_side),
-        seed=search.seed,
+        seed=search.seed + (0 if start is None else start.searches),
         interrupt=search.interrupt,
         report=report,
+        start=start,
     )

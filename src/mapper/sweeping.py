@@ -1,12 +1,11 @@
-"""One problem over a grid of machines: planned, then solved here or on a cluster."""
+"""One problem over a grid of machines, solved here or on a cluster."""
 
 from __future__ import annotations
 
 import itertools
 import math
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -23,9 +22,6 @@ if TYPE_CHECKING:
     from mapper.engine import DaskEngine
 
 MOST_SWEPT = 100_000
-SAMPLES = 3
-SECONDS_OF_SAMPLE = 10.0
-"""How long a dry run solves one of the problems at the most."""
 
 
 @dataclass(frozen=True)
@@ -38,28 +34,6 @@ class Sweep:
         return {"schema": "mapper.sweep/1", "rows": [row.to_json() for row in self.rows]}
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What a sweep would take: machines, problems (parts that differ), and seconds of one core, estimated from
-    ``sampled`` machines of the grid; ``cut`` of them did not end in the time of a sample."""
-
-    machines: int
-    problems: int
-    sampled: int
-    cut: int
-    core_seconds: float
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "schema": "mapper.plan/1",
-            "machines": self.machines,
-            "problems": self.problems,
-            "sampled": self.sampled,
-            "cut": self.cut,
-            "core_seconds": self.core_seconds,
-        }
-
-
 def sweep(
     workload: str | None,
     arch: str | None,
@@ -68,8 +42,11 @@ def sweep(
     options: Options | None = None,
     search: Search | None = None,
     engine: DaskEngine | None = None,
+    finished: Callable[[int, int], None] | None = None,
 ) -> Sweep:
     """Solve over the grid of machines that ``vary`` spans: dotted machine field to its values; here, or on ``engine``.
+    ``finished`` hears how many machines are done, and of how many, whenever one is. What is done stays if the search
+    is interrupted.
 
     Raises: InputError if a field or value does not make a machine.
     """
@@ -79,33 +56,9 @@ def sweep(
     done = _here(problems, search) if engine is None else engine.solve(problems, search)
     for place, solution in done:
         rows[place] = Row(problems[place].arch, solution.cost, solution.certificate, points[place])
+        if finished is not None:
+            finished(len(rows), len(problems))
     return Sweep(tuple(rows[place] for place in sorted(rows)))
-
-
-def plan(
-    workload: str | None,
-    arch: str | None,
-    vary: Mapping[str, Sequence[Any]],
-    objective: str | None = None,
-    options: Options | None = None,
-    search: Search | None = None,
-) -> Plan:
-    """What the sweep would take, from solving a few machines spread over the grid.
-
-    Raises: InputError as ``sweep``.
-    """
-    _, problems = grid(workload, arch, vary, objective, options)
-    search = replace(search or Search(), store=None, time_limit=SECONDS_OF_SAMPLE, workers=1)
-    places = sorted({len(problems) * k // SAMPLES + len(problems) // (2 * SAMPLES) for k in range(SAMPLES)})
-    places = [place for place in places if place < len(problems)]
-    seconds, cut = [], 0
-    for place in places:
-        began = time.process_time()
-        solution = run(problems[place], replace(search, started=time.monotonic()))
-        seconds.append(time.process_time() - began)
-        cut += solution.certificate.stop == "time_limit"
-    parts = sum(len({part.key for part in problem.parts}) for problem in problems)
-    return Plan(len(problems), parts, len(places), cut, math.fsum(seconds) / len(places) * len(problems))
 
 
 def grid(

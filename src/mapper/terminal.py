@@ -9,11 +9,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mapper.comparison import Comparison, Row
-    from mapper.side_by_side import SideBySide
+    from mapper.comparison import Comparison
     from mapper.solution import Solution
     from mapper.solver.certificate import Certificate
-    from mapper.sweeping import Plan, Sweep
     from mapper.trade_off import TradeOff
 
 SHOWN_SKIPPED = 12
@@ -100,83 +98,6 @@ def comparison_rows(comparison: Comparison) -> tuple[list[str], list[list[str]]]
     return heading, lines
 
 
-def machine_rows(found: SideBySide) -> tuple[list[str], list[list[str]]]:
-    """Heading and lines of one network on several machines."""
-    heading = [
-        "machine",
-        "kind",
-        "latency_ms",
-        "frames/s",
-        "energy_pj",
-        "utilisation",
-        "gap",
-        "proof",
-        "seconds",
-    ]
-    lines = []
-    for row in found.rows:
-        cost, certificate = row.solution.cost or {}, row.solution.certificate
-        latency = cost.get("latency_ms")
-        frames = cost.get("throughput_fps") or (1e3 / latency if latency else None)
-        lines.append(
-            [
-                str(row.posed.arch),
-                row.posed.kind.name,
-                number(latency),
-                number(frames),
-                number(cost.get("energy_pj")),
-                "–" if row.utilisation is None else f"{row.utilisation:.1%}",
-                percent(certificate.gap),
-                proof(certificate),
-                f"{certificate.seconds:.2f}",
-            ]
-        )
-    return heading, lines
-
-
-def warning_lines(found: SideBySide) -> list[str]:
-    """What each machine's latency leaves out."""
-    lines = ["what the figures leave out:"]
-    for row in found.rows:
-        lines += [f"  {row.posed.arch}: {'; '.join(row.warnings)}"]
-    return lines
-
-
-def layer_rows(found: SideBySide) -> tuple[list[str], list[list[str]]]:
-    """Milliseconds layer by layer."""
-    heading = ["layer, ms", *(str(row.posed.arch) for row in found.rows)]
-    times = [row.layers for row in found.rows]
-    return heading, [[name, *(number(one.get(name)) for one in times)] for name in found.layer_names]
-
-
-def plan_lines(plan: Plan, workers: int) -> list[str]:
-    """What a sweep would take."""
-    hours = plan.core_seconds / 3600
-    cut = f", {plan.cut} of them cut short" if plan.cut else ""
-    return [
-        f"{plan.machines:,} machines, {plan.problems:,} problems",
-        f"about {plan.core_seconds:,.0f} core seconds ({hours:,.2f} core hours), "
-        f"from {plan.sampled} machines solved{cut}",
-        f"about {plan.core_seconds / workers:,.0f} s on {workers} workers",
-    ]
-
-
-def sweep_rows(sweep: Sweep) -> tuple[list[str], list[list[str]]]:
-    """Heading and lines of a sweep."""
-    varied = list(sweep.rows[0].vary or {}) if sweep.rows else []
-    keys = next((list(row.cost) for row in sweep.rows if row.cost is not None), [])
-    keys = [key for key in keys if key != "edp_of_totals"]
-    heading = [*varied, *keys, "gap", "proof", "seconds"]
-    return heading, [_sweep_line(row, varied, keys) for row in sweep.rows]
-
-
-def _sweep_line(row: Row, varied: Sequence[str], keys: Sequence[str]) -> list[str]:
-    certificate = row.certificate
-    point = [str((row.vary or {})[key]) for key in varied]
-    costs = [number((row.cost or {}).get(key)) for key in keys]
-    return [*point, *costs, percent(certificate.gap), proof(certificate), f"{certificate.seconds:.2f}"]
-
-
 def front_rows(found: TradeOff) -> tuple[list[str], list[list[str]]]:
     """Heading and lines of a front's points, in its order."""
     keys = list(found.points[0].cost or {}) if found.points else []
@@ -244,6 +165,20 @@ def skipped_lines(solution: Solution) -> list[str]:
     )
     more = f", {len(listed) - SHOWN_SKIPPED} more kinds" if len(listed) > SHOWN_SKIPPED else ""
     return [f"not mapped: {text}{more}"]
+
+
+def started_lines(solution: Solution) -> list[str]:
+    """Which searches did not begin from nothing, in a line."""
+    begun = [part for part in solution.parts if part.started is not None and part.same_as is None]
+    if not begun:
+        return []
+    if len(begun) > 1 or len(solution.parts) > 1:
+        distinct = sum(part.same_as is None for part in solution.parts)
+        return [f"started from stored values: {len(begun)} of {distinct} parts"]
+    start = begun[0].started
+    assert start is not None
+    bound = "" if start.bound is None else f", bound {number(start.bound)}"
+    return [f"started from a stored value of {number(start.value)}{bound}"]
 
 
 def headline(solution: Solution) -> str:

@@ -40,6 +40,18 @@ def test_the_papers_machine_is_as_the_paper_says() -> None:
     assert (machine.rf_energy_pj, machine.spm_energy_pj) == (0.96, 13.5)
 
 
+def test_the_fine_machine_differs_from_the_papers_by_sizes_in_between_alone() -> None:
+    coarse, fine = (yaml.safe_load(preset_text(f"dmazerunner-256{name}") or "") for name in ("", "-fine"))
+    for memory, energies in ((name, coarse["energy_pj"][name]["by_bytes"]) for name in ("rf", "spm")):
+        finer = fine["energy_pj"][memory]["by_bytes"]
+        assert energies == {size: finer[size] for size in energies}
+        assert list(finer) == sorted(finer) and list(finer.values()) == sorted(finer.values())
+        fine["energy_pj"][memory] = coarse["energy_pj"][memory]
+    assert {key: fine[key] for key in fine if key not in ("name", "description")} == {
+        key: coarse[key] for key in coarse if key not in ("name", "description")
+    }
+
+
 @pytest.mark.parametrize(
     ("path", "value", "named"),
     [

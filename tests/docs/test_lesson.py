@@ -16,6 +16,7 @@ from nbclient.exceptions import CellExecutionError
 
 from docs.lessons import FOLDER, LESSONS
 from docs.lessons.render import render
+from mapper.kind import kinds
 
 SECTIONS = [
     "The problem",
@@ -39,7 +40,7 @@ print(json.dumps({{name: scope[name] for name in {NAMES}}}))
 def outcome(lesson: str) -> tuple[str, dict[str, Any]]:
     """What the lesson prints, and the values of its names in the end."""
     command = [sys.executable, "-c", DRIVER, str(FOLDER / f"{lesson}.py")]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=FOLDER.parents[1])
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=FOLDER.parents[1])
     assert ended.returncode == 0, ended.stderr[-2000:]
     *printed, last = ended.stdout.splitlines()
     return "\n".join(printed), json.loads(last)
@@ -73,6 +74,10 @@ def test_a_lesson_is_a_notebook_with_every_section_in_order(lesson: str) -> None
     assert len(re.findall(r"^# ", text, re.MULTILINE)) == 1
     assert f"python -m docs.lessons.check {lesson} " in text
     assert text.count("$$") >= 4
+
+
+def test_every_kind_of_problem_has_its_lesson() -> None:
+    assert {kind.name for kind in kinds()} == set(LESSONS)
 
 
 def test_the_folders_scripts_are_the_lessons_and_their_tools() -> None:

@@ -11,6 +11,7 @@ from mapper.comparison import compare
 from mapper.kind.kind import Options
 from mapper.solving import Search
 from mapper.verb import evaluate, generate, simulate, solve
+from mapper.workloads.document import InputError
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +58,18 @@ def test_a_box_that_is_left_out_is_a_broken_rule(document: dict[str, Any], tmp_p
     judged = evaluate("lenet5/gemm2", "srp-3x3", path)
     assert judged.exit_code == 1 and judged.cost is None
     assert [rule.rule for rule in judged.certificate.broken] == ["every iteration in one box"]
+
+
+def test_factors_of_more_copies_than_the_document_places_are_refused_before_they_are_made(
+    document: dict[str, Any], tmp_path: Path
+) -> None:
+    wrong = copy.deepcopy(document)
+    loop = wrong["parts"][0]["mapping"]["loops"][0]
+    loop["unroll"] = loop["count"] = dict.fromkeys(loop["unroll"], 64)
+    path = tmp_path / "solution.json"
+    path.write_text(json.dumps(wrong))
+    with pytest.raises(InputError, match=r"must say where the operations of [0-9]+ copies run"):
+        evaluate("lenet5/gemm2", "srp-3x3", path)
 
 
 def test_a_loop_whose_schedule_is_broken_claims_no_proof(document: dict[str, Any], tmp_path: Path) -> None:

@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 from mapper.kind.kind import Options
+from mapper.machine_table import machine_rows
+from mapper.posing import Posed
 from mapper.side_by_side import SideBySide, side_by_side
-from mapper.solving import Search
+from mapper.solution import Solution
+from mapper.solving import Search, run
 from mapper.workloads.document import InputError
 
 MACHINES = ("dmazerunner-256", "tcpa-16x16", "dynamap-u200")
@@ -22,26 +25,25 @@ def lenet() -> SideBySide:
 
 
 def test_there_is_a_row_for_each_machine_in_the_order_of_their_names(lenet: SideBySide) -> None:
-    assert [row.posed.arch for row in lenet.rows] == list(MACHINES)
-    assert [row.posed.kind.name for row in lenet.rows] == ["tiling", "pe_allocation", "algorithm_selection"]
+    assert [row.arch for row in lenet.rows] == list(MACHINES)
+    assert [row.kind.name for row in lenet.rows] == ["tiling", "pe_allocation", "algorithm_selection"]
 
 
 def test_latency_is_what_is_compared_unless_another_objective_is_given(lenet: SideBySide) -> None:
     assert lenet.objective == "latency"
-    assert {row.posed.objective for row in lenet.rows} == {"latency"}
+    assert {row.solution.posed.objective for row in lenet.rows if row.solution is not None} == {"latency"}
 
 
 def test_every_row_is_a_solution_of_its_own_that_the_referee_accepts(lenet: SideBySide) -> None:
     for row in lenet.rows:
-        assert row.solution.certificate.found and row.solution.certificate.verified
+        assert row.certificate.found and row.certificate.verified
 
 
 def test_utilisation_is_the_networks_products_over_those_the_machine_could_do(lenet: SideBySide) -> None:
     tcpa = lenet.rows[1]
-    cost = tcpa.solution.cost
-    assert cost is not None
+    assert tcpa.cost is not None
     # 256 PEs with two multipliers each.
-    assert tcpa.utilisation == pytest.approx(tcpa.macs / (512 * cost["cycles"]))
+    assert tcpa.utilisation == pytest.approx(tcpa.macs / (512 * tcpa.cost["cycles"]))
 
 
 def test_two_images_are_counted_once_each() -> None:
@@ -84,9 +86,55 @@ def test_machines_must_be_known_and_different(archs: tuple[str, ...]) -> None:
         side_by_side("lenet5", archs)
 
 
-def test_the_workload_must_be_a_network_that_all_can_run() -> None:
+def test_the_workload_must_be_a_network() -> None:
     with pytest.raises(InputError):
         side_by_side("gemm", ["srp-4x4", "dmazerunner-256"])
+
+
+def test_a_machine_that_cannot_run_the_network_has_a_row_that_says_why() -> None:
+    found = side_by_side("lenet5", ["mesh-4x4", "dynamap-u200"])
+    refused, mapped = found.rows
+    assert refused.arch == "mesh-4x4" and refused.solution is None and mapped.certificate.found
+    assert "vliw: is missing" in " ".join(refused.warnings)
+    entry = found.to_json()["rows"][0]
+    assert (entry["cost"], entry["utilisation"], entry["layers"]) == (None, None, {})
+    assert not entry["certificate"]["found"] and not entry["certificate"]["proven"]
+    _, lines = machine_rows(found)
+    assert lines[0][:2] == ["mesh-4x4", "modulo_schedule"] and "cannot run it" in lines[0]
+
+
+def test_a_network_that_no_machine_can_run_is_refused() -> None:
+    with pytest.raises(InputError, match="vliw: is missing"):
+        side_by_side("lenet5", ["mesh-4x4", "mesh-2x2"])
+
+
+def test_a_search_that_has_no_time_still_gives_every_layer_a_mapping() -> None:
+    cgra = side_by_side("lenet5", ["srp-4x4"], search=Search(time_limit=0.0)).rows[0]
+    assert cgra.certificate.found and cgra.certificate.verified and cgra.certificate.stop == "time_limit"
+    assert {"conv1", "conv2", "gemm1"} <= set(cgra.layers)
+
+
+def test_what_others_leave_of_their_time_goes_to_those_that_were_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str | None, str, float | None]] = []
+
+    def noted(posed: Posed, search: Search, **known: Any) -> Solution:
+        asked.append((posed.arch, search.method, search.time_limit))
+        return run(posed, search, **known)
+
+    monkeypatch.setattr("mapper.side_by_side.run", noted)
+    side_by_side("lenet5", ["srp-2x2", "dynamap-u200"], search=Search(time_limit=2.0))
+    methods = [(method, limit) for arch, method, limit in asked if arch == "srp-2x2"]
+    assert methods[:3] == [("baseline", None), ("algorithm-1", 2.0), ("auto", 2.0)]
+    assert [method for method, _ in methods[3:]] == ["algorithm-1", "auto"]
+    assert all(limit is not None and 0 < limit <= 2.0 for _, limit in methods[3:])
+
+
+def test_an_interrupt_keeps_the_rows_that_are_begun() -> None:
+    search = Search()
+    archs = ["dynamap-u200", "tcpa-16x16"]
+    found = side_by_side("lenet5", archs, search=search, finished=lambda done, of: search.interrupt.set())
+    assert [row.arch for row in found.rows] == archs[:1]
+    assert found.rows[0].certificate.proven
 
 
 def test_an_objective_that_a_machine_lacks_is_refused() -> None:
@@ -116,6 +164,6 @@ def test_methods_are_not_chosen_by_hand_for_machines_of_several_kinds(mapper: An
 @pytest.mark.slow
 def test_all_five_machines_stand_side_by_side() -> None:
     machines = ("dmazerunner-256", "srp-4x4", "tcpa-16x16", "dynamap-u200", "snowflake-1cc")
-    found = side_by_side("lenet5", machines, search=Search(time_limit=120.0))
-    assert [row.posed.arch for row in found.rows] == list(machines)
-    assert all(row.solution.certificate.found for row in found.rows)
+    found = side_by_side("lenet5", machines, search=Search(time_limit=20.0))
+    assert [row.arch for row in found.rows] == list(machines)
+    assert all(row.certificate.found for row in found.rows)

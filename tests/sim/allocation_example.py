@@ -11,6 +11,12 @@ from mapper.models.pe_allocation.allocation import Allocation
 from mapper.models.pe_allocation.stream_layer import StreamLayer, StreamNetwork, stream_network
 from mapper.workloads.source import load_layers
 
+Window = int | tuple[int, int]
+
+
+def _pair(kernel: Window) -> tuple[int, int]:
+    return kernel if isinstance(kernel, tuple) else (kernel, kernel)
+
 
 class Net:
     """A network under construction: each layer reads the ones given, the last made unless said, or the frame."""
@@ -22,11 +28,11 @@ class Net:
     def network(self) -> StreamNetwork:
         return StreamNetwork("net", tuple(self.layers), ())
 
-    def convolution(self, filters: int, kernel: int = 3, *feeds: int, **other: Any) -> Net:
+    def convolution(self, filters: int, kernel: Window = 3, *feeds: int, **other: Any) -> Net:
         return self._windowed("convolution", filters, kernel, feeds, other)
 
-    def pool(self, kernel: int = 2, *feeds: int, **other: Any) -> Net:
-        return self._windowed("pool", 0, kernel, feeds, {"strides": (kernel, kernel), **other})
+    def pool(self, kernel: Window = 2, *feeds: int, **other: Any) -> Net:
+        return self._windowed("pool", 0, kernel, feeds, {"strides": _pair(kernel), **other})
 
     def elementwise(self, op: str, *feeds: int) -> Net:
         read = self._read(feeds)
@@ -34,13 +40,13 @@ class Net:
         return self._add("elementwise", maps, max(1, len(read)), size, size, maps, maps, read, op=op)
 
     def _windowed(
-        self, operation: str, filters: int, kernel: int, feeds: tuple[int, ...], other: dict[str, Any]
+        self, operation: str, filters: int, kernel: Window, feeds: tuple[int, ...], other: dict[str, Any]
     ) -> Net:
         read = self._read(feeds)
         size, channels = self._shape(read)
         strides, dilations = other.pop("strides", (1, 1)), other.pop("dilations", (1, 1))
         pads, groups = other.pop("pads", (0, 0)), other.pop("groups", 1)
-        spans = [(kernel - 1) * dilation + 1 for dilation in dilations]
+        spans = [(high - 1) * dilation + 1 for high, dilation in zip(_pair(kernel), dilations, strict=True)]
         high, wide = (
             (side + 2 * pad - span) // stride + 1
             for side, pad, span, stride in zip(size, pads, spans, strides, strict=True)
@@ -49,7 +55,7 @@ class Net:
         depth = channels if operation == "pool" else channels // groups
         return self._add(
             operation, 1 if operation == "pool" else filters, depth, size, (high, wide), channels, maps, read,
-            kernel=(kernel, kernel), strides=strides, dilations=dilations, pads=pads, groups=groups, **other,
+            kernel=_pair(kernel), strides=strides, dilations=dilations, pads=pads, groups=groups, **other,
         )  # fmt: skip
 
     def _read(self, feeds: tuple[int, ...]) -> tuple[int, ...]:

@@ -25,6 +25,7 @@ from mapper.solver.algorithm_selection.joint import joint
 from mapper.solver.method import Effort
 from mapper.workloads.network_layer import LayerNetwork
 from mapper.workloads.source import load_layers
+from tests.sim.trace_onnx import layers, model, node
 
 
 def posed(network: LayerNetwork, preset: str = "dynamap-u200") -> SelectionProblem:
@@ -115,6 +116,22 @@ def test_a_stored_format_that_lacks_what_another_reader_needs_is_found() -> None
             if done.step.name == halving.name:
                 break
         assert lost == fails
+
+
+@pytest.mark.parametrize("outputs", [("y", "z"), ("c", "z")])
+def test_what_is_also_read_beside_the_array_or_handed_out_is_stored_whole(outputs: tuple[str, ...]) -> None:
+    """A 1 x 1 convolution of stride 2 reads every second position; who reads the same tensor beside it needs all."""
+    nodes = [
+        node("Conv", ["x", "w"], ["c"], kernel_shape=[3, 3]),
+        node("Sigmoid", ["c"], ["y"]),
+        node("Conv", ["c", "v"], ["z"], kernel_shape=[1, 1], strides=[2, 2]),
+    ]
+    weights = {"w": np.zeros((2, 1, 3, 3), np.float32), "v": np.zeros((1, 2, 1, 1), np.float32)}
+    network = layers(model(nodes, (1, 1, 7, 7), weights, outputs=outputs))
+    problem = posed(network)
+    selection = joint(problem, Effort()).mapping
+    assert selection is not None
+    assert report(problem, selection, network)["agrees"]
 
 
 @pytest.mark.slow

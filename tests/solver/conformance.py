@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from mapper.formulations.verdict import BrokenRule
 from mapper.solver.method import Effort, Method, Outcome
@@ -20,9 +20,29 @@ Number = int | float
 
 @dataclass(frozen=True)
 class Judgement(Generic[P, M]):
-    """How a kind judges a mapping: the rules it breaks and its objective (None if it has no cost)."""
+    """How a kind judges a mapping: the rules it breaks and its objective (None if it has no cost). ``most``: whether
+    a problem asks for the most of it; else for the least."""
 
     judge: Callable[[P, M], tuple[tuple[BrokenRule, ...], Number | None]]
+    most: Callable[[P], bool] = lambda problem: False
+
+    def excess(self, problem: P, value: Number, other: Number) -> Number:
+        """By how much ``value`` is worse than ``other``; negative if it is better."""
+        return other - value if self.most(problem) else value - other
+
+
+def judged_by(
+    verify: Callable[[P, M], Any],
+    value: Callable[[P, Any], Number],
+    most: Callable[[P], bool] = lambda problem: False,
+) -> Judgement[P, M]:
+    """The judgement of a referee, ``verify``, and what ``value`` says of the cost that its verdict holds."""
+
+    def judge(problem: P, mapping: M) -> tuple[tuple[BrokenRule, ...], Number | None]:
+        verdict = verify(problem, mapping)
+        return verdict.broken, None if verdict.cost is None else value(problem, verdict.cost)
+
+    return Judgement(judge, most)
 
 
 def check_outcome(problem: P, method: Method[P, M], kind: Judgement[P, M], outcome: Outcome[M]) -> None:
@@ -34,16 +54,20 @@ def check_outcome(problem: P, method: Method[P, M], kind: Judgement[P, M], outco
         assert broken == (), f"{method.name} breaks {broken}"
         assert outcome.value == value, f"{method.name} reports another value than the model's"
     if outcome.proven:
-        # Others prove where they meet a bound by argument.
-        assert method.exact or outcome.bound is not None, f"{method.name} is no exact method"
+        # Others prove where they meet a bound by argument, or where an argument says that there is nothing.
+        argued = outcome.bound is not None or outcome.mapping is None
+        assert method.exact or argued, f"{method.name} is no exact method"
         assert outcome.stop == "complete", f"{method.name} proves although it was stopped"
         assert not outcome.restrictions, f"{method.name} proves although it left something out"
         assert outcome.mapping is None or outcome.bound == outcome.value
     if outcome.value is not None and outcome.bound is not None:
-        assert outcome.bound <= outcome.value, f"the bound of {method.name} lies above its own value"
+        beyond = kind.excess(problem, outcome.bound, outcome.value)
+        assert beyond <= 0, f"the bound of {method.name} lies beyond its own value"
 
 
-def check_agreement(outcomes: Sequence[tuple[Method[P, M], Outcome[M]]]) -> None:
+def check_agreement(
+    problem: P, kind: Judgement[P, M], outcomes: Sequence[tuple[Method[P, M], Outcome[M]]]
+) -> None:
     """Proofs agree, nothing beats a proven optimum, no bound exceeds it, and what is proven to have no
     answer has none."""
     proofs = [(method.name, outcome) for method, outcome in outcomes if outcome.proven]
@@ -55,8 +79,11 @@ def check_agreement(outcomes: Sequence[tuple[Method[P, M], Outcome[M]]]) -> None
         elif outcome.proven:
             assert outcome.value == proven.value, f"{method.name} and {name} prove different values"
         else:
-            assert outcome.value is None or outcome.value >= proven.value, f"{method.name} beats {name}"
-            assert outcome.bound is None or outcome.bound <= proven.value, f"bound of {method.name} too high"
+            value, bound = outcome.value, outcome.bound
+            worse = 0 if value is None else kind.excess(problem, value, proven.value)
+            assert worse >= 0, f"{method.name} beats {name}"
+            beyond = 0 if bound is None else kind.excess(problem, bound, proven.value)
+            assert beyond <= 0, f"the bound of {method.name} lies beyond what {name} proves"
 
 
 def check_determinism(problem: P, method: Method[P, M], seed: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 from hypothesis import strategies as st
@@ -9,7 +10,14 @@ from hypothesis import strategies as st
 from mapper.arch.snowflake import SnowflakeMachine, snowflake_from_document, snowflake_preset
 from mapper.formulations.trace_partition.problem import OBJECTIVES, PartitionProblem, Pin
 from mapper.models.trace_partition.configuration import Configuration
+from mapper.models.trace_partition.mapping import Mode, Order, Split
 from mapper.models.trace_partition.trace_layer import TensorView, TraceLayer, TraceNetwork, Work
+from tests.codegen.random_trace_layer import network_of, random_layer
+
+ONE, SHARED, TWO_IMAGES = Configuration(1, 1, 1), Configuration(1, 1, 2), Configuration(1, 2, 2)
+MODES: tuple[Mode, ...] = ("coop", "indp")
+ORDERS: tuple[Order, ...] = ("maps_stationary", "weights_stationary")
+SPLITS: tuple[Split, ...] = ("rows", "out_channels")
 
 
 def machine(
@@ -107,3 +115,37 @@ def problems(draw: st.DrawFn, most: int) -> PartitionProblem:
     }
     objective = draw(st.sampled_from(OBJECTIVES))
     return PartitionProblem(chain, small, Configuration(1, 1, sharing), objective, pins)
+
+
+@st.composite
+def varied_problems(draw: st.DrawFn) -> PartitionProblem:
+    """Chains, and single layers of every work with groups, dilation, padding and sums of two tensors, on one cluster,
+    on two that share an image, and on two with an image each. As much is pinned as leaves few enough partitions."""
+    configuration = draw(st.sampled_from((ONE, ONE, SHARED, TWO_IMAGES)))
+    if draw(st.booleans()):
+        given = draw(chains(2))
+    else:
+        given = network_of(random_layer(random.Random(draw(st.integers(0, 1 << 32)))))
+    small = machine(
+        configuration.clusters,
+        draw(st.sampled_from((1024, 2048, 8192))),
+        draw(st.sampled_from((1024, 2048, 8192))),
+        draw(st.sampled_from((1.0, 4.5, 20.0))),
+    )
+    pins = {one.name: _pins(draw, one, configuration.sharing, len(given.traced) > 1) for one in given.traced}
+    return PartitionProblem(given, small, configuration, draw(st.sampled_from(OBJECTIVES)), pins)
+
+
+def _pins(draw: st.DrawFn, one: TraceLayer, sharing: int, several: bool) -> Pin:
+    convolution = one.work == "convolution"
+    mode = draw(st.sampled_from(MODES)) if convolution and (several or draw(st.booleans())) else None
+    order = draw(st.sampled_from(ORDERS)) if convolution and (several or draw(st.booleans())) else None
+    return Pin(
+        mode=mode,
+        order=order,
+        rows=draw(st.sampled_from((None, None, one.rows, 1))),
+        columns=draw(st.sampled_from((one.columns, one.columns, max(1, one.columns // 2)))),
+        in_channels=draw(st.sampled_from((one.group_inputs, one.group_inputs, min(16, one.group_inputs)))),
+        cluster_split=draw(st.sampled_from(SPLITS)) if sharing > 1 else None,
+        input_resident=draw(st.sampled_from((None, None, None, False))),
+    )

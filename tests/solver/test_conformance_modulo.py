@@ -9,19 +9,12 @@ import pytest
 from mapper.arch.cgra import CgraMachine, cgra_from_document
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.formulations.modulo_schedule.referee import verify
-from mapper.formulations.verdict import BrokenRule
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.method import Effort, Method
 from mapper.solver.modulo_schedule.catalogue import METHODS
 from mapper.workloads.dataflow_graph import DataflowGraph, Edge, Operation
 from mapper.workloads.kernel import Kernel
-from tests.solver.conformance import (
-    Judgement,
-    Number,
-    check_agreement,
-    check_determinism,
-    check_outcome,
-)
+from tests.solver.conformance import check_agreement, check_determinism, check_outcome, judged_by
 
 
 def machine(rows: int, columns: int, links: str = "mesh", registers: int = 8, shared: int = 0) -> CgraMachine:
@@ -57,11 +50,7 @@ PROBLEMS = {
 }
 
 
-def judge(posed: ModuloProblem, mapping: ModuloSchedule) -> tuple[tuple[BrokenRule, ...], Number | None]:
-    return verify(posed, mapping).broken, mapping.ii
-
-
-KIND = Judgement(judge)
+KIND = judged_by(verify, lambda posed, cost: cost.ii)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -71,7 +60,7 @@ def test_methods_agree_on(name: str) -> None:
     for method, outcome in outcomes:
         check_outcome(posed, method, KIND, outcome)
         assert outcome.proven or outcome.stop == "heuristic", f"{method.name} gave up, but says otherwise"
-    check_agreement(outcomes)
+    check_agreement(posed, KIND, outcomes)
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)

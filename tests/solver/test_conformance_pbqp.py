@@ -13,25 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mapper.formulations.pbqp.problem import PbqpProblem, pbqp_problem
-from mapper.formulations.pbqp.referee import verify
-from mapper.formulations.verdict import BrokenRule
-from mapper.models.pbqp.assignment import PbqpAssignment
 from mapper.solver.method import Effort
 from mapper.solver.pbqp.catalogue import METHODS
 from mapper.solver.pbqp.refitting import refitted
-from mapper.workloads.pbqp_instance import Cost, PbqpInstance, flat_instance, instance
-from tests.solver.conformance import Judgement, check_agreement, check_outcome
-from tests.solver.pbqp_oracle import brute_force, instances
+from mapper.workloads.pbqp_instance import PbqpInstance, flat_instance, instance
+from tests.solver.conformance import check_agreement, check_outcome
+from tests.solver.pbqp_oracle import KIND, brute_force, instances
 
 FAST = ("auto", "elimination", "branch-and-bound", "brute-force", "fixing", "descent")
-
-
-def _judge(problem: PbqpProblem, assignment: PbqpAssignment) -> tuple[tuple[BrokenRule, ...], Cost | None]:
-    verdict = verify(problem, assignment)
-    return verdict.broken, verdict.value
-
-
-KIND = Judgement(_judge)
 
 
 def random_instance(vertices: int, edges: int, choices: int, seed: int, largest: int = 100) -> PbqpInstance:
@@ -47,7 +36,7 @@ def _agree(problem: PbqpProblem, names: tuple[str, ...]) -> None:
     outcomes = [(METHODS[name], METHODS[name].search(problem, Effort())) for name in names]
     for method, outcome in outcomes:
         check_outcome(problem, method, KIND, outcome)
-    check_agreement(outcomes)
+    check_agreement(problem, KIND, outcomes)
 
 
 @settings(derandomize=True, deadline=None, max_examples=100)
@@ -115,6 +104,12 @@ def test_floating_point_costs_are_solved_exactly_up_to_rounding() -> None:
             outcome.proven
             and outcome.value == (METHODS["auto"].search(PbqpProblem(exact), Effort()).value or 0) / 2
         )
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_a_first_choice_of_infinite_cost_leaves_floating_point_numbers(name: str) -> None:
+    outcome = METHODS[name].search(PbqpProblem(instance([[math.inf, 2.5, 0.5], [1.5]])), Effort())
+    assert outcome.mapping is not None and outcome.value == 2.0
 
 
 @pytest.mark.parametrize("name", ["auto", "elimination", "branch-and-bound", "ilp", "cp-sat", "brute-force"])

@@ -15,7 +15,7 @@ from mapper.solver.modulo_schedule.network.tuning import NestTuning, Tried, algo
 from tests.codegen.small_layer import convolution_layer, window_of
 
 
-def as_written(nest: NestTuning, effort: Effort, most: int) -> list[Tried]:
+def as_written(nest: NestTuning, effort: Effort, most: int, limit: float) -> list[Tried]:
     """What is left of tuning a nest when the time is over: no loop unrolled."""
     one = nest.schedule(nest.as_written(next(nest.nest.innermost())), Effort())
     return [] if one is None else [one]

@@ -79,6 +79,7 @@ def test_each_construct_outside_the_subset_is_named(body: str, word: str) -> Non
         ),
         ("/*" * 100000, "not C"),
         ("#define A " + "(1+" * 40 + "1" + ")" * 40 + "\nint x = " + "A+" * 50000 + "1;", "too long"),
+        ("void a[3](int b[4]) { for (int i = 0; i < 4; i++) b[i] = 1; }", "no function"),
         ("", "no function"),
     ],
 )

@@ -152,6 +152,15 @@ def test_an_opset_out_of_range_is_refused(save_model: SaveModel, opset: int) -> 
     assert f"opset_import: opset {opset} is not among 7 to" in fault(path)
 
 
+@pytest.mark.parametrize("version", [-1, 1 << 31, (1 << 63) - 1])
+def test_a_version_that_no_domain_has_is_refused(save_model: SaveModel, version: int) -> None:
+    def imported(model: onnx.ModelProto) -> None:
+        model.opset_import.append(helper.make_opsetid("own", version))
+
+    path = save_model([CONV], {"x": [1, 3, 8, 8]}, {"w": [4, 3, 3, 3]}, change=imported)
+    assert fault(path) == f"opset_import: {version} is no version of domain 'own'; correct it"
+
+
 def test_a_cycle_is_refused(save_model: SaveModel) -> None:
     nodes = [node("MatMul", ["a", "b"], ["c"], "first"), node("Relu", ["c"], ["b"])]
     assert "MatMul 'first': waits for its own output" in fault(save_model(nodes, {"a": [2, 2]}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
@@ -15,6 +16,8 @@ from mapper.workloads.document import InputError, validation_error
 
 MOST = 1 << 40
 LARGEST_UNROLL = 64
+MOST_COPIES = 1 << 12
+"""Copies of a body that are read: of four loops unrolled eight times each."""
 SCHEDULE_KEYS = ("ii", "stages", "schedule", "routes")
 
 Count = Annotated[int, Field(ge=0, le=MOST, strict=True)]
@@ -108,6 +111,10 @@ def layer_from_json(
             )
         if any(count < 1 or count % unroll for count, unroll in zip(box.count, box.unroll, strict=True)):
             raise InputError(where, "count", "must be a positive multiple of the unroll factor in every loop")
+        # Every copy of the body is an operation at least: what is made here is no larger than the document.
+        copies, given = math.prod(box.unroll), entry.get("schedule")
+        if copies > MOST_COPIES or not isinstance(given, dict) or copies > len(given):
+            raise InputError(where, "schedule", f"must say where the operations of {copies} copies run")
         kernel = kernel_of(nest, box, loop.pointer_uses)
         schedule = {key: value for key, value in entry.items() if key in SCHEDULE_KEYS}
         loops.append(

@@ -163,7 +163,9 @@ def _time(ii: int, stages: int, trips: int) -> int:
 
 def exhaustive(problem: LayerProblem, effort: Effort, most: int = 4) -> Outcome[LayerMapping]:
     """The best of all algorithms: for every nest and innermost loop the best ``most`` covers are scheduled. Where time
-    is limited Algorithm 1 comes first, so that what is cut is no worse.
+    is limited and no mapping known Algorithm 1 comes first, so that what is cut is no worse. With a mapping known
+    no cover is scheduled to the end that makes a layer of more cycles, and as many more covers are weighed as searches
+    came before.
 
     Raises: InputError if the machine does not say what VLIW mode costs, or no PE executes an operation.
     """
@@ -171,7 +173,11 @@ def exhaustive(problem: LayerProblem, effort: Effort, most: int = 4) -> Outcome[
     found: list[tuple[int, LayerMapping]] = []
     bounds: list[int] = []
     evaluations = 0
-    if effort.deadline is not None:
+    start, limit = effort.known(problem), inf
+    if start is not None:
+        found.append((int(start.value), start.mapping))
+        limit, most = start.value, most * (1 + start.searches)
+    elif effort.deadline is not None:
         quick = algorithm_1(problem, effort)
         if quick.mapping is not None and quick.value is not None:
             found.append((int(quick.value), quick.mapping))
@@ -180,17 +186,21 @@ def exhaustive(problem: LayerProblem, effort: Effort, most: int = 4) -> Outcome[
         if found and effort.stopped() is not None:
             break
         outside = sum(outside_cycles(algorithm, problem.layer.op, problem.machine))
-        bound, loops, complete = outside, list[LoopMapping](), True
+        bound, taken, loops, complete = outside, outside, list[LoopMapping](), True
         for position, nest in enumerate(algorithm.nests):
             tuning = NestTuning(nest, position, problem.machine, estimator)
             if effort.stopped() is None:
                 bound += min(tuning.bound(innermost) for innermost in nest.innermost())
-            tried = tuned(tuning, effort, most)
+            if not complete:
+                continue
+            tried = tuned(tuning, effort, most, limit - taken + 1)
             evaluations += len(tried)
             if not tried:
                 complete = False
-                break
-            loops += min(tried, key=lambda one: (one.cycles, one.unroll)).loops
+                continue
+            best = min(tried, key=lambda one: (one.cycles, one.unroll))
+            loops += best.loops
+            taken += best.cycles
         if complete:
             mapping = LayerMapping(algorithm.name, tuple(loops))
             cost = evaluate_layer(algorithm, problem.layer.op, problem.machine, mapping)
@@ -212,9 +222,9 @@ def exhaustive(problem: LayerProblem, effort: Effort, most: int = 4) -> Outcome[
     )
 
 
-def tuned(tuning: NestTuning, effort: Effort, most: int) -> list[Tried]:
+def tuned(tuning: NestTuning, effort: Effort, most: int, limit: float = inf) -> list[Tried]:
     """The best ``most`` covers over all innermost loops, scheduled, but for those that are seen to take no fewer
-    cycles than another; the nest as it is written if none of them can be."""
+    cycles than another, or than ``limit``; without a limit the nest as it is written if none of them can be."""
     nest = tuning.nest
     covers: list[Cover] = []
     for innermost in nest.innermost():
@@ -223,13 +233,13 @@ def tuned(tuning: NestTuning, effort: Effort, most: int) -> list[Tried]:
     covers.sort(key=lambda cover: cover.cycles)
     tried: list[Tried] = []
     for cover in covers[:most]:
-        best = min((one.cycles for one in tried), default=inf)
+        best = min((one.cycles for one in tried), default=limit)
         if effort.stopped() is not None:
             break
         one = tuning.schedule(cover, effort, best)
         if one is not None:
             tried.append(one)
-    if not tried:
+    if not tried and limit == inf:
         # A body that is not unrolled is scheduled in no time: a layer without an answer would void the network's.
         one = tuning.schedule(tuning.as_written(next(nest.innermost())), replace(effort, deadline=None))
         tried += [] if one is None else [one]

@@ -79,7 +79,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a solution."""
+    """One part of a solution. ``started``: where its search began, if an earlier one had left something."""
 
     name: str
     source: str
@@ -90,6 +90,7 @@ class Part:
     certificate: Certificate
     merged: tuple[tuple[str, str], ...] = field(default=())
     history: tuple[HistoryPoint, ...] = field(default=())
+    started: HistoryPoint | None = None
 
     def to_json(self) -> dict[str, Any]:
         document: dict[str, Any] = {
@@ -116,6 +117,8 @@ class Kind(ABC):
     objectives: ClassVar[tuple[str, ...]]
     options: ClassVar[frozenset[str]]
     default_method: ClassVar[str] = "auto"
+    first_methods: ClassVar[tuple[str, ...]] = ()
+    """Methods that give every layer of a network a mapping soon, the soonest first, where the default takes long."""
     default_model: ClassVar[str | None] = None
     leaves_out: ClassVar[tuple[str, ...]]
     """What a network's latency here does not hold, for whoever compares it with that of another kind of machine."""
@@ -173,6 +176,18 @@ class Kind(ABC):
     @abstractmethod
     def shown(self, problem: Any, mapping: Any) -> JsonValue:
         """The mapping as documents show it."""
+
+    def pieces(self, shown: JsonValue) -> Any:
+        """What a search has proven of a mapping's pieces that no document of the mapping says, as JSON, for the store;
+        None if there is nothing of the kind."""
+        return None
+
+    def with_pieces(self, mapping: Any, pieces: Any) -> Any:
+        """The mapping with what ``pieces`` said of it.
+
+        Raises: KeyError, TypeError or ValueError if it does not fit the mapping.
+        """
+        return mapping
 
     def spread(self, problem: Any, part: Part) -> tuple[Part, ...]:
         """A part as documents and tables show it: several where one solve decides things that are listed apart."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mapper.arch.cgra import CgraMachine
@@ -135,6 +135,22 @@ def judge_layer(problem: LayerProblem, mapping: LayerMapping) -> Judged:
 def read_layer(fields: Mapping[str, Any], problem: LayerProblem, source: str) -> LayerMapping:
     """A layer's mapping from a document."""
     return layer_from_json(fields, problem.choice, source)
+
+
+def least_intervals(mapping: LayerMapping) -> list[int | None]:
+    """The least II of each loop that a search has left."""
+    return [loop.least_ii for loop in mapping.loops]
+
+
+def with_least_intervals(mapping: LayerMapping, least: list[int | None]) -> LayerMapping:
+    """The mapping with what ``least_intervals`` said.
+
+    Raises: TypeError or ValueError if that is none of this mapping.
+    """
+    if any(one is not None and type(one) is not int for one in least):
+        raise TypeError("no initiation interval")
+    pairs = zip(mapping.loops, least, strict=True)
+    return replace(mapping, loops=tuple(replace(loop, least_ii=one) for loop, one in pairs))
 
 
 def describe_layer(problem: LayerProblem, part: Part) -> list[str]:

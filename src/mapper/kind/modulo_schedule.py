@@ -15,11 +15,13 @@ from mapper.kind.layer_part import (
     describe_layer,
     judge_layer,
     layers_structure,
+    least_intervals,
     pose_layers,
     read_layer,
     read_layers,
     read_layers_structure,
     total_cost,
+    with_least_intervals,
 )
 from mapper.models.modulo_schedule.mapping_file import schedule_from_json
 from mapper.solver.method import Method
@@ -39,6 +41,7 @@ class ModuloScheduling(Kind):
     name: ClassVar[str] = "modulo_schedule"
     objectives: ClassVar[tuple[str, ...]] = ("ii", "latency")
     options: ClassVar[frozenset[str]] = frozenset({"fix"})
+    first_methods: ClassVar[tuple[str, ...]] = ("baseline", "algorithm-1")
 
     leaves_out: ClassVar[tuple[str, ...]] = (
         "transfers between the external memory and the SRAM",
@@ -86,6 +89,12 @@ class ModuloScheduling(Kind):
         if isinstance(problem, LayerProblem):
             return NamedLayer(problem, mapping)
         return NamedSchedule(problem.kernel, mapping)
+
+    def pieces(self, shown: JsonValue) -> Any:
+        return least_intervals(shown.mapping) if isinstance(shown, NamedLayer) else None
+
+    def with_pieces(self, mapping: Any, pieces: Any) -> Any:
+        return with_least_intervals(mapping, pieces)
 
     def describe(self, problem: Problem, part: Part) -> list[str]:
         if isinstance(problem, LayerProblem):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, cast
 
@@ -13,7 +13,7 @@ from mapper.arch.tcpa import TcpaMachine
 from mapper.formulations.pe_allocation.problem import OBJECTIVES, AllocationProblem, Objective
 from mapper.formulations.pe_allocation.referee import verify
 from mapper.kind.allocation_fix import Fixed, read_fix
-from mapper.kind.kind import Judged, Kind, Options, Part, PosedPart, Workload
+from mapper.kind.kind import JsonValue, Judged, Kind, Options, Part, PosedPart, Workload
 from mapper.models.pe_allocation.allocation import Allocation
 from mapper.models.pe_allocation.allocation_file import allocation_from_json
 from mapper.models.pe_allocation.cost import MODELS, Model
@@ -118,6 +118,20 @@ class PeAllocation(Kind):
 
     def shown(self, problem: AllocationProblem, mapping: Allocation) -> NamedAllocation:
         return NamedAllocation(problem.network, mapping)
+
+    def pieces(self, shown: JsonValue) -> Any:
+        assert isinstance(shown, NamedAllocation)
+        placed = shown.allocation.placement
+        bound = None if placed is None else placed.bound
+        return {"wiring_bound": bound, "unplaceable": shown.allocation.unplaceable}
+
+    def with_pieces(self, mapping: Allocation, pieces: Any) -> Allocation:
+        bound, unplaceable = pieces["wiring_bound"], pieces["unplaceable"]
+        if type(unplaceable) is not bool or (bound is not None and type(bound) is not int):
+            raise TypeError("no bound of a wiring")
+        placed = mapping.placement
+        placed = None if placed is None else replace(placed, bound=bound)
+        return replace(mapping, placement=placed, unplaceable=unplaceable)
 
     def describe(self, problem: AllocationProblem, part: Part) -> list[str]:
         from mapper.kind.allocation_view import allocation_lines

@@ -11,7 +11,7 @@ from mapper.arch.snowflake import MACS, SnowflakeMachine
 from mapper.formulations.trace_partition.problem import OBJECTIVES, Objective, PartitionProblem
 from mapper.formulations.trace_partition.referee import verify
 from mapper.kind import trace_part
-from mapper.kind.kind import Judged, Kind, Options, Part, PosedPart, Workload
+from mapper.kind.kind import JsonValue, Judged, Kind, Options, Part, PosedPart, Workload
 from mapper.kind.trace_fix import read_fix
 from mapper.models.trace_partition.mapping import Partition
 from mapper.models.trace_partition.trace_building import trace_network
@@ -81,6 +81,18 @@ class TracePartition(Kind):
 
     def shown(self, problem: PartitionProblem, mapping: Partition) -> trace_part.NamedPartition:
         return trace_part.NamedPartition(problem, mapping)
+
+    def pieces(self, shown: JsonValue) -> Any:
+        assert isinstance(shown, trace_part.NamedPartition)
+        return [list(floor) for floor in shown.partition.floors]
+
+    def with_pieces(self, mapping: Partition, pieces: Any) -> Partition:
+        floors = [(value, cycles, moved) for value, cycles, moved in pieces]
+        if any(type(one) is not int for floor in floors for one in floor):
+            raise TypeError("no rank of an option")
+        if len(floors) not in (0, len(mapping.layers)):
+            raise ValueError("not of this partition")
+        return replace(mapping, floors=tuple(floors))
 
     def spread(self, problem: PartitionProblem, part: Part) -> tuple[Part, ...]:
         return trace_part.layer_parts(problem, part)

@@ -22,7 +22,7 @@ def stacked(title: str, unit: str, rows: Mapping[str, Mapping[str, float]], pref
     longest = sorted(rows, key=lambda name: -sum(rows[name].values()))[:MOST_BARS]
     shown = {name: causes for name, causes in rows.items() if name in longest}
     causes = list(dict.fromkeys(cause for row in shown.values() for cause, value in row.items() if value))
-    figure, axes = _axes(max(1.3, 0.9 + ROW * len(shown) + 0.2 * (len(causes) > 5)))
+    figure, axes = blank(max(1.3, 0.9 + ROW * len(shown) + 0.2 * (len(causes) > 5)))
     left = [0.0] * len(shown)
     places = list(range(len(shown)))
     for number, cause in enumerate(causes):
@@ -33,17 +33,17 @@ def stacked(title: str, unit: str, rows: Mapping[str, Mapping[str, float]], pref
         left = [one + other for one, other in zip(left, widths, strict=True)]
     axes.set_yticks(places, [plain(name, MOST_LABEL) for name in shown])
     axes.invert_yaxis()
-    axes.xaxis.set_major_formatter(_figure)
+    axes.xaxis.set_major_formatter(figure_text)
     axes.set_xlabel(unit)
     axes.legend(fontsize="small", ncols=5, loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
     said = f"{title}; {len(shown)} of {len(rows)} rows" if len(shown) < len(rows) else title
-    return _finished(figure, said, prefix)
+    return finished(figure, said, prefix)
 
 
 def methods(values: Sequence[tuple[str, float | None, bool]], best: float, prefix: str) -> Element:
     """How far every method is from the best value known, by name; ``True`` marks what is proven optimal."""
     shown = [(name, value, proven) for name, value, proven in values if value is not None]
-    figure, axes = _axes(0.9 + ROW * len(shown))
+    figure, axes = blank(0.9 + ROW * len(shown))
     ratios = [value / best if best else 1.0 for _, value, _ in shown]
     places = list(range(len(shown)))
     bars = axes.barh(
@@ -54,15 +54,15 @@ def methods(values: Sequence[tuple[str, float | None, bool]], best: float, prefi
     axes.invert_yaxis()
     if max(ratios) > 20 * min(ratio for ratio in ratios if ratio > 0):
         axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(_figure)
+        axes.xaxis.set_major_formatter(figure_text)
     axes.margins(x=0.12)
     axes.set_xlabel("value / best value known (green: proven optimal)")
-    return _finished(figure, "value of every method over the best value known", prefix)
+    return finished(figure, "value of every method over the best value known", prefix)
 
 
 def over_time(points: Sequence[HistoryPoint], objective: str, prefix: str) -> Element:
     """Best value and bound over the seconds of a search."""
-    figure, axes = _axes(2.6)
+    figure, axes = blank(2.6)
     for label, colour, pairs in (
         ("value", COLOURS[0], [(one.seconds, one.value) for one in points if one.value is not None]),
         ("bound", COLOURS[1], [(one.seconds, one.bound) for one in points if one.bound is not None]),
@@ -72,9 +72,9 @@ def over_time(points: Sequence[HistoryPoint], objective: str, prefix: str) -> El
             axes.step(times, heights, where="post", marker="o", markersize=3, label=label, color=colour)
     axes.set_xlabel("seconds since the search began")
     axes.set_ylabel(plain(objective))
-    axes.yaxis.set_major_formatter(_figure)
+    axes.yaxis.set_major_formatter(figure_text)
     axes.legend(fontsize="small", frameon=False)
-    return _finished(figure, "best value and bound over time", prefix)
+    return finished(figure, "best value and bound over time", prefix)
 
 
 def swept(rows: Sequence[tuple[Mapping[str, Any], float | None]], prefix: str) -> Element:
@@ -85,7 +85,7 @@ def swept(rows: Sequence[tuple[Mapping[str, Any], float | None]], prefix: str) -
         label = ", ".join(f"{key}={point.get(key)}" for key in varied[1:])
         if value is not None:
             lines.setdefault(label, []).append((str(point[varied[0]]), value))
-    figure, axes = _axes(3.4)
+    figure, axes = blank(3.4)
     for number, (label, points) in enumerate(list(lines.items())[:MOST_BARS]):
         colour = COLOURS[number % len(COLOURS)]
         axes.plot(
@@ -99,19 +99,20 @@ def swept(rows: Sequence[tuple[Mapping[str, Any], float | None]], prefix: str) -
     axes.set_ylabel("value")
     if any(y > 0 for points in lines.values() for _, y in points):
         axes.set_yscale("log")
-        axes.yaxis.set_minor_formatter(_figure)
-    axes.yaxis.set_major_formatter(_figure)
+        axes.yaxis.set_minor_formatter(figure_text)
+    axes.yaxis.set_major_formatter(figure_text)
     if len(varied) > 1 and len(lines) <= 12:
         axes.legend(fontsize="small", frameon=False)
-    return _finished(figure, f"value over {plain(varied[0])}", prefix)
+    return finished(figure, f"value over {plain(varied[0])}", prefix)
 
 
-def _figure(value: float, place: int | None = None) -> str:
+def figure_text(value: float, place: int | None = None) -> str:
     """A figure of an axis as plain text."""
     return f"{value:.4g}" if abs(value) >= 1e6 else f"{value:,.6g}"
 
 
-def _axes(height: float) -> tuple[Any, Any]:
+def blank(height: float) -> tuple[Any, Any]:
+    """A figure of this height in inches, and its axes."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
@@ -123,7 +124,8 @@ def _axes(height: float) -> tuple[Any, Any]:
     return figure, axes
 
 
-def _finished(figure: Any, label: str, prefix: str) -> Element:
+def finished(figure: Any, label: str, prefix: str) -> Element:
+    """The figure as an element of a page; identifiers begin with ``prefix``."""
     import matplotlib
 
     text = io.StringIO()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sqlite3
 import sys
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,10 +28,24 @@ CREATE TABLE IF NOT EXISTS answer (
     stored TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
     mapping TEXT,
     certificate TEXT NOT NULL,
+    seal TEXT NOT NULL DEFAULT '',
     PRIMARY KEY (problem, version)
 )
 """
-_COLUMNS = "problem, version, kind, workload, arch, objective, part, proven, stored, mapping, certificate"
+_COLUMNS = (
+    "problem, version, kind, workload, arch, objective, part, proven, stored, mapping, certificate, seal"
+)
+
+
+_COLUMN_NAMES = "SELECT name FROM pragma_table_info('answer')"
+_STRANGE = (
+    "SELECT type || ' ' || name FROM sqlite_schema WHERE sql IS NOT NULL AND NOT (type = 'table' AND name = 'answer'"
+    " AND sql LIKE 'CREATE TABLE%') UNION ALL"
+    " SELECT 'computed column ' || name FROM pragma_table_xinfo('answer') WHERE hidden"
+)
+"""What a store has not: views, triggers and computed columns, which could keep a query busy for ever."""
+LARGEST_VALUE = 256 << 20
+"""Bytes of a value at the most, as of a solution document."""
 
 
 class StoreError(Exception):
@@ -82,38 +97,34 @@ class Store:
         Raises: StoreError if the file cannot be read; ValueError if the answer is damaged.
         """
         with self._open() as connection:
-            row = connection.execute(
-                f"SELECT {_COLUMNS} FROM answer WHERE problem = ? AND version = ?", (problem, version)
-            ).fetchone()
+            row = _row(connection, problem, version)
         return None if row is None else _entry(row)
 
-    def put(self, entry: Entry) -> None:
-        """Keep ``entry``; a proven answer is never replaced by one that is not.
+    def put(self, entry: Entry, agreed: Callable[[Entry, Entry], Entry]) -> None:
+        """Keep ``entry``; where there is an answer already (that another process may have written), what is ``agreed``
+        of the two.
 
         Raises: StoreError if the file cannot be written.
         """
         with self._open() as connection, connection:
+            connection.execute("BEGIN IMMEDIATE")
+            row = _row(connection, entry.problem, entry.version)
+            try:
+                held = None if row is None else _entry(row)
+            except ValueError:
+                held = None
+            kept = entry if held is None else agreed(held, entry)
+            if kept is held:
+                return
+            fields = _fields(kept)
             connection.execute(
-                "INSERT INTO answer (problem, version, kind, workload, arch, objective, part, proven, mapping,"
-                " certificate) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (problem, version) DO UPDATE SET"
-                " proven = excluded.proven, mapping = excluded.mapping, certificate = excluded.certificate,"
-                " stored = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE excluded.proven >= proven",
-                (
-                    entry.problem,
-                    entry.version,
-                    entry.kind,
-                    entry.workload,
-                    entry.arch,
-                    entry.objective,
-                    entry.part,
-                    int(entry.proven),
-                    None if entry.mapping is None else json.dumps(entry.mapping),
-                    json.dumps(entry.certificate),
-                ),
+                "INSERT OR REPLACE INTO answer (problem, version, kind, workload, arch, objective, part, proven,"
+                " mapping, certificate, seal) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (*fields, _seal(fields)),
             )
 
     def entries(self, prefix: str = "") -> list[Entry]:
-        """All answers whose problem's key begins with ``prefix``, the oldest first.
+        """All answers whose problem's key begins with ``prefix``, the oldest first; those that are damaged are none.
 
         Raises: StoreError if the file cannot be read.
         """
@@ -121,8 +132,12 @@ class Store:
             rows = connection.execute(
                 f"SELECT {_COLUMNS} FROM answer WHERE substr(problem, 1, ?) = ? ORDER BY stored, problem",
                 (len(prefix), prefix),
-            )
-            return [_entry(row) for row in rows]
+            ).fetchall()
+        found = []
+        for row in rows:
+            with suppress(ValueError):
+                found.append(_entry(row))
+        return found
 
     def prune(self, version: str | None) -> int:
         """Remove the answers of other versions than ``version``, all of them if that is None; how many they were.
@@ -142,10 +157,21 @@ class Store:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(self.path, timeout=SECONDS_TO_WAIT)) as connection:
+                # Bytes that are no text are a damaged row's, no reason to give up the others.
+                connection.text_factory = lambda data: data.decode(errors="replace")
+                connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST_VALUE)
+                strange = connection.execute(_STRANGE).fetchone()
+                if strange is not None:
+                    raise ValueError(
+                        f"holds the {strange[0]}, so it is no store of mapper; give another file"
+                    )
                 # A log beside the file: readers and one writer at once, and a kill loses at most what was not reported.
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = NORMAL")
                 connection.execute(_TABLE)
+                if ("seal",) not in connection.execute(_COLUMN_NAMES).fetchall():
+                    # Of a version that had none: its answers are other versions' for that reason alone.
+                    connection.execute("ALTER TABLE answer ADD COLUMN seal TEXT NOT NULL DEFAULT ''")
                 yield connection
         except (sqlite3.Error, OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
@@ -161,19 +187,62 @@ def default_path() -> Path:
     return Path.home() / ".cache" / "mapper" / "store.sqlite"
 
 
+def _row(connection: sqlite3.Connection, problem: str, version: str) -> tuple[Any, ...] | None:
+    found: tuple[Any, ...] | None = connection.execute(
+        f"SELECT {_COLUMNS} FROM answer WHERE problem = ? AND version = ?", (problem, version)
+    ).fetchone()
+    return found
+
+
+def _fields(entry: Entry) -> tuple[Any, ...]:
+    """The columns of an answer, without the time and the seal."""
+    mapping = None if entry.mapping is None else json.dumps(entry.mapping)
+    named = (
+        entry.problem,
+        entry.version,
+        entry.kind,
+        entry.workload,
+        entry.arch,
+        entry.objective,
+        entry.part,
+    )
+    return (*named, int(entry.proven), mapping, json.dumps(entry.certificate))
+
+
+def _seal(fields: tuple[Any, ...]) -> str:
+    """The hash of all that a row says: SQLite does not see a changed byte within a page."""
+    return hashlib.sha256(json.dumps(fields).encode()).hexdigest()
+
+
 def _entry(row: tuple[Any, ...]) -> Entry:
-    problem, version, kind, workload, arch, objective, part, proven, stored, mapping, certificate = row
-    held = None if mapping is None else json.loads(mapping)
-    return Entry(
+    """The answer of a row.
+
+    Raises: ValueError if it is damaged.
+    """
+    *named, proven, stored, mapping, certificate, seal = row
+    problem, version, kind, workload, arch, objective, part = named
+    texts = (
         problem,
         version,
         kind,
         workload,
-        arch,
+        arch or "",
         objective,
         part,
-        bool(proven),
-        held,
-        json.loads(certificate),
         stored,
+        mapping or "",
+        certificate,
     )
+    if not all(isinstance(text, str) for text in texts) or type(proven) is not int:
+        raise ValueError("no answer")
+    if _seal((*named, proven, mapping, certificate)) != seal:
+        raise ValueError("damaged")
+    try:
+        held, said = None if mapping is None else json.loads(mapping), json.loads(certificate)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if not isinstance(held, dict | None) or not isinstance(said, dict):
+        raise ValueError("no answer")
+    return Entry(
+        problem, version, kind, workload, arch, objective, part, bool(proven), held, said, stored
+    )  # fmt: skip

@@ -12,7 +12,8 @@ from mapper.posing import Posed
 from mapper.solution import SOLVERS
 
 FLOORS = ("workloads", "arch", "models", "formulations", "solver", "kind")
-"""Folders whose sources decide what an answer is."""
+FILES = ("solving.py", "judging.py", "store/recall.py")
+"""Sources that decide what an answer is: whole folders, and these."""
 
 
 def problem_key(posed: Posed, place: int, method: str) -> str:
@@ -29,11 +30,11 @@ def version_key() -> str:
     formulation or search are answers to another question."""
     root = Path(__file__).parent.parent
     digest = hashlib.sha256()
-    for floor in FLOORS:
-        for path in sorted((root / floor).rglob("*")):
-            if path.suffix in (".py", ".yaml", ".c") and path.is_file():
-                digest.update(str(path.relative_to(root)).encode())
-                digest.update(path.read_bytes())
+    paths = [path for floor in FLOORS for path in sorted((root / floor).rglob("*"))]
+    for path in (*paths, *(root / name for name in FILES)):
+        if path.suffix in (".py", ".yaml", ".c") and path.is_file():
+            digest.update(str(path.relative_to(root)).encode())
+            digest.update(path.read_bytes())
     for name in SOLVERS:
         digest.update(f"{name} {metadata.version(name)}".encode())
     return digest.hexdigest()

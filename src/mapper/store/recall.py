@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from mapper.history import history_from_json
 from mapper.judging import judged
-from mapper.kind.kind import Part, PosedPart
+from mapper.kind.kind import Kind, Part, PosedPart
 from mapper.posing import Posed
 from mapper.solution import as_document
 from mapper.solver.certificate import certificate_from_json
+from mapper.solver.method import Start
 from mapper.store.database import Entry, Store, StoreError
 from mapper.store.key import problem_key, version_key
 from mapper.workloads.document import InputError
@@ -19,42 +22,100 @@ MOST = frozenset({"throughput"})
 """Objectives of which more is better."""
 
 
+@dataclass(frozen=True)
+class Kept:
+    """An answer that was kept, judged anew: as documents show it, its mapping, and the searches behind it."""
+
+    part: Part
+    mapping: Any | None
+    searches: int
+
+    @property
+    def proven(self) -> bool:
+        return self.part.certificate.proven
+
+    def start(self, problem: Any, objective: str) -> Start[Any] | None:
+        """Where a search of ``problem`` for ``objective`` begins; None if there is no mapping to begin with."""
+        known = self.part.certificate
+        if self.mapping is None or known.value is None:
+            return None
+        most = objective in MOST
+        return Start(problem, self.mapping, known.value, known.bound, known.method, most, self.searches)
+
+
+def kept_answer(
+    kind: Kind,
+    part: PosedPart,
+    objective: str,
+    mapping: Mapping[str, Any] | None,
+    fields: Mapping[str, Any],
+    source: str,
+) -> Kept:
+    """The answer to ``part`` that documents hold: its ``mapping``, and its certificate, history, searches and what is
+    proven of pieces in ``fields``.
+
+    Raises: InputError, KeyError, TypeError or ValueError if they hold none, if the referee refuses the mapping or the
+    model says that it is worth something else, or if the certificate contradicts itself.
+    """
+    certificate = certificate_from_json(fields)
+    read = None if mapping is None else kind.read_mapping(mapping, part.problem, source)
+    if read is not None and fields.get("pieces") is not None:
+        read = kind.with_pieces(read, fields["pieces"])
+    answer = judged(kind, part, read, certificate)
+    answer = replace(answer, history=history_from_json(fields.get("history", [])))
+    value, bound = certificate.value, certificate.bound
+    if certificate.found != (read is not None) or not answer.certificate.verified:
+        raise ValueError("the referee refuses the mapping")
+    if answer.certificate.value != value:
+        raise ValueError("the mapping is worth something else")
+    if value is not None and (bound is None or bound != value) and certificate.proven:
+        raise ValueError("a proof without a bound that meets the value")
+    if not all(one is None or math.isfinite(one) for one in (value, bound)):
+        raise ValueError("no number")
+    if value is not None and bound is not None and (value > bound if objective in MOST else value < bound):
+        raise ValueError("a bound that the value contradicts")
+    searches = fields.get("searches", 1)
+    if type(searches) is not int or searches < 1:
+        raise ValueError("no number of searches")
+    return Kept(answer, read, searches)
+
+
 class Recall:
-    """A store beside one solve. The first failure is told to ``complain`` and ends its use; the solve goes on."""
+    """A store beside one solve. The first failure is told to ``complain`` and ends its use, and the solve goes on; the
+    first answer that is damaged is told as well, and is none."""
 
     def __init__(self, store: Store, posed: Posed, method: str, complain: Callable[[str], None]) -> None:
         self._store: Store | None = store
         self._posed, self._method, self._complain = posed, method, complain
+        self._complained = False
+        self._refused: set[str] = set()
 
-    def known(self, place: int, part: PosedPart) -> Part | None:
+    def known(self, place: int, part: PosedPart) -> Kept | None:
         """The answer kept for ``part``, judged anew by the referee; None if there is none that it accepts."""
         if self._store is None:
             return None
+        path, posed = self._store.path, self._posed
+        key = problem_key(posed, place, self._method)
         try:
-            entry = self._store.get(problem_key(self._posed, place, self._method), version_key())
+            entry = self._store.get(key, version_key())
             if entry is None:
                 return None
-            certificate = certificate_from_json(entry.certificate)
-            mapping = None
-            if entry.mapping is not None:
-                mapping = self._posed.kind.read_mapping(entry.mapping, part.problem, str(self._store.path))
-            answer = judged(self._posed.kind, part, mapping, certificate)
-            answer = replace(answer, history=history_from_json(entry.certificate.get("history", [])))
+            return kept_answer(posed.kind, part, posed.objective, entry.mapping, entry.certificate, str(path))
         except StoreError as error:
             self._give_up(error)
-            return None
-        except (InputError, KeyError, TypeError, ValueError):
+        except (InputError, KeyError, TypeError, ValueError, ArithmeticError, RecursionError):
             # A damaged row is no answer; the search will write it anew.
-            return None
-        sound = answer.certificate.verified and answer.certificate.value == certificate.value
-        return answer if sound or mapping is None else None
+            self._refused.add(key)
+            self._warn(f"{path}: the answer kept for {part.name} is damaged and not used")
+        return None
 
     def keep(self, place: int, answer: Part) -> None:
         """Write down what was found or proven; an answer without either is none."""
         certificate = answer.certificate
         if self._store is None or not certificate.verified or certificate.broken:
             return
-        posed = self._posed
+        posed, history = self._posed, [point.to_json() for point in answer.history]
+        pieces = None if answer.mapping is None else posed.kind.pieces(answer.mapping)
         entry = Entry(
             problem_key(posed, place, self._method),
             version_key(),
@@ -65,42 +126,41 @@ class Recall:
             answer.name,
             certificate.proven,
             None if answer.mapping is None else as_document(answer.mapping.to_json()),
-            as_document(certificate.to_json() | {"history": [point.to_json() for point in answer.history]}),
+            as_document(certificate.to_json() | {"history": history, "pieces": pieces}),
         )
         try:
-            self._store.put(entry)
+            self._store.put(entry, self._no_worse)
         except StoreError as error:
             self._give_up(error)
 
-    def better(self, known: Part | None, found: Part) -> Part:
-        """The better of what was kept and what a new search found, with the better of their bounds: both hold for the
-        one problem."""
-        if known is None or known.mapping is None or found.certificate.proven:
-            return found
+    def _no_worse(self, held: Entry, fresh: Entry) -> Entry:
+        """What is kept of two answers, of which another process may have written the one that is there: the better one
+        with the tighter bound, as one more search."""
+        if fresh.proven or held.problem in self._refused:
+            return fresh
+        try:
+            old, new = certificate_from_json(held.certificate), certificate_from_json(fresh.certificate)
+            searches = int(held.certificate.get("searches", 1)) + 1
+        except (KeyError, TypeError, ValueError):
+            return fresh
+        if held.proven or old.value is None or new.value is None:
+            return held if held.proven else fresh
         most = self._posed.objective in MOST
-        bound = _tighter(known.certificate.bound, found.certificate.bound, most)
-        kept = found
-        if found.mapping is None or _beats(known.certificate.value, found.certificate.value, most):
-            spent = found.certificate
-            certificate = replace(known.certificate, seconds=spent.seconds, cpu_seconds=spent.cpu_seconds)
-            kept = replace(known, certificate=replace(certificate, stop=spent.stop))
-        value = kept.certificate.value
-        met = bound is not None and value == bound
-        return replace(
-            kept, certificate=replace(kept.certificate, bound=bound, proven=kept.certificate.proven or met)
-        )
+        better = old.value > new.value if most else old.value < new.value
+        best, value = (held, old.value) if better else (fresh, new.value)
+        bounds = [one.bound for one in (old, new) if one.bound is not None]
+        bound = None if not bounds else min(bounds) if most else max(bounds)
+        if bound is not None and (value > bound if most else value < bound):
+            bound = new.bound if best is fresh else old.bound
+        # Where value and bound meet, the next search finds them so and says what is proven.
+        certificate = best.certificate | {"bound": bound, "searches": searches}
+        return replace(fresh, mapping=best.mapping, certificate=certificate)
 
     def _give_up(self, error: StoreError) -> None:
         self._store = None
-        self._complain(f"{error}; going on without it")
+        self._warn(f"{error}; going on without it")
 
-
-def _tighter(one: float | None, other: float | None, most: bool) -> float | None:
-    known = [bound for bound in (one, other) if bound is not None]
-    return None if not known else min(known) if most else max(known)
-
-
-def _beats(one: float | None, other: float | None, most: bool) -> bool:
-    if one is None or other is None:
-        return other is None and one is not None
-    return one > other if most else one < other
+    def _warn(self, reason: str) -> None:
+        if not self._complained:
+            self._complain(reason)
+        self._complained = True

@@ -1,0 +1,106 @@
+"""What a table or figure of a paper says, and what this project computes for it: values beside values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+from xml.etree.ElementTree import Element
+
+Value = Decimal | int | float | str
+Verdict = Literal["agrees", "differs", "not published", "not computed"]
+VERDICTS: tuple[Verdict, ...] = ("agrees", "differs", "not published", "not computed")
+
+
+def agree(published: Value, computed: Value) -> bool:
+    """Whether the computed value is printed like the published one: rounded, or cut off, behind its last digit."""
+    if isinstance(published, str) or isinstance(computed, str):
+        return published == computed
+    printed, found = Decimal(str(published)), Decimal(str(computed))
+    exponent = printed.as_tuple().exponent
+    assert isinstance(exponent, int), "not a number"
+    last = Decimal(1).scaleb(exponent)
+    return -last / 2 <= found - printed < last
+
+
+@dataclass(frozen=True)
+class Row:
+    """One quantity at its place in the paper, with the published and the computed value in ``unit``.
+
+    ``published`` is None where the text of the paper has no value, ``computed`` where there is nothing to compute it
+    from. Its digits say how exactly a number is printed: ``Decimal("9.02e3")`` stands for 9020 known to three.
+    ``clocked`` are seconds of the machine this runs on, which agree with nothing but by chance.
+
+    Raises: ValueError if the row does not agree and gives no reason, or agrees and gives one.
+    """
+
+    place: str
+    quantity: str
+    published: Value | None
+    unit: str
+    computed: Value | None
+    reason: str = ""
+    clocked: bool = False
+
+    def __post_init__(self) -> None:
+        said = f"{self.place}, {self.quantity}: {self.computed} beside {self.published}"
+        if self.published is None and self.computed is None:
+            raise ValueError(f"{said}: neither is known")
+        if self.verdict == "agrees" and self.reason:
+            raise ValueError(f"{said} agrees, and yet a reason is given for its difference")
+        if self.verdict != "agrees" and not self.reason:
+            raise ValueError(f"{said}: {self.verdict}, and no reason is given")
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.published is None:
+            return "not published"
+        if self.computed is None:
+            return "not computed"
+        return "agrees" if not self.clocked and agree(self.published, self.computed) else "differs"
+
+
+def beside(
+    place: str, quantity: str, published: Value | None, unit: str, computed: Value | None, why: str
+) -> Row:
+    """A row of a family that has one reason wherever its values differ: given if they do, left out if they agree."""
+    same = published is not None and computed is not None and agree(published, computed)
+    return Row(place, quantity, published, unit, computed, "" if same else why)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure drawn anew: an SVG, and what it shows."""
+
+    picture: Element
+    caption: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """What an item computed."""
+
+    rows: tuple[Row, ...]
+    drawings: tuple[Drawing, ...] = ()
+
+
+@dataclass(frozen=True)
+class Item:
+    """Tables and figures that are computed together: their place in the paper, what is computed and under which
+    limits, and the seconds after which the item is given up."""
+
+    place: str
+    about: str
+    seconds: int
+    compute: Callable[[], Found]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """One paper: authors, title and year; in words what of its tables and figures is left aside; its items."""
+
+    name: str
+    title: str
+    aside: str
+    items: tuple[Item, ...]

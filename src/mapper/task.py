@@ -1,0 +1,141 @@
+"""A machine of a sweep as a task for another process: what travels there, what comes back, and what is made of it.
+
+Documents travel, so a worker needs mapper in the same version and no file.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from mapper.judging import judged
+from mapper.kind.kind import Part, PosedPart
+from mapper.posing import SOLUTION_SCHEMA, Posed, pose_again
+from mapper.solution import Solution, assemble, repeated
+from mapper.solver.certificate import Certificate, certificate_from_json
+from mapper.solver.method import Progress
+from mapper.solving import Search, method_named, run
+from mapper.store.recall import Kept, Recall, kept_answer
+from mapper.workloads.document import InputError
+
+SECONDS_BETWEEN_WORDS = 1.0
+"""How often a task tells of its progress at the most."""
+
+Answer = tuple[dict[str, Any] | None, dict[str, Any]]
+"""A part's mapping and certificate as documents hold them, the latter with the searches behind it where they count."""
+
+
+class Task:
+    """A problem with what the store knows of its parts."""
+
+    def __init__(self, posed: Posed, search: Search) -> None:
+        method = method_named(posed, search.method)
+        self.posed, self._search, self._method = posed, search, method.name
+        self._recall = (
+            None if search.store is None else Recall(search.store, posed, method.name, search.complain)
+        )
+        self._first: dict[Any, PosedPart] = {}
+        for part in posed.parts:
+            self._first.setdefault(part.key, part)
+        self._known: list[Kept | None] = [
+            self._recall.known(place, part) if self._recall else None
+            for place, part in enumerate(self._first.values())
+        ]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every part is proven already."""
+        return all(kept is not None and kept.proven for kept in self._known)
+
+    def document(self) -> dict[str, Any]:
+        """The problem as it travels."""
+        return {"schema": SOLUTION_SCHEMA, "problem": self.posed.to_json()}
+
+    def begun(self) -> dict[str, Answer]:
+        """What is known of parts that are not proven, by their names, for a worker to start from."""
+        found: dict[str, Answer] = {}
+        for part, kept in zip(self._first.values(), self._known, strict=True):
+            if kept is not None and not kept.proven and kept.part.mapping is not None:
+                certificate = kept.part.certificate.to_json() | {"searches": kept.searches}
+                found[part.name] = kept.part.mapping.to_json(), certificate
+        return found
+
+    def solution(self, answers: Mapping[str, Answer]) -> Solution:
+        """The solution from the answers of a worker, judged here, and kept; what has none stands as it was known."""
+        found: dict[Any, Part] = {}
+        for place, (key, part) in enumerate(self._first.items()):
+            known = self._known[place]
+            if part.name in answers and not (known is not None and known.proven):
+                found[key] = self._judged(place, part, answers[part.name])
+            else:
+                found[key] = self._unanswered(part) if known is None else known.part
+        parts = []
+        for part in self.posed.parts:
+            first = self._first[part.key]
+            answer = found[part.key]
+            parts.append(answer if part is first else repeated(answer, part.name, part.source, part.merged))
+        return assemble(self.posed, parts)
+
+    def _judged(self, place: int, part: PosedPart, answer: Answer) -> Part:
+        fields, certificate = answer
+        mapping = None
+        if fields is not None:
+            mapping = self.posed.kind.read_mapping(fields, part.problem, part.name)
+        found = judged(self.posed.kind, part, mapping, certificate_from_json(certificate))
+        if self._recall is not None:
+            self._recall.keep(place, found)
+        return found
+
+    def _unanswered(self, part: PosedPart) -> Part:
+        certificate = Certificate(
+            "interrupted", False, None, None, False, self._method, seed=self._search.seed, workers=1
+        )
+        return Part(part.name, part.source, None, None, None, None, certificate, part.merged)
+
+
+def solved(
+    document: dict[str, Any],
+    method: str,
+    time_limit: float | None,
+    seed: int,
+    begun: dict[str, Answer],
+    topic: str,
+) -> tuple[tuple[str, str, str] | None, dict[str, Answer]]:
+    """What a worker does: pose the problem of the document anew and solve it on one core, from what was ``begun``; why
+    it was refused, if it was (source, field and remedy), and the answers. Progress is told to ``topic``."""
+    posed = pose_again(document, "the task")
+    kept = {
+        part.name: kept_answer(posed.kind, part, posed.objective, *begun[part.name], "the task")
+        for part in posed.parts
+        if part.name in begun
+    }
+    try:
+        solution = run(posed, Search(method, time_limit, 1, seed, listener=_Teller(topic)), kept=kept)
+    except InputError as error:
+        return (error.source, error.field, error.remedy), {}
+    return None, {
+        part.name: (None if part.mapping is None else part.mapping.to_json(), part.certificate.to_json())
+        for part in solution.parts
+        if part.same_as is None
+    }
+
+
+class _Teller:
+    """Tells the process that handed out the task how far it is."""
+
+    def __init__(self, topic: str) -> None:
+        self._topic, self._next = topic, 0.0
+        # Only the task's own thread knows the worker.
+        self._worker: Any = import_module("distributed").get_worker()
+
+    def __call__(self, part: str, progress: Progress) -> None:
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + SECONDS_BETWEEN_WORDS
+        # As text: the wire's own numbers end at 64 bits.
+        told = [part, progress.value, progress.bound, progress.evaluations]
+        self._worker.log_event(self._topic, json.dumps(told))

@@ -1,0 +1,199 @@
+"""Every reader of a file that comes from somewhere else."""
+
+from __future__ import annotations
+
+import functools
+import zlib
+from pathlib import Path
+from random import Random
+from unittest.mock import patch
+
+from tests.fuzz import command, seed, vocabulary
+from tests.fuzz.byte_mutation import NUMBERS, mutated_bytes
+from tests.fuzz.document_mutation import mutated_json, mutated_yaml
+from tests.fuzz.onnx_fork import read_onnx, read_onnx_here
+from tests.fuzz.onnx_mutation import mutated_onnx
+from tests.fuzz.reader import Reader
+from tests.fuzz.store_mutation import mutated_store
+from tests.fuzz.text_mutation import mutated_text
+
+
+def _workload(path: Path) -> None:
+    from mapper.workloads.source import load_network
+
+    load_network(str(path))
+
+
+def _machine(path: Path) -> None:
+    from mapper.arch.source import load_machine, machine_to_document
+
+    machine, _ = load_machine(str(path))
+    machine_to_document(machine)
+
+
+def _kernel(path: Path) -> None:
+    from mapper.workloads.graph_document import kernel_document
+    from mapper.workloads.kernel_source import is_kernel, load_kernel
+
+    if is_kernel(str(path)):
+        kernel, _ = load_kernel(str(path))
+        kernel_document(kernel)
+
+
+def _nodes(path: Path) -> None:
+    edges = path.with_name("input_edges")
+    edges.write_bytes(seed.EDGES[0])
+    _kernel(edges)
+
+
+def _pbqp(path: Path) -> None:
+    from mapper.workloads.pbqp_file import is_pbqp, read_pbqp
+
+    if is_pbqp(str(path)):
+        read_pbqp(path)
+
+
+def _program(path: Path) -> None:
+    from mapper.codegen.trace_partition.listing import listing
+    from mapper.models.trace_partition.program_file import load_program, relocated
+
+    program = load_program(path)
+    listing(program)
+    relocated(program, 1 << 20)
+
+
+WORK = 1 << 22
+"""Of a program that is run: one that never ends would use up a minute of the work that the simulators allow."""
+
+
+def _run(path: Path) -> None:
+    import numpy as np
+
+    from mapper.inference import load
+    from mapper.sim.trace_partition import cycle, functional
+    from mapper.sim.trace_partition.host import run_call
+
+    inference = load(path)
+    program, machine = inference.program, inference.machine
+    views = {(image, name): view for image, named in enumerate(program.inputs) for name, view in named}
+    given = {key: np.ones((view.height, view.width, view.channels), np.int16) for key, view in views.items()}
+    functional.run(program, machine, given, run_call, WORK)
+    with patch.object(cycle, "MOST_WORK", WORK):
+        cycle.simulate_cycles(program, machine)
+
+
+def _solution(path: Path) -> None:
+    from mapper.reporting.document import Solved, read
+
+    found = read(path)
+    if isinstance(found, Solved):
+        found.solution.to_json()
+
+
+def _mapping(path: Path) -> None:
+    from mapper.verb import read_document
+    from mapper.workloads.document import InputError
+
+    fields = read_document(path)
+    for place in range(len(seed.PROBLEMS)):
+        posed = seed.solved(place).posed
+        part = posed.parts[0]
+        try:
+            mapping = posed.kind.read_mapping(fields, part.problem, str(path))
+        except InputError:
+            continue
+        posed.kind.judge(part.problem, mapping)
+
+
+def _store(path: Path) -> None:
+    from mapper.store import Store, StoreError
+    from mapper.store.recall import Recall
+    from mapper.workloads.document import InputError
+
+    store, place = Store(path), zlib.crc32(path.read_bytes()) % 6
+    try:
+        if place < 4:
+            posed = seed.solved(place).posed
+            recall = Recall(store, posed, seed.PROBLEMS[place][2], lambda reason: None)
+            known = recall.known(0, posed.parts[0])
+            if known is not None:
+                recall.keep(0, known.part)
+        elif place == 4:
+            for entry in store.entries():
+                entry.to_json()
+        else:
+            store.prune("none")
+    except StoreError as error:
+        raise InputError("store", "", str(error)) from None
+
+
+def _mutated_program(data: bytes, random: Random) -> bytes:
+    """A Snowflake binary with a changed header of the right length, or changed words."""
+    if random.random() < 0.3:
+        return mutated_bytes(data, random)
+    start, header, behind = seed.snowflake_parts(data)
+    header = mutated_json(header, random)
+    return start[:-4] + len(header).to_bytes(4, "little") + header + behind
+
+
+def _mutated_code(data: bytes, random: Random) -> bytes:
+    """A Snowflake binary with a few bits of its instructions changed, which mostly leaves them instructions."""
+    if random.random() < 0.2:
+        return _mutated_program(data, random)
+    start, header, behind = seed.snowflake_parts(data)
+    words = bytearray(behind or b"\0")
+    for _ in range(random.choice((1, 1, 2, 4))):
+        at = random.randrange(min(len(words), 4 * seed.instructions()))
+        words[at] ^= 1 << random.randrange(8)
+    return start + header + bytes(words)
+
+
+def _mutated_pbqp(data: bytes, random: Random) -> bytes:
+    """A binary instance with another count in its header, sometimes with the bytes that it then calls for."""
+    if len(data) < 48 or random.random() < 0.5:
+        return mutated_bytes(data, random)
+    at = 8 * random.randrange(1, 6)
+    before = int.from_bytes(data[at : at + 8], "little")
+    number = random.choice((before + 1, max(0, before - 1), 2 * before, *NUMBERS))
+    longer = bytes(random.choice((0, 0, 1, 4, 8, 12, 16, 64)))
+    return data[:at] + (number % (1 << 64)).to_bytes(8, "little") + data[at + 8 :] + longer
+
+
+def _text(words: tuple[str, ...], data: bytes, random: Random) -> bytes:
+    return mutated_bytes(data, random) if random.random() < 0.1 else mutated_text(data, words, random)
+
+
+_c, _dot, _edges, _graphml, _in = (
+    functools.partial(_text, words)
+    for words in (vocabulary.C, vocabulary.DOT, vocabulary.EDGES, vocabulary.GRAPHML, vocabulary.PBQP)
+)
+_ONE = (
+    Reader("onnx", ".onnx", seed.onnx_models, mutated_onnx, read_onnx, read_onnx_here),
+    Reader(
+        "workload-yaml", ".yaml", lambda: seed.in_yaml(seed.workload_documents()), mutated_yaml, _workload
+    ),
+    Reader(
+        "workload-json", ".json", lambda: seed.in_json(seed.workload_documents()), mutated_json, _workload
+    ),
+    Reader("machine-yaml", ".yaml", lambda: seed.in_yaml(seed.machine_documents()), mutated_yaml, _machine),
+    Reader("machine-json", ".json", lambda: seed.in_json(seed.machine_documents()), mutated_json, _machine),
+    Reader("c", ".c", seed.c_files, _c, _kernel),
+    Reader("dot", ".dot", lambda: (seed.DOT,), _dot, _kernel),
+    Reader("edges", "_edges", lambda: seed.EDGES, _edges, _kernel),
+    Reader("nodes", "_nodes", lambda: (seed.NODES,), _edges, _nodes),
+    Reader("graphml", ".graphml", lambda: (seed.GRAPHML,), _graphml, _kernel),
+    Reader("graph-json", ".json", lambda: seed.in_json(seed.graph_documents()), mutated_json, _kernel),
+    Reader("pbqp-text", ".in", lambda: seed.pbqp_files(".in"), _in, _pbqp),
+    Reader("pbqp-binary", ".pbqp", lambda: seed.pbqp_files(".pbqp"), _mutated_pbqp, _pbqp),
+    Reader("pbqp-json", ".json", lambda: seed.pbqp_files(".json"), mutated_json, _pbqp),
+    Reader("snowflake", ".snow", seed.snowflake_programs, _mutated_program, _program),
+    Reader("snowflake-run", ".snow", seed.snowflake_programs, _mutated_code, _run),
+    Reader("solution", ".json", seed.solutions, mutated_json, _solution),
+    Reader("mapping", ".json", seed.mappings, mutated_json, _mapping),
+    Reader("store", ".sqlite", seed.stores, mutated_store, _store),
+)
+READERS = {
+    reader.name: reader
+    for reader in (*_ONE, *(command.of(reader) for reader in _ONE if reader.name in command.LINES))
+}
+"""By name; ``command-NAME`` gives inputs of NAME to whole commands."""

@@ -1,0 +1,103 @@
+"""ONNX files read as ``mapper`` reads them, but in copies of a warm process, where a new one would take a second."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+import sys
+import traceback
+import zlib
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Literal, get_args
+from unittest.mock import patch
+
+from tests.fuzz import seed
+
+Wanted = Literal["layers", "operators", "weights"]
+
+
+def read_onnx(path: Path) -> None:
+    """Layers, operators or weights of an ONNX file, which of them by its content.
+
+    Raises: InputError as the readers do, AssertionError where their child process ends with a traceback.
+    """
+    from mapper.workloads import onnx_process
+
+    wanted, batch = _wanted(path)
+    warm = SimpleNamespace(run=_forked, DEVNULL=subprocess.DEVNULL)
+    _warm(path.parent)
+    with patch.object(onnx_process, "subprocess", warm):
+        if wanted == "layers":
+            onnx_process.read_network(path, batch)
+        elif wanted == "operators":
+            onnx_process.read_operators(path, batch)
+        else:
+            onnx_process.read_weights(path, batch)
+
+
+def read_onnx_here(path: Path) -> None:
+    """The same in this process, which a rule of onnx may end."""
+    from mapper.workloads import onnx_process
+    from mapper.workloads.document import InputError
+
+    wanted, batch = _wanted(path)
+    with patch.object(onnx_process, "_limit", lambda size: None):
+        answer, _ = onnx_process._answer(path, batch, wanted)
+    json.dumps(answer)
+    if "error" in answer:
+        raise InputError(*answer["error"])
+
+
+def _wanted(path: Path) -> tuple[Wanted, int | None]:
+    # Small weights lie beside a model that names them.
+    beside = path.with_name("beside.bin")
+    if not beside.exists():
+        beside.write_bytes(bytes(500))
+    place = zlib.crc32(path.read_bytes()) % 6
+    return get_args(Wanted)[place % 3], 3 if place > 3 else None
+
+
+@functools.cache
+def _warm(folder: Path) -> None:
+    """Load what reading takes before the first copy is made."""
+    from mapper.workloads import onnx_process
+
+    path = folder / "warm.onnx"
+    for data in seed.onnx_models():
+        path.write_bytes(data)
+        for wanted in get_args(Wanted):
+            onnx_process._answer(path, None, wanted)
+
+
+def _forked(arguments: list[str], **options: Any) -> subprocess.CompletedProcess[bytes]:
+    """As ``subprocess.run`` of ``onnx_process``."""
+    from mapper.workloads import onnx_process
+
+    path, wanted, batch = arguments[-3:]
+    folder = Path(path).parent
+    out, err = folder / "child.out", folder / "child.err"
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            for number, file in ((1, out), (2, err)):
+                os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+            sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+            sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
+            onnx_process.main(Path(path), wanted, int(batch) if batch else None)
+            sys.stdout.flush()
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+            sys.stderr.flush()
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(child, 0)
+    code, said = os.waitstatus_to_exitcode(status), err.read_bytes()
+    last = said.splitlines()[-1] if said else b""
+    if code == 1 and b"MemoryError" not in last.partition(b":")[0]:
+        raise AssertionError(said.decode("utf-8", "replace")[-4000:])
+    return subprocess.CompletedProcess(arguments, code, out.read_bytes(), said)

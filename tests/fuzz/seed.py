@@ -1,0 +1,312 @@
+"""Valid inputs of every reader, from which the hostile ones are made."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import struct
+import tempfile
+from collections.abc import Sequence
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.fuzz.document_mutation import as_json, as_yaml
+
+MACHINES = ("dmazerunner-256", "srp-2x2", "tcpa-4x4", "dynamap-u200", "snowflake-1cc")
+PROBLEMS = (
+    ("matmul", "dmazerunner-256", "auto"),
+    ("dot", "srp-2x2", "auto"),
+    ("mnist-tcpa", "tcpa-4x4", "greedy"),
+    ("lenet5/conv1", "dynamap-u200", "auto"),
+    ("lenet5/conv1", "snowflake-1cc", "greedy"),
+    ("lenet5/pool2", "srp-2x2", "baseline"),
+)
+"""A small problem of every kind, a CGRA's layers too, and the method that is quick: workload, machine, method."""
+
+CONVOLUTIONS = {
+    "schema": "mapper.convolutions/1",
+    "name": "two",
+    "batch": 2,
+    "layers": [
+        {"name": "a", "out_channels": 8, "in_channels": 3, "size": 14, "kernel": 3, "stride": 1, "pad": 1},
+        {"name": "b", "out_channels": 4, "in_channels": 8, "size": 14, "kernel": 1},
+    ],
+}
+PBQP = {
+    "schema": "mapper.pbqp/1",
+    "name": "small",
+    "vertices": [[1, 2], [3, "inf", 5], [0, 4]],
+    "edges": [
+        {"ends": [0, 1], "costs": [[1, 2, 3], [4, "inf", 6]]},
+        {"ends": [1, 2], "costs": [[0, 1], [2, 3], [4, 5]]},
+        {"ends": [2, 2], "costs": [[0, 9], [9, 0]]},
+    ],
+}
+LOOPS = b"""#define N 64
+int a[N], b[N];
+float x[64];
+void two(int k) {
+  for (int i = 1; i < N - 1; i++) {
+    int t = a[i - 1] * k + (a[i] >> 2);
+    if (t > 100) { b[i] = t % 7; } else { b[i] ^= a[i + 1]; }
+  }
+  for (int j = 0; j < 8; j += 2)
+    for (int i = 0; i < 8; ++i) x[8 * j + i] = fmaxf(x[8 * j + i] / 2.0f, x[i]);
+}
+"""
+DOT = b"""digraph g { node [opcode=add]; a [opcode=load]; b; "c d" [opcode="mul"]
+a -> b [operand=0, distance=1]; b -> "c d" [latency=2]; subgraph s { b -> b [distance=2] } a -> "c d" }
+"""
+EDGES = (b"0 1 0 1\n1 2\n2 3 0 2\n3 1 1 1\n# end\n", b"a, b, 0, 1\nb; c\nc b 2 1\n")
+NODES = b"0 load\n1 add.x\n2 mul two\n3 store\n"
+GRAPHML = b"""<?xml version="1.0" encoding="UTF-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="d0" for="node" attr.name="opcode" attr.type="string"><default>add</default></key>
+<key id="d1" for="edge" attr.name="distance" attr.type="int"/>
+<key id="d2" for="edge" attr.name="operand" attr.type="int"/>
+<graph id="g" edgedefault="directed">
+<node id="a"><data key="d0">load</data></node><node id="b"/><node id="c"/>
+<edge source="a" target="b"><data key="d2">0</data></edge>
+<edge source="b" target="b"><data key="d1">1</data></edge><edge source="b" target="c"/>
+</graph></graphml>
+"""
+
+
+@cache
+def workload_documents() -> tuple[dict[str, Any], ...]:
+    """Loop nests and lists of convolutions."""
+    from mapper.workloads.catalogue import entry_bytes
+
+    names = ("matmul", "conv3d", "depthwise", "mttkrp")
+    return (*(yaml.safe_load(entry_bytes(name)) for name in names), CONVOLUTIONS)
+
+
+@cache
+def machine_documents() -> tuple[dict[str, Any], ...]:
+    """A machine of every kind."""
+    from mapper.arch.source import preset_text
+
+    return tuple(yaml.safe_load(preset_text(name) or "") for name in MACHINES)
+
+
+def in_json(documents: Sequence[Any]) -> tuple[bytes, ...]:
+    return tuple(as_json(document) for document in documents)
+
+
+def in_yaml(documents: Sequence[Any]) -> tuple[bytes, ...]:
+    return tuple(as_yaml(document) for document in documents)
+
+
+@cache
+def c_files() -> tuple[bytes, ...]:
+    from mapper.workloads.kernel_catalogue import KERNELS, kernel_bytes
+
+    return (LOOPS, *(kernel_bytes(name) for name in KERNELS))
+
+
+@cache
+def graph_documents() -> tuple[dict[str, Any], ...]:
+    from mapper.workloads.graph_document import kernel_document
+    from mapper.workloads.kernel_source import load_kernel
+
+    return tuple(kernel_document(load_kernel(name)[0]) for name in ("dot", "histogram", "isqrt"))
+
+
+@cache
+def pbqp_files(suffix: str) -> tuple[bytes, ...]:
+    """The same small instances, exact and in floats, in each of the forms."""
+    from mapper.workloads.pbqp_binary import pbqp_binary
+    from mapper.workloads.pbqp_document import pbqp_document, pbqp_from_document
+    from mapper.workloads.pbqp_text import pbqp_text
+
+    halves = json.loads(json.dumps(PBQP))
+    halves["vertices"][0] = [0.5, 2]
+    found = [pbqp_from_document(document, "seed") for document in (PBQP, halves)]
+    if suffix == ".in":
+        return tuple(pbqp_text(one).encode() for one in found)
+    if suffix == ".pbqp":
+        return tuple(pbqp_binary(one) for one in found)
+    return in_json([pbqp_document(one) for one in found])
+
+
+@cache
+def onnx_models() -> tuple[bytes, ...]:
+    """Small networks with most of the operators that are read, one with weights in a file beside it."""
+    import numpy as np
+    from onnx import TensorProto, helper, numpy_helper
+
+    from mapper.workloads.built_network import lenet5
+
+    node = helper.make_node
+    nodes = [
+        node("Conv", ["x", "w"], ["a"], kernel_shape=[3, 3], pads=[1, 1, 1, 1], strides=[1, 1], group=1),
+        node("BatchNormalization", ["a", "s", "s", "s", "s"], ["b"]),
+        node("Relu", ["b"], ["c"]),
+        node("Conv", ["c", "w2"], ["d"], auto_pad="SAME_UPPER", dilations=[2, 2], group=2),
+        node("Add", ["c", "d"], ["e"]),
+        node("MaxPool", ["e"], ["f"], kernel_shape=[2, 2], strides=[2, 2], ceil_mode=1),
+        node("AveragePool", ["e"], ["g"], kernel_shape=[2, 2], strides=[2, 2], count_include_pad=1),
+        node("Concat", ["f", "g"], ["h"], axis=1),
+        node("GlobalAveragePool", ["h"], ["i"]),
+        node("Shape", ["i"], ["shape"]),
+        node("Gather", ["shape", "zero"], ["batch"]),
+        node("Concat", ["batch", "minus"], ["target"], axis=0),
+        node("Reshape", ["i", "target"], ["j"]),
+        node("Gemm", ["j", "m", "bias"], ["k"], transB=1),
+        node("Unsqueeze", ["k", "zero"], ["l"]),
+        node("MatMul", ["l", "m3"], ["n"]),
+        node("Softmax", ["n"], ["y"], axis=-1),
+    ]
+    sizes = {"w": [4, 3, 3, 3], "s": [4], "w2": [4, 2, 3, 3], "m": [5, 8], "bias": [5], "m3": [5, 6]}
+    weights = [numpy_helper.from_array(np.ones(size, np.float32), name) for name, size in sizes.items()]
+    shapes = {"zero": [0], "minus": [-1]}
+    weights += [numpy_helper.from_array(np.array(value, np.int64), key) for key, value in shapes.items()]
+    graph = helper.make_graph(
+        nodes,
+        "net",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, 8, 8])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        weights,
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    apart = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    tensor = apart.graph.initializer[0]
+    tensor.ClearField("raw_data")
+    tensor.data_location = TensorProto.EXTERNAL
+    for key, value in (("location", "beside.bin"), ("offset", "4"), ("length", str(4 * 108))):
+        tensor.external_data.add(key=key, value=value)
+    square = numpy_helper.from_array(np.ones((4, 4), np.float32), "t")
+    inner = helper.make_graph(
+        [node("Relu", ["p"], ["q"])], "body", [], [helper.make_tensor_value_info("q", 1, None)]
+    )
+    branch = helper.make_model(
+        helper.make_graph(
+            [
+                node("If", ["c"], ["r"], then_branch=inner, else_branch=inner),
+                node("MatMul", ["r", "t"], ["y"]),
+            ],
+            "branch",
+            [helper.make_tensor_value_info("p", 1, [4, 4]), helper.make_tensor_value_info("c", 9, [])],
+            [helper.make_tensor_value_info("y", 1, None)],
+            [square],
+        ),
+        opset_imports=[helper.make_opsetid("", 17)],
+        ir_version=8,
+    )
+    function = helper.make_function(
+        "own",
+        "Product",
+        ["u", "s"],
+        ["v"],
+        [node("MatMul", ["u", "s"], ["v"])],
+        [helper.make_opsetid("", 17)],
+    )
+    called = helper.make_model(
+        helper.make_graph(
+            [node("Product", ["p", "t"], ["y"], domain="own")],
+            "called",
+            [helper.make_tensor_value_info("p", 1, [4, 4])],
+            [helper.make_tensor_value_info("y", 1, None)],
+            [square],
+        ),
+        functions=[function],
+        opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("own", 1)],
+        ir_version=8,
+    )
+    models = (model, apart, branch, called)
+    small = lenet5()
+    for weight in small.graph.initializer:
+        # The shapes are what is read; data of the right size would only make inputs slow.
+        weight.ClearField("raw_data")
+        weight.ClearField("float_data")
+    return tuple(one.SerializeToString() for one in (*models, small))
+
+
+@cache
+def solved(place: int) -> Any:
+    """The solution of the small problem of the kind ``place``."""
+    import mapper
+    from mapper.solving import Search
+
+    workload, arch, method = PROBLEMS[place]
+    return mapper.solve(workload, arch, search=Search(method, workers=1))
+
+
+@cache
+def solutions() -> tuple[bytes, ...]:
+    """A solution of every kind, a PBQP instance's, a comparison, a sweep and trade-offs."""
+    import mapper
+    from mapper.solving import Search
+
+    documents = [solved(place).to_json() for place in range(len(PROBLEMS))]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "small.in"
+        path.write_bytes(pbqp_files(".in")[0])
+        documents.append(mapper.solve(str(path)).to_json())
+        documents.append(
+            mapper.compare(str(path), search=Search(workers=1), methods=["elimination", "fixing"]).to_json()
+        )
+    grid = {"rf.bytes": [256, 512]}
+    documents.append(mapper.sweep("matmul", "dmazerunner-256", grid).to_json())
+    first, second = documents[0], documents[2]
+    row = {"arch": "a", "kind": "tiling", "method": "m", "cost": first["cost"], "certificate": first["certificate"],
+           "utilisation": 0.5, "leaves_out": ["clocks"], "layers": {"a": 1.5}}  # fmt: skip
+    documents.append({"schema": "mapper.comparison/1", "problem": first["problem"], "rows": [row, row]})
+    point = {key: second["parts"][0][key] for key in ("mapping", "cost", "certificate")}
+    documents.append(
+        {"schema": "mapper.front/1", "problem": second["problem"], "points": [point], "complete": True}
+    )
+    return in_json(documents)
+
+
+@cache
+def mappings() -> tuple[bytes, ...]:
+    """The bare mapping of every kind."""
+    return in_json([solved(place).to_json()["parts"][0]["mapping"] for place in range(len(PROBLEMS))])
+
+
+@cache
+def snowflake_programs() -> tuple[bytes, ...]:
+    """A compiled layer, with its segments cut short so that bytes of the header are hit often enough."""
+    from mapper.kind.trace_run import compiled
+    from mapper.models.trace_partition.program_file import write_program
+
+    solution = solved(4)
+    part, found = solution.posed.parts[0], solution.parts[0]
+    program, _, _ = compiled(part.problem, found.mapping.partition, part.workload, 0)
+    return (write_program(program),)
+
+
+@cache
+def instructions() -> int:
+    """How many instructions the first cluster of the compiled layer has, those of whole banks."""
+    return int(json.loads(snowflake_parts(snowflake_programs()[0])[1])["clusters"][0]["instructions"])
+
+
+def snowflake_parts(data: bytes) -> tuple[bytes, bytes, bytes]:
+    """A program's first bytes, its header and what lies behind."""
+    start = struct.calcsize("<8sII")
+    length = struct.unpack_from("<I", data, start - 4)[0] if len(data) >= start else 0
+    return data[:start], data[start : start + length], data[start + length :]
+
+
+@cache
+def stores() -> tuple[bytes, ...]:
+    """A store with an answer of every kind."""
+    import mapper
+    from mapper.solving import Search
+    from mapper.store import Store
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "store.sqlite"
+        for place in (0, 1, 3):
+            workload, arch, method = PROBLEMS[place]
+            mapper.solve(workload, arch, search=Search(method, workers=1, store=Store(path)))
+        with closing(sqlite3.connect(path)) as connection:
+            # As one file: a log beside it would not be part of the seed.
+            connection.execute("PRAGMA journal_mode = DELETE")
+        return (path.read_bytes(),)

@@ -1,0 +1,21 @@
+"""Words that mean something in the texts that are read, and some that mean trouble."""
+
+from __future__ import annotations
+
+C = ("int", "unsigned", "float", "for (int q = 0; q < 9; q++)", "if (a[0])", "else", "{", "}", "(", ")", "[", "]", ";",
+     ",", "=", "+=", "<<=", "++", "--", "+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "~", "!", "&&", "||", "?",
+     ":", "<", ">=", "==", "!=", "fmaxf", "sizeof(int)", "(float)", "(int)", "const", "static", "struct s", "goto l",
+     "while (1)", "return", "break", "a", "b", "i", "i + 1", "a[i]", "x[0]", "N", "#define M 5\n", "#include <a>\n",
+     "1u", "0x1F", "'a'", "1e30f", '"s"', "\\\n", "void f(int a[])", "int a[5][6]", "*a", "typedef int t;", "08", "0b1",
+     "1.5e", "0x1p3f", "L'a'", "restrict", "void", "extern", "long long", "double", "_Bool", "...")  # fmt: skip
+DOT = ("digraph", "graph", "subgraph", "node", "edge", "strict", "{", "}", "[", "]", "->", "--", "=", ";", ",", ":",
+       "opcode", "operand", "distance", "latency", "label", "add", "load", "select", "LHS", "RHS", "-1", "4097",
+       "a", "b", '"q"', "<b>", "/*", "//", "#", '"')  # fmt: skip
+EDGES = ("0", "1", "2", "7", "999999999", "1000000000", "-1", "1.5", "a", "b", "#", ",", ";", " ", "\n", "\t", "²", "٣",
+         "1025", "4097", "\r", "\x0c", "\u2028")  # fmt: skip
+GRAPHML = ("<node id='a'/>", "<edge source='a' target='b'/>", "<graph>", "</graph>", "<key id='d9'/>", "&e;", "&#0;",
+           "<data key='d0'>", "</data>", "<![CDATA[x]]>", "<!-- -->", "<!DOCTYPE x>", "<!ENTITY e 'x'>", "&lt;",
+           "edgedefault", "undirected", "directed", "attr.type", "int", "string", "boolean", "double", "id", "source",
+           "<hyperedge/>", "<port name='p'/>", "xmlns:y='z'", "yed.node", "<?pi?>", "long", "for", "edge")  # fmt: skip
+PBQP = ("0", "1", "2", "3", "inf", "-inf", "nan", "1e5", "0.5", "-7", "1e400", "9223372036854775807", str(1 << 61),
+        str(1 << 58), "1000000000", "\n", " ", "+1", "1.", "e", "0x1", "1_0")  # fmt: skip

@@ -1,0 +1,42 @@
+"""Random tilings: exact methods agree with trying everything, no heuristic is better, every mapping runs."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from mapper.formulations.tiling.problem import TilingProblem
+from mapper.formulations.tiling.referee import verify
+from mapper.models.tiling.mapping import TilingMapping
+from mapper.sim.tiling import report
+from mapper.solver.tiling.annealing import annealing
+from mapper.solver.tiling.catalogue import METHODS
+from mapper.solver.tiling.genetic import genetic
+from mapper.solver.tiling.random_search import random_search
+from tests.solver.conformance import judged_by
+from tests.solver.random_tiling import problems
+from tests.solver.sample import QUICK, THOROUGH, Sample, drawn
+
+SHORT = {method.name: method for method in (annealing(300), genetic(300), random_search(300))}
+"""Heuristics with so few evaluations that they miss many an optimum."""
+
+
+def runs(problem: TilingProblem, mapping: TilingMapping) -> bool:
+    """Outputs equal those of the reference; words, cycles and energy are the model's to the unit."""
+    found = report(problem.nest, problem.machine, mapping)
+    return bool(found["outputs_equal"] and found["agrees"])
+
+
+@pytest.mark.parametrize("count", [QUICK, pytest.param(THOROUGH, marks=pytest.mark.slow)])
+def test_methods_agree_on_random_tilings_and_every_mapping_runs(count: int) -> None:
+    methods = [SHORT.get(method.name, method) for method in METHODS]
+    exact = frozenset({"auto", "brute-force"})
+    sample = Sample(judged_by(verify, TilingProblem.value))
+
+    @drawn(count)
+    @given(problems())
+    def holds(problem: TilingProblem) -> None:
+        sample.examine(problem, methods, exact, runs)
+
+    holds()
+    sample.check_telling(unanswered=0.1, missed=0.3)
