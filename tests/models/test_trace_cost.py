@@ -23,7 +23,8 @@ from mapper.models.trace_partition.step import Step, Transfer
 from mapper.models.trace_partition.timing import step_timing
 from mapper.models.trace_partition.trace_layer import HostLayer, TraceLayer, TraceNetwork
 from mapper.models.trace_partition.transfer_size import TransferGroup, transfer_groups
-from tests.models.trace_example import layer_of, layers, machine, mappings, whole
+from tests.arch.snowflake_machine import machine
+from tests.models.trace_example import layer_of, layers, mappings, whole
 
 ONE = Configuration(1, 1, 1)
 
