@@ -16,9 +16,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from mapper.workloads.document import validation_error
+from mapper.arch.part import Part, read_part
 
 Count = Annotated[int, Field(ge=1, le=4096, strict=True)]
 Pe = tuple[int, int]
@@ -33,11 +33,7 @@ OPERATION_CLASS = {
 """Class of every opcode that is not plain integer arithmetic (class ``integer``)."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-class RegisterFile(_Part):
+class RegisterFile(Part):
     """Registers of one PE, and how many of them it can read and write in a cycle (None: any number)."""
 
     registers: Annotated[int, Field(ge=0, le=1024, strict=True)]
@@ -45,7 +41,7 @@ class RegisterFile(_Part):
     write_ports: Count | None = None
 
 
-class SharedRegisterFile(_Part):
+class SharedRegisterFile(Part):
     """Registers that several PEs share: how many there are, and how many can be read and written in a cycle, by
     all PEs together (None: any number). ``at``: the PEs that read and write them, as [row, column], or ``all``."""
 
@@ -55,7 +51,7 @@ class SharedRegisterFile(_Part):
     at: Literal["all"] | Annotated[list[tuple[int, int]], Field(min_length=1)] = "all"
 
 
-class PeGroup(_Part):
+class PeGroup(Part):
     """Which PEs can do what: ``classes`` are integer, multiply, float, memory, or ``any`` (every opcode,
     known or not). ``at``: the PEs as [row, column], or ``all``."""
 
@@ -63,7 +59,7 @@ class PeGroup(_Part):
     classes: list[Literal["integer", "multiply", "float", "memory", "any"]]
 
 
-class VliwMode(_Part):
+class VliwMode(Part):
     """What code costs that does not run on the array (000, section II-A): cycles to set up and start a loop, for
     each live-in that it takes, for each word that is copied (im2col, im2row, padding), and for each element
     of operators that the array cannot run, by operator (``other``: of any)."""
@@ -74,7 +70,7 @@ class VliwMode(_Part):
     element_cycles: dict[str, Annotated[int, Field(ge=0, le=10**6, strict=True)]]
 
 
-class CgraMachine(_Part):
+class CgraMachine(Part):
     """A CGRA (000, sections II-A and VI)."""
 
     schema_name: Literal["mapper.cgra/1"] = Field(alias="schema")
@@ -87,7 +83,7 @@ class CgraMachine(_Part):
         Field(max_length=20000),
     ]
     pes: Annotated[list[PeGroup], Field(min_length=1)]
-    latency_cycles: dict[str, Annotated[int, Field(ge=1, le=1024, strict=True)]] = {}
+    latency_cycles: dict[str, Annotated[int, Field(ge=1, le=1024, strict=True)]] = Field(default={})
     register_file: RegisterFile
     shared_register_file: SharedRegisterFile | None = None
     memory_ports: Count | None = None
@@ -193,7 +189,4 @@ def cgra_from_document(fields: dict[str, Any], source: str) -> CgraMachine:
 
     Raises: InputError naming the field that is wrong.
     """
-    try:
-        return CgraMachine.model_validate(fields)
-    except ValidationError as error:
-        raise validation_error(error, source) from None
+    return read_part(CgraMachine, fields, source)

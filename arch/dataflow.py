@@ -4,41 +4,37 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from mapper.workloads.document import InputError, validation_error
+from mapper.arch.part import Part, read_part
 
 Count = Annotated[int, Field(ge=1, le=1 << 40, strict=True)]
 Amount = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-class EnergyBySize(_Part):
+class EnergyBySize(Part):
     """Energy per word (pJ) for each size of a memory (bytes), so that a sweep of sizes stays honest."""
 
     by_bytes: Annotated[dict[Annotated[int, Field(ge=1)], Amount], Field(min_length=1)]
 
 
-class PeArray(_Part):
+class PeArray(Part):
     """Rows x columns of PEs. A pipelined PE issues one operation a cycle; otherwise it takes its latency."""
 
     rows: Count
     columns: Count
     pipelined: bool = True
-    latency_cycles: dict[Literal["multiply", "add"], Count] = {"multiply": 2, "add": 1}
+    latency_cycles: dict[Literal["multiply", "add"], Count] = Field(default={"multiply": 2, "add": 1})
 
 
-class RegisterFile(_Part):
+class RegisterFile(Part):
     """Register file of one PE (bytes). Without double-buffering the array waits for new data."""
 
     bytes: Count
     double_buffered: bool = True
 
 
-class ScratchPad(_Part):
+class ScratchPad(Part):
     """Scratch-pad (bytes), allocated to operands in whole banks; double-buffered, half of it is visible."""
 
     bytes: Count
@@ -50,14 +46,14 @@ class ScratchPad(_Part):
         return self.bytes // (2 if self.double_buffered else 1) // self.bank_bytes
 
 
-class Network(_Part):
+class Network(Part):
     """One single-cycle multi-cast network between scratch-pad and PEs; width in words a cycle."""
 
     carries: Literal["read", "write"]
     width_words: Count = 1
 
 
-class NetworkOnChip(_Part):
+class NetworkOnChip(Part):
     """Networks in the order in which operands take them (round-robin), and how partial sums meet:
     ``bus`` serialises all groups on one network, ``mesh`` lets groups of PEs reduce side by side."""
 
@@ -65,7 +61,7 @@ class NetworkOnChip(_Part):
     reduction: Literal["bus", "mesh"] = "bus"
 
 
-class Dma(_Part):
+class Dma(Part):
     """DMA: cycles of its own clock per burst, ``initiation_cycles + cycles_per_byte * bytes``."""
 
     initiation_cycles: Amount
@@ -73,7 +69,7 @@ class Dma(_Part):
     clock_mhz: Annotated[float, Field(gt=0, le=1e6)]
 
 
-class Energies(_Part):
+class Energies(Part):
     """Energy in pJ: of one operation, and per word of a register file, NoC, scratch-pad and DRAM access."""
 
     mac: Amount
@@ -84,7 +80,7 @@ class Energies(_Part):
     dram: Amount
 
 
-class Rules(_Part):
+class Rules(Part):
     """Rules of the original tool that the paper does not state; each has a physical counterpart.
 
     - ``stored_extent``: a burst ends at rows of the tensor as stored (``declared``, with its padding) or of
@@ -100,7 +96,7 @@ class Rules(_Part):
     energy: Literal["rounded", "exact"] = "exact"
 
 
-class DataflowMachine(_Part):
+class DataflowMachine(Part):
     """A dataflow accelerator (001, sections 4.3 and 5)."""
 
     schema_name: Literal["mapper.dataflow/1"] = Field(alias="schema")
@@ -160,9 +156,4 @@ def dataflow_from_document(fields: dict[str, Any], source: str) -> DataflowMachi
 
     Raises: InputError naming the field that is wrong.
     """
-    try:
-        return DataflowMachine.model_validate(fields)
-    except ValidationError as error:
-        raise validation_error(error, source) from None
-    except RecursionError:
-        raise InputError(source, "", "nested too deeply; flatten it") from None
+    return read_part(DataflowMachine, fields, source)

@@ -6,13 +6,12 @@ What the paper leaves open is a field of its own, with this project's default.
 
 from __future__ import annotations
 
-import math
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from mapper.workloads.document import validation_error
+from mapper.arch.part import Part, check_steps, cycles_per_byte, hertz, read_part
 
 Count = Annotated[int, Field(ge=1, le=1 << 16, strict=True)]
 Size = Annotated[int, Field(ge=0, le=1 << 50, strict=True)]
@@ -23,11 +22,7 @@ SCALE = 144
 """Denominators of tiles (2 x 2, 4 x 4) and of rounds of 3 x 3 kernels divide it."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-class Winograd(_Part):
+class Winograd(Part):
     """Which Winograd algorithms there are, for which convolutions, and how Eq. 12 is read.
 
     ``tiles``: a matrix has ceil(H1/m) * ceil(H2/m) rows (``ceil``) or, as printed, H1 * H2 / m^2 (``area``).
@@ -45,7 +40,7 @@ class Winograd(_Part):
     transform_cycles: Size = 0
 
 
-class Initialisation(_Part):
+class Initialisation(Part):
     """I_SA = ``factor`` * max(P1, P2) cycles, paid once per layer, per matrix product as Eqs. 11 and 12 print it, or
     per pass of the array."""
 
@@ -53,7 +48,7 @@ class Initialisation(_Part):
     per: Literal["layer", "product", "pass"] = "layer"
 
 
-class Traffic(_Part):
+class Traffic(Part):
     """What moving words takes. ``burst_words`` is BL of Eq. 13, ``overhead_cycles`` is ovhd of Table 2.
 
     ``weights``: kernels are loaded for every layer and take time. ``double_buffering``: a layer's words are loaded
@@ -68,7 +63,7 @@ class Traffic(_Part):
     onchip_bytes: Size = 0
 
 
-class Layers(_Part):
+class Layers(Part):
     """How layers beside convolutions run: an average pool as the paper's convolution or free beside the stream, a fully
     connected layer as a matrix product or elsewhere, where it costs nothing."""
 
@@ -76,7 +71,7 @@ class Layers(_Part):
     fully_connected: Literal["product", "free"] = "free"
 
 
-class Resource(_Part):
+class Resource(Part):
     """Estimates of an overlay's size: DSP slices, block memories of 36 kbit and LUTs.
 
     Block memories: so many for each bank of the input, the kernel and the two output buffers. ``limits_shapes``: an
@@ -91,7 +86,7 @@ class Resource(_Part):
     limits_shapes: bool = False
 
 
-class Energy(_Part):
+class Energy(Part):
     """This project's constants; the paper gives no energies. Picojoules of a multiply-accumulate, of a byte to or from
     the external memory, and of a PE for a cycle of the layer's computation, busy or not."""
 
@@ -100,7 +95,7 @@ class Energy(_Part):
     pe_cycle: Constant = 0.05
 
 
-class OverlayMachine(_Part):
+class OverlayMachine(Part):
     """An overlay whose shape P1 x P2 is free within ``pes`` multiply-accumulators.
 
     ``bandwidth_gb_s`` is BW of Table 2 in 1e9 bytes per second; None: words take no time.
@@ -122,16 +117,12 @@ class OverlayMachine(_Part):
 
     @model_validator(mode="after")
     def _whole(self) -> OverlayMachine:
-        """Costs are counted in whole units; finer steps than these would make them too large for 64 bits."""
-        steps = [("clock_mhz", self.clock_mhz, "kHz"), ("bandwidth_gb_s", self.bandwidth_gb_s or 1, "MB/s")]
-        for field, value, step in steps:
-            if abs(value * 1000 - round(value * 1000)) > 1e-6 or round(value * 1000) < 1:
-                raise ValueError(f"{field}: must be a whole number of {step}")
+        check_steps(self.clock_mhz, self.bandwidth_gb_s)
         return self
 
     @property
     def clock_hz(self) -> int:
-        return round(self.clock_mhz * 1000) * 1000
+        return hertz(self.clock_mhz)
 
     @property
     def word_bytes(self) -> int:
@@ -150,11 +141,7 @@ class OverlayMachine(_Part):
     @cached_property
     def _ratio(self) -> tuple[int, int]:
         """Cycles that a byte takes, as numerator and denominator."""
-        if self.bandwidth_gb_s is None:
-            return 0, 1
-        clock, bandwidth = self.clock_hz, round(self.bandwidth_gb_s * 1000) * 10**6
-        common = math.gcd(clock, bandwidth)
-        return clock // common, bandwidth // common
+        return (0, 1) if self.bandwidth_gb_s is None else cycles_per_byte(self.clock_mhz, self.bandwidth_gb_s)
 
 
 def overlay_from_document(fields: dict[str, Any], source: str) -> OverlayMachine:
@@ -162,7 +149,4 @@ def overlay_from_document(fields: dict[str, Any], source: str) -> OverlayMachine
 
     Raises: InputError naming the field that is wrong.
     """
-    try:
-        return OverlayMachine.model_validate(fields)
-    except ValidationError as error:
-        raise validation_error(error, source) from None
+    return read_part(OverlayMachine, fields, source)

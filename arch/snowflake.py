@@ -8,14 +8,13 @@ their power. The rest is this project's choice.
 
 from __future__ import annotations
 
-import math
 import re
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from mapper.workloads.document import validation_error
+from mapper.arch.part import Part, check_steps, cycles_per_byte, hertz, read_part
 
 Count = Annotated[int, Field(ge=1, le=1 << 16, strict=True)]
 Size = Annotated[int, Field(ge=0, le=1 << 24, strict=True)]
@@ -40,11 +39,7 @@ INSTRUCTION_BYTES = 4
 _NAME = re.compile(r"snowflake-([124])cc(?:@([1-9][0-9]{0,3}))?")
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-class Timing(_Part):
+class Timing(Part):
     """This project's constants, in cycles: from a request at the external memory to its last word in a buffer beyond
     the time its bytes take, from the last operand of a vector instruction to its result, and how many vector
     instructions and how many transfers may wait."""
@@ -55,13 +50,13 @@ class Timing(_Part):
     transfer_queue: Count = 64
 
 
-class Host(_Part):
+class Host(Part):
     """What runs what the accelerator lacks: so many elements a second (this project's constant)."""
 
     elements_per_second: float = Field(default=1e8, gt=0, le=1e15, allow_inf_nan=False)
 
 
-class Energy(_Part):
+class Energy(Part):
     """This project's constants; the paper gives power only. Picojoules of a multiply-accumulate, of a word read or
     written in a buffer, of a byte to or from the external memory, and of a cluster for a cycle."""
 
@@ -71,7 +66,7 @@ class Energy(_Part):
     cluster_cycle: Constant = 500.0
 
 
-class SnowflakeMachine(_Part):
+class SnowflakeMachine(Part):
     """One accelerator, or several equal ones behind one host.
 
     Buffers are bytes of a whole cluster: the maps buffer is split evenly over its 4 units, the weight buffer over its
@@ -101,18 +96,12 @@ class SnowflakeMachine(_Part):
 
     @model_validator(mode="after")
     def _whole(self) -> SnowflakeMachine:
-        """Costs are counted in whole units; finer steps than these would make them too large for 64 bits."""
-        for field, value, step in (
-            ("clock_mhz", self.clock_mhz, "kHz"),
-            ("bandwidth_gb_s", self.bandwidth_gb_s, "MB/s"),
-        ):
-            if abs(value * 1000 - round(value * 1000)) > 1e-6 or round(value * 1000) < 1:
-                raise ValueError(f"{field}: must be a whole number of {step}")
+        check_steps(self.clock_mhz, self.bandwidth_gb_s)
         return self
 
     @property
     def clock_hz(self) -> int:
-        return round(self.clock_mhz * 1000) * 1000
+        return hertz(self.clock_mhz)
 
     @property
     def unit_words(self) -> int:
@@ -127,9 +116,7 @@ class SnowflakeMachine(_Part):
     @cached_property
     def cycles_per_byte(self) -> tuple[int, int]:
         """Cycles that a byte takes at the external memory, as numerator and denominator without common divisor."""
-        clock, bandwidth = self.clock_hz, round(self.bandwidth_gb_s * 1000) * 10**6
-        common = math.gcd(clock, bandwidth)
-        return clock // common, bandwidth // common
+        return cycles_per_byte(self.clock_mhz, self.bandwidth_gb_s)
 
 
 def snowflake_from_document(fields: dict[str, Any], source: str) -> SnowflakeMachine:
@@ -137,10 +124,7 @@ def snowflake_from_document(fields: dict[str, Any], source: str) -> SnowflakeMac
 
     Raises: InputError naming the field that is wrong.
     """
-    try:
-        return SnowflakeMachine.model_validate(fields)
-    except ValidationError as error:
-        raise validation_error(error, source) from None
+    return read_part(SnowflakeMachine, fields, source)
 
 
 def snowflake_preset(name: str) -> dict[str, Any] | None:

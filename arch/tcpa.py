@@ -11,9 +11,9 @@ import re
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from mapper.workloads.document import validation_error
+from mapper.arch.part import Part, read_part
 
 Count = Annotated[int, Field(ge=1, le=4096, strict=True)]
 Pe = tuple[int, int]
@@ -30,11 +30,7 @@ FAMILY = (
 _NAME = re.compile(r"tcpa-([1-9][0-9]{0,2})x([1-9][0-9]{0,2})")
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-class FunctionalUnits(_Part):
+class FunctionalUnits(Part):
     """delta: how many operations of a kind of layer one PE issues in a cycle."""
 
     convolution: Count
@@ -42,7 +38,7 @@ class FunctionalUnits(_Part):
     elementwise: Count
 
 
-class Border(_Part):
+class Border(Part):
     """Buffers: at which borders, and their address generators, one for each stream that enters or leaves the array
     (None: as many as there are streams)."""
 
@@ -50,7 +46,7 @@ class Border(_Part):
     address_generators: Count | None = None
 
 
-class TcpaMachine(_Part):
+class TcpaMachine(Part):
     """A TCPA (002, Fig. 1(a)). ``buffer_bytes`` is the room of all buffers together (None: enough)."""
 
     schema_name: Literal["mapper.tcpa/1"] = Field(alias="schema")
@@ -118,10 +114,7 @@ def tcpa_from_document(fields: dict[str, Any], source: str) -> TcpaMachine:
 
     Raises: InputError naming the field that is wrong.
     """
-    try:
-        return TcpaMachine.model_validate(fields)
-    except ValidationError as error:
-        raise validation_error(error, source) from None
+    return read_part(TcpaMachine, fields, source)
 
 
 def tcpa_preset(name: str) -> dict[str, Any] | None:

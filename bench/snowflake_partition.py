@@ -12,7 +12,10 @@ from bench.measure import show
 from bench.snowflake import machine_named, posed, program_of, solve
 from mapper.arch.snowflake import INSTRUCTION_BYTES
 
-NETWORKS = ("alexnet-one-tower", "squeezenet", "resnet18", "lightcnn9", "googlenet", "resnet50", "vgg19")
+NETWORKS = (
+    *("alexnet-one-tower", "alexnet", "zfnet512", "vgg19", "squeezenet", "googlenet", "inception-v2"),
+    *("resnet18", "resnet50", "densenet121", "shufflenet", "lightcnn9"),
+)
 COMPILE_TARGET = 120.0
 """CPU seconds to compile ResNet-50, the search included."""
 

@@ -1,8 +1,9 @@
 """The time of a layer's steps one after another, in machine code: control cores, the vector units behind them, and the
-one queue of transfers of all clusters.
+external memory that all clusters share.
 
-Times of the memory are whole numbers of 1 / ``scale`` cycles; cores go on at whole cycles. Of several clusters the one
-whose core is furthest behind goes on: up to its next transfer, or over a step's waits and computation.
+Times of the memory are whole numbers of 1 / ``scale`` cycles; cores go on at whole cycles. Clusters have the memory in
+turns, one after the other: a turn is all that one requests between two computations. So the clusters are followed turn
+by turn.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ STATE = 20
 LOADING, WORKING, STORING, DONE = range(4)
 # Columns of a log of steps: the cycles in which loads, computation and store of a step begin and end.
 LOG = 6
+INSTRUCTION_PART = 32
+"""Loads of instructions have one in so many parts of the memory's time while data are under way."""
 _NO_LOG: Table = np.empty((0, LOG), np.int64)
 
 
@@ -74,13 +77,18 @@ def _run(
         # Loads of the step behind STEP are requested first: at the beginning those of the first one.
         states[cluster, STEP] = begins[cluster] - 1
         states[cluster, ROW] = -1
-    memory, left = 0, clusters
+    # Up to when the memory is known, and how long it still has to work for instructions: those have the time that data
+    # leave, and beside data one part in so many.
+    memory, owed, beside = 0, 0, INSTRUCTION_PART - 1
+    left, cluster, asked = clusters, 0, False
     while left > 0:
-        cluster = -1
-        for other in range(clusters):
-            if states[other, PHASE] != DONE and (cluster < 0 or states[other, CORE] < states[cluster, CORE]):
-                cluster = other
         s = states[cluster]
+        if s[PHASE] == DONE or (asked and s[PHASE] == WORKING):
+            # It waits or computes and has had its turn, or it is done and takes none any more.
+            owed -= min(owed, max(0, s[CORE] * scale - memory))
+            memory = max(memory, s[CORE] * scale)
+            cluster, asked = (cluster + 1) % clusters, False
+            continue
         at, end = s[STEP], begins[cluster + 1]
         if s[PHASE] == WORKING:
             if s[THIS_SERVICE] > 0:
@@ -113,8 +121,7 @@ def _run(
         elif at + 1 < end:
             which = steps[at + 1, LOADS]
             if s[ROW] < 0:
-                # The instructions of a step come before its loads.
-                memory = max(memory, s[CORE] * scale) + steps[at + 1, CODE] * code
+                owed += steps[at + 1, CODE] * code
         if which >= 0:
             group = stores[which] if stores_now else loads[which]
             if s[ROW] < 0:
@@ -128,7 +135,10 @@ def _run(
                 row, first = (at, 4) if stores_now else (at + 1, 0)
                 if logged and s[ROW] == group[FIRST]:
                     log[row, first] = max(memory // scale, s[CORE])
-                memory = max(memory, s[CORE] * scale) + one[WORK]
+                owed -= min(owed, max(0, s[CORE] * scale - memory))
+                also = min(owed, one[WORK] // beside)
+                owed -= also
+                asked, memory = True, max(memory, s[CORE] * scale) + one[WORK] + also
                 ready = -(-memory // scale)
                 if stores_now:
                     s[STORED + steps[at, BUFFER]] = ready
@@ -165,6 +175,13 @@ def _run(
             s[CORE] = max(s[CORE], last, s[VECTOR]) + 1
             s[PHASE] = DONE
             left -= 1
+            if left == 0:
+                # Instructions that data have left no time for.
+                late = -(-(memory + owed) // scale) - s[CORE]
+                s[CORE] += max(0, late)
+                s[LOAD_SUM] += max(0, late)
+            elif asked:
+                cluster, asked = (cluster + 1) % clusters, False
     return states
 
 

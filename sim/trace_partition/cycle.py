@@ -152,6 +152,7 @@ def _constants(program: Program, machine: SnowflakeMachine, in_step: bool) -> In
         (column.SHARED_FIRST, program.base + shared),
         (column.SHARED_WORDS, max((end for _, end in tensors), default=0) - shared),
         (column.IN_STEP, int(in_step)),
+        (column.WHEN, column.NEVER),
         (column.NEXT, column.NEVER),
     ):
         constants[place] = value

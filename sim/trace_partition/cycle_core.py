@@ -9,8 +9,9 @@ from typing import Any
 
 from mapper.arch.snowflake import BANK_INSTRUCTIONS, UNITS
 from mapper.models.trace_partition.instruction import ALL_UNITS, DEAL, DELAY_SLOTS
-from mapper.sim.trace_partition.cycle_memory import load_code, move, retire
+from mapper.sim.trace_partition.cycle_memory import end_turn, load_code, look_at, move, retire
 from mapper.sim.trace_partition.cycle_state import (
+    ASKED,
     BANK,
     BANK_EARLY,
     BANK_ENTRY,
@@ -28,6 +29,7 @@ from mapper.sim.trace_partition.cycle_state import (
     CODE_ENDS,
     DONE,
     END,
+    ENDED,
     ENDLESS,
     FINE,
     FIRST,
@@ -64,7 +66,6 @@ from mapper.sim.trace_partition.cycle_state import (
     SLOTS,
     STALL_TRANSFER_QUEUE,
     STALL_VECTOR_QUEUE,
-    STARTED,
     STATE,
     STORE,
     SYNCED,
@@ -101,16 +102,16 @@ stall = compiled(_stall)
 
 def _room(numbers: Any, transfers: Any, machine: Any, time: int) -> Any:
     """When there is room for a transfer of a cluster, as far as is known: ``time``, a later time at which to look
-    again, or NEVER: when the memory has started its next one."""
-    waiting, first, unstarted = 0, NEVER, False
+    again, or NEVER: when the memory has ended its next one."""
+    waiting, first, unended = 0, NEVER, False
     for kind in (LOAD, STORE, CODE):
         waiting += retire(numbers[kind], transfers[kind], time)
-        if numbers[kind, DONE] < numbers[kind, STARTED]:
+        if numbers[kind, DONE] < numbers[kind, ENDED]:
             first = min(first, transfers[kind, numbers[kind, DONE] % transfers.shape[1], READY])
-        unstarted |= numbers[kind, STARTED] < numbers[kind, ISSUED]
+        unended |= numbers[kind, ENDED] < numbers[kind, ISSUED]
     if waiting < machine[TRANSFER_QUEUE]:
         return time
-    return NEVER if unstarted and machine[NEXT] < first else first
+    return NEVER if unended and machine[NEXT] < first else first
 
 
 room = compiled(_room, retire=retire)
@@ -129,7 +130,8 @@ def _transfer(s: Any, c: int, place: int, time: int, ra: int, rb: int, rc: int, 
         # The decoder has put the first word of the cluster's code into the immediate.
         s.counts[c, one[LAYER], CODE_BYTES] += 4 * BANK_INSTRUCTIONS
         codes = s.transfers[c, CODE]
-        return load_code(s.core[c], s.numbers[c, CODE], codes, s.machine, place, time, rb - one[IMMEDIATE])
+        behind = rb - one[IMMEDIATE]
+        return load_code(s.core[c], s.numbers[c, CODE], codes, s.machine, place, time, behind)
     elif target == WBUF_TARGET:
         lane, group = TO_WBUF, 16 if units == DEAL else 4
     copies = UNITS if units == ALL_UNITS else 1
@@ -168,7 +170,7 @@ def _enter_bank(core: Any, numbers: Any, transfers: Any, hazards: Any, machine: 
     core[BANK] = -1
     if number > numbers[DONE]:
         row = transfers[(number - 1) % len(transfers)]
-        if number > numbers[STARTED]:
+        if number > numbers[ENDED]:
             row[BEFORE], row[BEFORE_PLACE], row[BEFORE_CAUSE] = core[TIME], core[PLACE], BANK_EARLY
         elif row[READY] > core[TIME]:
             one = hazard(hazards, machine)
@@ -199,10 +201,15 @@ def _run_core(s: Any, c: int, horizon: int) -> Any:
         if one[LAYER] != core[NOW_LAYER]:
             if s.machine[IN_STEP] > 0 and core[NOW_LAYER] >= 0:
                 core[STATE] = MARKED
+                look_at(machine, time)
                 return FINE
             core[NOW_LAYER] = one[LAYER]
             if counts[BEGIN] < 0:
                 counts[BEGIN] = time
+        # Only the wait for the next bank does not end a turn: banks break anywhere.
+        ends = operation > TMOV or operation in (SYNC, HALT) or (operation == WAIT and one[A] != CODE)
+        if ends and core[ASKED] > 0:
+            end_turn(core, machine, time)
         if operation >= LD:
             if operation > TMOV:
                 over = unfinished(core, ring, latency, time) - vector_queue + 1
@@ -234,7 +241,7 @@ def _run_core(s: Any, c: int, horizon: int) -> Any:
                     until = done(core, ring, latency, over)
             elif retire(numbers[one[A]], transfers[one[A]], time) > one[IMMEDIATE]:
                 number = numbers[one[A], ISSUED] - one[IMMEDIATE] - 1
-                if number >= numbers[one[A], STARTED]:
+                if number >= numbers[one[A], ENDED]:
                     core[STATE] = BLOCKED
                     return FINE
                 until = transfers[one[A], number % queue, READY]
@@ -255,13 +262,15 @@ def _run_core(s: Any, c: int, horizon: int) -> Any:
             core[BRANCH] = target if taken else place + DELAY_SLOTS + 1
         elif operation == SYNC:
             core[STATE] = SYNCED
+            look_at(machine, time)
         elif operation == HALT:
             if one[IMMEDIATE] == 0:
                 core[STATE] = HALTED
+                look_at(machine, time)
             elif retire(numbers[STORE], transfers[STORE], time) > 0:
                 number = numbers[STORE, ISSUED]
                 row = transfers[STORE, (number - 1) % queue]
-                ready = row[READY] if number <= numbers[STORE, STARTED] else NEVER
+                ready = row[READY] if number <= numbers[STORE, ENDED] else NEVER
                 early = hazard(s.hazards, s.machine)
                 early[H_CAUSE], early[H_CLUSTER], early[H_PLACE], early[H_OTHER] = (
                     HOST_EARLY,
@@ -298,6 +307,6 @@ def _run_core(s: Any, c: int, horizon: int) -> Any:
 
 
 run_core = compiled(
-    _run_core, done=done, enter_bank=enter_bank, follow=follow, hazard=hazard, retire=retire, room=room, stall=stall,
-    transfer=transfer, unfinished=unfinished, vector=vector,
+    _run_core, done=done, end_turn=end_turn, enter_bank=enter_bank, follow=follow, hazard=hazard, look_at=look_at,
+    retire=retire, room=room, stall=stall, transfer=transfer, unfinished=unfinished, vector=vector,
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mapper.sim.trace_partition.cycle_core import enter_bank, follow, run_core, stall
-from mapper.sim.trace_partition.cycle_memory import serve
+from mapper.sim.trace_partition.cycle_memory import look_at, serve
 from mapper.sim.trace_partition.cycle_state import (
     BEGIN,
     BLOCKED,
@@ -16,6 +16,8 @@ from mapper.sim.trace_partition.cycle_state import (
     EPOCH,
     FINE,
     FIRST,
+    HALTED,
+    HOLDER,
     LAST,
     LAYER,
     MARKED,
@@ -73,6 +75,8 @@ def _go_on(s: Any) -> Any:
     if state == SYNCED and synced < clusters:
         return SYNC_ALONE
     together = meet(s.core, s.counts, state)
+    s.machine[HOLDER] = 0
+    look_at(s.machine, together)
     for c in range(clusters):
         core = s.core[c]
         if state == SYNCED:
@@ -90,7 +94,7 @@ def _go_on(s: Any) -> Any:
     return FINE
 
 
-go_on = compiled(_go_on, enter_bank=enter_bank, follow=follow, meet=meet)
+go_on = compiled(_go_on, enter_bank=enter_bank, follow=follow, look_at=look_at, meet=meet)
 
 
 def _run(s: Any) -> Any:
@@ -98,15 +102,19 @@ def _run(s: Any) -> Any:
     clusters = s.core.shape[0]
     why = FINE
     while why == FINE:
-        chosen, soonest, horizon = -1, NEVER, NEVER
+        chosen, soonest, horizon, meeting = -1, NEVER, NEVER, False
         for c in range(clusters):
-            time = s.core[c, TIME]
-            if s.core[c, STATE] == RUNNING:
+            time, state = s.core[c, TIME], s.core[c, STATE]
+            meeting |= state in (SYNCED, MARKED)
+        for c in range(clusters):
+            time, state = s.core[c, TIME], s.core[c, STATE]
+            meeting &= state in (SYNCED, MARKED, HALTED)
+            if state == RUNNING:
                 if time < soonest:
                     chosen, soonest, horizon = c, time, soonest
                 else:
                     horizon = min(horizon, time)
-        if s.machine[NEXT] <= soonest and s.machine[NEXT] < NEVER:
+        if s.machine[NEXT] <= soonest and s.machine[NEXT] < NEVER and not meeting:
             serve(s)
             for c in range(clusters):
                 if s.core[c, STATE] == BLOCKED:

@@ -13,6 +13,7 @@ from mapper.sim.trace_partition.cycle_state import (
     AFTER,
     AFTER_RESULT,
     AFTER_WORD,
+    ASKED,
     BANK,
     BANK_ENTRY,
     BANK_STRANGE,
@@ -23,6 +24,7 @@ from mapper.sim.trace_partition.cycle_state import (
     BEYOND_BUF,
     BEYOND_MEMORY,
     BEYOND_WBUF,
+    BLOCKED,
     BUF_BYTES,
     BUF_LOAD,
     BUF_READ,
@@ -31,17 +33,17 @@ from mapper.sim.trace_partition.cycle_state import (
     BUFFER_WORDS,
     BYTES,
     CODE,
+    DATA_WAY,
     DENOMINATOR,
     DONE,
     DRAIN,
     END,
+    ENDED,
     EPOCH,
     EXTRA,
     FILL_CYCLES,
     FINE,
     FIRST,
-    FRACTION,
-    FREE,
     FROM,
     H_AT,
     H_CAUSE,
@@ -50,6 +52,8 @@ from mapper.sim.trace_partition.cycle_state import (
     H_PLACE,
     H_READY,
     H_WORD,
+    HOLDER,
+    INSTRUCTION_WAY,
     ISSUED,
     LANE,
     LAST,
@@ -63,7 +67,9 @@ from mapper.sim.trace_partition.cycle_state import (
     NEEDS_WORD,
     NEVER,
     NEXT,
+    NOW,
     NUMERATOR,
+    OF_TURN,
     OPEN,
     OPEN_AT,
     OPEN_WANTED,
@@ -71,8 +77,11 @@ from mapper.sim.trace_partition.cycle_state import (
     OTHER_CLUSTER,
     READY,
     REQUEST,
+    RUNNING,
+    SERVED,
     SHARED_FIRST,
     STARTED,
+    STATE,
     STORE,
     STORE_BYTES,
     STORE_EARLY,
@@ -80,22 +89,31 @@ from mapper.sim.trace_partition.cycle_state import (
     TO_CODE,
     TO_MEMORY,
     TO_WBUF,
+    TURN,
     UNIT_WORDS,
     VECTOR_LATENCY,
     VMAC_WORDS,
+    WAY_BEGAN,
+    WAY_CLUSTER,
+    WAY_KIND,
+    WAY_LEFT,
     WBUF_BYTES,
     WBUF_LOAD,
     WBUF_READ,
     WEIGHT_OVER_USE,
+    WHEN,
     WORK,
 )
 from mapper.sim.trace_partition.cycle_tag import hazard, latest, lines, note, record, where
 from mapper.solver.compiled import compiled
 
+INSTRUCTION_PART = 32
+"""Loads of instructions have one in so many parts of the memory's time while data are under way."""
+
 
 def _retire(numbers: Any, transfers: Any, time: int) -> Any:
     """How many transfers of one kind are unfinished at ``time``."""
-    while numbers[DONE] < numbers[STARTED] and transfers[numbers[DONE] % len(transfers), READY] <= time:
+    while numbers[DONE] < numbers[ENDED] and transfers[numbers[DONE] % len(transfers), READY] <= time:
         numbers[DONE] += 1
     return numbers[ISSUED] - numbers[DONE]
 
@@ -103,39 +121,20 @@ def _retire(numbers: Any, transfers: Any, time: int) -> Any:
 retire = compiled(_retire)
 
 
-def _serve(s: Any) -> None:
-    """Start the next transfer: instructions before others, else in order of request, then of clusters."""
-    machine, queue = s.machine, s.transfers.shape[2]
-    c, kind, best = -1, 0, NEVER
-    for cluster in range(s.core.shape[0]):
-        if s.numbers[cluster, CODE, STARTED] < s.numbers[cluster, CODE, ISSUED]:
-            request = s.transfers[cluster, CODE, s.numbers[cluster, CODE, STARTED] % queue, REQUEST]
-            if request <= machine[NEXT] and request < best:
-                c, kind, best = cluster, CODE, request
-    if c < 0:
-        for cluster in range(s.core.shape[0]):
-            for which in range(2):
-                if s.numbers[cluster, which, STARTED] < s.numbers[cluster, which, ISSUED]:
-                    request = s.transfers[cluster, which, s.numbers[cluster, which, STARTED] % queue, REQUEST]
-                    if request < best:
-                        c, kind, best = cluster, which, request
-    row = s.transfers[c, kind, s.numbers[c, kind, STARTED] % queue]
+def _begin(s: Any, which: int, c: int, kind: int) -> None:
+    """The next transfer of one kind of cluster ``c`` is under way from now on."""
+    row, way, core = (
+        s.transfers[c, kind, s.numbers[c, kind, STARTED] % s.transfers.shape[2]],
+        s.way[which],
+        s.core[c],
+    )
     s.numbers[c, kind, STARTED] += 1
-    begin, fraction = machine[FREE], machine[FRACTION]
-    if row[REQUEST] > begin:
-        begin, fraction = row[REQUEST], 0
-    units = fraction + row[BYTES] * machine[NUMERATOR]
-    machine[FREE] = begin + units // machine[DENOMINATOR] + row[EXTRA]
-    machine[FRACTION] = units % machine[DENOMINATOR]
-    end = machine[FREE] + (1 if machine[FRACTION] > 0 else 0)
-    row[READY] = end if kind == STORE else end + machine[MEMORY_LATENCY]
-    core = s.core[c]
-    core[LAST] = max(core[LAST], row[READY])
-    layer = s.code[s.core[c, FIRST] + row[FROM], LAYER]
-    record(s.timeline[c, row[LANE]], layer, begin, end)
+    begin = s.machine[NOW] // s.machine[DENOMINATOR]
+    way[WAY_CLUSTER], way[WAY_KIND], way[WAY_BEGAN] = c, kind, begin
+    way[WAY_LEFT] = row[BYTES] * s.machine[NUMERATOR] + row[EXTRA] * s.machine[DENOMINATOR]
     after = row[AFTER]
     if row[AFTER_RESULT] > 0 and row[AFTER_RESULT] == core[OPEN]:
-        after = max(after, core[END] + core[DRAIN] + machine[VECTOR_LATENCY])
+        after = max(after, core[END] + core[DRAIN] + s.machine[VECTOR_LATENCY])
     if after > begin:
         one = hazard(s.hazards, s.machine)
         one[H_CAUSE] = LOAD_OVER_USE
@@ -145,41 +144,171 @@ def _serve(s: Any) -> None:
             one[H_CAUSE] = WEIGHT_OVER_USE
         one[H_CLUSTER], one[H_PLACE], one[H_OTHER] = c, row[FROM], -1
         one[H_WORD], one[H_AT], one[H_READY] = row[AFTER_WORD], begin, after
-    if row[BEFORE] < row[READY]:
-        one = hazard(s.hazards, s.machine)
-        one[H_CAUSE], one[H_CLUSTER], one[H_PLACE] = row[BEFORE_CAUSE], c, row[BEFORE_PLACE]
-        one[H_OTHER], one[H_WORD], one[H_AT] = row[FROM], row[BEFORE_WORD], row[BEFORE]
-        one[H_READY] = row[READY]
     if row[NEEDS] > s.numbers[c, LOAD, DONE]:
-        load = s.transfers[c, LOAD, (row[NEEDS] - 1) % queue]
+        load = s.transfers[c, LOAD, (row[NEEDS] - 1) % s.transfers.shape[2]]
         if load[READY] > begin:
             one = hazard(s.hazards, s.machine)
             one[H_CAUSE], one[H_CLUSTER], one[H_PLACE] = STORE_UNDER_LOAD, c, row[FROM]
             one[H_OTHER], one[H_WORD], one[H_AT] = load[FROM], row[NEEDS_WORD], begin
             one[H_READY] = load[READY]
-    earliest = NEVER
-    for cluster in range(s.core.shape[0]):
-        for which in (LOAD, STORE, CODE):
-            if s.numbers[cluster, which, STARTED] < s.numbers[cluster, which, ISSUED]:
-                number = s.numbers[cluster, which, STARTED]
-                earliest = min(earliest, s.transfers[cluster, which, number % queue, REQUEST])
-    machine[NEXT] = NEVER if earliest == NEVER else max(earliest, machine[FREE])
 
 
-serve = compiled(_serve, hazard=hazard, record=record)
+begin = compiled(_begin, hazard=hazard)
 
 
-def _request(numbers: Any, transfers: Any, memory: Any, place: int, time: int) -> Any:
+def _finish(s: Any, which: int) -> None:
+    """What is under way ends."""
+    way = s.way[which]
+    c, kind = way[WAY_CLUSTER], way[WAY_KIND]
+    core, row = s.core[c], s.transfers[c, kind, s.numbers[c, kind, ENDED] % s.transfers.shape[2]]
+    s.numbers[c, kind, ENDED] += 1
+    way[WAY_CLUSTER] = -1
+    end = (s.machine[NOW] + s.machine[DENOMINATOR] - 1) // s.machine[DENOMINATOR]
+    row[READY] = end if kind == STORE else end + s.machine[MEMORY_LATENCY]
+    core[LAST] = max(core[LAST], row[READY])
+    record(s.timeline[c, row[LANE]], s.code[core[FIRST] + row[FROM], LAYER], way[WAY_BEGAN], end)
+    if row[BEFORE] < row[READY]:
+        one = hazard(s.hazards, s.machine)
+        one[H_CAUSE], one[H_CLUSTER], one[H_PLACE] = row[BEFORE_CAUSE], c, row[BEFORE_PLACE]
+        one[H_OTHER], one[H_WORD], one[H_AT] = row[FROM], row[BEFORE_WORD], row[BEFORE]
+        one[H_READY] = row[READY]
+
+
+finish = compiled(_finish, hazard=hazard, record=record)
+
+
+def _waiting(s: Any, c: int) -> Any:
+    """The kind of the first transfer of data that cluster ``c`` has requested and that has not begun (-1: there is
+    none), when it was requested, and in which turn."""
+    kind, first, turn = -1, NEVER, 0
+    for which in (LOAD, STORE):
+        number = s.numbers[c, which, STARTED]
+        if number < s.numbers[c, which, ISSUED]:
+            row = s.transfers[c, which, number % s.transfers.shape[2]]
+            if row[REQUEST] < first:
+                kind, first, turn = which, row[REQUEST], row[OF_TURN]
+    return kind, first, turn
+
+
+waiting = compiled(_waiting)
+
+
+def _coming(s: Any) -> Any:
+    """The cluster and kind of the transfer of data that begins next, and when it was requested (-1, NEVER: not yet).
+    The memory waits for the cluster whose turn it is, until that has come to an instruction that ends the turn and
+    all transfers of it have been served, or waits for other clusters, or has halted."""
+    machine, clusters = s.machine, s.core.shape[0]
+    for _ in range(clusters + 1):
+        c = machine[HOLDER]
+        core = s.core[c]
+        kind, request, turn = waiting(s, c)
+        if kind >= 0 and turn == core[SERVED]:
+            return c, kind, request
+        if core[TURN] > core[SERVED]:
+            core[SERVED] += 1
+        elif core[STATE] == RUNNING or core[STATE] == BLOCKED:
+            break
+        machine[HOLDER] = (c + 1) % clusters
+    return -1, 0, NEVER
+
+
+coming = compiled(_coming, waiting=waiting)
+
+
+def _look(s: Any) -> None:
+    """Find when something begins or ends next."""
+    machine, when = s.machine, NEVER
+    scale = machine[DENOMINATOR]
+    instructions, data = s.way[INSTRUCTION_WAY], s.way[DATA_WAY]
+    if data[WAY_CLUSTER] >= 0:
+        left = data[WAY_LEFT]
+        if instructions[WAY_CLUSTER] >= 0:
+            left += max(0, left - 1) // (INSTRUCTION_PART - 1)
+        when = machine[NOW] + left
+    else:
+        _, _, request = coming(s)
+        if request < NEVER:
+            when = max(machine[NOW], request * scale)
+    if instructions[WAY_CLUSTER] >= 0:
+        part = INSTRUCTION_PART if data[WAY_CLUSTER] >= 0 else 1
+        when = min(when, machine[NOW] + instructions[WAY_LEFT] * part)
+    else:
+        for c in range(s.core.shape[0]):
+            number = s.numbers[c, CODE, STARTED]
+            if number < s.numbers[c, CODE, ISSUED]:
+                request = s.transfers[c, CODE, number % s.transfers.shape[2], REQUEST]
+                when = min(when, max(machine[NOW], request * scale))
+    machine[WHEN] = when
+    machine[NEXT] = NEVER if when == NEVER else when // scale
+
+
+look = compiled(_look, coming=coming)
+
+
+def _serve(s: Any) -> None:
+    """The external memory goes on to where something begins or ends next: data in turns, instructions beside them in
+    order of request, then of clusters."""
+    machine = s.machine
+    passed, part = machine[WHEN] - machine[NOW], 0
+    machine[NOW] = machine[WHEN]
+    if s.way[INSTRUCTION_WAY, WAY_CLUSTER] >= 0:
+        part = passed // INSTRUCTION_PART if s.way[DATA_WAY, WAY_CLUSTER] >= 0 else passed
+        s.way[INSTRUCTION_WAY, WAY_LEFT] -= part
+    if s.way[DATA_WAY, WAY_CLUSTER] >= 0:
+        s.way[DATA_WAY, WAY_LEFT] -= passed - part
+    for which in range(2):
+        if s.way[which, WAY_CLUSTER] >= 0 and s.way[which, WAY_LEFT] == 0:
+            finish(s, which)
+    if s.way[INSTRUCTION_WAY, WAY_CLUSTER] < 0:
+        chosen, best = -1, machine[NOW] // machine[DENOMINATOR] + 1
+        for c in range(s.core.shape[0]):
+            number = s.numbers[c, CODE, STARTED]
+            if number < s.numbers[c, CODE, ISSUED]:
+                request = s.transfers[c, CODE, number % s.transfers.shape[2], REQUEST]
+                if request < best:
+                    chosen, best = c, request
+        if chosen >= 0:
+            begin(s, INSTRUCTION_WAY, chosen, CODE)
+    if s.way[DATA_WAY, WAY_CLUSTER] < 0:
+        c, kind, request = coming(s)
+        if c >= 0 and request * machine[DENOMINATOR] <= machine[NOW]:
+            begin(s, DATA_WAY, c, kind)
+    look(s)
+
+
+serve = compiled(_serve, begin=begin, coming=coming, finish=finish, look=look)
+
+
+def _look_at(machine: Any, time: int) -> None:
+    """In cycle ``time`` the memory may have something to do."""
+    machine[WHEN] = min(machine[WHEN], max(machine[NOW], time * machine[DENOMINATOR]))
+    machine[NEXT] = machine[WHEN] // machine[DENOMINATOR]
+
+
+look_at = compiled(_look_at)
+
+
+def _end_turn(core: Any, machine: Any, time: int) -> None:
+    """A cluster has come to an instruction that ends its turn, in cycle ``time``."""
+    core[TURN] += 1
+    core[ASKED] = 0
+    look_at(machine, time)
+
+
+end_turn = compiled(_end_turn, look_at=look_at)
+
+
+def _request(core: Any, numbers: Any, transfers: Any, machine: Any, place: int, time: int) -> Any:
     """The row of a new transfer of one kind, asked for by the instruction of cycle ``time``."""
     row = transfers[numbers[ISSUED] % len(transfers)]
     numbers[ISSUED] += 1
     row[:] = 0
-    row[REQUEST], row[FROM], row[BEFORE] = time + 1, place, NEVER
-    memory[NEXT] = min(memory[NEXT], max(time + 1, memory[FREE]))
+    row[REQUEST], row[FROM], row[BEFORE], row[OF_TURN] = time + 1, place, NEVER, core[TURN]
+    look_at(machine, time + 1)
     return row
 
 
-request = compiled(_request)
+request = compiled(_request, look_at=look_at)
 
 
 def _load_code(
@@ -190,7 +319,7 @@ def _load_code(
     bank = behind // (2 * BANK_INSTRUCTIONS)
     if behind < 0 or behind % (2 * BANK_INSTRUCTIONS) > 0 or bank * BANK_INSTRUCTIONS >= core[LENGTH]:
         return BANK_STRANGE
-    row = request(numbers, transfers, machine, place, time)
+    row = request(core, numbers, transfers, machine, place, time)
     row[BYTES], row[LANE] = 4 * BANK_INSTRUCTIONS, TO_CODE
     core[BANK], core[BANK_ENTRY] = bank, numbers[ISSUED]
     return FINE
@@ -267,7 +396,8 @@ def _move(
                 one[H_CAUSE], one[H_CLUSTER], one[H_PLACE], one[H_OTHER] = OTHER_CLUSTER, c, place, -1
                 one[H_WORD], one[H_AT], one[H_READY] = word + s.machine[SHARED_FIRST], time, seen & 7
     kind = STORE if stores else LOAD
-    row = request(s.numbers[c, kind], s.transfers[c, kind], s.machine, place, time)
+    row = request(core, s.numbers[c, kind], s.transfers[c, kind], s.machine, place, time)
+    core[ASKED] = 1
     row[LANE], row[BYTES], row[EXTRA] = lane, 0 if fill else 2 * count * words, extra
     number = s.numbers[c, kind, ISSUED]
     if local_pitch == words:

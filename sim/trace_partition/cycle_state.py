@@ -1,6 +1,6 @@
 """Columns of the arrays in which the cycle simulator's kernels keep a machine, all of 64-bit integers.
 
-Times are cycles; the external memory's are cycles and a fraction, in parts of the machine's denominator.
+Times are cycles; the external memory's are parts of a cycle, as many as the machine's denominator says.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ CODE_FIELDS = 8
 # goes in Buf; DRAIN: lines not yet written; OPEN_WANTED: a transfer needs it). END: of the vector unit's work so far.
 # GAP: cycles that the core has stalled since then. LAST: when all that has a known time is finished. A cluster is
 # MARKED when it has come to a new layer and waits for the others, where they go in step. FIRST, LENGTH: its rows of the
-# code. Behind come its registers, and the ring of times of vector instructions.
+# code. TURN: its turns at the external memory that have ended by its own instructions, and SERVED by the memory; ASKED:
+# it has requested something since. Behind come its registers, and the ring of times of vector instructions.
 (
     TIME,
     PLACE,
@@ -46,15 +47,19 @@ CODE_FIELDS = 8
     EPOCH,
     FIRST,
     LENGTH,
-) = range(24)
-REGISTERS = 24
+    TURN,
+    SERVED,
+    ASKED,
+) = range(27)
+REGISTERS = 27
 RING = REGISTERS + 32
 RUNNING, BLOCKED, SYNCED, HALTED, MARKED = range(5)
 
 # Transfers of a cluster, by kind in order of their request; WAIT names the kinds alike (2 is the vector queue).
 LOAD, STORE, CODE = 0, 1, 3
 KINDS = 4
-ISSUED, STARTED, DONE = range(3)
+# Counted are those that were requested, that the memory has begun and ended, and that are finished.
+ISSUED, STARTED, ENDED, DONE = range(4)
 (
     REQUEST,
     BYTES,
@@ -71,8 +76,15 @@ ISSUED, STARTED, DONE = range(3)
     NEEDS_WORD,
     FROM,
     LANE,
-) = range(15)
-TRANSFER_FIELDS = 15
+    OF_TURN,
+) = range(16)
+TRANSFER_FIELDS = 16
+
+# What is under way at the external memory, instructions and data side by side: the cluster (-1: none is) and kind of
+# the transfer, when it began, how much of its time is left.
+INSTRUCTION_WAY, DATA_WAY = range(2)
+WAY_CLUSTER, WAY_KIND, WAY_BEGAN, WAY_LEFT = range(4)
+WAY_FIELDS = 4
 
 # What is remembered of words: when read last, when the last result is there, the last transfers (numbers from 1).
 LINE = 16
@@ -146,8 +158,8 @@ HAZARDS = 16
     LONG_EXTENT,
 ) = range(13)
 
-# The machine: its constants and those of the run; when the external memory is free (cycle and fraction), and when the
-# next transfer starts; hazards found; where it stopped.
+# The machine: its constants and those of the run; up to when the external memory is known, when something begins or
+# ends there next (both in parts of a cycle, and NEXT in cycles), whose turn it is; hazards found; where it stopped.
 (
     NUMERATOR,
     DENOMINATOR,
@@ -162,21 +174,23 @@ HAZARDS = 16
     SHARED_FIRST,
     SHARED_WORDS,
     IN_STEP,
-    FREE,
-    FRACTION,
+    NOW,
+    WHEN,
     NEXT,
+    HOLDER,
     FOUND,
     STOP_CLUSTER,
     STOP_PLACE,
-) = range(19)
-MACHINE_FIELDS = 19
+) = range(20)
+MACHINE_FIELDS = 20
 
 
 class State(NamedTuple):
     """The arrays of a machine; what they are is said by the columns above.
 
     ``code``: int64 [instructions][CODE_FIELDS] of all clusters. ``numbers``, ``transfers``: by cluster and kind.
-    ``tags``: of each kind and line what was noted of its words, one by one, of it as a whole, and of any of it.
+    ``way``: int64 [2][WAY_FIELDS]. ``tags``: of each kind and line what was noted of its words, one by one, of it as a
+    whole, and of any of it.
     ``written``: of each word that clusters share, the epoch (SYNCs passed) and cluster that stored it last.
     ``timeline``: by cluster and lane; the first row of a lane says how many entries it has, and how long a pause is
     passed over. The last of ``hazards`` is for those that are not kept.
@@ -187,6 +201,7 @@ class State(NamedTuple):
     core: Any
     numbers: Any
     transfers: Any
+    way: Any
     tags: Any
     written: Any
     counts: Any
@@ -204,14 +219,17 @@ def fresh(machine: Any, code: Any, first: Any, layers: int, entries: int) -> Sta
     core[:, BANK] = -1
     core[:, NOW_LAYER] = -1
     core[:, FIRST], core[:, LENGTH] = first[:-1], np.diff(first)
+    way = np.zeros((2, WAY_FIELDS), np.int64)
+    way[:, WAY_CLUSTER] = -1
     counts = np.zeros((clusters, layers, COUNTS), np.int64)
     counts[:, :, BEGIN] = -1
     return State(
         machine=machine,
         code=code,
         core=core,
-        numbers=np.zeros((clusters, KINDS, 3), np.int64),
+        numbers=np.zeros((clusters, KINDS, 4), np.int64),
         transfers=np.zeros((clusters, KINDS, queue, TRANSFER_FIELDS), np.int64),
+        way=way,
         tags=np.zeros((clusters, TAGS, words // LINE, LINE + 2), np.int64),
         written=np.zeros(int(machine[SHARED_WORDS]) if clusters > 1 else 0, np.int32),
         counts=counts,

@@ -27,6 +27,7 @@ from mapper.sim.trace_partition.cycle_state import (
     DONE,
     DRAIN,
     END,
+    ENDED,
     EXTENT,
     FINE,
     FIRST,
@@ -141,11 +142,11 @@ def _expect(
     cause: int,
 ) -> None:
     """The transfers (of one kind) of these words are not all over: the last one must be finished at ``time``. If it
-    has not started, it is looked at when it does."""
+    has not ended, it is looked at when it does."""
     number = latest(tags, address, words)
     row = transfers[(number - 1) % len(transfers)]
     word = where(tags, address, words, number)
-    if number <= numbers[STARTED]:
+    if number <= numbers[ENDED]:
         if row[READY] > time:
             one = hazard(hazards, machine)
             one[H_CAUSE], one[H_CLUSTER], one[H_PLACE], one[H_OTHER] = cause, c, place, row[FROM]

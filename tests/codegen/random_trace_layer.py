@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from mapper.arch.snowflake import SnowflakeMachine, snowflake_from_document, snowflake_preset
+from mapper.arch.snowflake import SnowflakeMachine
 from mapper.models.trace_partition.configuration import Configuration
 from mapper.models.trace_partition.mapping import LayerMapping, Partition, Tile
 from mapper.models.trace_partition.plan import plan_layer
@@ -19,13 +19,6 @@ from mapper.models.trace_partition.trace_layer import TensorView, TraceLayer, Tr
 from mapper.models.trace_partition.window import window_classes
 
 Words = npt.NDArray[np.int16]
-
-
-def machine(clusters: int = 1) -> SnowflakeMachine:
-    """The preset with ``clusters`` clusters."""
-    fields = snowflake_preset(f"snowflake-{clusters}cc")
-    assert fields is not None
-    return snowflake_from_document(fields, "preset")
 
 
 def random_layer(rng: random.Random, work: str | None = None) -> TraceLayer:

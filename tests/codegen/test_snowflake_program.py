@@ -26,9 +26,9 @@ from mapper.sim.trace_partition.functional import run
 from mapper.sim.trace_partition.memory import Memory
 from mapper.sim.trace_partition.reference import reference
 from mapper.workloads.document import InputError
+from tests.arch.snowflake_machine import machine
 from tests.codegen.random_trace_layer import (
     Words,
-    machine,
     network_of,
     random_chain,
     random_data,

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
 
 import pytest
 
-from mapper.arch.snowflake import SnowflakeMachine, snowflake_from_document, snowflake_preset
 from mapper.formulations.trace_partition.impossibility import impossible
 from mapper.formulations.trace_partition.problem import PartitionProblem, Pin
 from mapper.formulations.trace_partition.referee import verify
 from mapper.models.trace_partition.configuration import Configuration
 from mapper.models.trace_partition.mapping import LayerMapping, Mode, Partition, Split, Tile
 from mapper.models.trace_partition.trace_layer import TensorView, TraceLayer, TraceNetwork
+from tests.arch.snowflake_machine import machine
 
 ALONE = Configuration(1, 1, 1)
 SMALLEST_ROOM, SMALLEST_WEIGHTS = 192, 512
-
-
-def machine(**changes: Any) -> SnowflakeMachine:
-    return snowflake_from_document({**(snowflake_preset("snowflake-2cc") or {}), **changes}, "snowflake")
 
 
 def alone(layer: TraceLayer) -> TraceNetwork:
@@ -41,7 +36,7 @@ def small_convolution() -> TraceLayer:
 
 
 def said(network: TraceNetwork, **pins: Pin) -> str | None:
-    return impossible(PartitionProblem(network, machine(), ALONE, "latency", pins))
+    return impossible(PartitionProblem(network, machine(2), ALONE, "latency", pins))
 
 
 def test_nothing_is_said_of_what_fits() -> None:
@@ -71,7 +66,7 @@ def test_what_is_called_impossible_has_no_partition_and_nothing_else_is(room: in
     """Held against every tile of a small layer with a large window, on machines of which some are too small."""
     view, made = TensorView("x", 10, 8, 3, 3), TensorView("y", 2, 2, 5, 5)
     layer = TraceLayer("conv1", "n1", "Conv", "convolution", view, made, kernel=(9, 7))
-    small = machine(maps_buffer_bytes=room * 8, weight_buffer_bytes=weights * 32)
+    small = machine(2, maps_buffer_bytes=room * 8, weight_buffer_bytes=weights * 32)
     problem = PartitionProblem(alone(layer), small, ALONE)
     sizes = (layer.rows, layer.columns, layer.group_inputs, layer.group_outputs)
     splits: tuple[Split, ...] = ("rows", "out_channels")

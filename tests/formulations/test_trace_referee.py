@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mapper.arch.snowflake import SnowflakeMachine, snowflake_from_document, snowflake_preset
+from mapper.arch.snowflake import SnowflakeMachine
 from mapper.formulations.trace_partition import referee
 from mapper.formulations.trace_partition.problem import MOST_STEPS, PartitionProblem, Pin
 from mapper.formulations.trace_partition.referee import Verdict, verify
@@ -25,12 +25,9 @@ from mapper.models.trace_partition.trace_layer import (
     TraceNetwork,
     Work,
 )
+from tests.arch.snowflake_machine import machine
 
 ALONE, TOGETHER = Configuration(1, 1, 1), Configuration(1, 1, 2)
-
-
-def machine(**changes: Any) -> SnowflakeMachine:
-    return snowflake_from_document({**(snowflake_preset("snowflake-2cc") or {}), **changes}, "snowflake")
 
 
 def network() -> TraceNetwork:
@@ -71,7 +68,7 @@ def judged(
     pins: dict[str, Pin] | None = None,
     on: SnowflakeMachine | None = None,
 ) -> Verdict:
-    problem = PartitionProblem(of, on or machine(), configuration, "latency", pins or {})
+    problem = PartitionProblem(of, on or machine(2), configuration, "latency", pins or {})
     return verify(problem, Partition(mappings))
 
 
@@ -142,11 +139,11 @@ def test_rows_of_averages_that_the_edge_clips_are_not_shared_by_units() -> None:
 def test_what_does_not_fit_the_buffers_is_counted_in_words_and_still_costed() -> None:
     # A unit holds its quarter of conv1's 16 x 16 x 32 results beside the whole input of 16 x 16 x 8, and 8 biases.
     needed = 16 * 16 * 8 + 16 * 16 * 8 + 16
-    verdict = judged(*MAPPINGS, on=machine(maps_buffer_bytes=4 * 2 * 4096))
+    verdict = judged(*MAPPINGS, on=machine(2, maps_buffer_bytes=4 * 2 * 4096))
     assert broken(verdict) == [(referee.ROOM, "conv1", needed - 4096)]
     assert verdict.cost is not None
     # Its 8 filters of a unit lie in 16 lanes of a vMAC, 9 * 8 positions of the window each.
-    verdict = judged(*MAPPINGS, on=machine(weight_buffer_bytes=1024 * 16 * 2))
+    verdict = judged(*MAPPINGS, on=machine(2, weight_buffer_bytes=1024 * 16 * 2))
     assert broken(verdict) == [(referee.WEIGHTS, "conv1", 9 * 8 * 16 - 1024)]
 
 
@@ -176,7 +173,7 @@ def test_loops_of_small_windows_fit_a_bank(kernel: tuple[int, int], work: Work) 
         for mode in ("coop", "indp") if work == "convolution" else ("indp",):
             inputs = inputs if work == "convolution" else 1
             mapping = LayerMapping(mode, Tile(rows, columns, inputs, 5), "maps_stationary", "out_channels")
-            assert longest_loop(plan_layer(layer, mapping, machine())) <= LONGEST_LOOP
+            assert longest_loop(plan_layer(layer, mapping, machine(2))) <= LONGEST_LOOP
 
 
 def test_a_layer_of_too_many_steps_is_not_listed() -> None:
@@ -241,7 +238,7 @@ def test_what_somebody_else_reads_does_not_stay() -> None:
 
 
 def test_steps_of_a_document_are_those_that_the_decisions_imply() -> None:
-    problem = PartitionProblem(NETWORK, machine(), ALONE)
+    problem = PartitionProblem(NETWORK, machine(2), ALONE)
     steps = tuple(step_entries(plan_layer(NETWORK.traced[2], MAPPINGS[2], problem.machine).steps()))
     given = Partition(MAPPINGS, (None, None, steps, None))
     assert verify(problem, given).valid
@@ -277,7 +274,7 @@ def test_a_mutated_partition_is_refused_or_can_be_planned_and_fits(
         changes["tile"] = replace(MAPPINGS[at].tile, **{side: size})
     mappings = changed(at, **changes)
     verdict = judged(*mappings)
-    small = machine(maps_buffer_bytes=4 * 2 * 4608)
+    small = machine(2, maps_buffer_bytes=4 * 2 * 4608)
     assert set(broken(verdict)) <= set(broken(judged(*mappings, on=small)))
     if verdict.cost is None:
         assert not verdict.valid

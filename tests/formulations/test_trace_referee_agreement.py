@@ -8,7 +8,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from mapper.arch.snowflake import snowflake_from_document, snowflake_preset
 from mapper.formulations.trace_partition.staying import keeps_input, keeps_output, unlike
 from mapper.formulations.trace_partition.storage import unit_words, vmac_words
 from mapper.models.trace_partition.mapping import LayerMapping, Split, Tile
@@ -16,8 +15,9 @@ from mapper.models.trace_partition.plan import plan_layer
 from mapper.models.trace_partition.residency import obstacle
 from mapper.models.trace_partition.share import misfit
 from mapper.models.trace_partition.trace_layer import TensorView, TraceLayer, Work
+from tests.arch.snowflake_machine import machine
 
-MACHINE = snowflake_from_document(snowflake_preset("snowflake-4cc") or {}, "snowflake-4cc")
+MACHINE = machine(4)
 
 
 def outputs(size: int, kernel: int, stride: int, dilation: int, pads: tuple[int, int]) -> int:

@@ -14,7 +14,8 @@ from mapper.models.trace_partition.configuration import Configuration
 from mapper.models.trace_partition.cost import layer_cost
 from mapper.models.trace_partition.mapping import LayerMapping, Tile
 from mapper.models.trace_partition.residency import obstacle
-from tests.models.trace_example import layer_of, layers, machine, mappings, whole
+from tests.arch.snowflake_machine import machine
+from tests.models.trace_example import layer_of, layers, mappings, whole
 
 ONE = Configuration(1, 1, 1)
 CONFIGURATIONS = (ONE, ONE, Configuration(1, 1, 2), Configuration(1, 2, 2), Configuration(1, 1, 4))

@@ -23,7 +23,8 @@ from mapper.models.trace_partition.step import Step, Transfer
 from mapper.models.trace_partition.timing import step_timing
 from mapper.models.trace_partition.trace_layer import HostLayer, TraceLayer, TraceNetwork
 from mapper.models.trace_partition.transfer_size import TransferGroup, transfer_groups
-from tests.models.trace_example import layer_of, layers, machine, mappings, whole
+from tests.arch.snowflake_machine import machine
+from tests.models.trace_example import layer_of, layers, mappings, whole
 
 ONE = Configuration(1, 1, 1)
 
@@ -35,9 +36,15 @@ class Events:
         self.on = on
         self.byte = Fraction(*on.cycles_per_byte)
         self.core = self.vector = 0
-        self.memory = Fraction(0)
+        self.memory = self.owed = Fraction(0)
+        self.asked = False
         self.unfinished: list[int] = []
         self.stored: dict[int, int] = {}
+
+    def settle(self) -> None:
+        """The memory is known up to where the core is: what data left free was there for instructions."""
+        self.owed -= min(self.owed, max(Fraction(0), self.core - self.memory))
+        self.memory = max(self.memory, Fraction(self.core))
 
     def request(self, groups: Sequence[TransferGroup], registers: Sequence[int], latency: int) -> int:
         """Transfers one after another; answers when the last is finished."""
@@ -49,7 +56,14 @@ class Events:
                 if len(self.unfinished) >= self.on.timing.transfer_queue:
                     self.core = sorted(self.unfinished)[-self.on.timing.transfer_queue]
                 work = group.fill_cycles or self.byte * 2 * group.first.total_words
-                self.memory = max(self.memory, Fraction(self.core)) + work
+                self.settle()
+                # Beside data, instructions have a 32nd of the time.
+                also = min(
+                    self.owed, Fraction(math.floor(work * self.byte.denominator / 31), self.byte.denominator)
+                )
+                self.owed -= also
+                self.memory += work + also
+                self.asked = True
                 ready = math.ceil(self.memory) + latency
                 self.unfinished.append(ready)
                 self.core += group.instructions
@@ -96,7 +110,7 @@ def event_by_event(layer: TraceLayer, mapping: LayerMapping, on: SnowflakeMachin
         awaited, arrived = arrived, 0
         if place + 1 < len(steps):
             later = steps[place + 1]
-            events.memory = max(events.memory, Fraction(events.core)) + 4 * later.size * events.byte
+            events.owed += 4 * later.size * events.byte
             if later.loads:
                 if computing:
                     events.wait(events.vector)
@@ -104,6 +118,9 @@ def event_by_event(layer: TraceLayer, mapping: LayerMapping, on: SnowflakeMachin
                 arrived = events.request(later.loads, later.loading, on.timing.memory_latency)
         if place < 0:
             continue
+        if events.asked:
+            events.settle()
+        events.asked = False
         this = steps[place]
         store, timing, buffer = this.step.store, this.timing, buffers[place]
         if awaited:
@@ -118,7 +135,8 @@ def event_by_event(layer: TraceLayer, mapping: LayerMapping, on: SnowflakeMachin
             events.wait(events.vector)
             computing = False
             events.stored[buffer] = events.request(this.stores, this.storing, 0)
-    return max(events.core, events.vector, *events.stored.values(), 0) + 1
+    finished = max(events.core, events.vector, *events.stored.values(), 0) + 1
+    return max(finished, math.ceil(events.memory + events.owed))
 
 
 def moved(transfers: Sequence[Transfer]) -> int:

@@ -10,7 +10,8 @@ from mapper.models.trace_partition.packing import packed
 from mapper.models.trace_partition.plan import plan_layer
 from mapper.models.trace_partition.quantisation import LayerData
 from mapper.models.trace_partition.trace_layer import TensorView, TraceLayer
-from tests.models.trace_example import data_of, layer_of, machine, whole
+from tests.arch.snowflake_machine import machine
+from tests.models.trace_example import data_of, layer_of, whole
 
 
 def _numbered(layer: TraceLayer) -> LayerData:

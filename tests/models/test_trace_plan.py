@@ -15,12 +15,12 @@ from mapper.models.trace_partition.packing import packed
 from mapper.models.trace_partition.plan import LayerPlan, plan_layer
 from mapper.models.trace_partition.step import ComputeObject, Transfer
 from mapper.models.trace_partition.trace_layer import TensorView
+from tests.arch.snowflake_machine import machine
 from tests.models.trace_example import (
     computed,
     data_of,
     layer_of,
     layers,
-    machine,
     mappings,
     memory_of,
     pixels,

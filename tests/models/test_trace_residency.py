@@ -14,7 +14,8 @@ from mapper.models.trace_partition.packing import packed
 from mapper.models.trace_partition.plan import plan_layer
 from mapper.models.trace_partition.residency import linked, obstacle, resident_places, resident_words
 from mapper.models.trace_partition.trace_layer import HostLayer, TensorView, TraceLayer, TraceNetwork
-from tests.models.trace_example import computed, data_of, layer_of, machine, memory_of, pixels, whole
+from tests.arch.snowflake_machine import machine
+from tests.models.trace_example import computed, data_of, layer_of, memory_of, pixels, whole
 from tests.models.trace_steps import StepMachine
 
 ONE = Configuration(1, 1, 1)

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from mapper.arch.snowflake import SnowflakeMachine, snowflake_from_document, snowflake_preset
 from mapper.models.trace_partition.mapping import LayerMapping, Tile
 from mapper.models.trace_partition.quantisation import LayerData
 from mapper.models.trace_partition.share import misfit
@@ -19,13 +18,6 @@ from mapper.models.trace_partition.window import window_classes
 Integers = npt.NDArray[np.int64]
 Draw = Any
 WORKS: tuple[Literal["convolution", "lane", "max"], ...] = ("convolution", "lane", "max")
-
-
-def machine() -> SnowflakeMachine:
-    """One cluster."""
-    document = snowflake_preset("snowflake-1cc")
-    assert document is not None
-    return snowflake_from_document(document, "test")
 
 
 def layer_of(

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from mapper.arch.snowflake import snowflake_from_document, snowflake_preset
 from mapper.codegen.trace_partition import compile_program
 from mapper.formulations.trace_partition.problem import PartitionProblem
 from mapper.models.trace_partition.configuration import configuration_named
@@ -21,6 +20,7 @@ from mapper.sim.trace_partition.report import report
 from mapper.solver.method import Effort
 from mapper.solver.trace_partition.greedy import greedy
 from mapper.workloads.source import load_layers
+from tests.arch.snowflake_machine import machine
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,13 @@ class Case:
 @cache
 def case(workload: str, configuration: str = "1f1i1c") -> Case:
     """``workload`` on as many clusters as ``configuration`` names, with seeded weights."""
-    machine = snowflake_from_document(snowflake_preset("snowflake-2cc") or {}, "test")
+    snowflake = machine(2)
     network = load_layers(workload, 1)
     trace = trace_network(network)
-    problem = PartitionProblem(trace, machine, configuration_named(configuration, machine))
+    problem = PartitionProblem(trace, snowflake, configuration_named(configuration, snowflake))
     partition = greedy(problem, Effort()).mapping
     assert partition is not None
     data = quantised(network, trace, sensible_weights(network, trace, 0))
     calls = host_calls(network, trace)
-    program = compile_program(trace, partition, machine, problem.configuration, data, calls)
+    program = compile_program(trace, partition, snowflake, problem.configuration, data, calls)
     return Case(problem, partition, data, program)

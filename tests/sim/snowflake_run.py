@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from mapper.arch.snowflake import SnowflakeMachine, snowflake_from_document, snowflake_preset
+from mapper.arch.snowflake import SnowflakeMachine
 from mapper.sim.trace_partition.cycle import simulate_cycles
 from mapper.sim.trace_partition.cycle_report import CycleReport
+from tests.arch import snowflake_machine
 from tests.models.snowflake_program import program_of
 
 
 def machine(clusters: int = 1, bandwidth_gb_s: float = 0.2, **timing: int) -> SnowflakeMachine:
     """At 100 MHz and 0.2 GB/s, half a cycle a byte."""
-    fields: dict[str, Any] = snowflake_preset(f"snowflake-{clusters}cc") or {}
-    given = {**fields["timing"], **timing}
-    return snowflake_from_document(
-        {**fields, "clock_mhz": 100, "bandwidth_gb_s": bandwidth_gb_s, "timing": given}, "test"
-    )
+    preset = snowflake_machine.machine(clusters)
+    given = {**preset.timing.model_dump(), **timing}
+    return snowflake_machine.machine(clusters, clock_mhz=100, bandwidth_gb_s=bandwidth_gb_s, timing=given)
 
 
 def both(register: str, upper: int, lower: int) -> str:

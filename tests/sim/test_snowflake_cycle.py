@@ -89,12 +89,14 @@ def test_a_fill_takes_a_cycle_a_line_of_each_piece_and_no_bytes() -> None:
     assert only(report).fill == 6
 
 
-def test_instructions_go_before_loads_that_were_asked_for_earlier() -> None:
+def test_instructions_come_beside_data_and_take_a_32nd_of_the_time() -> None:
     text = both("r2", 0, CODE + 1024) + both("r1", 1, 100) + "LD.B.A r0, r0, r1, r0\n" * 2 + "LD.I r2"
     report = run(text + "\nWAIT.LOAD 0\nHALT 0\n.bank\n")
     lanes = {one.lane: one for one in report.timeline}
-    assert (lanes["load_code"].begin, lanes["load_code"].end) == (5 + 100, 5 + 100 + 1024)
-    assert [one.begin for one in report.timeline if one.lane == "load_buf"] == [5, 5 + 100 + 1024]
+    assert (lanes["load_code"].begin, lanes["load_code"].end) == (7, 5 + 200 + 1024)
+    data = next(one for one in report.timeline if one.lane == "load_buf")
+    assert (data.begin, data.end) == (5, 5 + 200 + 200 // 31)
+    assert only(report).stalls["load"] == data.end + LATENCY - 7
 
 
 def test_wait_lets_as_many_go_unfinished_as_it_says() -> None:
@@ -215,19 +217,56 @@ def test_the_next_bank_is_awaited() -> None:
     assert not report.hazards
 
 
-def test_two_clusters_share_the_memory_in_order_of_request() -> None:
-    text = both("r1", 1, 100) + "LD.B.A r0, r0, r1, r0\nWAIT.LOAD 0"
-    report = run(text, "ADDI r2, r0, 1\n" + text)
-    first, second = report.layers[0].clusters
-    assert first.cycles == 3 + 100 + LATENCY + 2
-    assert second.cycles == 3 + 200 + LATENCY + 2
-    assert report.cycles == second.cycles
+HUNDRED = both("r1", 1, 100)
+LOAD = "LD.B.A r0, r0, r1, r0\n"
 
 
-def test_clusters_that_ask_at_once_are_served_by_number() -> None:
-    text = both("r1", 1, 100) + "LD.B.A r0, r0, r1, r0\nWAIT.LOAD 0"
-    first, second = run(text, text).layers[0].clusters
-    assert second.cycles - first.cycles == 100
+def begins(report: CycleReport, cluster: int) -> list[int]:
+    """When the memory begins what a cluster loads."""
+    return [one.begin for one in report.timeline if (one.cluster, one.lane) == (cluster, "load_buf")]
+
+
+def test_clusters_have_the_memory_in_turns_whoever_asks_first() -> None:
+    text = HUNDRED + LOAD + "WAIT.LOAD 0\n"
+    first, second = run("ADDI r2, r0, 1\n" + text, text).layers[0].clusters
+    assert first.cycles == 4 + 100 + LATENCY + 2
+    assert second.cycles == 4 + 200 + LATENCY + 2
+
+
+def test_a_turn_is_all_that_is_requested_before_a_wait() -> None:
+    text = HUNDRED + LOAD + "ADDI r2, r0, 1\n" * 200 + LOAD + "WAIT.LOAD 0\n"
+    report = run(text, HUNDRED + LOAD + "WAIT.LOAD 0\n")
+    assert begins(report, 0) == [3, 204]
+    assert begins(report, 1) == [204 + 100]
+
+
+def test_the_memory_waits_for_the_cluster_whose_turn_it_is() -> None:
+    load = HUNDRED + LOAD + "WAIT.LOAD 0\n"
+    report = run(load + LOAD + "WAIT.LOAD 0\n", "ADDI r2, r0, 1\n" * 500 + load)
+    assert begins(report, 1) == [503]
+    assert begins(report, 0) == [3, 603]
+
+
+@pytest.mark.parametrize("end", ["SYNC\n", ""])
+def test_a_cluster_that_waits_for_others_or_has_halted_is_passed_over(end: str) -> None:
+    load = HUNDRED + LOAD + "WAIT.LOAD 0\n"
+    report = run(load + LOAD + "WAIT.LOAD 0\n" + end, "ADDI r2, r0, 1\n" * 10 + end)
+    assert begins(report, 0) == [3, 3 + 100 + LATENCY + 2]
+
+
+def test_behind_a_sync_the_first_turn_is_the_first_clusters() -> None:
+    load = HUNDRED + LOAD + "WAIT.LOAD 0\n"
+    report = run(load + "SYNC\n" + load, "SYNC\n" + load)
+    assert begins(report, 0)[1] + 100 == begins(report, 1)[0]
+
+
+def test_the_end_of_a_bank_does_not_end_a_turn() -> None:
+    bank = both("r2", 0, CODE + 1024) + "LD.I r2\n" + HUNDRED + LOAD
+    text = bank + "ADDI r3, r0, 1\n" * (511 - 6) + "WAIT.CODE 0\n.bank\n" + LOAD + "WAIT.LOAD 0\nHALT 0\n"
+    report = run(text, HUNDRED + LOAD + "WAIT.LOAD 0\n")
+    # The first cluster asks again when its second bank has come, beside its first load.
+    assert begins(report, 0) == [6, 3 + 1024 + 100 + LATENCY + 2]
+    assert begins(report, 1) == [begins(report, 0)[1] + 100]
 
 
 def test_sync_ends_when_all_have_come() -> None:

@@ -7,11 +7,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from mapper.arch.snowflake import SnowflakeMachine, snowflake_from_document, snowflake_preset
+from mapper.arch.snowflake import SnowflakeMachine
 from mapper.formulations.trace_partition.problem import OBJECTIVES, PartitionProblem, Pin
 from mapper.models.trace_partition.configuration import Configuration
 from mapper.models.trace_partition.mapping import Mode, Order, Split
 from mapper.models.trace_partition.trace_layer import TensorView, TraceLayer, TraceNetwork, Work
+from tests.arch import snowflake_machine
 from tests.codegen.random_trace_layer import network_of, random_layer
 
 ONE, SHARED, TWO_IMAGES = Configuration(1, 1, 1), Configuration(1, 1, 2), Configuration(1, 2, 2)
@@ -24,14 +25,9 @@ def machine(
     clusters: int = 1, maps: int = 4096, weights: int = 8192, bandwidth: float = 4.5
 ) -> SnowflakeMachine:
     """Snowflake with small buffers, in bytes of a cluster."""
-    document = snowflake_preset(f"snowflake-{clusters}cc")
-    assert document is not None
-    sizes: dict[str, Any] = {
-        "maps_buffer_bytes": maps,
-        "weight_buffer_bytes": weights,
-        "bandwidth_gb_s": bandwidth,
-    }
-    return snowflake_from_document({**document, **sizes}, "small")
+    return snowflake_machine.machine(
+        clusters, maps_buffer_bytes=maps, weight_buffer_bytes=weights, bandwidth_gb_s=bandwidth
+    )
 
 
 def view(tensor: str, height: int, width: int, channels: int) -> TensorView:

@@ -9,10 +9,12 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
+from mapper.arch.snowflake import UNITS, VMACS
 from mapper.formulations.trace_partition.impossibility import impossible
 from mapper.formulations.trace_partition.problem import MOST_STEPS, PartitionProblem, Pin
 from mapper.formulations.trace_partition.referee import verify
 from mapper.models.trace_partition.configuration import Configuration
+from mapper.models.trace_partition.share import unit_channels
 from mapper.solver.method import Effort
 from mapper.solver.trace_partition.catalogue import METHODS
 from mapper.solver.trace_partition.judged import value_of
@@ -113,13 +115,50 @@ def test_annealing_repeats_with_its_seed() -> None:
 
 
 def test_the_greedy_rule_takes_as_many_weights_as_fit_twice() -> None:
-    first = layer("conv1", view("image", 8, 8, 16), 64, 3)
+    first = layer("conv1", view("image", 8, 8, 16), 256, 3)
     problem = PartitionProblem(network(first), machine(maps=1 << 15, weights=1 << 16), ONE)
     found = METHODS["greedy"].search(problem, Effort()).mapping
     assert found is not None
-    words = 9 * 16 * found.layers[0].tile.out_channels // 4
-    assert found.layers[0].tile.in_channels == 16
+    (mapping,) = found.layers
+    words = 9 * 16 * unit_channels(mapping, mapping.tile.out_channels) // VMACS
+    assert mapping.tile.in_channels == 16
     assert words <= problem.machine.vmac_words // 2 < 2 * words
+
+
+def test_the_greedy_rule_leaves_no_unit_without_rows_where_buf_holds_few_of_them() -> None:
+    wide = layer("conv1", view("image", 32, 32, 32), 16, 3)
+    pins = {"conv1": Pin(unit_split="rows")}
+    problem = PartitionProblem(network(wide), machine(maps=1 << 15, weights=1 << 16), ONE, pins=pins)
+    found = METHODS["greedy"].search(problem, Effort()).mapping
+    assert found is not None
+    tile = found.layers[0].tile
+    assert tile.rows == UNITS and 1 < tile.columns < 32
+
+
+@pytest.mark.parametrize(("rows", "split"), [(7, "out_channels"), (1, "out_channels"), (8, "rows")])
+def test_the_greedy_rule_shares_what_comes_out_even(rows: int, split: str) -> None:
+    """24 channels are three blocks for four units, 64 are sixteen."""
+    channels = 24 if split == "rows" else 64
+    problem = PartitionProblem(
+        network(layer("conv1", view("image", rows, 8, 16), channels, 3)),
+        machine(maps=1 << 17, weights=1 << 18),
+        ONE,
+    )
+    found = METHODS["greedy"].search(problem, Effort()).mapping
+    assert found is not None and found.layers[0].unit_split == split
+
+
+def test_the_greedy_rule_loads_no_more_than_it_must_where_both_splits_come_out_even() -> None:
+    deep = layer("conv1", view("image", 8, 8, 256), 64, 3)
+    problem = replace(
+        PartitionProblem(network(deep), machine(maps=1 << 17, weights=1 << 17), ONE), objective="traffic"
+    )
+    found = METHODS["greedy"].search(problem, Effort()).value
+    pinned = [
+        METHODS["greedy"].search(replace(problem, pins={"conv1": Pin(unit_split=split)}), Effort()).value
+        for split in ("rows", "out_channels")
+    ]
+    assert None not in pinned and len(set(pinned)) == 2 and found == min(pinned, key=lambda one: one or 0)
 
 
 def test_the_greedy_rule_finds_tiles_of_maps_with_more_pixels_than_a_layer_may_have_steps() -> None:
