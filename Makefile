@@ -18,8 +18,9 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# A process of its own for each core.
 test: lint
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
 slow: $(READY)
 	$(BIN)/python -m pytest -q -m slow

@@ -124,6 +124,8 @@ def _outcome(
     value = None if mapping is None else problem.value(evaluate(problem.nest, problem.machine, mapping))
     if table.restrictions:
         bound: int | float | None = problem.bound()
+        if value is not None and value == bound:
+            return Outcome(mapping, value, bound, "complete", True, (), evaluations)
         return Outcome(mapping, value, bound, stop or "complete", False, table.restrictions, evaluations)
     if stop is None:
         return Outcome(mapping, value, value, "complete", True, (), evaluations)

@@ -29,8 +29,8 @@ def constraint_program(problem: TilingProblem, effort: Effort) -> Outcome[Tiling
     from mapper.formulations.tiling.program import TilingProgram
     from mapper.formulations.tiling.program_instance import TilingInstance
 
-    watch = _EffortWatch(problem, effort)
     restrictions = (BACKWARD,) if backward_loops(problem) else ()
+    watch = _EffortWatch(problem, effort, whole=not restrictions)
     try:
         tables = TilingTables.of(problem, watch.proceed)
         known = None if watch.mapping is None or watch.value is None else (watch.mapping, watch.value)
@@ -55,10 +55,10 @@ class _StoppedError(Exception):
 
 class _EffortWatch(Watch):
     """Stops with the effort, keeps the best mapping, its value and the best bound, and reports them; it begins with
-    what is known."""
+    what is known. A bound of less than the ``whole`` space is none of the problem's."""
 
-    def __init__(self, problem: TilingProblem, effort: Effort) -> None:
-        self._problem, self._effort = problem, effort
+    def __init__(self, problem: TilingProblem, effort: Effort, whole: bool) -> None:
+        self._problem, self._effort, self._whole = problem, effort, whole
         start = effort.known(problem)
         self.bound: int | float = max(problem.bound(), 0 if start is None else start.bound or 0)
         self.mapping: TilingMapping | None = None if start is None else start.mapping
@@ -70,7 +70,8 @@ class _EffortWatch(Watch):
             raise _StoppedError(stop)
 
     def bounded(self, floor: float) -> None:
-        self.bound = max(self.bound, floor if self.value is None else min(floor, self.value))
+        if self._whole:
+            self.bound = max(self.bound, floor if self.value is None else min(floor, self.value))
         self._effort.report(Progress(self.value, self.bound, 0))
 
     def found(self, mapping: TilingMapping, value: int | float) -> None:
@@ -124,12 +125,12 @@ def _solved(
         program.leave_out(result.value_of)
         program.improve(rank[0])
     if best is None or rank is None:
-        bound = None if met else watch.bound
+        bound = None if met and not restrictions else watch.bound
         return Outcome(None, None, bound, result.stop, met and not restrictions, restrictions)
     if result.stop == "complete" and not met:
         restrictions = (*restrictions, COARSE)
     value = rank[0]
-    bound = value if met else min(watch.bound, value)
+    bound = value if met and not restrictions else min(watch.bound, value)
     return Outcome(best, value, bound, result.stop, met and not restrictions, restrictions)
 
 

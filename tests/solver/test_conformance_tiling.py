@@ -72,7 +72,9 @@ def test_methods_agree_on_each_objective(objective: Objective) -> None:
     check_methods(problem(matrix_product(2, 2, 4), objective=objective), FAST)
 
 
-@pytest.mark.parametrize("name", ["matrix product", "nothing fits a register file", "pinned order"])
+@pytest.mark.parametrize(
+    "name", ["matrix product", "nothing fits a register file", "pinned order", "backward recurrence"]
+)
 def test_constraint_program_agrees_with_brute_force_on(name: str) -> None:
     check_methods(PROBLEMS[name], (CONSTRAINT_PROGRAM, BRUTE_FORCE))
 
