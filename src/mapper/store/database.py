@@ -149,7 +149,9 @@ class Store:
                 removed = connection.execute(
                     "DELETE FROM answer WHERE ? IS NULL OR version != ?", (version, version)
                 )
-            connection.execute("VACUUM")
+            # The room of what was removed is used again in any case; giving it back takes some first.
+            with suppress(sqlite3.OperationalError):
+                connection.execute("VACUUM")
             return removed.rowcount
 
     @contextmanager
