@@ -30,7 +30,7 @@ _Loader = yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader
 
 
 class _StrictLoader(_Loader):  # type: ignore[misc, valid-type]
-    """YAML without repeated keys."""
+    """YAML without repeated keys, and without types that JSON has not: documents are written as JSON."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[Hashable] = set()
@@ -42,6 +42,19 @@ class _StrictLoader(_Loader):  # type: ignore[misc, valid-type]
             seen.add(key)
         mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
         return mapping
+
+
+def _refused(loader: Any, node: Any) -> Any:
+    raise yaml.YAMLError(
+        f"values of type {node.tag.rpartition(':')[2]} are not accepted; write text or numbers"
+    )
+
+
+_StrictLoader.add_constructor(
+    "tag:yaml.org,2002:timestamp", lambda loader, node: loader.construct_scalar(node)
+)
+for _kind in ("binary", "set", "omap", "pairs"):
+    _StrictLoader.add_constructor(f"tag:yaml.org,2002:{_kind}", _refused)
 
 
 def read_bytes(path: Path, largest: int) -> bytes:
