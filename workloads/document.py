@@ -62,10 +62,21 @@ def read_bytes(path: Path, largest: int) -> bytes:
 
     Raises: InputError if it cannot be read or is larger than ``largest`` bytes.
     """
+    too_large = InputError(str(path), "", f"larger than {largest} bytes; give a smaller file")
     try:
-        if path.is_file() and path.stat().st_size > largest:
-            raise InputError(str(path), "", f"larger than {largest} bytes; give a smaller file")
-        return path.read_bytes()
+        if path.is_file():
+            if path.stat().st_size > largest:
+                raise too_large
+            return path.read_bytes()
+        # A pipe or a device says no size, and may have no end.
+        with path.open("rb") as file:
+            parts, length = [file.read(1 << 16)], 0
+            while parts[-1] and length <= largest:
+                length += len(parts[-1])
+                parts.append(file.read(1 << 16))
+        if length > largest:
+            raise too_large
+        return b"".join(parts)
     except OSError as error:
         raise InputError(str(path), "", f"cannot be read ({error.strerror}); give an existing file") from None
 
