@@ -82,7 +82,7 @@ class CgraMachine(Part):
         list[Literal["mesh", "torus", "diagonal", "row_bus", "column_bus"] | tuple[Pe, Pe]],
         Field(max_length=20000),
     ]
-    pes: Annotated[list[PeGroup], Field(min_length=1)]
+    pes: Annotated[list[PeGroup], Field(min_length=1, max_length=4096)]
     latency_cycles: dict[str, Annotated[int, Field(ge=1, le=1024, strict=True)]] = Field(default={})
     register_file: RegisterFile
     shared_register_file: SharedRegisterFile | None = None
@@ -119,7 +119,7 @@ class CgraMachine(Part):
     def readers(self) -> dict[Pe, frozenset[Pe]]:
         """For every PE those that can read its output register, itself included."""
         found: dict[Pe, set[Pe]] = {pe: {pe} for pe in self.all_pes}
-        for link in self.links:
+        for link in dict.fromkeys(self.links):
             if isinstance(link, str):
                 for pe in self.all_pes:
                     found[pe].update(self._reached(pe, link))

@@ -30,7 +30,7 @@ _Loader = yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader
 
 
 class _StrictLoader(_Loader):  # type: ignore[misc, valid-type]
-    """YAML without repeated keys."""
+    """YAML without repeated keys, and without types that JSON has not: documents are written as JSON."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[Hashable] = set()
@@ -44,15 +44,39 @@ class _StrictLoader(_Loader):  # type: ignore[misc, valid-type]
         return mapping
 
 
+def _refused(loader: Any, node: Any) -> Any:
+    raise yaml.YAMLError(
+        f"values of type {node.tag.rpartition(':')[2]} are not accepted; write text or numbers"
+    )
+
+
+_StrictLoader.add_constructor(
+    "tag:yaml.org,2002:timestamp", lambda loader, node: loader.construct_scalar(node)
+)
+for _kind in ("binary", "set", "omap", "pairs"):
+    _StrictLoader.add_constructor(f"tag:yaml.org,2002:{_kind}", _refused)
+
+
 def read_bytes(path: Path, largest: int) -> bytes:
     """The bytes of ``path``.
 
     Raises: InputError if it cannot be read or is larger than ``largest`` bytes.
     """
+    too_large = InputError(str(path), "", f"larger than {largest} bytes; give a smaller file")
     try:
-        if path.is_file() and path.stat().st_size > largest:
-            raise InputError(str(path), "", f"larger than {largest} bytes; give a smaller file")
-        return path.read_bytes()
+        if path.is_file():
+            if path.stat().st_size > largest:
+                raise too_large
+            return path.read_bytes()
+        # A pipe or a device says no size, and may have no end.
+        with path.open("rb") as file:
+            parts, length = [file.read(1 << 16)], 0
+            while parts[-1] and length <= largest:
+                length += len(parts[-1])
+                parts.append(file.read(1 << 16))
+        if length > largest:
+            raise too_large
+        return b"".join(parts)
     except OSError as error:
         raise InputError(str(path), "", f"cannot be read ({error.strerror}); give an existing file") from None
 

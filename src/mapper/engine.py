@@ -21,6 +21,7 @@ from mapper.posing import Posed
 from mapper.solution import Solution
 from mapper.solver.method import Progress
 from mapper.solving import Listener, Search
+from mapper.store import version_key
 from mapper.task import Task, solved
 from mapper.workloads.document import InputError
 
@@ -36,7 +37,8 @@ TASKS_PER_WORKER = 3
 class DaskEngine(AbstractContextManager["DaskEngine"]):
     """A cluster: that of the scheduler at ``address``, or one of ``workers`` processes here.
 
-    Raises: InputError if dask.distributed is not installed or the scheduler does not answer.
+    Raises: InputError if dask.distributed is not installed, the scheduler does not answer, or it or one of its workers
+    has another version of mapper.
     """
 
     def __init__(self, address: str | None, workers: int) -> None:
@@ -65,6 +67,10 @@ class DaskEngine(AbstractContextManager["DaskEngine"]):
             self.__exit__(None, None, None)
             reason = " ".join(str(error).split())[:120] or type(error).__name__
             raise InputError("--scheduler", str(self._address), f"does not answer ({reason})") from None
+        if self._address is not None and not self._is_of_this_version():
+            self.__exit__(None, None, None)
+            remedy = "it and its workers need this version of mapper, or answers would be another's; install it there"
+            raise InputError("--scheduler", self._address, remedy)
         return self
 
     def __exit__(
@@ -73,6 +79,13 @@ class DaskEngine(AbstractContextManager["DaskEngine"]):
         for one in (self._client, self._cluster):
             if one is not None:
                 one.close()
+
+    def _is_of_this_version(self) -> bool:
+        try:
+            found = {self._client.run_on_scheduler(_version), *self._client.run(_version).values()}
+        except (ImportError, AttributeError, RuntimeError):
+            return False
+        return found == {version_key()}
 
     def processes(self) -> Iterator[int]:
         """The process numbers of the workers."""
@@ -159,3 +172,7 @@ class DaskEngine(AbstractContextManager["DaskEngine"]):
             yield topic
         finally:
             self._client.unsubscribe_topic(topic)
+
+
+def _version() -> str:
+    return version_key()

@@ -122,7 +122,15 @@ def read_search(
 ) -> Search:
     from mapper.solving import Search
 
-    return Search(method, time_limit, workers, seed, store=store_at(store), complain=_complain)
+    told: set[str] = set()
+
+    def complain(reason: str) -> None:
+        # A sweep hears of the same full disk at every machine.
+        if reason not in told:
+            print(f"mapper: {reason}", file=sys.stderr)
+        told.add(reason)
+
+    return Search(method, time_limit, workers, seed, store=store_at(store), complain=complain)
 
 
 def store_at(path: str | None) -> Store | None:
@@ -132,10 +140,6 @@ def store_at(path: str | None) -> Store | None:
     if path == "none":
         return None
     return Store(default_path() if path is None else Path(path))
-
-
-def _complain(reason: str) -> None:
-    print(f"mapper: {reason}", file=sys.stderr)
 
 
 def progress_of(parts: int, quiet: bool, log: Path | None) -> Any:

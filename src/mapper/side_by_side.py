@@ -16,7 +16,7 @@ from mapper.posing import Posed, pose
 from mapper.solution import Solution, as_document
 from mapper.solver.certificate import Certificate
 from mapper.solving import Search, method_named, run
-from mapper.store.recall import Kept, kept_answer
+from mapper.store.recall import Kept, answer_fields, kept_answer
 from mapper.workloads.document import InputError
 from mapper.workloads.source import load_layers
 
@@ -214,9 +214,7 @@ def _known(solution: Solution) -> dict[str, Kept]:
     found = {}
     for posed, part in zip(solution.posed.parts, solution.parts, strict=True):
         if part.mapping is not None and part.same_as is None and part.certificate.verified:
-            own, kind = part.mapping.to_json(), solution.posed.kind
-            kept = kept_answer(
-                kind, posed, solution.posed.objective, own, part.certificate.to_json(), part.name
-            )
+            kind, objective = solution.posed.kind, solution.posed.objective
+            kept = kept_answer(kind, posed, objective, *answer_fields(kind, part), part.name)
             found[part.name] = replace(kept, searches=0)
     return found

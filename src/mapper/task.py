@@ -11,14 +11,13 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from mapper.judging import judged
 from mapper.kind.kind import Part, PosedPart
 from mapper.posing import SOLUTION_SCHEMA, Posed, pose_again
 from mapper.solution import Solution, assemble, repeated
-from mapper.solver.certificate import Certificate, certificate_from_json
+from mapper.solver.certificate import Certificate
 from mapper.solver.method import Progress
 from mapper.solving import Search, method_named, run
-from mapper.store.recall import Kept, Recall, kept_answer
+from mapper.store.recall import Kept, Recall, answer_fields, kept_answer, read_answer
 from mapper.workloads.document import InputError
 
 SECONDS_BETWEEN_WORDS = 1.0
@@ -59,8 +58,8 @@ class Task:
         found: dict[str, Answer] = {}
         for part, kept in zip(self._first.values(), self._known, strict=True):
             if kept is not None and not kept.proven and kept.part.mapping is not None:
-                certificate = kept.part.certificate.to_json() | {"searches": kept.searches}
-                found[part.name] = kept.part.mapping.to_json(), certificate
+                mapping, certificate = answer_fields(self.posed.kind, kept.part)
+                found[part.name] = mapping, certificate | {"searches": kept.searches}
         return found
 
     def solution(self, answers: Mapping[str, Answer]) -> Solution:
@@ -80,11 +79,7 @@ class Task:
         return assemble(self.posed, parts)
 
     def _judged(self, place: int, part: PosedPart, answer: Answer) -> Part:
-        fields, certificate = answer
-        mapping = None
-        if fields is not None:
-            mapping = self.posed.kind.read_mapping(fields, part.problem, part.name)
-        found = judged(self.posed.kind, part, mapping, certificate_from_json(certificate))
+        found, _ = read_answer(self.posed.kind, part, *answer, part.name)
         if self._recall is not None:
             self._recall.keep(place, found)
         return found
@@ -117,9 +112,7 @@ def solved(
     except InputError as error:
         return (error.source, error.field, error.remedy), {}
     return None, {
-        part.name: (None if part.mapping is None else part.mapping.to_json(), part.certificate.to_json())
-        for part in solution.parts
-        if part.same_as is None
+        part.name: answer_fields(posed.kind, part) for part in solution.parts if part.same_as is None
     }
 
 

@@ -94,7 +94,7 @@ def _all(given: argparse.Namespace) -> int:
         if READERS[name].share == 1 or engine == "hypothesis"
     ]
     with ThreadPoolExecutor(given.jobs) as pool:
-        outcomes = pool.map(lambda run: tried(*run, given.seed, given.keep), runs)
+        outcomes = pool.map(lambda run: tried(run[0], run[1], run[2], given.seed, given.keep), runs)
         for outcome in outcomes:
             finds += len(outcome.finds)
             line = (

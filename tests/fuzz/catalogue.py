@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import zlib
 from pathlib import Path
 from random import Random
@@ -108,6 +109,7 @@ def _mapping(path: Path) -> None:
 def _store(path: Path) -> None:
     from mapper.store import Store, StoreError
     from mapper.store.recall import Recall
+    from mapper.terminal import number
     from mapper.workloads.document import InputError
 
     store, place = Store(path), zlib.crc32(path.read_bytes()) % 6
@@ -120,7 +122,8 @@ def _store(path: Path) -> None:
                 recall.keep(0, known.part)
         elif place == 4:
             for entry in store.entries():
-                entry.to_json()
+                json.dumps(entry.to_json(), allow_nan=False)
+                number(entry.certificate.get("value"))
         else:
             store.prune("none")
     except StoreError as error:

@@ -47,7 +47,8 @@ def tried(reader: Reader, engine: str, count: int, seed: int, keep: Path) -> Out
             break
         folder = scratch()
         try:
-            _one_process(reader, engine, left, seed + 1000 * deaths, keep, folder, outcome)
+            if not _one_process(reader, engine, left, seed + 1000 * deaths, keep, folder, outcome):
+                break
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     outcome.seconds = time.monotonic() - began
@@ -56,7 +57,8 @@ def tried(reader: Reader, engine: str, count: int, seed: int, keep: Path) -> Out
 
 def _one_process(
     reader: Reader, engine: str, count: int, seed: int, keep: Path, folder: Path, outcome: Outcome
-) -> None:
+) -> bool:
+    """Whether there is a point in another process if inputs are left."""
     words = ("--child", engine, "--reader", reader.name, "--inputs", str(count), "--seed", str(seed))
     with (folder / "out").open("wb") as out, (folder / "err").open("wb") as err:
         process = subprocess.Popen(
@@ -71,19 +73,21 @@ def _one_process(
         outcome.finds[find["place"]] = (Path(find["file"]), find["text"])
     if not hung and process.returncode in (0, SPENT):
         outcome.inputs += number
-        return
+        return True
     if number < 0 or process.returncode == FAULT:
-        raise RuntimeError(
-            f"{reader.name} is not fuzzed:\n{(folder / 'err').read_text(errors='replace')[-3000:]}"
-        )
+        said = (folder / "err").read_text(errors="replace")[-3000:]
+        outcome.finds["is not fuzzed"] = (keep, said)
+        outcome.inputs += max(number, 0)
+        return False  # another process would fail alike
     outcome.inputs += number + 1
     path = kept(reader, (folder / f"input{reader.suffix}").read_bytes(), keep)
-    said = repeated(reader, path)
-    if said is None:
+    again = repeated(reader, path)
+    if again is None:
         path.unlink()  # slow for want of a processor, or a process that others had worn out
-        return
+        return True
     ended = "is stuck" if hung else f"ends the process ({_ending(process.returncode)})"
-    outcome.finds.setdefault(f"{ended} {len(outcome.finds)}", (path, f"{ended}\n{said}"))
+    outcome.finds.setdefault(f"{ended} {len(outcome.finds)}", (path, f"{ended}\n{again}"))
+    return True
 
 
 def command(reader: str, path: Path) -> str:

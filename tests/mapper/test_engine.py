@@ -154,6 +154,17 @@ def test_a_scheduler_that_does_not_answer_is_told_in_a_line(
     assert code == 2 and "does not answer" in errors and len(errors.splitlines()) == 1
 
 
+def test_any_scheduler_serves_whose_version_is_this_one(
+    engine: DaskEngine, here: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = engine._client.scheduler.address
+    with DaskEngine(address, 1) as elsewhere:
+        assert answers(sweep(LAYERS, None, GRID, engine=elsewhere)) == here
+    monkeypatch.setattr("mapper.engine.version_key", lambda: "another")
+    with pytest.raises(InputError, match="need this version of mapper"), DaskEngine(address, 1):
+        pass
+
+
 def test_the_public_sweep_is_that_of_the_grid() -> None:
     assert api.sweep is sweep
 

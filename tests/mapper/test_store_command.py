@@ -64,6 +64,13 @@ def test_a_store_that_cannot_be_used_costs_one_line(mapper: Any, tmp_path: Path)
     assert len(errors.splitlines()) == 1 and "going on without it" in errors
 
 
+def test_a_store_that_cannot_be_used_costs_a_sweep_one_line_too(mapper: Any, tmp_path: Path) -> None:
+    words = ("sweep", LAYER, "--vary", "rf.bytes=256,512", "--store", str(tmp_path), "--json", "--quiet")
+    code, out, errors = mapper(*words)
+    assert code == 0 and len(json.loads(out)["rows"]) == 2
+    assert len(errors.splitlines()) == 1
+
+
 def test_store_commands_on_a_broken_file_are_one_line(mapper: Any, tmp_path: Path) -> None:
     (tmp_path / "s.sqlite").write_text("broken" * 1000)
     for command in (("list",), ("show", "a"), ("prune",)):

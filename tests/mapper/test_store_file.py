@@ -43,7 +43,8 @@ def test_a_file_with_more_than_answers_is_no_store_and_stays_as_it_is(store: Sto
 @pytest.mark.parametrize(
     ("column", "value"),
     [("workload", b"\xff"), ("proven", "yes"), ("certificate", b"{}"), ("certificate", "[]"), ("mapping", "5"),
-     ("mapping", "[" * 100_000)],
+     ("mapping", "[" * 100_000), ("certificate", '{"value": "x"}'), ("certificate", '{"value": 1e999}'),
+     ("certificate", '{"method": NaN}'), ("certificate", '{"value": 1' + "0" * 400 + "}")],
 )  # fmt: skip
 def test_a_sealed_row_of_other_types_is_no_answer(store: Store, column: str, value: object) -> None:
     with sqlite3.connect(store.path) as connection:

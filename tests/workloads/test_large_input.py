@@ -4,12 +4,14 @@ No time is asserted: what these inputs took before was minutes, or more memory t
 
 from __future__ import annotations
 
+import os
+import threading
 from pathlib import Path
 
 import pytest
 
 from mapper.workloads.c_kernel import kernel_from_c
-from mapper.workloads.document import InputError, parse_document
+from mapper.workloads.document import InputError, parse_document, read_bytes
 from mapper.workloads.dot_file import kernel_from_dot
 from mapper.workloads.graph_file import read_graph
 from mapper.workloads.pbqp_text import pbqp_from_text
@@ -50,3 +52,18 @@ def test_a_long_document_is_json_or_nothing() -> None:
     text = b'{"a": [' + b"[]," * 1_000_000
     with pytest.raises(InputError, match=r"is no JSON .*; only documents up to 1048576 bytes may be YAML"):
         parse_document(text, "cut.json", 1 << 28)
+
+
+def test_a_device_without_an_end_is_refused() -> None:
+    with pytest.raises(InputError, match=r"^/dev/zero: larger than 1000 bytes"):
+        read_bytes(Path("/dev/zero"), 1000)
+
+
+@pytest.mark.parametrize("size", [0, 1000, 100_000])
+def test_what_comes_through_a_pipe_is_read_whole(size: int) -> None:
+    reading, writing = os.pipe()
+    sender = threading.Thread(target=lambda: os.fdopen(writing, "wb").write(b"x" * size))
+    sender.start()
+    assert read_bytes(Path(f"/dev/fd/{reading}"), 100_000) == b"x" * size
+    sender.join()
+    os.close(reading)

@@ -164,8 +164,8 @@ def _time(ii: int, stages: int, trips: int) -> int:
 def exhaustive(problem: LayerProblem, effort: Effort, most: int = 4) -> Outcome[LayerMapping]:
     """The best of all algorithms: for every nest and innermost loop the best ``most`` covers are scheduled. Where time
     is limited and no mapping known Algorithm 1 comes first, so that what is cut is no worse. With a mapping known
-    no cover is scheduled to the end that makes a layer of more cycles, and as many more covers are weighed as searches
-    came before.
+    no cover is scheduled to the end that makes a layer of more cycles, and without a limit of time as many more covers
+    are weighed as searches came before.
 
     Raises: InputError if the machine does not say what VLIW mode costs, or no PE executes an operation.
     """
@@ -176,7 +176,9 @@ def exhaustive(problem: LayerProblem, effort: Effort, most: int = 4) -> Outcome[
     start, limit = effort.known(problem), inf
     if start is not None:
         found.append((int(start.value), start.mapping))
-        limit, most = start.value, most * (1 + start.searches)
+        limit = start.value
+        # Against the clock more covers would only be listed.
+        most *= 1 if effort.deadline is not None else 1 + start.searches
     elif effort.deadline is not None:
         quick = algorithm_1(problem, effort)
         if quick.mapping is not None and quick.value is not None:

@@ -44,6 +44,8 @@ _STRANGE = (
     " SELECT 'computed column ' || name FROM pragma_table_xinfo('answer') WHERE hidden"
 )
 """What a store has not: views, triggers and computed columns, which could keep a query busy for ever."""
+LARGEST_FIGURE = 1e300
+"""What a value may be at the most, so that sums of several are numbers too."""
 LARGEST_VALUE = 256 << 20
 """Bytes of a value at the most, as of a solution document."""
 
@@ -149,7 +151,9 @@ class Store:
                 removed = connection.execute(
                     "DELETE FROM answer WHERE ? IS NULL OR version != ?", (version, version)
                 )
-            connection.execute("VACUUM")
+            # The room of what was removed is used again in any case; giving it back takes some first.
+            with suppress(sqlite3.OperationalError):
+                connection.execute("VACUUM")
             return removed.rowcount
 
     @contextmanager
@@ -239,10 +243,15 @@ def _entry(row: tuple[Any, ...]) -> Entry:
         raise ValueError("damaged")
     try:
         held, said = None if mapping is None else json.loads(mapping), json.loads(certificate)
+        # Python reads NaN and infinities, and JSON has none.
+        json.dumps([held, said], allow_nan=False)
     except RecursionError:
         raise ValueError("nested too deeply") from None
     if not isinstance(held, dict | None) or not isinstance(said, dict):
         raise ValueError("no answer")
+    value = said.get("value")
+    if value is not None and (type(value) not in (int, float) or abs(value) > LARGEST_FIGURE):
+        raise ValueError("no figure")
     return Entry(
         problem, version, kind, workload, arch, objective, part, bool(proven), held, said, stored
     )  # fmt: skip

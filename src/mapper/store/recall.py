@@ -43,6 +43,29 @@ class Kept:
         return Start(problem, self.mapping, known.value, known.bound, known.method, most, self.searches)
 
 
+def answer_fields(kind: Kind, part: Part) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+    """A part as another process or the store takes it: its mapping's document, and its certificate's with history and
+    what is proven of pieces."""
+    history = [point.to_json() for point in part.history]
+    pieces = None if part.mapping is None else kind.pieces(part.mapping)
+    mapping = None if part.mapping is None else part.mapping.to_json()
+    return mapping, part.certificate.to_json() | {"history": history, "pieces": pieces}
+
+
+def read_answer(
+    kind: Kind, part: PosedPart, mapping: Mapping[str, Any] | None, fields: Mapping[str, Any], source: str
+) -> tuple[Part, Any | None]:
+    """The answer to ``part`` that ``answer_fields`` gave, judged anew, and its mapping.
+
+    Raises: InputError, KeyError, TypeError or ValueError if that is none.
+    """
+    read = None if mapping is None else kind.read_mapping(mapping, part.problem, source)
+    if read is not None and fields.get("pieces") is not None:
+        read = kind.with_pieces(read, fields["pieces"])
+    answer = judged(kind, part, read, certificate_from_json(fields))
+    return replace(answer, history=history_from_json(fields.get("history", []))), read
+
+
 def kept_answer(
     kind: Kind,
     part: PosedPart,
@@ -58,11 +81,7 @@ def kept_answer(
     model says that it is worth something else, or if the certificate contradicts itself.
     """
     certificate = certificate_from_json(fields)
-    read = None if mapping is None else kind.read_mapping(mapping, part.problem, source)
-    if read is not None and fields.get("pieces") is not None:
-        read = kind.with_pieces(read, fields["pieces"])
-    answer = judged(kind, part, read, certificate)
-    answer = replace(answer, history=history_from_json(fields.get("history", [])))
+    answer, read = read_answer(kind, part, mapping, fields, source)
     value, bound = certificate.value, certificate.bound
     if certificate.found != (read is not None) or not answer.certificate.verified:
         raise ValueError("the referee refuses the mapping")
@@ -114,8 +133,8 @@ class Recall:
         certificate = answer.certificate
         if self._store is None or not certificate.verified or certificate.broken:
             return
-        posed, history = self._posed, [point.to_json() for point in answer.history]
-        pieces = None if answer.mapping is None else posed.kind.pieces(answer.mapping)
+        posed = self._posed
+        mapping, fields = answer_fields(posed.kind, answer)
         entry = Entry(
             problem_key(posed, place, self._method),
             version_key(),
@@ -125,8 +144,8 @@ class Recall:
             posed.objective,
             answer.name,
             certificate.proven,
-            None if answer.mapping is None else as_document(answer.mapping.to_json()),
-            as_document(certificate.to_json() | {"history": history, "pieces": pieces}),
+            None if mapping is None else as_document(mapping),
+            as_document(fields),
         )
         try:
             self._store.put(entry, self._no_worse)
