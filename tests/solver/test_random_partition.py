@@ -62,4 +62,4 @@ def test_methods_agree_on_random_partitions_and_every_program_runs(count: int) -
         sample.examine(problem, tuple(METHODS.values()), exact, runs)
 
     holds()
-    sample.check_telling(unanswered=0.05, missed=0.3)
+    sample.check_telling(unanswered=0.05, missed=0.15)
