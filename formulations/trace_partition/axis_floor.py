@@ -18,17 +18,20 @@ Integers = npt.NDArray[np.int64]
 @dataclass(frozen=True)
 class AxisFloor:
     """Per size of tiles: their ``count``; positions of the tensor that all of them bring (``inputs``) and that the
-    ``first`` one does; positions that Buf has to hold (``held``); outputs of the ``last`` tile; of each unit: outputs
-    in all (``work``) and at the ``most``, positions of the window that lie on the map or its filled edge, in all
-    (``taps``). ``widths``: how many outputs have windows with so many positions left, where units do not share."""
+    ``first`` one and the ``second`` (0 if there is none) do; positions that Buf has to hold (``held``); outputs of the
+    ``last`` tile; of each unit: outputs in all (``work``), at the ``most`` and in the last tile (``last_work``),
+    positions of the window that lie on the map or its filled edge, in all (``taps``). ``widths``: how many outputs have
+    windows with so many positions left, where units do not share."""
 
     count: Integers
     inputs: Integers
     first: Integers
+    second: Integers
     held: Integers
     last: Integers
     work: Integers
     most: Integers
+    last_work: Integers
     taps: Integers
     widths: tuple[tuple[int, int], ...]
 
@@ -52,15 +55,15 @@ def axis_floor(
     ``whole``: all of the map is held; ``shared``: by the four units."""
     axis, (start, outputs) = axis_of(layer, which, whole), part
     rows = [_counted(axis_tiling(axis, start, outputs, size, shared)) for size in sizes]
-    columns = np.array(rows, dtype=np.int64).reshape(len(sizes), 8).T
+    columns = np.array(rows, dtype=np.int64).reshape(len(sizes), 10).T
     widths: dict[int, int] = {}
     for tile in axis_tiling(axis, start, outputs, outputs, False).tiles:
         for window in tile.ranges:
             width = max(0, window.end - window.begin)
             widths[width] = widths.get(width, 0) + window.count
-    count, inputs, first, held, last, work, most, taps = columns
+    count, inputs, first, second, held, last, work, most, last_work, taps = columns
     left = tuple(sorted(widths.items()))
-    return AxisFloor(count, inputs, first, held, last, work, most, taps, left)
+    return AxisFloor(count, inputs, first, second, held, last, work, most, last_work, taps, left)
 
 
 def _counted(tiling: AxisTiling) -> tuple[int, ...]:
@@ -76,9 +79,11 @@ def _counted(tiling: AxisTiling) -> tuple[int, ...]:
         len(tiling.starts),
         total(brought),
         brought[tiling.kinds[0]] if tiling.kinds else 0,
+        brought[tiling.kinds[1]] if len(tiling.kinds) > 1 else 0,
         tiling.held,
         tiling.tiles[tiling.kinds[-1]].outputs if tiling.kinds else 0,
         total(work),
         max(work, default=0),
+        work[tiling.kinds[-1]] if tiling.kinds else 0,
         total(taps),
     )

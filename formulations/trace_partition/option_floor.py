@@ -44,18 +44,50 @@ def family_floor(problem: PartitionProblem, layer: TraceLayer, family: Family) -
     sharing = configuration.sharing
     shares = [share_of(layer, family.largest, sharing, cluster) for cluster in range(sharing)]
     parts = [_Timed(problem, layer, family, share) for share in shares if not share.empty]
-    cycles = np.maximum.reduce([np.broadcast_to(part.cycles, family.shape) for part in parts])
     images = configuration.clusters // sharing
+    cycles = _in_turns(parts * images, family)
     moved = images * np.add.reduce([np.broadcast_to(part.dram_bytes, family.shape) for part in parts])
     used = images * np.add.reduce([np.broadcast_to(part.buffer_words, family.shape) for part in parts])
     fits = np.ones(family.shape, dtype=np.bool_)
     for part in parts:
         fits &= (part.unit_words <= machine.unit_words) & (part.vmac_words <= machine.vmac_words)
         fits &= part.steps <= MOST_STEPS
-    # Clusters take turns at the memory: one may have it all, but all their bytes cross it one after another.
+    # All bytes of all clusters cross the memory one after another.
     numerator, denominator = machine.cycles_per_byte
     cycles = np.maximum(cycles, moved * numerator // denominator)
     return Floor(cycles, moved, used, fits)
+
+
+def _in_turns(parts: list[_Timed], family: Family) -> Integers:
+    """Cycles of the slowest of an accelerator's clusters, which have the memory in turns.
+
+    A cluster's first turn brings what its first two steps load, so that no cluster gets the loads of its first step
+    before the first turns of those before it are over: what it does from its beginning is that much later.
+
+    A turn behind the computation of step k - 1 brings the loads of step k + 1, if clusters have as many tiles the same
+    ones for all. Cluster 0 then has its next turn, for step k + 2, when all clusters have had theirs. If step k + 2
+    loads anything, it begins no sooner after step k - 1 than all clusters' loads of step k + 1 take, and the latency.
+    That is instead of computing steps k and k + 1, and holds for every new tile of what is stationary; if that comes
+    in two steps, for both loads instead of three steps. Between two such tiles there are steps enough for no step to be
+    left out twice, where each loads its tile of the other operand (more than ``KEPT`` steps a tile).
+    """
+    served: Any = np.int64(0)
+    found = []
+    for part in parts:
+        found.append(np.broadcast_to(part.unhindered + part.waiting + served * part.awaits, family.shape))
+        served = served + part.first_turn
+    first = parts[0]
+    alike = np.ones(family.shape, dtype=np.bool_)
+    for part in parts[1:]:
+        same = part.share.groups == first.share.groups
+        alike &= (part.rows.count == first.rows.count) & (part.outs == first.outs) & same
+    _, often, always = first.bursts
+    loaded = sum(part.time(part.bursts[0]) for part in parts)
+    latency = first.problem.machine.timing.memory_latency
+    waiting = loaded + often * (latency - first.longest_step) - first.covered
+    found.append(first.unhindered + np.where(alike & always, np.maximum(0, waiting), 0))
+    slowest: Integers = np.maximum.reduce([np.broadcast_to(one, family.shape) for one in found])
+    return slowest
 
 
 class _Timed(ShareCount):
@@ -108,20 +140,30 @@ class _Timed(ShareCount):
         )
         return self.share.groups * computed
 
+    @property
+    def _moves(self) -> Any:
+        """``moves`` of one step, at the most."""
+        several = self.ins > 1
+        return 1, several, np.where(several, 0, self.layer.residual is not None), 1
+
+    @property
+    def _between(self) -> int:
+        """Cycles between two steps' computation, as ``_in_line`` counts them at the most."""
+        return self._pause + LOAD_ISSUE + STORE_ISSUE
+
     @cached_property
-    def _longest_step(self) -> Any:
+    def longest_step(self) -> Any:
         """As much as one step counts in ``_in_line``, at the most."""
         points, down = self.rows.most * self.columns.most, self.rows.most * self.layer.kernel[0]
-        several, residual = self.ins > 1, self.layer.residual is not None
         computed = self._computed(
             down,
             points,
             self._across_tile,
             lambda of: of(self.ci),
             lambda of: of(self._first_out),
-            (1, several, np.where(several, 0, residual), 1),
+            self._moves,
         )
-        return computed + self._pause + LOAD_ISSUE + STORE_ISSUE
+        return computed + self._between
 
     @cached_property
     def _pauses(self) -> Any:
@@ -139,48 +181,87 @@ class _Timed(ShareCount):
         issued = LOAD_ISSUE * np.maximum(self._loading_steps - 2, 0) + STORE_ISSUE * self._stores
         return self._vector + np.maximum(self._pauses, 0) * self._pause + issued
 
-    def _time(self, words: Any) -> Any:
+    def time(self, words: Any) -> Any:
+        """Cycles of the memory for so many words."""
         numerator, denominator = self.problem.machine.cycles_per_byte
         return words * WORD_BYTES * numerator // denominator
 
     @cached_property
-    def _bursts(self) -> Any:
-        """Words that come together in few steps, a new tile of what is stationary, and in how many steps at the most.
-        Such a load has the time of the step before its own, unless that step has one too."""
+    def bursts(self) -> tuple[Any, Any, Any]:
+        """Where a new tile of what is stationary comes, in one or two steps, and others come that need none: the words
+        of all these loads, how many such tiles there are, and whether each step loads its tile of the other operand.
+        """
         none = np.zeros(self.family.shape, dtype=np.int64)
         if not self.convolution:
-            return none, none
+            return none, none, none > 0
         maps, weights, _, _ = self._moved
         _, first_weights = self._weight_words
         stays, groups, first_maps = self.family.input_resident, self.share.groups, self._first_maps
         if self.family.order == "maps_stationary":
-            again = np.where(self.outs * self.ins > KEPT, (groups * self.spatial - 1) * first_weights, 0)
+            always = self.outs * self.ins > KEPT
+            again = np.where(always, (groups * self.spatial - 1) * first_weights, 0)
             loaded = (maps - first_maps) * (not stays) + again
             often, apart = groups * self.spatial - 1, self.outs > 1
         else:
-            again = np.where(self.spatial * self.ins > KEPT, (groups * self.outs - 1) * first_maps, 0)
+            always = (self.spatial * self.ins > KEPT) & (not stays)
+            again = np.where(always, (groups * self.outs - 1) * first_maps, 0)
             loaded = weights - first_weights + again
             often, apart = groups * self.outs - 1, self.spatial > 1
         few = (self.ins <= KEPT) & apart
-        return np.where(few, loaded, none), np.where(few, often * self.ins, none)
+        return np.where(few, loaded, none), np.where(few, often, none), few & always
+
+    @cached_property
+    def covered(self) -> Any:
+        """What the steps count in ``_in_line`` beside which the tiles of ``bursts`` are loaded, and what comes behind
+        these steps, at the most: for each tile the step before it (the last one with the tile before), and if it comes
+        in two steps also the first one with it."""
+        _, often, _ = self.bursts
+        if self.family.order == "maps_stationary":
+            last_out = self.share.channels - (self.outs - 1) * self.co
+            before = self._computed(
+                self.rows.taps,
+                self.rows.work * self.layer.columns,
+                self._across,
+                lambda of: of(self.ci),
+                lambda of: of(last_out),
+                self._moves,
+            )
+        else:
+            before = self._computed(
+                self.rows.last_work * self.layer.kernel[0],
+                self.rows.last_work * self.columns.last,
+                lambda of: self.columns.last * of(self.layer.kernel[1]),
+                lambda of: of(self.ci),
+                self._over_outs,
+                self._moves,
+            )
+        before = np.minimum(self.share.groups * before, often * (self.longest_step - self._between))
+        return before + often * (2 * self._between + (self.ins - 1) * self.longest_step)
 
     @property
-    def cycles(self) -> Any:
-        """Cycles of the cluster."""
-        # Nothing is awaited where a maximum pool finds its maps in Buf.
-        latency = self.problem.machine.timing.memory_latency
-        latency *= not (self.layer.work == "max" and self.family.input_resident)
-        first = self.rows.first * self.columns.first * (self.ci if self.convolution else self._first_out)
-        first = first * (not self.family.input_resident)
-        if self.convolution:
-            own = self._filters if self.family.mode == "coop" else self._lines
-            first = first + self._units * own(self._first_out) * self._filter_words(self.ci)
-        loaded, often = self._bursts
-        waiting = np.maximum(0, self._time(loaded) - often * (self._longest_step + LOAD_ISSUE))
+    def awaits(self) -> bool:
+        """Whether anything is loaded before the first step: nothing is where a maximum pool finds its maps in Buf."""
+        return not (self.layer.work == "max" and self.family.input_resident)
+
+    @property
+    def first_turn(self) -> Any:
+        """Cycles of the memory for what the first two steps load: they are requested together."""
+        return self.time(self.first_words + self.second_words)
+
+    @cached_property
+    def unhindered(self) -> Any:
+        """Cycles of the cluster if no load but the first is awaited."""
+        latency = self.problem.machine.timing.memory_latency * self.awaits
         last = self.rows.last * self.columns.last * (self.share.channels - (self.outs - 1) * self.co)
         last = last * (not self.family.output_resident)
-        in_line = self._time(first) + latency + self._in_line + waiting + self._time(last)
-        return np.maximum(in_line, self._time(self._words))
+        return self.time(self.first_words) + latency + self._in_line + self.time(last)
+
+    @property
+    def waiting(self) -> Any:
+        """Cycles beyond ``unhindered`` for the loads of ``bursts``."""
+        loaded, often, _ = self.bursts
+        latency = self.problem.machine.timing.memory_latency
+        return np.maximum(0, self.time(loaded) + often * latency - self.covered)
 
     @property
     def buffer_words(self) -> Any:

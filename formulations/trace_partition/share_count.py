@@ -167,6 +167,37 @@ class ShareCount:
         channels = self.layer.group_inputs if self.convolution else self._first_out
         return self.rows.first * self.columns.first * channels * (not self.family.input_resident)
 
+    def _tile_weights(self, outs: Any, ins: Any) -> Any:
+        """Words of the weights of a tile of so many output and summed channels."""
+        own = self._filters if self.family.mode == "coop" else self._lines
+        return self._units * own(outs) * self._filter_words(ins)
+
+    @cached_property
+    def first_words(self) -> Any:
+        """Words of maps and weights that the first step loads."""
+        maps = self.rows.first * self.columns.first * (self.ci if self.convolution else self._first_out)
+        maps = maps * (not self.family.input_resident)
+        return maps + self._tile_weights(self._first_out, self.ci) if self.convolution else maps
+
+    @cached_property
+    def second_words(self) -> Any:
+        """Words of maps and weights that the second step loads, 0 if there is none."""
+        across, down, loaded = self.columns, self.rows, not self.family.input_resident
+        corner = np.where(across.count > 1, down.first * across.second, down.second * across.first) * loaded
+        next_out = np.maximum(0, np.minimum(self.co, self.share.channels - self.co))
+        if not self.convolution:
+            next_channels = down.first * across.first * next_out * loaded
+            return np.where(self.outs > 1, next_channels, corner * self._first_out)
+        next_in = np.maximum(0, np.minimum(self.ci, self.layer.group_inputs - self.ci))
+        summed = down.first * across.first * next_in * loaded + self._tile_weights(self._first_out, next_in)
+        next_group = self.first_words * (self.share.groups > 1)
+        position, channel = corner * self.ci, self._tile_weights(next_out, self.ci)
+        if self.family.order == "maps_stationary":
+            other = np.where(self.outs > 1, channel, np.where(self.spatial > 1, position, next_group))
+        else:
+            other = np.where(self.spatial > 1, position, np.where(self.outs > 1, channel, next_group))
+        return np.where(self.ins > 1, summed, other)
+
     @property
     def unit_words(self) -> Any:
         """Words of a unit's Buf that are needed, without rounding to lines."""

@@ -40,7 +40,7 @@ def test_sums_are_cut_into_whole_lines_or_fractions_of_one() -> None:
     assert sum_sizes(3) == (1, 2, 3)
 
 
-@given(chains(1), st.sampled_from((1, 2)), st.sampled_from((2048, 16384)), st.data())
+@given(chains(1), st.sampled_from((1, 2, 4)), st.sampled_from((2048, 16384)), st.data())
 @settings(derandomize=True, deadline=None, max_examples=60)
 def test_bounds_rule_out_no_option_that_fits_and_never_exceed_its_cost(
     chain: TraceNetwork, sharing: int, size: int, data: st.DataObject

@@ -1,4 +1,4 @@
-"""Networks under the paper's rule, compiled."""
+"""Networks under the paper's rule or with the least latency, compiled."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mapper.models.trace_partition.seeded_weight import sensible_weights
 from mapper.models.trace_partition.trace_building import trace_network
 from mapper.sim.trace_partition.report import report
 from mapper.solver.method import Effort
-from mapper.solver.trace_partition.greedy import greedy
+from mapper.solver.trace_partition.catalogue import METHODS
 from mapper.workloads.source import load_layers
 from tests.arch.snowflake_machine import machine
 
@@ -36,13 +36,13 @@ class Case:
 
 
 @cache
-def case(workload: str, configuration: str = "1f1i1c") -> Case:
-    """``workload`` on as many clusters as ``configuration`` names, with seeded weights."""
-    snowflake = machine(2)
+def case(workload: str, configuration: str = "1f1i1c", method: str = "greedy", clusters: int = 2) -> Case:
+    """``workload`` in ``configuration`` on a machine of ``clusters``, with what ``method`` finds and seeded weights."""
+    snowflake = machine(clusters)
     network = load_layers(workload, 1)
     trace = trace_network(network)
     problem = PartitionProblem(trace, snowflake, configuration_named(configuration, snowflake))
-    partition = greedy(problem, Effort()).mapping
+    partition = METHODS[method].search(problem, Effort()).mapping
     assert partition is not None
     data = quantised(network, trace, sensible_weights(network, trace, 0))
     calls = host_calls(network, trace)
