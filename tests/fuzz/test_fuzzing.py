@@ -18,7 +18,8 @@ from tests.fuzz.guard import Guard
 from tests.fuzz.reader import Find, Reader
 
 INPUTS = 25
-ONE = [name for name, reader in READERS.items() if reader.share == 1]
+FORKING = "onnx"
+ONE = [name for name, reader in READERS.items() if reader.share == 1 and name != FORKING]
 COMMANDS = ("command-pbqp-text", "command-snowflake", "command-mapping")
 
 
@@ -41,6 +42,16 @@ def test_hostile_inputs_are_read_or_refused_with_one_line(name: str, tmp_path: P
     guard.warm_up()
     drawn_inputs(guard, INPUTS, 1, Report(READERS[name], tmp_path / "finds"))
     assert not (tmp_path / "finds").exists()
+
+
+def test_hostile_networks_are_read_or_refused_with_one_line(tmp_path: Path) -> None:
+    # In a process of its own, small and without threads: each input is read in a copy of it.
+    words = ["--reader", FORKING, "--engine", "hypothesis", "--inputs", str(INPUTS), "--keep", str(tmp_path)]
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.fuzz", *words], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+    assert f"{INPUTS} inputs" in done.stdout
 
 
 @pytest.mark.parametrize("name", COMMANDS)
