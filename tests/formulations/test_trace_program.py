@@ -20,7 +20,8 @@ from mapper.formulations.trace_partition.situation import situations_of
 from mapper.models.trace_partition.configuration import Configuration
 from mapper.models.trace_partition.cost import layer_cost
 from mapper.models.trace_partition.plan import plan_layer
-from mapper.models.trace_partition.trace_layer import TraceNetwork
+from mapper.models.trace_partition.trace_layer import TraceLayer, TraceNetwork
+from tests.models.trace_example import layers
 from tests.solver.random_partition import chains, layer, machine, network, view
 
 ONE = Configuration(1, 1, 1)
@@ -60,6 +61,24 @@ def test_bounds_rule_out_no_option_that_fits_and_never_exceed_its_cost(
             assert floor.cycles[at] <= cost.cycles
             assert floor.dram_bytes[at] <= cost.dram_bytes
             assert floor.buffer_words[at] <= cost.buffer_words
+
+
+@given(layers(), st.sampled_from((1, 2, 4)), st.data())
+@settings(derandomize=True, deadline=None, max_examples=60)
+def test_bounds_of_layers_of_every_work_hold_for_clusters_in_turns(
+    one: TraceLayer, clusters: int, data: st.DataObject
+) -> None:
+    configuration = Configuration(1, data.draw(st.sampled_from((1, clusters))), clusters)
+    slow = machine(clusters, 1 << 18, 1 << 19, bandwidth=data.draw(st.sampled_from((0.1, 0.5, 4.5))))
+    problem = PartitionProblem(network(one), slow, configuration)
+    for family in families(problem, one):
+        floor = family_floor(problem, one, family)
+        at = tuple(data.draw(st.integers(0, count - 1)) for count in family.shape)
+        option = costed(problem, one, family.mapping(*at))
+        if option is not None:
+            assert floor.fits[at]
+            assert floor.cycles[at] <= option.rank[1]
+            assert floor.dram_bytes[at] <= option.rank[2]
 
 
 @pytest.mark.parametrize("stays", [False, True])
