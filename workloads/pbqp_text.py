@@ -124,8 +124,8 @@ class _Reader:
         is_cost = np.ones(len(self.numbers), np.bool_)
         is_cost[:2] = False
         for vertex in range(vertices):
-            is_cost[self.at] = False
             choices[vertex] = self._count(f"the number of choices of vertex {vertex}", 1)
+            is_cost[self.at - 1] = False
             self._skip(int(choices[vertex]), f"vertex {vertex}")
         middle = self.at
         sizes, ends, heads = choices.tolist(), np.empty((edges, 2), np.int64), np.empty(edges, np.int64)

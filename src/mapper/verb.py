@@ -154,6 +154,8 @@ def _mappings(fields: Mapping[str, Any], problem: Posed, source: str) -> list[An
         own = problem.kind.gather(part.problem, part.name, by_name)
         if own is None:
             raise InputError(source, f"parts.{part.name}", "has no mapping; solve it first")
+        if not isinstance(own, Mapping):
+            raise InputError(source, f"parts.{part.name}.mapping", "must be an object; solve it anew")
         found.append(own)
     return found
 

@@ -355,6 +355,15 @@ def test_a_certificate_that_is_none_is_refused(tiled: Solution, key: str, value:
         mapper.report(document)
 
 
+@pytest.mark.parametrize("given", [["pe 0"], "pe 0", 7])
+def test_a_mapping_that_is_no_object_is_one_line_wherever_it_is_read(scheduled: Solution, given: Any) -> None:
+    document = scheduled.to_json()
+    document["parts"][0]["mapping"] = given
+    for read in (mapper.report, mapper.simulate):
+        with pytest.raises(mapper.InputError, match="mapping: must be an object"):
+            read(document)
+
+
 def test_a_proof_whose_bound_is_not_its_value_is_refused(tiled: Solution) -> None:
     document = tiled.to_json()
     document["certificate"]["bound"] /= 2

@@ -12,9 +12,11 @@ import pytest
 
 import mapper
 from mapper.kind.kind import Options, Part
+from mapper.kind.modulo_schedule import MODULO_SCHEDULING
 from mapper.kind.pe_allocation import PE_ALLOCATION, NamedAllocation
 from mapper.kind.trace_part import NamedPartition
 from mapper.kind.trace_partition import TRACE_PARTITION
+from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.models.pe_allocation.allocation import Allocation, Placement
 from mapper.models.trace_partition.mapping import LayerMapping, Partition, Tile
 from mapper.posing import pose
@@ -209,6 +211,11 @@ def test_what_is_proven_of_a_placement_is_kept() -> None:
     assert PE_ALLOCATION.with_pieces(read, pieces) == placed
     with pytest.raises(TypeError):
         PE_ALLOCATION.with_pieces(read, {"wiring_bound": "1", "unplaceable": False})
+
+
+def test_a_schedule_has_no_pieces_to_keep() -> None:
+    with pytest.raises(TypeError):
+        MODULO_SCHEDULING.with_pieces(ModuloSchedule(1, (), ()), [1])
 
 
 def test_how_far_a_partition_was_searched_is_kept() -> None:

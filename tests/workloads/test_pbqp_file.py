@@ -74,6 +74,7 @@ def test_costs_keep_every_digit_in_every_form(tmp_path: Path, suffix: str, cost:
         (GOOD.replace(b"0 1\n", b"0 2\n"), "line 6: edge 0 names vertex 2"),
         (GOOD.replace(b"2 3\n1", b"3 2\n1"), "line 7: the matrix of edge 0 (0 1) is 3 x 2 but must be 2 x 3"),
         (GOOD[:-6], "edge 0 calls for 6 numbers but 4 are left"),
+        (b"2 0\n3\n1 2 3\n", "ends before the number of choices of vertex 1"),
         (b"{", "neither YAML nor JSON"),
         (b'{"schema": "mapper.pbqp/2"}', "schema: must be mapper.pbqp/1"),
         (b'{"schema": "mapper.pbqp/1"}', "vertices: must be a list"),

@@ -23,6 +23,7 @@ from mapper.kind.layer_part import (
     total_cost,
     with_least_intervals,
 )
+from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.models.modulo_schedule.mapping_file import schedule_from_json
 from mapper.solver.method import Method
 from mapper.workloads.document import InputError
@@ -94,6 +95,8 @@ class ModuloScheduling(Kind):
         return least_intervals(shown.mapping) if isinstance(shown, NamedLayer) else None
 
     def with_pieces(self, mapping: Any, pieces: Any) -> Any:
+        if isinstance(mapping, ModuloSchedule):
+            raise TypeError("a schedule has no pieces")
         return with_least_intervals(mapping, pieces)
 
     def describe(self, problem: Problem, part: Part) -> list[str]:

@@ -132,6 +132,8 @@ def _judged(
     found = problem.kind.gather(posed.problem, posed.name, mappings)
     if found is None:
         return judged(problem.kind, posed, None, replace(certificate, found=False)), None
+    if not isinstance(found, Mapping):
+        raise InputError(source, f"{place}.mapping", "must be an object; solve it anew")
     mapping = problem.kind.read_mapping(found, posed.problem, source)
     part = judged(problem.kind, posed, mapping, certificate)
     now = part.certificate.value
