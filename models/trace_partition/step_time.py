@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from mapper.arch.snowflake import BANK_INSTRUCTIONS
+
 Table = npt.NDArray[np.int64]
 
 # Columns of a class of loads or stores: its first row among the transfers and the one behind its last; instructions
@@ -80,6 +82,7 @@ def _run(
     # Up to when the memory is known, and how long it still has to work for instructions: those have the time that data
     # leave, and beside data one part in so many.
     memory, owed, beside = 0, 0, INSTRUCTION_PART - 1
+    ahead = clusters * BANK_INSTRUCTIONS * code
     left, cluster, asked = clusters, 0, False
     while left > 0:
         s = states[cluster]
@@ -98,6 +101,18 @@ def _run(
                     s[FILL_SUM] += filled
                     s[LOAD_SUM] += wait - filled
                 s[CORE] = max(s[CORE], s[THIS]) + 1
+            # One bank of each core is loaded ahead: beyond that, a core comes to code that is not there and waits.
+            if owed > ahead:
+                owed -= min(owed, max(0, s[CORE] * scale - memory))
+                memory = max(memory, s[CORE] * scale)
+            excess = owed - ahead
+            if excess > 0:
+                memory += excess
+                owed = ahead
+                wait = -(-memory // scale) - max(s[CORE], s[VECTOR])
+                if wait > 0:
+                    s[LOAD_SUM] += wait
+                s[CORE] = max(s[CORE], -(-memory // scale))
             buffer = steps[at, BUFFER]
             if buffer >= 0 and s[STORED + buffer] > 0:
                 s[STORE_SUM] += max(0, s[STORED + buffer] - max(s[CORE], s[VECTOR]))

@@ -127,6 +127,14 @@ def event_by_event(layer: TraceLayer, mapping: LayerMapping, on: SnowflakeMachin
             events.wait(awaited)
         if store and buffer in events.stored:
             events.wait(events.stored[buffer])
+        bank = 512 * 4 * events.byte
+        if events.owed > bank:
+            events.settle()
+        if events.owed > bank:
+            # Two banks hold the code at work and that which is to come; beyond that the core waits for it.
+            events.memory += events.owed - bank
+            events.owed = bank
+            events.core = max(events.core, math.ceil(events.memory))
         begin = events.core
         events.vector = max(begin + timing.cycles, events.vector + timing.vector + timing.conflict)
         events.core = max(begin + timing.issue, events.vector - timing.cycles + timing.issue)
