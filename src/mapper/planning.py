@@ -16,7 +16,7 @@ from mapper.arch.source import machine_to_document
 from mapper.kind.kind import Options, PosedPart
 from mapper.posing import Posed
 from mapper.solving import Search, method_named, solve_part
-from mapper.store import StoreError, problem_key, version_key
+from mapper.store import StoreError, content_key, problem_key, version_key
 from mapper.sweeping import grid
 
 SECONDS_OF_SAMPLING = 2.0
@@ -133,7 +133,8 @@ def _stored(problems: Sequence[Posed], search: Search) -> frozenset[int]:
 
 def _is_in(problem: Posed, proven: set[str], method: str) -> bool:
     parts = len({part.key for part in problem.parts})
-    return all(problem_key(problem, place, method) in proven for place in range(parts))
+    content = content_key(problem)
+    return all(problem_key(content, place, method) in proven for place in range(parts))
 
 
 def _sampled(problems: Sequence[tuple[Posed, PosedPart]], search: Search) -> tuple[list[float], int]:

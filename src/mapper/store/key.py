@@ -16,12 +16,18 @@ FILES = ("solving.py", "judging.py", "store/recall.py")
 """Sources that decide what an answer is: whole folders, and these."""
 
 
-def problem_key(posed: Posed, place: int, method: str) -> str:
-    """The key of the part at ``place`` solved by ``method``: the hash of workload, machine, objective and options, as
-    the document holds them, without the names under which they were found."""
+def content_key(posed: Posed) -> str:
+    """The hash of workload, machine, objective and options, as the document holds them, without the names under which
+    they were found."""
     document = posed.to_json()
     content = {key: document[key] for key in ("kind", "objective", "options", "machine", "structure")}
-    return _hash(json.dumps([_content_hash(content), place, method]).encode())
+    return _hash(json.dumps(content, sort_keys=True, separators=(",", ":")).encode())
+
+
+def problem_key(content: str, place: int, method: str) -> str:
+    """The key of the part at ``place`` solved by ``method``, of the problem whose ``content_key`` is given: networks
+    have many parts, and the whole is hashed once."""
+    return _hash(json.dumps([content, place, method]).encode())
 
 
 @cache
@@ -38,10 +44,6 @@ def version_key() -> str:
     for name in SOLVERS:
         digest.update(f"{name} {metadata.version(name)}".encode())
     return digest.hexdigest()
-
-
-def _content_hash(content: object) -> str:
-    return _hash(json.dumps(content, sort_keys=True, separators=(",", ":")).encode())
 
 
 def _hash(data: bytes) -> str:

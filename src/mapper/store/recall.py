@@ -15,7 +15,7 @@ from mapper.solution import as_document
 from mapper.solver.certificate import certificate_from_json
 from mapper.solver.method import Start
 from mapper.store.database import Entry, Store, StoreError
-from mapper.store.key import problem_key, version_key
+from mapper.store.key import content_key, problem_key, version_key
 from mapper.workloads.document import InputError
 
 MOST = frozenset({"throughput"})
@@ -106,6 +106,7 @@ class Recall:
     def __init__(self, store: Store, posed: Posed, method: str, complain: Callable[[str], None]) -> None:
         self._store: Store | None = store
         self._posed, self._method, self._complain = posed, method, complain
+        self._content = content_key(posed)
         self._complained = False
         self._refused: set[str] = set()
 
@@ -114,7 +115,7 @@ class Recall:
         if self._store is None:
             return None
         path, posed = self._store.path, self._posed
-        key = problem_key(posed, place, self._method)
+        key = problem_key(self._content, place, self._method)
         try:
             entry = self._store.get(key, version_key())
             if entry is None:
@@ -136,7 +137,7 @@ class Recall:
         posed = self._posed
         mapping, fields = answer_fields(posed.kind, answer)
         entry = Entry(
-            problem_key(posed, place, self._method),
+            problem_key(self._content, place, self._method),
             version_key(),
             posed.kind.name,
             posed.workload,
