@@ -131,6 +131,9 @@ def _solved(
         restrictions = (*restrictions, COARSE)
     value = rank[0]
     bound = value if met and not restrictions else min(watch.bound, value)
+    if BACKWARD in restrictions and bound == value:
+        # By argument, which holds for all that was left out too.
+        return Outcome(best, value, bound, "complete", True)
     return Outcome(best, value, bound, result.stop, met and not restrictions, restrictions)
 
 
