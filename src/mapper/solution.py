@@ -112,8 +112,8 @@ def versions() -> dict[str, str]:
 
 
 def as_document(fields: dict[str, Any]) -> dict[str, Any]:
-    """``fields`` with null for numbers JSON does not have."""
-    return {key: _json_value(entry) for key, entry in fields.items()}
+    """``fields`` with null for numbers JSON does not have, and keys as JSON has them."""
+    return {str(key): _json_value(entry) for key, entry in fields.items()}
 
 
 def _json_value(value: Any) -> Any:

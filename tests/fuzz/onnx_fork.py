@@ -44,7 +44,7 @@ def read_onnx_here(path: Path) -> None:
     from mapper.workloads.document import InputError
 
     wanted, batch = _wanted(path)
-    with patch.object(onnx_process, "_limit", lambda size: None):
+    with patch.object(onnx_process, "_limit", lambda *sizes: None):
         answer, _ = onnx_process._answer(path, batch, wanted)
     json.dumps(answer)
     if "error" in answer:

@@ -14,6 +14,7 @@ from onnx import TensorProto, helper, save
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import mapper
+from mapper.reporting.document import problem_key
 from mapper.side_by_side import side_by_side
 from mapper.solution import Solution
 
@@ -417,3 +418,7 @@ def test_the_command_writes_the_page_of_a_solution_file(mapper: Any, tmp_path: P
 
 def test_a_page_is_the_same_every_time(tiled: Solution) -> None:
     assert mapper.report(tiled) == mapper.report(tiled.to_json())
+
+
+def test_a_problem_with_keys_that_no_json_has_still_has_a_key() -> None:
+    assert problem_key({None: 1, "workload": "a", 7: 2}) == problem_key({"None": 1, "workload": "a", "7": 2})  # type: ignore[dict-item]

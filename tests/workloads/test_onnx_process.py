@@ -111,3 +111,13 @@ def test_a_weight_whose_data_are_too_short_is_named(save_model: SaveModel) -> No
     path = save_model([node("MatMul", ["x", "w"], ["y"])], {"x": [2, 2]}, {"w": [2, 4]}, change=cut)
     with pytest.raises(InputError, match=r"tensor 'w': has no data of its type and size .* export it again"):
         read_weights(Path(path))
+
+
+def test_weights_that_a_small_file_would_fill_the_memory_with_are_not_computed(save_model: SaveModel) -> None:
+    path = save_model(
+        [node("ConstantOfShape", ["size"], ["w"]), node("MatMul", ["x", "w"], ["y"])],
+        {"x": [2, 20_000]},
+        constants={"size": [20_000, 20_000]},
+    )
+    with pytest.raises(InputError, match="would take 1525 MiB, which the file computes"):
+        read_weights(Path(path))
