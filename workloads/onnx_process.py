@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
 import json
 import math
 import os
@@ -17,8 +16,9 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from mapper.workloads.document import InputError
 from mapper.workloads.nest_file import nest_from_document, nest_to_document
@@ -39,7 +39,6 @@ MEMORY_PER_FILE_BYTE = 8
 FILE_BYTES_PER_SECOND = 1 << 20
 MOST_COMPUTED_BYTES = 640 << 20
 """The most bytes of weights that a file may have computed instead of holding them: VGG-19 has 548 MiB."""
-MEMORY_PER_COMPUTED_BYTE = 4
 
 
 def read_network(path: Path, batch: int | None = None) -> Network:
@@ -48,7 +47,7 @@ def read_network(path: Path, batch: int | None = None) -> Network:
     Raises: InputError if the file cannot be read, or not within ``MOST_SECONDS`` and ``MOST_MEMORY_BYTES``
     (for a small file; both grow with its size).
     """
-    answer, files, _ = _asked(path, batch, "layers")
+    answer, files = _asked(path, batch, "layers")
     layers = []
     for name, op, document in answer["layers"]:
         nest = nest_from_document(document, str(path))
@@ -59,7 +58,7 @@ def read_network(path: Path, batch: int | None = None) -> Network:
 
 def read_operators(path: Path, batch: int | None = None) -> OperatorNetwork:
     """The operators in an ONNX file, with the hashes and errors of ``read_network``."""
-    answer, files, _ = _asked(path, batch, "operators")
+    answer, files = _asked(path, batch, "operators")
     return operators_from_document(answer["document"], str(path), files)
 
 
@@ -73,21 +72,34 @@ def read_weights(
     """
     import numpy as np
 
-    answer, files, data = _asked(path, batch, "weights")
-    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-        return {name: arrays[f"arr_{place}"] for place, name in enumerate(answer["weights"])}, files
+    # Through a file and one by one: two processes that held all of them at once would need their size four times.
+    with _temporary_file(path) as data:
+        answer, files = _asked(path, batch, "weights", data)
+        data.seek(0)
+        return {name: np.load(data, allow_pickle=False) for name in answer["weights"]}, files
+
+
+def _temporary_file(path: Path) -> BinaryIO:
+    try:
+        # Without a buffer numpy reads straight into its arrays.
+        return tempfile.TemporaryFile(buffering=0)
+    except OSError as error:
+        remedy = f"needs a temporary file for its weights ({error.strerror}); set TMPDIR to a writable folder"
+        raise InputError(str(path), "", remedy) from None
 
 
 def _asked(
-    path: Path, batch: int | None, wanted: Wanted
-) -> tuple[dict[str, Any], tuple[InputFile, ...], bytes]:
-    """The answer of a child process, the files that it read, and the bytes that follow the answer."""
+    path: Path, batch: int | None, wanted: Wanted, data: BinaryIO | None = None
+) -> tuple[dict[str, Any], tuple[InputFile, ...]]:
+    """The answer of a child process, which writes arrays to ``data``, and the files that it read."""
     source = str(path)
     if not path.is_file():
         raise InputError(source, "", "is no file; give an existing .onnx file")
     paths = os.pathsep.join(entry for entry in sys.path if entry)
+    descriptors = () if data is None else (data.fileno(),)
     process = subprocess.run(
-        [sys.executable, "-P", "-m", __name__, source, wanted, str(batch or "")],
+        [sys.executable, "-P", "-m", __name__, source, wanted, str(batch or ""), *map(str, descriptors)],
+        pass_fds=descriptors,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         env=os.environ | {"PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"},
@@ -95,11 +107,10 @@ def _asked(
     )
     if process.returncode:
         raise InputError(source, "", f"{_end(process)}; simplify the model")
-    head, _, data = process.stdout.partition(b"\n")
-    answer = json.loads(head)
+    answer = json.loads(process.stdout)
     if "error" in answer:
         raise InputError(*answer["error"])
-    return answer, tuple(_hashed(Path(name)) for name in answer["inputs"]), data
+    return answer, tuple(_hashed(Path(name)) for name in answer["inputs"])
 
 
 def _end(process: subprocess.CompletedProcess[bytes]) -> str:
@@ -121,22 +132,21 @@ def _hashed(path: Path) -> InputFile:
         raise InputError(str(path), "", f"cannot be read ({error.strerror}); give a readable file") from None
 
 
-def _answer(path: Path, batch: int | None, wanted: str) -> tuple[dict[str, Any], bytes]:
-    """What the child finds, as JSON, and the bytes that follow it."""
+def _answer(path: Path, batch: int | None, wanted: str, data: BinaryIO | None) -> dict[str, Any]:
+    """What the child finds, as JSON; weights are written to ``data``."""
     from mapper.workloads.onnx_file import read_model
 
-    data = b""
     try:
         model = read_model(path)
         if wanted == "layers":
             found = _layers(model, path, batch)
-        elif wanted == "operators":
+        elif data is None:
             found = _operators(model, path, batch)
         else:
-            found, data = _weights(model, path, batch)
+            found = _weights(model, path, batch, data)
     except InputError as error:
-        return {"error": [error.source, error.field, error.remedy]}, b""
-    return found | {"inputs": [str(path), *map(str, model.external)]}, data
+        return {"error": [error.source, error.field, error.remedy]}
+    return found | {"inputs": [str(path), *map(str, model.external)]}
 
 
 def _layers(model: OnnxModel, path: Path, batch: int | None) -> dict[str, Any]:
@@ -157,7 +167,7 @@ def _operators(model: OnnxModel, path: Path, batch: int | None) -> dict[str, Any
     return {"document": operators_document(operators_of(model, path.stem, batch))}
 
 
-def _weights(model: OnnxModel, path: Path, batch: int | None) -> tuple[dict[str, Any], bytes]:
+def _weights(model: OnnxModel, path: Path, batch: int | None, data: BinaryIO) -> dict[str, Any]:
     import numpy as np
 
     from mapper.workloads.onnx_operator import operators_of
@@ -170,17 +180,17 @@ def _weights(model: OnnxModel, path: Path, batch: int | None) -> tuple[dict[str,
         remedy = f"would take {computed >> 20} MiB, which the file computes; store them in it"
         raise InputError(str(path), "weights", remedy)
     _limit(stored, computed)
-    weights = weights_of(model, network, path.parent)
-    data = io.BytesIO()
-    np.savez(data, *weights.values())
-    return {"weights": list(weights)}, data.getvalue()
+    names = []
+    for name, values in weights_of(model, network, path.parent):
+        names.append(name)
+        np.save(data, values, allow_pickle=False)
+    return {"weights": names}
 
 
 def _limit(size: int, computed: int = 0) -> None:
-    memory = MOST_MEMORY_BYTES + MEMORY_PER_FILE_BYTE * size + MEMORY_PER_COMPUTED_BYTE * computed
     seconds = MOST_SECONDS + (size + computed) // FILE_BYTES_PER_SECOND
     for kind, limit in (
-        (resource.RLIMIT_AS, memory),
+        (resource.RLIMIT_AS, MOST_MEMORY_BYTES + MEMORY_PER_FILE_BYTE * size),
         (resource.RLIMIT_CPU, seconds),
         (resource.RLIMIT_CORE, 0),
     ):
@@ -188,12 +198,13 @@ def _limit(size: int, computed: int = 0) -> None:
             resource.setrlimit(kind, (limit, resource.getrlimit(kind)[1]))
 
 
-def main(path: Path, wanted: str, batch: int | None) -> None:
-    """Read one file under limits and print what it holds."""
+def main(path: Path, wanted: str, batch: int | None, descriptor: int | None) -> None:
+    """Read one file under limits and print what it holds, but write weights to the file of ``descriptor``."""
     _limit(path.stat().st_size)
-    answer, data = _answer(path, batch, wanted)
-    sys.stdout.buffer.write(json.dumps(answer).encode() + b"\n" + data)
+    data = None if descriptor is None else os.fdopen(descriptor, "wb", buffering=0)
+    print(json.dumps(_answer(path, batch, wanted, data)))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]) if sys.argv[3] else None)
+    given = sys.argv[1:]
+    main(Path(given[0]), given[1], int(given[2]) if given[2] else None, int(given[3]) if given[3:] else None)

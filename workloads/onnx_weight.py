@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,66 +28,69 @@ def weight_shapes(network: OperatorNetwork) -> dict[str, Shape]:
     return {name: shape for operator in network.operators for name, shape in operator.weights}
 
 
-def weights_of(model: OnnxModel, network: OperatorNetwork, folder: Path) -> dict[str, Weight]:
+def weights_of(model: OnnxModel, network: OperatorNetwork, folder: Path) -> Iterator[tuple[str, Weight]]:
     """The weights of ``network`` as ``model`` has them, floats in single precision, in the order of
-    ``weight_shapes``; ``folder`` is where its external data lie.
+    ``weight_shapes`` and one at a time: a small file may have more computed than fits in memory twice;
+    ``folder`` is where its external data lie.
 
     Raises: InputError if the model does not tell one, or tells it in another shape.
     """
-    shapes = weight_shapes(network)
-    values = _computed(model, tuple(shapes), folder)
-    for name, shape in shapes.items():
-        if name not in values or values[name].shape != shape:
+    held: dict[str, onnx.TensorProto] = {tensor.name: tensor for tensor in model.proto.graph.initializer}
+    operators = sorted_operators(model.proto.graph, model.source)
+    made = {name for operator in operators for name in operator.node.output}
+    for name, shape in weight_shapes(network).items():
+        values = None
+        if name in held:
+            values = _stored(held[name], model.source, folder)
+        elif name in made:
+            values = _computed(model, held, operators, name, folder)
+        if values is None or values.shape != shape:
             raise InputError(model.source, f"tensor {name[:80]!r}", "has no constant value; export it again")
-    return {name: _plain(values[name], name, model.source) for name in shapes}
+        yield name, _plain(values, name, model.source)
 
 
-def _computed(model: OnnxModel, wanted: tuple[str, ...], folder: Path) -> dict[str, Weight]:
-    """The tensors that are wanted, from those that the file holds and the operators on the way."""
+def _computed(
+    model: OnnxModel,
+    held: dict[str, onnx.TensorProto],
+    operators: tuple[Operator, ...],
+    name: str,
+    folder: Path,
+) -> Weight:
+    """The tensor ``name``, from those that the file holds and the operators on the way."""
     from onnx.reference import ReferenceEvaluator
 
-    graph = model.proto.graph
-    held: dict[str, onnx.TensorProto] = {tensor.name: tensor for tensor in graph.initializer}
-    operators = _needed(sorted_operators(graph, model.source), wanted)
-    read = [name for operator in operators for name in operator.reads]
-    known = held.keys() | {name for operator in operators for name in operator.node.output}
-    for operator in operators:
+    needed = _needed(operators, name)
+    read = dict.fromkeys(name for operator in needed for name in operator.reads)
+    known = held.keys() | {output for operator in needed for output in operator.node.output}
+    for operator in needed:
         if operator.op in _RANDOM or not known.issuperset(operator.reads):
             remedy = "gives a weight that is not constant; export it again"
             raise InputError(model.source, operator.field(), remedy)
-    values = {
-        name: _stored(held[name], model.source, folder)
-        for name in dict.fromkeys((*wanted, *read))
-        if name in held
-    }
-    made = [name for operator in operators for name in operator.node.output if name in wanted]
-    if not made:
-        return values
-    given = [name for name in dict.fromkeys(read) if name in values]
+    values = {given: _stored(held[given], model.source, folder) for given in read if given in held}
     part = onnx.helper.make_graph(
-        [operator.node for operator in operators],
+        [operator.node for operator in needed],
         "weights",
         [
-            onnx.helper.make_tensor_value_info(name, held[name].data_type, list(values[name].shape))
-            for name in given
+            onnx.helper.make_tensor_value_info(given, held[given].data_type, list(value.shape))
+            for given, value in values.items()
         ],
-        [onnx.helper.make_empty_tensor_value_info(name) for name in made],
+        [onnx.helper.make_empty_tensor_value_info(name)],
     )
     opsets = [onnx.helper.make_opsetid(domain, version) for domain, version in model.opsets.items()]
     try:
         evaluator = ReferenceEvaluator(onnx.helper.make_model(part, opset_imports=opsets))
-        results = evaluator.run(made, {name: values[name] for name in given})
+        (result,) = evaluator.run([name], values)
     except MemoryError:
         raise
     except Exception as error:  # whatever an operator on strange constants may raise
         remedy = f"cannot be computed ({' '.join(str(error).split())[:120]}); fold the constants of the model"
         raise InputError(model.source, "weights", remedy) from None
-    return values | {name: np.asarray(result) for name, result in zip(made, results, strict=True)}
+    return np.asarray(result)
 
 
-def _needed(operators: tuple[Operator, ...], wanted: tuple[str, ...]) -> list[Operator]:
+def _needed(operators: tuple[Operator, ...], wanted: str) -> list[Operator]:
     """Those operators on which a wanted tensor depends, in order."""
-    needed, found = set(wanted), list[Operator]()
+    needed, found = {wanted}, list[Operator]()
     for operator in reversed(operators):
         if not needed.isdisjoint(operator.node.output):
             found.append(operator)
@@ -112,6 +116,6 @@ def _plain(values: Weight, name: str, source: str) -> Weight:
     if values.dtype.kind in "iub":
         return values
     try:
-        return values.astype(np.float32)
+        return values.astype(np.float32, copy=False)
     except (TypeError, ValueError):
         raise InputError(source, f"tensor {name[:80]!r}", "is no tensor of numbers; remove it") from None

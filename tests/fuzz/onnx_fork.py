@@ -45,7 +45,7 @@ def read_onnx_here(path: Path) -> None:
 
     wanted, batch = _wanted(path)
     with patch.object(onnx_process, "_limit", lambda *sizes: None):
-        answer, _ = onnx_process._answer(path, batch, wanted)
+        answer = _answer_here(path, batch, wanted)
     json.dumps(answer)
     if "error" in answer:
         raise InputError(*answer["error"])
@@ -63,20 +63,25 @@ def _wanted(path: Path) -> tuple[Wanted, int | None]:
 @functools.cache
 def _warm(folder: Path) -> None:
     """Load what reading takes before the first copy is made."""
-    from mapper.workloads import onnx_process
-
     path = folder / "warm.onnx"
     for data in seed.onnx_models():
         path.write_bytes(data)
         for wanted in get_args(Wanted):
-            onnx_process._answer(path, None, wanted)
+            _answer_here(path, None, wanted)
+
+
+def _answer_here(path: Path, batch: int | None, wanted: Wanted) -> dict[str, Any]:
+    from mapper.workloads import onnx_process
+
+    with Path(os.devnull).open("wb", buffering=0) as data:
+        return onnx_process._answer(path, batch, wanted, data if wanted == "weights" else None)
 
 
 def _forked(arguments: list[str], **options: Any) -> subprocess.CompletedProcess[bytes]:
     """As ``subprocess.run`` of ``onnx_process``."""
     from mapper.workloads import onnx_process
 
-    path, wanted, batch = arguments[-3:]
+    path, wanted, batch, *descriptor = arguments[arguments.index(onnx_process.__name__) + 1 :]
     folder = Path(path).parent
     out, err = folder / "child.out", folder / "child.err"
     child = os.fork()
@@ -87,7 +92,8 @@ def _forked(arguments: list[str], **options: Any) -> subprocess.CompletedProcess
                 os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
             sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
             sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
-            onnx_process.main(Path(path), wanted, int(batch) if batch else None)
+            data = int(descriptor[0]) if descriptor else None
+            onnx_process.main(Path(path), wanted, int(batch) if batch else None, data)
             sys.stdout.flush()
             code = 0
         except BaseException:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -121,3 +123,21 @@ def test_weights_that_a_small_file_would_fill_the_memory_with_are_not_computed(s
     )
     with pytest.raises(InputError, match="would take 1525 MiB, which the file computes"):
         read_weights(Path(path))
+
+
+@pytest.mark.slow
+def test_the_largest_weights_that_a_file_may_have_computed_take_less_than_a_gigabyte() -> None:
+    path = Path(onnx.__file__).parent / "backend/test/data/light/light_vgg19.onnx"
+    program = f"""
+import resource
+from pathlib import Path
+from mapper.workloads.onnx_process import read_weights
+weights, _ = read_weights(Path({str(path)!r}))
+print(sum(weight.nbytes for weight in weights.values()))
+for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN):
+    print(resource.getrusage(who).ru_maxrss * 1024)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    size, *peaks = map(int, done.stdout.split())
+    assert size > 500 << 20
+    assert max(peaks) < 1 << 30
