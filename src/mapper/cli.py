@@ -10,24 +10,8 @@ import typer
 
 from mapper.compare_command import compare
 from mapper.listing import Listing, listed_names
-from mapper.option import (
-    Arch,
-    AsJson,
-    Batch,
-    ExportFormat,
-    Fix,
-    Format,
-    MaxBuffer,
-    MaxPes,
-    MinThroughput,
-    Model,
-    Objective,
-    Seed,
-    Workload,
-    check_writable,
-    dumped,
-    read_options,
-)
+from mapper.option import AsJson, ExportFormat, Format, Seed, check_writable, dumped
+from mapper.option_group import PosedProblem, grouped
 from mapper.solve_command import evaluate, solve
 from mapper.store_command import app as store_app
 from mapper.sweep_command import sweep
@@ -47,30 +31,23 @@ app.command(epilog="Example: mapper compare resnet-dmazerunner --objective edp")
 
 
 @app.command(epilog="Example: mapper explain resnet-dmazerunner/conv5_2 --format markdown")
+@grouped
 def explain(
-    workload: Workload = None,
-    arch: Arch = None,
-    objective: Objective = None,
+    problem: PosedProblem,
     format: Annotated[Format, typer.Option(help="How to write it.")] = Format.text,
     export: Annotated[
         tuple[ExportFormat, Path] | None,
         typer.Option(help="Write the model itself: lp, mps or cpsat, and a file."),
     ] = None,
-    batch: Batch = None,
-    fix: Fix = None,
-    min_throughput: MinThroughput = None,
-    max_pes: MaxPes = None,
-    max_buffer: MaxBuffer = None,
-    model: Model = None,
 ) -> None:
     """The formulation in words, symbols and counts of this instance."""
     from mapper.explaining import explain as api
     from mapper.explaining import export as write_model
 
-    options = read_options(batch, fix, min_throughput, max_pes, max_buffer, model)
+    posed = (problem.workload, problem.arch, problem.objective, problem.options)
     if export is not None:
-        write_model(workload, arch, objective, options, export[0].value, export[1])
-    print(api(workload, arch, objective, options, format.value), end="")
+        write_model(*posed, export[0].value, export[1])
+    print(api(*posed, format.value), end="")
 
 
 app.command(

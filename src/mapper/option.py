@@ -1,10 +1,9 @@
-"""Options that the commands share, and what they are read into."""
+"""Options that the commands share, one by one."""
 
 from __future__ import annotations
 
 import json
 import signal
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +17,6 @@ import typer
 from mapper.workloads.document import InputError
 
 if TYPE_CHECKING:
-    from mapper.kind.kind import Options
     from mapper.solving import Search
     from mapper.store import Store
 
@@ -43,6 +41,8 @@ Output = Annotated[
     Path | None, typer.Option("-o", "--output", help="Write the solution here as parts finish.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+AsCsv = Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")]
+AsMarkdown = Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
 Log = Annotated[Path | None, typer.Option(help="Write progress to this file as JSON lines.")]
 Batch = Annotated[int | None, typer.Option(min=1, help="Images at once.")]
@@ -96,43 +96,6 @@ class ExportFormat(StrEnum):
     cpsat = "cpsat"
 
 
-def read_options(
-    batch: int | None,
-    fix: list[str] | None,
-    min_throughput: float | None,
-    max_pes: int | None,
-    max_buffer: int | None,
-    model: str | None,
-) -> Options:
-    from mapper.kind.kind import Options
-
-    pinned: dict[str, str] = {}
-    for text in fix or []:
-        key, equals, value = text.partition("=")
-        if not equals or not key:
-            raise InputError("--fix", text[:60], "write KEY=VALUE")
-        if key in pinned:
-            raise InputError("--fix", key, "is pinned twice")
-        pinned[key] = value
-    return Options(batch, pinned, min_throughput, max_pes, max_buffer, model)
-
-
-def read_search(
-    method: str, time_limit: float | None, workers: int | None, seed: int, store: str | None
-) -> Search:
-    from mapper.solving import Search
-
-    told: set[str] = set()
-
-    def complain(reason: str) -> None:
-        # A sweep hears of the same full disk at every machine.
-        if reason not in told:
-            print(f"mapper: {reason}", file=sys.stderr)
-        told.add(reason)
-
-    return Search(method, time_limit, workers, seed, store=store_at(store), complain=complain)
-
-
 def store_at(path: str | None) -> Store | None:
     """The store that ``--store`` names: the user's own by default, None for ``none``."""
     from mapper.store import Store, default_path
@@ -140,12 +103,6 @@ def store_at(path: str | None) -> Store | None:
     if path == "none":
         return None
     return Store(default_path() if path is None else Path(path))
-
-
-def progress_of(parts: int, quiet: bool, log: Path | None) -> Any:
-    from mapper.progress import ProgressReport
-
-    return ProgressReport(parts, quiet, log)
 
 
 @contextmanager

@@ -9,61 +9,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mapper.option import (
-    Arch,
-    AsJson,
-    Batch,
-    Fix,
-    FrontPlot,
-    Log,
-    MaxBuffer,
-    MaxPes,
-    MethodName,
-    MinThroughput,
-    Model,
-    Objective,
-    Output,
-    Pareto,
-    Quiet,
-    Seed,
-    StorePath,
-    TimeLimit,
-    Workers,
-    Workload,
-    check_writable,
-    dumped,
-    interruptible,
-    progress_of,
-    read_options,
-    read_search,
-)
+from mapper.option import AsJson, FrontPlot, MethodName, Output, Pareto, check_writable, dumped, interruptible
+from mapper.option_group import MappedProblem, PosedProblem, ProgressOptions, SearchOptions, grouped
 from mapper.workloads.document import InputError
 
 if TYPE_CHECKING:
-    from mapper.kind.kind import Options
     from mapper.solution import Solution
     from mapper.solving import Search
 
 
+@grouped
 def solve(
-    workload: Workload = None,
-    arch: Arch = None,
-    objective: Objective = None,
+    problem: PosedProblem,
+    *,
     method: MethodName = "auto",
-    time_limit: TimeLimit = None,
-    workers: Workers = None,
-    seed: Seed = 0,
+    how: SearchOptions,
     output: Output = None,
     as_json: AsJson = False,
-    quiet: Quiet = False,
-    log: Log = None,
-    store: StorePath = None,
-    batch: Batch = None,
-    fix: Fix = None,
-    min_throughput: MinThroughput = None,
-    max_pes: MaxPes = None,
-    max_buffer: MaxBuffer = None,
-    model: Model = None,
+    progress: ProgressOptions,
     pareto: Pareto = False,
     plot: FrontPlot = None,
 ) -> None:
@@ -72,17 +35,16 @@ def solve(
     from mapper.solution import write_whole
     from mapper.solving import run
 
-    options = read_options(batch, fix, min_throughput, max_pes, max_buffer, model)
-    search = read_search(method, time_limit, workers, seed, store)
+    search = how.search(method)
     check_writable(output)
     check_writable(plot)
     if pareto:
-        _trade_offs(workload, arch, objective, options, search, output, plot, as_json, quiet, log)
+        _trade_offs(problem, search, progress, output, plot, as_json)
     if plot is not None:
         raise InputError("--plot", str(plot), "draws trade-offs; give --pareto too")
     with interruptible(search):
-        posed = pose(workload, arch, objective, options)
-        with progress_of(len(posed.parts), quiet, log) as report:
+        posed = pose(problem.workload, problem.arch, problem.objective, problem.options)
+        with progress.report(len(posed.parts)) as report:
 
             def finished(solution: Solution) -> None:
                 report.finished(solution)
@@ -95,16 +57,13 @@ def solve(
     _show(solution, as_json)
 
 
+@grouped
 def evaluate(
-    workload: Workload = None,
-    arch: Arch = None,
+    problem: MappedProblem,
+    *,
     mapping: Annotated[Path | None, typer.Option(help="A mapping or a solution, as JSON or YAML.")] = None,
-    objective: Objective = None,
     output: Output = None,
     as_json: AsJson = False,
-    batch: Batch = None,
-    fix: Fix = None,
-    model: Model = None,
 ) -> None:
     """Cost and referee's verdict of a mapping from anywhere."""
     from mapper.solution import write_whole
@@ -112,7 +71,7 @@ def evaluate(
 
     if mapping is None:
         raise InputError("--mapping", "", "is missing; give the file that holds the mapping")
-    solution = api(workload, arch, mapping, objective, read_options(batch, fix, None, None, None, model))
+    solution = api(problem.workload, problem.arch, mapping, problem.objective, problem.options)
     if output is not None:
         check_writable(output)
         write_whole(output, dumped(solution.to_json()))
@@ -120,24 +79,21 @@ def evaluate(
 
 
 def _trade_offs(
-    workload: str | None,
-    arch: str | None,
-    objective: str | None,
-    options: Options,
+    problem: PosedProblem,
     search: Search,
+    progress: ProgressOptions,
     output: Path | None,
     plot: Path | None,
     as_json: bool,
-    quiet: bool,
-    log: Path | None,
 ) -> None:
     """All trade-offs instead of one answer."""
     from mapper import terminal
     from mapper.solution import write_whole
     from mapper.trade_off import front
 
-    with interruptible(search), progress_of(1, quiet, log) as report:
-        found = front(workload, arch, objective, options, replace(search, listener=report.progress))
+    with interruptible(search), progress.report(1) as report:
+        listening = replace(search, listener=report.progress)
+        found = front(problem.workload, problem.arch, problem.objective, problem.options, listening)
     if output is not None:
         write_whole(output, dumped(found.to_json()))
     if plot is not None:

@@ -10,50 +10,22 @@ from typing import Annotated
 
 import typer
 
-from mapper.option import (
-    Arch,
-    AsJson,
-    Batch,
-    Engine,
-    Fix,
-    Log,
-    MaxBuffer,
-    MaxPes,
-    MethodName,
-    MinThroughput,
-    Model,
-    Objective,
-    Quiet,
-    Seed,
-    StorePath,
-    TimeLimit,
-    Workers,
-    Workload,
-    check_writable,
-    dumped,
-    interruptible,
-    progress_of,
-    read_options,
-    read_search,
-)
+from mapper.option import AsJson, Engine, MethodName, check_writable, dumped, interruptible
+from mapper.option_group import PosedProblem, ProgressOptions, SearchOptions, grouped
 from mapper.workloads.document import InputError
 
 
+@grouped
 def sweep(
-    workload: Workload = None,
-    arch: Arch = None,
+    problem: PosedProblem,
+    *,
     vary: Annotated[
         list[str] | None, typer.Option(help="A field of the machine and its values, KEY=V1,V2. Repeatable.")
     ] = None,
-    objective: Objective = None,
     method: MethodName = "auto",
-    time_limit: TimeLimit = None,
-    workers: Workers = None,
-    seed: Seed = 0,
+    how: SearchOptions,
     as_json: AsJson = False,
-    quiet: Quiet = False,
-    log: Log = None,
-    store: StorePath = None,
+    progress: ProgressOptions,
     plot: Annotated[
         Path | None, typer.Option(help="Draw the objective over the grid (.png or .svg).")
     ] = None,
@@ -69,12 +41,6 @@ def sweep(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what the sweep would take, from a few of its machines.")
     ] = False,
-    batch: Batch = None,
-    fix: Fix = None,
-    min_throughput: MinThroughput = None,
-    max_pes: MaxPes = None,
-    max_buffer: MaxBuffer = None,
-    model: Model = None,
 ) -> None:
     """Solve over a grid of machines."""
     from mapper.planning import plan as planned
@@ -86,25 +52,33 @@ def sweep(
     if not vary:
         raise InputError("--vary", "", "is missing; give KEY=V1,V2,... with a field of the machine")
     check_writable(plot)
-    options = read_options(batch, fix, min_throughput, max_pes, max_buffer, model)
-    search = read_search(method, time_limit, workers, seed, store)
+    search = how.search(method)
     if scheduler is not None and engine is Engine.local:
         raise InputError("--scheduler", scheduler, "is for --engine dask; add that")
     grid = dict(varied_values(text) for text in vary)
     if dry_run:
-        found = planned(workload, arch, grid, objective, options, search)
+        found = planned(problem.workload, problem.arch, grid, problem.objective, problem.options, search)
         lines = plan_lines(found, search.used_workers)
         print(dumped(found.to_json()) if as_json else "".join(f"{line}\n" for line in lines), end="")
         raise typer.Exit(0)
     machines = math.prod(len(values) for values in grid.values())
-    with interruptible(search), progress_of(machines, quiet, log) as report, ExitStack() as stack:
+    with interruptible(search), progress.report(machines) as report, ExitStack() as stack:
         cluster = None
         if engine is Engine.dask:
             from mapper.engine import DaskEngine
 
             cluster = stack.enter_context(DaskEngine(scheduler, search.used_workers))
         listening = replace(search, listener=report.progress)
-        swept = api(workload, arch, grid, objective, options, listening, cluster, report.machines)
+        swept = api(
+            problem.workload,
+            problem.arch,
+            grid,
+            problem.objective,
+            problem.options,
+            listening,
+            cluster,
+            report.machines,
+        )
     if plot is not None:
         from mapper.plot import draw_sweep
 
