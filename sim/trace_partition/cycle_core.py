@@ -9,7 +9,8 @@ from typing import Any
 
 from mapper.arch.snowflake import BANK_INSTRUCTIONS, UNITS
 from mapper.models.trace_partition.instruction import ALL_UNITS, DEAL, DELAY_SLOTS
-from mapper.sim.trace_partition.cycle_memory import end_turn, load_code, look_at, move, retire
+from mapper.sim.trace_partition.cycle_memory import look_at, retire
+from mapper.sim.trace_partition.cycle_request import end_turn, load_code, move
 from mapper.sim.trace_partition.cycle_state import (
     ASKED,
     BANK,
