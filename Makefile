@@ -23,7 +23,7 @@ test: lint
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
 slow: $(READY)
-	$(BIN)/python -m pytest -q -m slow
+	$(BIN)/python -m pytest -q -m slow -n auto --dist worksteal --durations 20
 
 bench: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
