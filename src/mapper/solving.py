@@ -94,11 +94,10 @@ def run(
     answers: dict[Any, Part] = {}
     places = {key: place for place, key in enumerate(first_of)}
     recall = None if search.store is None else Recall(search.store, posed, method.name, search.complain)
+    stored = recall.known(tuple(first_of.values())) if recall else [None] * len(first_of)
     known = {
-        key: _better(
-            recall.known(places[key], part) if recall else None, (kept or {}).get(part.name), posed.objective
-        )
-        for key, part in first_of.items()
+        key: _better(one, (kept or {}).get(part.name), posed.objective)
+        for one, (key, part) in zip(stored, first_of.items(), strict=True)
     }
     answers |= {key: one.part for key, one in known.items() if one is not None and one.proven}
     open_parts = {key: part for key, part in first_of.items() if key not in answers}
@@ -130,13 +129,11 @@ def run(
         }
         while pending:
             done, _ = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
-            for future in done:
-                key = pending.pop(future)
-                answer = future.result()
-                if recall is not None:
-                    # Kept before anybody hears of it: what was reported survives a kill.
-                    recall.keep(places[key], answer)
-                answers[key] = answer
+            fresh = {pending.pop(future): future.result() for future in done}
+            if recall is not None:
+                # Kept before anybody hears of it: what was reported survives a kill.
+                recall.keep({places[key]: answer for key, answer in fresh.items()})
+            answers |= fresh
             if done and finished is not None:
                 finished(_solution(posed, method, search, first_of, answers))
     return _solution(posed, method, search, first_of, answers)

@@ -39,10 +39,9 @@ class Task:
         self._first: dict[Any, PosedPart] = {}
         for part in posed.parts:
             self._first.setdefault(part.key, part)
-        self._known: list[Kept | None] = [
-            self._recall.known(place, part) if self._recall else None
-            for place, part in enumerate(self._first.values())
-        ]
+        self._known: list[Kept | None] = (
+            self._recall.known(tuple(self._first.values())) if self._recall else [None] * len(self._first)
+        )
 
     @property
     def complete(self) -> bool:
@@ -65,24 +64,22 @@ class Task:
     def solution(self, answers: Mapping[str, Answer]) -> Solution:
         """The solution from the answers of a worker, judged here, and kept; what has none stands as it was known."""
         found: dict[Any, Part] = {}
+        fresh: dict[int, Part] = {}
         for place, (key, part) in enumerate(self._first.items()):
             known = self._known[place]
             if part.name in answers and not (known is not None and known.proven):
-                found[key] = self._judged(place, part, answers[part.name])
+                found[key], _ = read_answer(self.posed.kind, part, *answers[part.name], part.name)
+                fresh[place] = found[key]
             else:
                 found[key] = self._unanswered(part) if known is None else known.part
+        if self._recall is not None:
+            self._recall.keep(fresh)
         parts = []
         for part in self.posed.parts:
             first = self._first[part.key]
             answer = found[part.key]
             parts.append(answer if part is first else repeated(answer, part.name, part.source, part.merged))
         return assemble(self.posed, parts)
-
-    def _judged(self, place: int, part: PosedPart, answer: Answer) -> Part:
-        found, _ = read_answer(self.posed.kind, part, *answer, part.name)
-        if self._recall is not None:
-            self._recall.keep(place, found)
-        return found
 
     def _unanswered(self, part: PosedPart) -> Part:
         certificate = Certificate(

@@ -117,9 +117,9 @@ def _store(path: Path) -> None:
         if place < 4:
             posed = seed.solved(place).posed
             recall = Recall(store, posed, seed.PROBLEMS[place][2], lambda reason: None)
-            known = recall.known(0, posed.parts[0])
+            known = recall.known(posed.parts[:1])[0]
             if known is not None:
-                recall.keep(0, known.part)
+                recall.keep({0: known.part})
         elif place == 4:
             for entry in store.entries():
                 json.dumps(entry.to_json(), allow_nan=False)

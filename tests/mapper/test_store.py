@@ -83,7 +83,7 @@ def test_an_answer_that_the_referee_refuses_is_solved_anew(store: Store) -> None
     entry = store.entries()[0]
     assert entry.mapping is not None
     entry.mapping["tiling"]["M"]["dram"] += 1
-    store.put(entry, newer)
+    store.put([entry], newer)
     assert mapper.solve(LAYER, search=Search(store=store)).cost == sound.cost
 
 

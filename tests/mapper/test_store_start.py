@@ -52,7 +52,7 @@ def solved(store: Store, workload: str = LAYER, method: str = "soc", **named: An
 def resealed(store: Store, **changes: Any) -> None:
     """A hostile hand changes the one certificate and seals it."""
     entry = store.entries()[0]
-    store.put(replace(entry, certificate=entry.certificate | changes), lambda held, fresh: fresh)
+    store.put([replace(entry, certificate=entry.certificate | changes)], lambda held, fresh: fresh)
 
 
 @pytest.mark.parametrize(("workload", "arch", "objective", "method"), KINDS)
@@ -162,7 +162,7 @@ def test_a_mapping_that_the_referee_refuses_begins_nothing(store: Store) -> None
     entry = store.entries()[0]
     assert entry.mapping is not None
     entry.mapping["tiling"]["M"]["dram"] += 1
-    store.put(entry, lambda held, fresh: fresh)
+    store.put([entry], lambda held, fresh: fresh)
     again = solved(store)
     assert again.parts[0].started is None and again.cost == first.cost
 
@@ -173,7 +173,7 @@ def kept(store: Store, value: int, bound: int | None, proven: bool = False) -> N
     part = posed.parts[0]
     certificate = Certificate("time_limit", True, value, bound, proven, "soc", verified=True)
     answer = Part(part.name, part.source, None, NamedValue(value), None, None, certificate)
-    Recall(store, posed, "soc", lambda reason: None).keep(0, answer)
+    Recall(store, posed, "soc", lambda reason: None).keep({0: answer})
 
 
 class NamedValue:
@@ -231,7 +231,7 @@ def test_how_far_a_partition_was_searched_is_kept() -> None:
 def test_a_part_that_is_cut_at_once_gives_its_start(store: Store) -> None:
     posed = pose(LAYER, None, None, Options())
     solved(store)
-    known = Recall(store, posed, "soc", lambda reason: None).known(0, posed.parts[0])
+    known = Recall(store, posed, "soc", lambda reason: None).known(posed.parts)[0]
     assert known is not None
     method = posed.kind.methods()["soc"]
     start = known.start(posed.parts[0].problem, posed.objective)
@@ -260,7 +260,7 @@ def test_an_old_file_without_seals_is_taken_over(tmp_path: Path) -> None:
         )
         connection.execute("INSERT INTO answer (problem, version) VALUES ('p', 'v')")
     assert Store(path).entries() == []
-    Store(path).put(Entry("p", "v", "tiling", "w", None, "edp", "w", True, None, {"value": 1}), old_first)
+    Store(path).put([Entry("p", "v", "tiling", "w", None, "edp", "w", True, None, {"value": 1})], old_first)
     assert [entry.problem for entry in Store(path).entries()] == ["p"]
 
 

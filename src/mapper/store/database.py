@@ -7,7 +7,7 @@ import json
 import os
 import sqlite3
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,37 +93,34 @@ class Store:
 
     path: Path
 
-    def get(self, problem: str, version: str) -> Entry | None:
-        """The answer to a problem by this version of mapper.
+    def get(self, problems: Iterable[str], version: str) -> dict[str, Entry | None]:
+        """The answers to ``problems`` by this version of mapper, of those that have one; None for a damaged one.
 
-        Raises: StoreError if the file cannot be read; ValueError if the answer is damaged.
+        Raises: StoreError if the file cannot be read.
         """
         with self._open() as connection:
-            row = _row(connection, problem, version)
-        return None if row is None else _entry(row)
+            rows = {problem: _row(connection, problem, version) for problem in problems}
+        return {problem: _sound(row) for problem, row in rows.items() if row is not None}
 
-    def put(self, entry: Entry, agreed: Callable[[Entry, Entry], Entry]) -> None:
-        """Keep ``entry``; where there is an answer already (that another process may have written), what is ``agreed``
-        of the two.
+    def put(self, entries: Iterable[Entry], agreed: Callable[[Entry, Entry], Entry]) -> None:
+        """Keep ``entries``, all or none of them: the disk is waited for once. Where there is an answer already (that
+        another process may have written), what is ``agreed`` of the two.
 
         Raises: StoreError if the file cannot be written.
         """
         with self._open() as connection, connection:
             connection.execute("BEGIN IMMEDIATE")
-            row = _row(connection, entry.problem, entry.version)
-            try:
-                held = None if row is None else _entry(row)
-            except ValueError:
-                held = None
-            kept = entry if held is None else agreed(held, entry)
-            if kept is held:
-                return
-            fields = _fields(kept)
-            connection.execute(
-                "INSERT OR REPLACE INTO answer (problem, version, kind, workload, arch, objective, part, proven,"
-                " mapping, certificate, seal) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (*fields, _seal(fields)),
-            )
+            for entry in entries:
+                row = _row(connection, entry.problem, entry.version)
+                held = None if row is None else _sound(row)
+                kept = entry if held is None else agreed(held, entry)
+                if kept is not held:
+                    fields = _fields(kept)
+                    connection.execute(
+                        "INSERT OR REPLACE INTO answer (problem, version, kind, workload, arch, objective, part,"
+                        " proven, mapping, certificate, seal) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                        (*fields, _seal(fields)),
+                    )
 
     def entries(self, prefix: str = "") -> list[Entry]:
         """All answers whose problem's key begins with ``prefix``, the oldest first; those that are damaged are none.
@@ -135,11 +132,8 @@ class Store:
                 f"SELECT {_COLUMNS} FROM answer WHERE substr(problem, 1, ?) = ? ORDER BY stored, problem",
                 (len(prefix), prefix),
             ).fetchall()
-        found = []
-        for row in rows:
-            with suppress(ValueError):
-                found.append(_entry(row))
-        return found
+        found = [_sound(row) for row in rows]
+        return [entry for entry in found if entry is not None]
 
     def prune(self, version: str | None) -> int:
         """Remove the answers of other versions than ``version``, all of them if that is None; how many they were.
@@ -216,6 +210,13 @@ def _fields(entry: Entry) -> tuple[Any, ...]:
 def _seal(fields: tuple[Any, ...]) -> str:
     """The hash of all that a row says: SQLite does not see a changed byte within a page."""
     return hashlib.sha256(json.dumps(fields).encode()).hexdigest()
+
+
+def _sound(row: tuple[Any, ...]) -> Entry | None:
+    """The answer of a row; None if it is damaged."""
+    with suppress(ValueError):
+        return _entry(row)
+    return None
 
 
 def _entry(row: tuple[Any, ...]) -> Entry:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -110,48 +110,64 @@ class Recall:
         self._complained = False
         self._refused: set[str] = set()
 
-    def known(self, place: int, part: PosedPart) -> Kept | None:
-        """The answer kept for ``part``, judged anew by the referee; None if there is none that it accepts."""
-        if self._store is None:
-            return None
-        path, posed = self._store.path, self._posed
-        key = problem_key(self._content, place, self._method)
+    def known(self, parts: Sequence[PosedPart]) -> list[Kept | None]:
+        """The answers kept for the different ``parts`` of the problem, all of them in order, judged anew by the
+        referee; None where there is none that it accepts."""
+        keys = [self._key(place) for place in range(len(parts))]
         try:
-            entry = self._store.get(key, version_key())
-            if entry is None:
-                return None
-            return kept_answer(posed.kind, part, posed.objective, entry.mapping, entry.certificate, str(path))
+            entries = {} if self._store is None else self._store.get(keys, version_key())
         except StoreError as error:
             self._give_up(error)
+            entries = {}
+        return [
+            self._accepted(key, entries[key], part) if key in entries else None
+            for key, part in zip(keys, parts, strict=True)
+        ]
+
+    def keep(self, answers: Mapping[int, Part]) -> None:
+        """Write down what was found or proven, by place among the different parts; an answer without either is none."""
+        entries = [
+            self._entry(place, answer)
+            for place, answer in answers.items()
+            if answer.certificate.verified and not answer.certificate.broken
+        ]
+        if self._store is None or not entries:
+            return
+        try:
+            self._store.put(entries, self._no_worse)
+        except StoreError as error:
+            self._give_up(error)
+
+    def _key(self, place: int) -> str:
+        return problem_key(self._content, place, self._method)
+
+    def _accepted(self, key: str, entry: Entry | None, part: PosedPart) -> Kept | None:
+        posed, path = self._posed, "" if self._store is None else str(self._store.path)
+        try:
+            if entry is not None:
+                return kept_answer(posed.kind, part, posed.objective, entry.mapping, entry.certificate, path)
         except (InputError, KeyError, TypeError, ValueError, ArithmeticError, RecursionError):
-            # A damaged row is no answer; the search will write it anew.
-            self._refused.add(key)
-            self._warn(f"{path}: the answer kept for {part.name} is damaged and not used")
+            pass
+        # A damaged row is no answer; the search will write it anew.
+        self._refused.add(key)
+        self._warn(f"{path}: the answer kept for {part.name} is damaged and not used")
         return None
 
-    def keep(self, place: int, answer: Part) -> None:
-        """Write down what was found or proven; an answer without either is none."""
-        certificate = answer.certificate
-        if self._store is None or not certificate.verified or certificate.broken:
-            return
+    def _entry(self, place: int, answer: Part) -> Entry:
         posed = self._posed
         mapping, fields = answer_fields(posed.kind, answer)
-        entry = Entry(
-            problem_key(self._content, place, self._method),
+        return Entry(
+            self._key(place),
             version_key(),
             posed.kind.name,
             posed.workload,
             posed.arch,
             posed.objective,
             answer.name,
-            certificate.proven,
+            answer.certificate.proven,
             None if mapping is None else as_document(mapping),
             as_document(fields),
         )
-        try:
-            self._store.put(entry, self._no_worse)
-        except StoreError as error:
-            self._give_up(error)
 
     def _no_worse(self, held: Entry, fresh: Entry) -> Entry:
         """What is kept of two answers, of which another process may have written the one that is there: the better one
