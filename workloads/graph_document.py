@@ -178,6 +178,8 @@ def _check_arrays(kernel: Kernel, source: str) -> None:
         raise InputError(source, "arrays", "two have the same name; rename one")
     for operation in kernel.graph.operations:
         memory = operation.opcode in ("load", "store")
+        if operation.array is None and kernel.trip_count is None:
+            continue  # a graph drawn by somebody else: scheduled as it is, and simulated on symbols
         if memory and operation.array not in declared:
             raise InputError(source, operation.name[:60], "touches no declared array; name one in arrays")
         if memory and operation.opcode == "store" and not declared[operation.array or ""].written:

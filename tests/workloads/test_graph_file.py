@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from mapper.workloads.document import InputError
+from mapper.workloads.graph_document import kernel_document, kernel_from_document
 from mapper.workloads.kernel import Kernel
 from mapper.workloads.kernel_execution import execute
 from mapper.workloads.kernel_source import is_kernel, load_kernel
@@ -101,6 +102,15 @@ def test_constants_that_a_drawing_leaves_out_are_zero_and_said_so(tmp_path: Path
     kernel = read(tmp_path, "g.dot", "digraph { a [opcode=add]; a -> a [operand=0, distance=1] }")
     assert kernel.graph.operations[0].immediates == ((1, 0),)
     assert "taken to be 0" in kernel.notes[0]
+
+
+def test_drawn_loads_and_stores_without_arrays_are_read_back_from_a_document(tmp_path: Path) -> None:
+    text = "digraph { a [opcode=load]; b [opcode=load]; c [opcode=add]; d [opcode=store]; a -> c; b -> c; c -> d }"
+    kernel = read(tmp_path, "g.dot", text)
+    assert kernel_from_document(kernel_document(kernel), "document") == kernel
+    counted = kernel_document(kernel) | {"trip_count": 8}
+    with pytest.raises(InputError, match="a: touches no declared array"):
+        kernel_from_document(counted, "document")
 
 
 @pytest.mark.parametrize(
