@@ -41,6 +41,16 @@ def test_links_of_a_page_lead_to_files(page: Path) -> None:
             assert (page.parent / target.partition("#")[0]).exists(), f"{name(page)} links to {target}"
 
 
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *PAGES], ids=name)
+def test_every_row_of_a_table_is_one_line_with_a_cell_a_column(page: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for table in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE):
+        rows = table.splitlines()
+        assert re.fullmatch(r"[|:\- ]+", "".join(rows[1:2])), f"{rows[0]} has no rule below it"
+        columns = {len(re.findall(r"(?<!\\)\|", row)) for row in rows}
+        assert len(columns) == 1 and all(row.endswith("|") for row in rows), f"{rows[0]} has unequal rows"
+
+
 def test_every_page_has_its_place_in_the_navigation() -> None:
     shown = (ROOT / "mkdocs.yml").read_text("utf-8")
     pages = {str(page.relative_to(ROOT / "docs")) for page in PAGES} - {"lessons/README.md"}
