@@ -6,10 +6,9 @@ It shares no code with the cost graph or the searches. Cost comes from the model
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
-from mapper.formulations.verdict import BrokenRule
+from mapper.formulations.verdict import BrokenRule, Verdict
 from mapper.models.algorithm_selection.cost import SelectionCost, evaluate
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.overlay_layer import OverlayLayer
@@ -26,19 +25,7 @@ WINOGRAD_SIDE = {"winograd": (2, 4), "winograd-4x4": (4, 6)}
 """Sides of output and input tiles."""
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """The rules a selection breaks, and its cost; None where there is nothing to count with."""
-
-    broken: tuple[BrokenRule, ...]
-    cost: SelectionCost | None
-
-    @property
-    def valid(self) -> bool:
-        return not self.broken
-
-
-def verify(problem: SelectionProblem, selection: Selection) -> Verdict:
+def verify(problem: SelectionProblem, selection: Selection) -> Verdict[SelectionCost]:
     """Check ``selection`` against every rule of ``problem`` and have the model recompute its cost.
 
     Sizes are in PEs, block memories, bytes, cycles or numbers of decisions beyond the limit.

@@ -6,29 +6,16 @@ It shares no code with the constraint program or the searches: it replays what t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.formulations.modulo_schedule.replay import Replay
 from mapper.formulations.modulo_schedule.rule import IN_ARRAY, INTERVAL, PLACED
-from mapper.formulations.verdict import BrokenRule
+from mapper.formulations.verdict import BrokenRule, Verdict
 from mapper.models.modulo_schedule.cost import ScheduleCost, evaluate
 from mapper.models.modulo_schedule.mapping import ModuloSchedule, Pe
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """The rules a schedule breaks, and its cost; None where it lacks placements or an II to count with."""
-
-    broken: tuple[BrokenRule, ...]
-    cost: ScheduleCost | None
-
-    @property
-    def valid(self) -> bool:
-        return not self.broken
-
-
-def verify(problem: ModuloProblem, schedule: ModuloSchedule) -> Verdict:
+def verify(problem: ModuloProblem, schedule: ModuloSchedule) -> Verdict[ScheduleCost]:
     """Check ``schedule`` against every rule of ``problem`` and have the model recompute its cost.
 
     Sizes are in cycles, or count PEs, ports, routes or values too many.

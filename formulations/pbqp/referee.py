@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from mapper.formulations.pbqp.problem import PbqpProblem
-from mapper.formulations.verdict import BrokenRule
+from mapper.formulations.verdict import BrokenRule, Verdict
 from mapper.models.pbqp.assignment import PbqpAssignment
 from mapper.workloads.pbqp_instance import INFINITE, Cost, PbqpInstance
 
@@ -19,15 +18,7 @@ MOST_NAMED = 100
 """Broken rules that are named; the size of the last says how many more there are."""
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """The rules that an assignment breaks, and its value: None if it breaks CHOSEN or FINITE."""
-
-    broken: tuple[BrokenRule, ...]
-    value: Cost | None
-
-
-def verify(problem: PbqpProblem, assignment: PbqpAssignment) -> Verdict:
+def verify(problem: PbqpProblem, assignment: PbqpAssignment) -> Verdict[Cost]:
     """Judge an assignment from the definition alone (003, Eq. 8); the value is summed by the model."""
     instance = problem.instance
     if len(assignment.choice) != instance.vertices:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from mapper.formulations.pe_allocation.problem import AllocationProblem
-from mapper.formulations.verdict import BrokenRule
+from mapper.formulations.verdict import BrokenRule, Verdict
 from mapper.models.pe_allocation.allocation import Allocation, Pe
 from mapper.models.pe_allocation.cost import AllocationCost, evaluate
 
@@ -31,19 +30,7 @@ CONNECTED = "a layer's PEs are connected"
 GENERATED = "every stream from or to the outside has an address generator"
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """The rules an allocation breaks, and its cost; None where there is nothing to count with."""
-
-    broken: tuple[BrokenRule, ...]
-    cost: AllocationCost | None
-
-    @property
-    def valid(self) -> bool:
-        return not self.broken
-
-
-def verify(problem: AllocationProblem, allocation: Allocation) -> Verdict:
+def verify(problem: AllocationProblem, allocation: Allocation) -> Verdict[AllocationCost]:
     """Check ``allocation`` against every rule of ``problem`` and have the model recompute its cost.
 
     Sizes are in PEs, units, cycles or bytes beyond the limit.

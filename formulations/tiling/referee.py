@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import product
 
 from mapper.formulations.tiling.problem import TilingProblem
-from mapper.formulations.verdict import BrokenRule
+from mapper.formulations.verdict import BrokenRule, Verdict
 from mapper.models.tiling.evaluation import TilingCost, evaluate
 from mapper.models.tiling.mapping import LEVELS, TilingMapping
 from mapper.workloads.nest import AffineIndex, Operand
@@ -27,19 +26,7 @@ DEPENDENCE = "dependence order"
 PINNED = "pinned decision"
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """The rules a mapping breaks, and its cost; None if its factors do not multiply to the bounds."""
-
-    broken: tuple[BrokenRule, ...]
-    cost: TilingCost | None
-
-    @property
-    def valid(self) -> bool:
-        return not self.broken
-
-
-def verify(problem: TilingProblem, mapping: TilingMapping) -> Verdict:
+def verify(problem: TilingProblem, mapping: TilingMapping) -> Verdict[TilingCost]:
     """Check ``mapping`` against every rule of ``problem`` and have the model recompute its cost.
 
     A mapping that breaks a capacity, an order or a pin is still costed.

@@ -8,13 +8,12 @@ loops of windows so large that one might not fit a bank of instructions.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import zip_longest
 
 from mapper.formulations.trace_partition import staying
 from mapper.formulations.trace_partition.problem import MOST_STEPS, PartitionProblem
 from mapper.formulations.trace_partition.storage import edge_windows, portion, tiles, unit_words, vmac_words
-from mapper.formulations.verdict import BrokenRule
+from mapper.formulations.verdict import BrokenRule, Verdict
 from mapper.models.trace_partition.cost import evaluate
 from mapper.models.trace_partition.loop_length import LONGEST_LOOP, longest_loop, small_window
 from mapper.models.trace_partition.mapping import LayerMapping, Partition
@@ -41,19 +40,7 @@ PINNED = "pinned decisions are kept"
 STEPS = "steps are those that the decisions imply"
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """The rules a partition breaks, and its cost; None where there is nothing to count with."""
-
-    broken: tuple[BrokenRule, ...]
-    cost: PartitionCost | None
-
-    @property
-    def valid(self) -> bool:
-        return not self.broken
-
-
-def verify(problem: PartitionProblem, partition: Partition) -> Verdict:
+def verify(problem: PartitionProblem, partition: Partition) -> Verdict[PartitionCost]:
     """Check ``partition`` against every rule of ``problem`` and have the model recompute its cost.
 
     Places are layers. Sizes are elements, words, instructions, steps or units beyond the limit, or numbers of

@@ -20,7 +20,8 @@ from mapper.formulations.modulo_schedule.network.referee import (
     UNROLLED,
     verify_layer,
 )
-from mapper.formulations.modulo_schedule.referee import Verdict
+from mapper.formulations.verdict import Verdict
+from mapper.models.modulo_schedule.cost import ScheduleCost
 from mapper.models.modulo_schedule.mapping import ModuloSchedule, Placement
 from mapper.models.modulo_schedule.network.algorithm import Algorithm
 from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapping
@@ -47,7 +48,7 @@ def machine() -> CgraMachine:
 def layers_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leaves out what the referee of kernels says of each loop's schedule, and the cost."""
 
-    def accepted(problem: object, schedule: object) -> Verdict:
+    def accepted(problem: object, schedule: object) -> Verdict[ScheduleCost]:
         return Verdict((), None)
 
     monkeypatch.setattr(referee, "verify", accepted)

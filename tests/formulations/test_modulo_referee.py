@@ -10,7 +10,9 @@ import pytest
 from mapper.arch.cgra import CgraMachine, cgra_from_document
 from mapper.arch.cgra_preset import cgra_preset
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
-from mapper.formulations.modulo_schedule.referee import Verdict, verify
+from mapper.formulations.modulo_schedule.referee import verify
+from mapper.formulations.verdict import Verdict
+from mapper.models.modulo_schedule.cost import ScheduleCost
 from mapper.models.modulo_schedule.mapping import Hop, ModuloSchedule, Pe, Placement, Route, Via
 from mapper.workloads.dataflow_graph import DataflowGraph, Edge, Operation
 from mapper.workloads.kernel import Kernel
@@ -41,11 +43,13 @@ def schedule(ii: int, placed: list[tuple[Pe, int]], *routes: list[Hop]) -> Modul
     )
 
 
-def judged(body: Kernel, machine: CgraMachine, mapping: ModuloSchedule, ii: int | None = None) -> Verdict:
+def judged(
+    body: Kernel, machine: CgraMachine, mapping: ModuloSchedule, ii: int | None = None
+) -> Verdict[ScheduleCost]:
     return verify(ModuloProblem(body, machine, ii), mapping)
 
 
-def broken(verdict: Verdict) -> dict[str, float]:
+def broken(verdict: Verdict[ScheduleCost]) -> dict[str, float]:
     """The rules that are broken, with the largest size of each."""
     return {rule.rule: max(o.size for o in verdict.broken if o.rule == rule.rule) for rule in verdict.broken}
 

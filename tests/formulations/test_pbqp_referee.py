@@ -22,7 +22,7 @@ SMALL = instance([[1, 2], [3, math.inf]], [(0, 1, [[1, 2], [math.inf, 4]])])
 
 def test_a_good_assignment_gets_its_value() -> None:
     verdict = verify(PbqpProblem(SMALL), PbqpAssignment((0, 0)))
-    assert (verdict.broken, verdict.value) == ((), 5)
+    assert (verdict.broken, verdict.cost) == ((), 5)
 
 
 @pytest.mark.parametrize(
@@ -37,13 +37,13 @@ def test_a_good_assignment_gets_its_value() -> None:
 )
 def test_every_broken_rule_is_named_with_its_place(choice: tuple[int, ...], rule: str, place: str) -> None:
     verdict = verify(PbqpProblem(SMALL), PbqpAssignment(choice))
-    assert verdict.value is None
+    assert verdict.cost is None
     assert (verdict.broken[0].rule, verdict.broken[0].place) == (rule, place)
 
 
 def test_a_pin_that_is_not_kept_is_broken_but_costed() -> None:
     verdict = verify(pbqp_problem(SMALL, {"0": 1}), PbqpAssignment((0, 0)))
-    assert [rule.rule for rule in verdict.broken] == [PINNED] and verdict.value == 5
+    assert [rule.rule for rule in verdict.broken] == [PINNED] and verdict.cost == 5
 
 
 def test_many_broken_rules_are_counted_in_the_last() -> None:

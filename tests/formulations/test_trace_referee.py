@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from mapper.arch.snowflake import SnowflakeMachine
 from mapper.formulations.trace_partition import referee
 from mapper.formulations.trace_partition.problem import MOST_STEPS, PartitionProblem, Pin
-from mapper.formulations.trace_partition.referee import Verdict, verify
+from mapper.formulations.trace_partition.referee import verify
+from mapper.formulations.verdict import Verdict
 from mapper.models.trace_partition.configuration import Configuration
 from mapper.models.trace_partition.loop_length import LONGEST_LOOP, longest_loop, small_window
 from mapper.models.trace_partition.mapping import LayerMapping, Partition, Tile
+from mapper.models.trace_partition.partition_cost import PartitionCost
 from mapper.models.trace_partition.plan import plan_layer
 from mapper.models.trace_partition.step_document import step_entries
 from mapper.models.trace_partition.trace_layer import (
@@ -67,12 +69,12 @@ def judged(
     of: TraceNetwork = NETWORK,
     pins: dict[str, Pin] | None = None,
     on: SnowflakeMachine | None = None,
-) -> Verdict:
+) -> Verdict[PartitionCost]:
     problem = PartitionProblem(of, on or machine(2), configuration, "latency", pins or {})
     return verify(problem, Partition(mappings))
 
 
-def broken(verdict: Verdict) -> list[tuple[str, str, float]]:
+def broken(verdict: Verdict[PartitionCost]) -> list[tuple[str, str, float]]:
     """Rules without what stands behind a colon."""
     return [(rule.rule.partition(": ")[0], rule.place, rule.size) for rule in verdict.broken]
 

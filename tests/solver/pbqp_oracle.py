@@ -18,7 +18,7 @@ from tests.solver.conformance import Judgement
 
 def _judge(problem: PbqpProblem, assignment: PbqpAssignment) -> tuple[tuple[BrokenRule, ...], Cost | None]:
     verdict = verify(problem, assignment)
-    return verdict.broken, verdict.value
+    return verdict.broken, verdict.cost
 
 
 KIND = Judgement(_judge)

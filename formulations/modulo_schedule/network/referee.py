@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from mapper.formulations.modulo_schedule.network.problem import MOST_UNROLL, LayerProblem
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.formulations.modulo_schedule.referee import verify
-from mapper.formulations.verdict import BrokenRule
+from mapper.formulations.verdict import BrokenRule, Verdict
 from mapper.models.modulo_schedule.network.algorithm import Algorithm
 from mapper.models.modulo_schedule.network.cost import LayerCost, evaluate_layer
 from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapping, kernel_of
@@ -21,15 +20,7 @@ MERGED = "merged rows stay whole"
 ORDERED = "sums in the order of their loops"
 
 
-@dataclass(frozen=True)
-class LayerVerdict:
-    """Broken rules, and the model's cost (None where a nest is not covered)."""
-
-    broken: tuple[BrokenRule, ...]
-    cost: LayerCost | None
-
-
-def verify_layer(problem: LayerProblem, mapping: LayerMapping) -> LayerVerdict:
+def verify_layer(problem: LayerProblem, mapping: LayerMapping) -> Verdict[LayerCost]:
     """Check ``mapping`` rule by rule.
 
     Raises: InputError if the layer has no such algorithm.
@@ -38,7 +29,7 @@ def verify_layer(problem: LayerProblem, mapping: LayerMapping) -> LayerVerdict:
     broken = tuple(_broken(problem, algorithm, mapping))
     uncovered = any(rule.rule in (COVERED, LEGAL) for rule in broken)
     cost = None if uncovered else evaluate_layer(algorithm, problem.layer.op, problem.machine, mapping)
-    return LayerVerdict(broken, cost)
+    return Verdict(broken, cost)
 
 
 def _broken(problem: LayerProblem, algorithm: Algorithm, mapping: LayerMapping) -> Iterator[BrokenRule]:

@@ -10,6 +10,7 @@ from mapper.formulations.algorithm_selection.problem import OBJECTIVES, Selectio
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.kind import pbqp_part, selection_part
 from mapper.kind.kind import JsonValue, Judged, Kind, Options, Part, PosedPart, Workload
+from mapper.kind.operator_structure import operator_structure, read_operator_structure
 from mapper.models.algorithm_selection.mapping_file import selection_from_json
 from mapper.models.pbqp.assignment import assignment_from_json
 from mapper.solver.method import Method
@@ -120,12 +121,12 @@ class AlgorithmSelection(Kind):
     def structure(self, value: Value) -> dict[str, Any]:
         if isinstance(value, PbqpInstance):
             return pbqp_part.instance_structure(value)
-        return selection_part.network_structure(value)
+        return operator_structure(value)
 
     def read_structure(self, structure: Mapping[str, Any], name: str, source: str) -> Value:
         if "pbqp" in structure:
             return pbqp_part.read_instance_structure(structure, name, source)
-        return selection_part.read_network_structure(structure, source)
+        return read_operator_structure(structure, source)
 
     def formulation(self, problem: Problem) -> Any:
         from mapper.formulations.pbqp.program import PbqpProgram

@@ -19,9 +19,7 @@ from mapper.models.modulo_schedule.network.mapping_file import layer_from_json, 
 from mapper.models.modulo_schedule.network.nest import Nest
 from mapper.solver.certificate import Certificate
 from mapper.workloads.document import InputError
-from mapper.workloads.layer_building import network_layers
 from mapper.workloads.network_layer import LayerNetwork, NetworkLayer
-from mapper.workloads.operator_document import operators_document, operators_from_document
 from mapper.workloads.source import load_layers
 
 IN_PLACE = "concatenation"
@@ -184,16 +182,3 @@ def total_cost(costs: list[dict[str, Any]]) -> dict[str, Any]:
         values = [cost[key] for cost in costs]
         total[key] = None if None in values else sum(values)
     return total
-
-
-def layers_structure(network: LayerNetwork) -> dict[str, Any]:
-    """The network as it stands in a solution document."""
-    return {"operators": operators_document(network.operators)}
-
-
-def read_layers_structure(structure: Mapping[str, Any], source: str) -> LayerNetwork:
-    """The network that a document describes."""
-    fields = structure.get("operators")
-    if not isinstance(fields, dict):
-        raise InputError(source, "problem.structure.operators", "must hold the network's operators")
-    return network_layers(operators_from_document(fields, f"{source}: problem.structure.operators"))

@@ -14,15 +14,14 @@ from mapper.kind.layer_part import (
     NamedLayer,
     describe_layer,
     judge_layer,
-    layers_structure,
     least_intervals,
     pose_layers,
     read_layer,
     read_layers,
-    read_layers_structure,
     total_cost,
     with_least_intervals,
 )
+from mapper.kind.operator_structure import operator_structure, read_operator_structure
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.models.modulo_schedule.mapping_file import schedule_from_json
 from mapper.solver.method import Method
@@ -109,12 +108,14 @@ class ModuloScheduling(Kind):
 
     def structure(self, value: Kernel | LayerNetwork) -> dict[str, Any]:
         return (
-            layers_structure(value) if isinstance(value, LayerNetwork) else {"kernel": kernel_document(value)}
+            operator_structure(value)
+            if isinstance(value, LayerNetwork)
+            else {"kernel": kernel_document(value)}
         )
 
     def read_structure(self, structure: Mapping[str, Any], name: str, source: str) -> Kernel | LayerNetwork:
         if "operators" in structure:
-            return read_layers_structure(structure, source)
+            return read_operator_structure(structure, source)
         fields = structure.get("kernel")
         if not isinstance(fields, dict):
             raise InputError(source, "problem.structure.kernel", "must hold the kernel's graph")

@@ -37,9 +37,9 @@ def pose_instance(value: PbqpInstance, options: Options) -> tuple[PosedPart, ...
 def judge_assignment(problem: PbqpProblem, assignment: PbqpAssignment) -> Judged:
     """The referee's verdict and the value."""
     verdict = verify(problem, assignment)
-    if verdict.value is None:
+    if verdict.cost is None:
         return Judged(verdict.broken, None, None, None)
-    return Judged(verdict.broken, {"value": verdict.value}, {"cycles": {}, "bytes": {}}, verdict.value)
+    return Judged(verdict.broken, {"value": verdict.cost}, {"cycles": {}, "bytes": {}}, verdict.cost)
 
 
 def describe_assignment(problem: PbqpProblem, part: Part) -> list[str]:

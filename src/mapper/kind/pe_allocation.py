@@ -14,6 +14,7 @@ from mapper.formulations.pe_allocation.problem import OBJECTIVES, AllocationProb
 from mapper.formulations.pe_allocation.referee import verify
 from mapper.kind.allocation_fix import Fixed, read_fix
 from mapper.kind.kind import JsonValue, Judged, Kind, Options, Part, PosedPart, Workload
+from mapper.kind.operator_structure import operator_structure, read_operator_structure
 from mapper.models.pe_allocation.allocation import Allocation
 from mapper.models.pe_allocation.allocation_file import allocation_from_json
 from mapper.models.pe_allocation.cost import MODELS, Model
@@ -22,9 +23,7 @@ from mapper.solver.front import Front
 from mapper.solver.method import Effort, Method
 from mapper.workloads.document import InputError
 from mapper.workloads.kernel_source import is_kernel
-from mapper.workloads.layer_building import network_layers
 from mapper.workloads.network_layer import LayerNetwork
-from mapper.workloads.operator_document import operators_document, operators_from_document
 from mapper.workloads.source import load_layers
 
 SECONDS_OF_REMARKS = 10.0
@@ -143,13 +142,10 @@ class PeAllocation(Kind):
         return dict(costs[0])
 
     def structure(self, value: LayerNetwork) -> dict[str, Any]:
-        return {"operators": operators_document(value.operators)}
+        return operator_structure(value)
 
     def read_structure(self, structure: Mapping[str, Any], name: str, source: str) -> LayerNetwork:
-        fields = structure.get("operators")
-        if not isinstance(fields, dict):
-            raise InputError(source, "problem.structure.operators", "must hold the network's operators")
-        return network_layers(operators_from_document(fields, f"{source}: problem.structure.operators"))
+        return read_operator_structure(structure, source)
 
     def formulation(self, problem: AllocationProblem) -> Any:
         if problem.mode == "mixed":

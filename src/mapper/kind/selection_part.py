@@ -22,9 +22,7 @@ from mapper.models.algorithm_selection.overlay_building import overlay_network
 from mapper.models.algorithm_selection.overlay_network import OverlayNetwork
 from mapper.solver.method import Effort
 from mapper.workloads.document import InputError
-from mapper.workloads.layer_building import network_layers
 from mapper.workloads.network_layer import LayerNetwork
-from mapper.workloads.operator_document import operators_document, operators_from_document
 from mapper.workloads.source import load_layers
 
 MOST_SHOWN = 80
@@ -187,16 +185,3 @@ def overlay_of(part: PosedPart, selection: Selection) -> tuple[Control, dict[str
 
     control = selection_control(part.workload, part.problem.network, selection)
     return control, overlay_files(control, part.workload)
-
-
-def network_structure(value: LayerNetwork) -> dict[str, Any]:
-    """The network as it stands in a solution document."""
-    return {"operators": operators_document(value.operators)}
-
-
-def read_network_structure(structure: Mapping[str, Any], source: str) -> LayerNetwork:
-    """The network that a document describes."""
-    fields = structure.get("operators")
-    if not isinstance(fields, dict):
-        raise InputError(source, "problem.structure.operators", "must hold the network's operators")
-    return network_layers(operators_from_document(fields, f"{source}: problem.structure.operators"))

@@ -12,16 +12,15 @@ from mapper.formulations.trace_partition.problem import OBJECTIVES, Objective, P
 from mapper.formulations.trace_partition.referee import verify
 from mapper.kind import trace_part
 from mapper.kind.kind import JsonValue, Judged, Kind, Options, Part, PosedPart, Workload
+from mapper.kind.operator_structure import operator_structure, read_operator_structure
 from mapper.kind.trace_fix import read_fix
 from mapper.models.trace_partition.mapping import Partition
 from mapper.models.trace_partition.trace_building import trace_network
 from mapper.solver.method import Effort, Method
 from mapper.workloads.document import InputError
 from mapper.workloads.kernel_source import is_kernel
-from mapper.workloads.layer_building import network_layers
 from mapper.workloads.network import InputFile
 from mapper.workloads.network_layer import LayerNetwork
-from mapper.workloads.operator_document import operators_document, operators_from_document
 from mapper.workloads.source import load_layers
 
 
@@ -117,13 +116,10 @@ class TracePartition(Kind):
         return dict(costs[0])
 
     def structure(self, value: LayerNetwork) -> dict[str, Any]:
-        return {"operators": operators_document(value.operators)}
+        return operator_structure(value)
 
     def read_structure(self, structure: Mapping[str, Any], name: str, source: str) -> LayerNetwork:
-        fields = structure.get("operators")
-        if not isinstance(fields, dict):
-            raise InputError(source, "problem.structure.operators", "must hold the network's operators")
-        return network_layers(operators_from_document(fields, f"{source}: problem.structure.operators"))
+        return read_operator_structure(structure, source)
 
     def located(self, value: LayerNetwork, inputs: tuple[InputFile, ...]) -> LayerNetwork:
         return replace(value, operators=replace(value.operators, files=inputs))
