@@ -128,16 +128,15 @@ def test_weights_that_a_small_file_would_fill_the_memory_with_are_not_computed(s
 @pytest.mark.slow
 def test_the_largest_weights_that_a_file_may_have_computed_take_less_than_a_gigabyte() -> None:
     path = Path(onnx.__file__).parent / "backend/test/data/light/light_vgg19.onnx"
+    # Limited, not measured: a process's peak may be that of the one it was forked from.
     program = f"""
 import resource
 from pathlib import Path
+resource.setrlimit(resource.RLIMIT_DATA, (1 << 30, 1 << 30))
 from mapper.workloads.onnx_process import read_weights
 weights, _ = read_weights(Path({str(path)!r}))
 print(sum(weight.nbytes for weight in weights.values()))
-for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN):
-    print(resource.getrusage(who).ru_maxrss * 1024)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    size, *peaks = map(int, done.stdout.split())
-    assert size > 500 << 20
-    assert max(peaks) < 1 << 30
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert int(done.stdout) > 500 << 20
