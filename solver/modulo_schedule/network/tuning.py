@@ -1,8 +1,8 @@
 """Tuning a layer: every algorithm and innermost loop, the best unroll factors by estimate, real schedules of those.
 
 The bound is a proof over the same space: no cover of a nest by boxes takes fewer cycles than the least sum of what
-each box takes at its MII, with the cycles along its longest path and its set-up. The value is what the chosen
-schedules really take.
+each box takes at its MII, with the cycles along its longest path and its set-up. A search that is cut, or that does not
+look at all covers, has the bound by argument instead. The value is what the chosen schedules really take.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from mapper.arch.cgra import CgraMachine
+from mapper.formulations.modulo_schedule.network.bound import ideal_cycles
 from mapper.formulations.modulo_schedule.network.cover import (
     BoxWeight,
     Cover,
@@ -25,6 +26,7 @@ from mapper.models.modulo_schedule.network.cost import evaluate_layer, live_ins,
 from mapper.models.modulo_schedule.network.estimate import Estimator, estimated_cycles
 from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapping, kernel_of
 from mapper.models.modulo_schedule.network.nest import Box, Nest
+from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Outcome, Progress
 from mapper.solver.modulo_schedule.network.loop_schedule import loop_schedule
 
@@ -172,7 +174,7 @@ def exhaustive(problem: LayerProblem, effort: Effort, most: int = 4) -> Outcome[
     estimator = Estimator(problem.machine)
     found: list[tuple[int, LayerMapping]] = []
     bounds: list[int] = []
-    evaluations = 0
+    ideal, evaluations = ideal_cycles(problem), 0
     start, limit = effort.known(problem), inf
     if start is not None:
         found.append((int(start.value), start.mapping))
@@ -208,7 +210,7 @@ def exhaustive(problem: LayerProblem, effort: Effort, most: int = 4) -> Outcome[
             cost = evaluate_layer(algorithm, problem.layer.op, problem.machine, mapping)
             found.append((cost.cycles, mapping))
             bounds.append(bound)
-            effort.report(Progress(min(found, key=lambda one: one[0])[0], None, evaluations))
+            effort.report(Progress(min(found, key=lambda one: one[0])[0], ideal, evaluations))
         elif effort.stopped() is None:
             bounds.append(bound)
         else:
@@ -217,11 +219,15 @@ def exhaustive(problem: LayerProblem, effort: Effort, most: int = 4) -> Outcome[
     if not found:
         return Outcome(None, None, None, stop or "heuristic", False, evaluations=evaluations)
     value, mapping = min(found, key=lambda one: one[0])
-    least = min(bounds) if stop is None else None
-    proven = value == least
-    return Outcome(
-        mapping, value, least, stop or ("complete" if proven else "heuristic"), proven, (), evaluations
-    )
+    return _outcome(mapping, value, min(bounds) if stop is None else ideal, stop, evaluations)
+
+
+def _outcome(
+    mapping: LayerMapping, value: int, bound: int, stop: Stop | None, evaluations: int
+) -> Outcome[LayerMapping]:
+    proven = value == bound
+    ended: Stop = "complete" if proven else stop or "heuristic"
+    return Outcome(mapping, value, bound, ended, proven, (), evaluations)
 
 
 def tuned(tuning: NestTuning, effort: Effort, most: int, limit: float = inf) -> list[Tried]:
@@ -301,4 +307,4 @@ def single(
         loops += tried.loops
     mapping = LayerMapping(algorithm.name, tuple(loops))
     cycles = evaluate_layer(algorithm, problem.layer.op, problem.machine, mapping).cycles
-    return Outcome(mapping, cycles, None, effort.stopped() or "heuristic", False, evaluations=len(loops))
+    return _outcome(mapping, cycles, ideal_cycles(problem), effort.stopped(), len(loops))

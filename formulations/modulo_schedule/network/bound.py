@@ -1,0 +1,56 @@
+"""A bound on a layer's cycles by argument alone: what every cover must execute, on all PEs that can.
+
+Unrolling shares loads and indices. Arithmetic it only puts side by side, and every word of an output is stored once at
+the least. So whatever the boxes are, their intervals times their iterations are no fewer than the nest's operations
+over the PEs that execute them (ResMII, 000, section II-B, summed over all iterations).
+"""
+
+from __future__ import annotations
+
+import math
+
+from mapper.formulations.modulo_schedule.network.problem import LayerProblem
+from mapper.models.modulo_schedule.network.algorithm import Algorithm, baseline
+from mapper.models.modulo_schedule.network.cost import outside_cycles
+from mapper.models.modulo_schedule.network.estimate import FLOAT_OPERATIONS, Counts, Estimator
+from mapper.models.modulo_schedule.network.nest import Nest
+
+
+def ideal_cycles(problem: LayerProblem) -> int:
+    """Least cycles of any mapping of the layer, the paper's baseline among them.
+
+    Raises: InputError if the machine does not say what VLIW mode costs, or no PE executes an operation.
+    """
+    estimator = Estimator(problem.machine)
+    choices = (*problem.choices, baseline(problem.layer, problem.machine))
+    return min(_ideal(choice, problem, estimator) for choice in choices)
+
+
+def _ideal(choice: Algorithm, problem: LayerProblem, estimator: Estimator) -> int:
+    inside = sum(nest.repeats * estimator.least_interval(least_counts(nest)) for nest in choice.nests)
+    return inside + sum(outside_cycles(choice, problem.layer.op, problem.machine))
+
+
+def least_counts(nest: Nest) -> Counts:
+    """What all iterations of any cover of the nest hold together at the least, as if they were one body."""
+    words = math.prod(extent for name, extent in nest.loops if name not in nest.accumulated)
+    points = math.prod(extent for _, extent in nest.loops)
+    return Counts(
+        loads=words if nest.accumulated else 0,
+        stores=words,
+        pointers=0,
+        others=tuple((opcode, points * _each(nest)) for opcode in FLOAT_OPERATIONS[nest.operation]),
+        live_ins=0,
+        depth=0,
+        recurrence=0,
+    )
+
+
+def _each(nest: Nest) -> int:
+    """How often one copy of the body computes each of its operations."""
+    if nest.window is not None:
+        return nest.window[0] * nest.window[1]
+    if nest.operation in ("max", "sum"):
+        # A word that takes up only what one copy brings starts from the first of it.
+        return len(nest.inputs[0].taps) - (0 if nest.accumulated else 1)
+    return 1
