@@ -60,13 +60,16 @@ def constant_tensors(graph: onnx.GraphProto) -> dict[str, onnx.TensorProto | onn
 def sorted_operators(graph: onnx.GraphProto, source: str) -> tuple[Operator, ...]:
     """The operators, each after those whose outputs it reads.
 
-    Raises: InputError on a cycle, a tensor that nothing makes or that two operators make, or broken names.
+    Raises: InputError on a cycle, a tensor that nothing makes or that two operators make, an operator without outputs,
+    or broken names.
     """
     operators = [Operator(position, node) for position, node in enumerate(graph.node)]
     _check_names(graph, operators, source)
     given = {value.name for value in graph.input} | constant_tensors(graph).keys()
     maker: dict[str, int] = {}
     for operator in operators:
+        if not operator.node.output:
+            raise InputError(source, operator.field(), "has no outputs; remove it")
         for name in filter(None, operator.node.output):
             if name in given or name in maker:
                 raise InputError(source, f"tensor {name[:80]!r}", "is made twice; export the model again")

@@ -64,6 +64,12 @@ def test_a_folder_is_refused(tmp_path: Path) -> None:
             "has no convolution or matrix product (only Odd)",
         ),
         ([CONV], {}, {"w": [4, 3, 3, 3]}, "Conv 'conv': reads 'x', which nothing makes"),
+        (
+            [CONV, node("Reshape", ["y"], [])],
+            {"x": [1, 3, 8, 8]},
+            {"w": [4, 3, 3, 3]},
+            "'n1': has no outputs; remove it",
+        ),
         ([node("Conv", ["x"], ["y"])], {"x": [1, 3, 8, 8]}, {}, "Conv 'n0': lacks input 1"),
         ([CONV], {"x": [1, 3, 8, 8]}, {"w": [4, 2, 3, 3]}, "3 channels do not fit weights [4, 2, 3, 3]"),
         ([CONV], {"x": [1, 3, 8, 8]}, {"w": [4, 3]}, "cannot convolve [1, 3, 8, 8] with [4, 3]"),
