@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from mapper import entry
+from mapper.listing import Listing, listed_names, methods_of_kinds
 
 Run = tuple[int, str, str]
 
@@ -254,6 +255,10 @@ def test_help_and_lists_import_no_heavy_library(words: tuple[str, ...]) -> None:
         "assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", script, *words], check=True, capture_output=True)
+
+
+def test_the_methods_that_are_listed_are_those_of_the_kinds() -> None:
+    assert listed_names(Listing.methods) == methods_of_kinds(), "run python -m mapper.listing"
 
 
 def test_every_command_has_help_and_an_example(mapper: Any) -> None:
