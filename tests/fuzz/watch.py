@@ -76,7 +76,7 @@ def _one_process(
         return True
     if number < 0 or process.returncode == FAULT:
         said = (folder / "err").read_text(errors="replace")[-3000:]
-        outcome.finds["is not fuzzed"] = (keep, said)
+        outcome.finds["is not fuzzed"] = (keep, f"{said}({_ending(process.returncode)})")
         outcome.inputs += max(number, 0)
         return False  # another process would fail alike
     outcome.inputs += number + 1
