@@ -79,5 +79,7 @@ def _side_by_side(
         print("\n".join(machine_table.warning_lines(found)))
         terminal.print_table(*machine_table.layer_rows(found))
     mapped = any(row.certificate.found for row in found.rows)
-    infeasible = all(row.certificate.proven for row in found.rows)
+    # Of machines that cannot run the network nothing is proven, and none is known of those that had no turn.
+    posed = [row.certificate for row in found.rows if row.solution is not None]
+    infeasible = len(found.rows) == len(machines) and all(certificate.proven for certificate in posed)
     raise typer.Exit(0 if mapped else 1 if infeasible else 3)

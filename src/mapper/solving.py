@@ -129,11 +129,14 @@ def run(
         }
         while pending:
             done, _ = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
-            fresh = {pending.pop(future): future.result() for future in done}
+            fresh = {pending[future]: future.result() for future in done if future.exception() is None}
             if recall is not None:
                 # Kept before anybody hears of it: what was reported survives a kill.
                 recall.keep({places[key]: answer for key, answer in fresh.items()})
             answers |= fresh
+            for future in done:
+                future.result()  # what one raises loses no other's answer
+                del pending[future]
             if done and finished is not None:
                 finished(_solution(posed, method, search, first_of, answers))
     return _solution(posed, method, search, first_of, answers)

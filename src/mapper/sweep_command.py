@@ -88,5 +88,5 @@ def sweep(
     else:
         print_table(*sweep_rows(swept))
     some = any(row.certificate.found for row in swept.rows)
-    infeasible = all(row.certificate.proven for row in swept.rows)
+    infeasible = len(swept.rows) == machines and all(row.certificate.proven for row in swept.rows)
     raise typer.Exit(0 if some else 1 if infeasible else 3)

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from mapper import solve
 from mapper.kind.kind import Options
 from mapper.machine_table import machine_rows
 from mapper.posing import Posed
-from mapper.side_by_side import SideBySide, side_by_side
+from mapper.side_by_side import MachineRow, SideBySide, side_by_side
 from mapper.solution import Solution
 from mapper.solving import Search, run
 from mapper.workloads.document import InputError
@@ -167,3 +168,16 @@ def test_all_five_machines_stand_side_by_side() -> None:
     found = side_by_side("lenet5", machines, search=Search(time_limit=20.0))
     assert [row.arch for row in found.rows] == list(machines)
     assert all(row.certificate.found for row in found.rows)
+
+
+@pytest.mark.parametrize(("machines", "code"), [("tcpa-4x4,srp-4x4", 1), ("tcpa-4x4,srp-4x4,srp-2x2", 3)])
+def test_a_network_is_infeasible_if_that_is_proven_on_every_machine_that_can_run_it(
+    mapper: Any, monkeypatch: pytest.MonkeyPatch, machines: str, code: int
+) -> None:
+    proven = solve("mnist-tcpa", "tcpa-4x4", "pes", Options(min_throughput=5000.0))
+    kind = proven.posed.kind
+    rows = (MachineRow("tcpa-4x4", kind, 1, proven), MachineRow("srp-4x4", kind, 1, None, "has no such unit"))
+    monkeypatch.setattr(
+        "mapper.side_by_side.side_by_side", lambda *given: SideBySide("mnist-tcpa", "pes", rows)
+    )
+    assert mapper("compare", "mnist-tcpa", "--arch", machines)[0] == code

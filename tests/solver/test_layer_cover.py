@@ -17,8 +17,9 @@ from mapper.formulations.modulo_schedule.network.problem import MOST_UNROLL, Lay
 from mapper.models.modulo_schedule.network.estimate import Estimator
 from mapper.models.modulo_schedule.network.nest import Access, Nest, tile_is_exact
 from mapper.solver.method import Effort
-from mapper.solver.modulo_schedule.network.tuning import exhaustive
+from mapper.solver.modulo_schedule.network.tuning import exhaustive, unoptimised
 from mapper.workloads.source import load_layers
+from tests.codegen.small_layer import activation, convolution_layer, window_of
 
 
 def machine() -> CgraMachine:
@@ -124,3 +125,11 @@ def test_a_layer_has_an_answer_when_time_is_up_and_the_bound_by_argument() -> No
     assert outcome.mapping is not None
     assert (outcome.stop, outcome.bound, outcome.proven) == ("time_limit", ideal_cycles(problem), False)
     assert {max(loop.box.unroll) for loop in outcome.mapping.loops} == {1}
+
+
+def test_where_an_output_is_a_word_the_activation_is_called_as_in_the_baseline() -> None:
+    problem = LayerProblem(convolution_layer((1, 1, 1, 1), 1, window_of(1), activation("Relu")), machine())
+    tuned, plain = exhaustive(problem, Effort()), unoptimised(problem, Effort())
+    assert tuned.bound is not None and tuned.value is not None and plain.value is not None
+    assert tuned.bound <= tuned.value <= plain.value
+    assert tuned.mapping is not None and tuned.mapping.algorithm == "baseline"

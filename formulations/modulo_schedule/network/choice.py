@@ -22,7 +22,7 @@ class LayerFormulation(Formulation):
         estimator = Estimator(problem.machine)
         self.weight = {
             (a, n, innermost, factors): cycles
-            for a, algorithm in enumerate(problem.choices)
+            for a, algorithm in enumerate(problem.space)
             for n, nest in enumerate(algorithm.nests)
             for innermost in nest.innermost()
             for weight in [BoxWeight(nest, innermost, estimator)]
@@ -43,12 +43,12 @@ class LayerFormulation(Formulation):
     @index_set(r"A")
     def algorithms(self) -> int:
         """Algorithms of the layer."""
-        return len(self.problem.choices)
+        return len(self.problem.space)
 
     @index_set(r"N_a")
     def nests(self) -> int:
         """Loop nests of all algorithms."""
-        return sum(len(algorithm.nests) for algorithm in self.problem.choices)
+        return sum(len(algorithm.nests) for algorithm in self.problem.space)
 
     @index_set(r"V_n = \{(o, u)\} \quad 1 \le u_l \le 8")
     def vectors(self) -> int:
@@ -58,7 +58,7 @@ class LayerFormulation(Formulation):
     @variables(r"y_a \in \{0,1\}")
     def algorithm(self) -> None:
         """The layer runs by algorithm a."""
-        self.runs_by = [self.model.new_bool_var(f"y_{choice.name}") for choice in self.problem.choices]
+        self.runs_by = [self.model.new_bool_var(f"y_{choice.name}") for choice in self.problem.space]
 
     @variables(r"x_{n,o,u} \in \{0,1\}")
     def unrolling(self) -> None:
@@ -76,7 +76,7 @@ class LayerFormulation(Formulation):
     @family(r"\sum_{o,u} x_{n,o,u} = y_a \quad \forall a, n \in N_a")
     def one_vector(self) -> None:
         """Every nest of the algorithm that is chosen has one innermost loop and one vector."""
-        for a, algorithm in enumerate(self.problem.choices):
+        for a, algorithm in enumerate(self.problem.space):
             for n in range(len(algorithm.nests)):
                 own = [variable for key, variable in self.unrolled.items() if key[:2] == (a, n)]
                 self.model.add(sum(own) == self.runs_by[a])
@@ -90,7 +90,7 @@ class LayerFormulation(Formulation):
         the factors leave of a loop is a box of its own, unrolled as is best for it."""
         outside = [
             sum(outside_cycles(algorithm, self.problem.layer.op, self.problem.machine))
-            for algorithm in self.problem.choices
+            for algorithm in self.problem.space
         ]
         self.model.minimize(
             sum(cycles * y for cycles, y in zip(outside, self.runs_by, strict=True))

@@ -32,6 +32,14 @@ class LayerProblem:
             return found
         return tuple(choice for choice in found if choice.name == self.algorithm)
 
+    @cached_property
+    def space(self) -> tuple[Algorithm, ...]:
+        """The algorithms that a mapping may have: the choices and, where it is not one of them by another name, the
+        baseline, whose activations run in VLIW mode. That is best where an output has a word or two."""
+        plain = baseline(self.layer, self.machine)
+        known = self.algorithm is not None or any(choice.nests == plain.nests for choice in self.choices)
+        return self.choices if known else (*self.choices, plain)
+
     def choice(self, name: str) -> Algorithm:
         """The algorithm called ``name``.
 

@@ -175,6 +175,7 @@ def exhaustive(problem: LayerProblem, effort: Effort, most: int = 4) -> Outcome[
     found: list[tuple[int, LayerMapping]] = []
     bounds: list[int] = []
     ideal, evaluations = ideal_cycles(problem), 0
+    seen: dict[tuple[int, Nest], tuple[int, list[Tried]]] = {}
     start, limit = effort.known(problem), inf
     if start is not None:
         found.append((int(start.value), start.mapping))
@@ -186,19 +187,24 @@ def exhaustive(problem: LayerProblem, effort: Effort, most: int = 4) -> Outcome[
         if quick.mapping is not None and quick.value is not None:
             found.append((int(quick.value), quick.mapping))
             evaluations += quick.evaluations or 0
-    for algorithm in problem.choices:
+    for algorithm in problem.space:
         if found and effort.stopped() is not None:
             break
         outside = sum(outside_cycles(algorithm, problem.layer.op, problem.machine))
         bound, taken, loops, complete = outside, outside, list[LoopMapping](), True
         for position, nest in enumerate(algorithm.nests):
-            tuning = NestTuning(nest, position, problem.machine, estimator)
-            if effort.stopped() is None:
-                bound += min(tuning.bound(innermost) for innermost in nest.innermost())
+            least, tried = seen.get((position, nest), (0, list[Tried]()))
+            if not tried:
+                tuning = NestTuning(nest, position, problem.machine, estimator)
+                if effort.stopped() is None:
+                    least = min(tuning.bound(innermost) for innermost in nest.innermost())
+                if complete:
+                    tried = tuned(tuning, effort, most, limit - taken + 1)
+                    evaluations += len(tried)
+                seen[position, nest] = least, tried
+            bound += least
             if not complete:
                 continue
-            tried = tuned(tuning, effort, most, limit - taken + 1)
-            evaluations += len(tried)
             if not tried:
                 complete = False
                 continue
