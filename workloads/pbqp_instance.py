@@ -19,10 +19,19 @@ from mapper.workloads.document import InputError
 INFINITE = 1 << 61
 """Stands for infinity among integer costs; sums of up to three costs stay below 2^63."""
 LARGEST_TOTAL = (1 << 58) - 1
-"""The largest absolute value that a sum of finite integer costs may reach."""
+"""M, the largest absolute value that a sum of finite integer costs may reach: of each vertex and each edge the largest
+one. An instance that exceeds it is refused, so that every search computes in int64 without a thought of its own:
+
+- Sums of given costs, one of each vertex or edge at the most, are those of tables, folded neighbours and constants;
+  they lie between -M and M.
+- Costs that were moved (`mapper.solver.pbqp.bound`) are never below zero, and those that one assignment pays add up to
+  what it costs less a bound, each between -M and M: 2 M at the most if it is finite.
+
+So what exceeds ``LARGEST_FINITE``, which is above 2 M, is part of no finite assignment, and is infinity less something
+or a cost that may be called infinite. Two numbers up to it add up to less than infinity, infinity less M is above it,
+and three times infinity is below 2^63."""
 LARGEST_FINITE = {True: (1 << 60) - 1, False: float(np.finfo(np.float64).max)}
-"""By exactness: what a search finds above this is infinite. Differences of two totals lie below, infinity less a total
-lies above."""
+"""By exactness: what a search finds above this is infinite."""
 LARGEST_FLOAT_TOTAL = 1e300
 
 Integers = NDArray[np.int64]
@@ -89,7 +98,8 @@ class PbqpInstance:
         return int(self.vertex_offset[vertex + 1] - self.vertex_offset[vertex])
 
     def value(self, choice: Sequence[int] | Integers) -> Cost | None:
-        """The cost of choosing ``choice[u]`` for every vertex u; None if it is infinite.
+        """The cost of choosing ``choice[u]`` for every vertex u, the exact sum; in floating point it is rounded once.
+        None if it is infinite.
 
         Raises: ValueError if there is not one choice per vertex, or one that its vertex does not have.
         """
@@ -104,9 +114,7 @@ class PbqpInstance:
             return None
         if self.exact:
             return int(own.sum()) + int(paid.sum())
-        return (
-            math.fsum(own) + math.fsum(paid) if len(own) + len(paid) < 1000 else float(own.sum() + paid.sum())
-        )
+        return math.fsum([*own.tolist(), *paid.tolist()])
 
 
 def instance(
@@ -217,7 +225,7 @@ def _check_costs(
     vertex_cost: Costs, vertex_offset: Integers, edge_cost: Costs, edge_offset: Integers, name: str
 ) -> None:
     """Finite costs are numbers whose sums can neither overflow nor be taken for infinity."""
-    total = 0.0
+    total: Cost = 0
     for costs, offset, what in ((vertex_cost, vertex_offset, "vertex"), (edge_cost, edge_offset, "edge")):
         if not len(costs):
             continue
@@ -232,9 +240,13 @@ def _check_costs(
         if np.any(wrong):
             at = int(np.searchsorted(offset, int(np.argmax(wrong)), side="right")) - 1
             raise InputError(name, f"{what} {at}", remedy)
-        total += float(np.maximum.reduceat(sizes, offset[:-1]).astype(np.float64).sum())
-    # The sum is taken in floats: what they round is far below the room left under the bound.
-    largest = LARGEST_TOTAL * (1 - 1e-6) if vertex_cost.dtype == np.int64 else LARGEST_FLOAT_TOTAL
+        most = np.maximum.reduceat(sizes, offset[:-1])
+        if costs.dtype == np.int64:
+            # In two halves, whose sums stay below 2^63.
+            total += (int((most >> 30).sum()) << 30) + int((most & ((1 << 30) - 1)).sum())
+        else:
+            total += float(most.sum())
+    largest = LARGEST_TOTAL if vertex_cost.dtype == np.int64 else LARGEST_FLOAT_TOTAL
     if total > largest:
         remedy = f"a sum of costs may reach {total:.4g}, beyond {largest:.4g}; scale the costs"
         raise InputError(name, "costs", remedy)

@@ -98,7 +98,8 @@ def branch_and_bound(
 
 
 def _least_open(stack: list[_Open], best: Cost) -> Cost:
-    return min((node.children[0][0] for node in stack if node.children), default=best) if stack else best
+    """No assignment costs less: those of open nodes by their bounds, and the best one itself."""
+    return min([best, *(node.children[0][0] for node in stack if node.children)])
 
 
 def _node(
@@ -108,8 +109,9 @@ def _node(
     while given is not None:
         smaller = reduced(given, Effort())
         assert isinstance(smaller, Eliminated), "an effort without limits is never stopped"
-        if smaller.infeasible or constant + smaller.constant >= best:
+        if smaller.infeasible:
             return None
+        # No bound yet while something is left: what is left may cost less than nothing.
         constant, lifts = constant + smaller.constant, (*lifts, smaller.lift)
         if smaller.core is None:
             break

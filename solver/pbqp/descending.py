@@ -1,4 +1,8 @@
-"""Descent: every vertex takes its best choice beside its neighbours until none changes."""
+"""Descent: every vertex takes its best choice beside its neighbours until none changes.
+
+With integers each change lowers the sum, so that it ends, if late at times. In floating point two vertices may round the
+same costs in different orders and chase each other for ever. Hence it ends after so many rounds in any case.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +13,27 @@ from mapper.solver.pbqp.elimination_plan import Array
 from mapper.workloads.pbqp_instance import PbqpInstance
 
 
+LEAST_ROUNDS = 64
+WORK = 1e6
+"""Costs that further rounds look up together, about."""
+
+
 def descend(given: PbqpInstance, start: Array, around: Array, choice: Array) -> None:
     """Improve ``choice`` in place; ``start`` and ``around`` are the `incident_edges`. Fewer infinite costs come before
     lower finite ones."""
+    looked_up = float(len(given.vertex_cost)) + float(given.choices[given.edge_end].sum())
+    rounds = LEAST_ROUNDS + int(WORK / looked_up)
     _down(
         given.vertex_offset, given.vertex_cost, given.edge_end, given.edge_offset, given.edge_cost, start, around,
-        choice, given.infinity,
+        choice, given.infinity, rounds,
     )  # fmt: skip
 
 
 def _descend_choices(
     vertex_offset: Array, vertex_cost: Array, ends: Array, edge_offset: Array, edge_cost: Array, start: Array,
-    around: Array, choice: Array, infinite: Any,
+    around: Array, choice: Array, infinite: Any, rounds: int,
 ) -> None:  # fmt: skip
-    changed = True
-    while changed:
+    for _ in range(rounds):
         changed = False
         for at in range(len(choice)):
             low, mine = vertex_offset[at], vertex_offset[at + 1] - vertex_offset[at]
@@ -53,6 +63,8 @@ def _descend_choices(
             if best != choice[at]:
                 choice[at] = best
                 changed = True
+        if not changed:
+            return
 
 
 _down = compiled(_descend_choices)

@@ -20,6 +20,7 @@ from mapper.solver.pbqp.elimination import Eliminated, eliminated, reduced
 from mapper.solver.pbqp.elimination_order import small_width_order
 from mapper.solver.pbqp.elimination_plan import Array, plan, size
 from mapper.solver.pbqp.fixing import fixing
+from mapper.solver.pbqp.floating import searched
 from mapper.workloads.pbqp_instance import Cost, PbqpInstance
 
 Strategy = Literal["auto", "elimination", "branch-and-bound"]
@@ -49,20 +50,21 @@ def exact_search(strategy: Strategy) -> Callable[[PbqpProblem, Effort], Outcome[
 
     def search(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignment]:
         start = effort.known(problem)
-        return _solved(
-            problem.posed, effort, strategy, None if start is None else np.array(start.mapping.choice)
-        )
+        begun = None if start is None else np.array(start.mapping.choice)
+        return solved(problem.posed, effort, strategy, begun)
 
     return search
 
 
-def _solved(
+def solved(
     given: PbqpInstance, effort: Effort, strategy: Strategy, begun: Array | None
 ) -> Outcome[PbqpAssignment]:
-    """The best assignment; ``begun``: one to begin with."""
+    """The best assignment; ``begun``: one to begin with, which is finite."""
+    if not given.exact:
+        return searched(given, effort, begun, lambda lower, left, known: solved(lower, left, strategy, known))
     first = reduced(given, effort)
     if not isinstance(first, Eliminated):
-        return Outcome(None, None, None, first, False)
+        return _cut(given, effort, begun, first)
     if first.infeasible:
         return Outcome(None, None, None, "complete", True, method="reduction")
     if first.core is None:
@@ -97,6 +99,18 @@ def _solved(
     return replace(found, bound=lower, stop=stop, proven=False)
 
 
+def _cut(given: PbqpInstance, effort: Effort, begun: Array | None, stop: Stop) -> Outcome[PbqpAssignment]:
+    """What can be had at once when the effort ended in the first reduction."""
+    known, bound = _known(given, effort, begun)
+    if bound == given.infinity:
+        return Outcome(None, None, None, "complete", True, method="reduction")
+    if known is None:
+        return Outcome(None, None, bound, stop, False)
+    found = _proven(given, known, 0, "reduction")
+    assert found.value is not None
+    return replace(found, bound=min(bound, found.value), stop=stop, proven=False)
+
+
 def _proven(given: PbqpInstance, choice: Array, nodes: int, method: str) -> Outcome[PbqpAssignment]:
     value = given.value(choice)
     return Outcome(PbqpAssignment(tuple(choice.tolist())), value, value, "complete", True, (), nodes, method)
@@ -125,6 +139,8 @@ def _part(part: PbqpInstance, effort: Effort, strategy: Strategy, begun: Array |
             found = eliminated(part, made, NOTHING, effort)
             if not isinstance(found, Eliminated):
                 known, bound = _known(part, effort, begun)
+                if bound == part.infinity:
+                    return _Answer(None, None, "complete", True, 0, "elimination")
                 return _Answer(known, bound, found, False, 0, "elimination")
             if found.infeasible:
                 return _Answer(None, None, "complete", True, 0, "elimination")
@@ -137,6 +153,8 @@ def _part(part: PbqpInstance, effort: Effort, strategy: Strategy, begun: Array |
                 None, None, "heuristic", False, 0, f"elimination takes more than {limit} of tables"
             )
     known, bound = _known(part, effort, begun)
+    if bound == part.infinity:
+        return _Answer(None, None, "complete", True, 0, "branch-and-bound")
     result = branch_and_bound(part, known, effort, effort.report)
     final = result.stop == "complete"
     least = result.bound if final else max(result.bound, bound)
@@ -145,18 +163,16 @@ def _part(part: PbqpInstance, effort: Effort, strategy: Strategy, begun: Array |
 
 def _known(part: PbqpInstance, effort: Effort, begun: Array | None) -> tuple[Array | None, Cost]:
     """Choices that can be had soon (at once when effort has ended) or with which it was ``begun``, whichever are better
-    after a descent, and a bound."""
+    after a descent (None: none of finite cost is known), and a bound; infinite if there are none."""
     quick = fixing(part, effort)
     start, around = incident_edges(part.vertices, part.edge_end)
     best: Array | None = None
+    least: Cost | None = None
     for choice in (quick.choice, begun):
         if choice is not None:
             own = choice.copy()
             descend(part, start, around, own)
-            best = own if best is None or _less(part.value(own), part.value(best)) else best
+            value = part.value(own)
+            if value is not None and (least is None or value < least):
+                best, least = own, value
     return best, quick.bound
-
-
-def _less(one: Cost | None, other: Cost | None) -> bool:
-    """Whether a value is less; None is infinite."""
-    return one is not None and (other is None or one < other)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 
 from mapper.formulations.pbqp.problem import PbqpProblem
@@ -14,6 +12,7 @@ from mapper.solver.pbqp.bound import incident_edges
 from mapper.solver.pbqp.descending import descend
 from mapper.solver.pbqp.elimination_plan import Array
 from mapper.solver.pbqp.fixing import fixing
+from mapper.solver.pbqp.floating import lowered, own_least
 from mapper.solver.pbqp.refitting import refitted
 from mapper.workloads.pbqp_instance import Cost, PbqpInstance
 
@@ -29,14 +28,25 @@ def fix_and_reduce(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignme
     """Reductions where they apply, fixing where none does; then a descent, and rounds of choosing anew what lies
     between vertices that keep their choices, seeded, where no reduction took everything. Better choices that are known
     take the place of those of the descent."""
-    given = problem.posed
+    given, known = problem.posed, _begun(problem, effort)
+    if given.exact:
+        return _fixed(given, effort, known)
+    lower = lowered(given, own_least(given) if known is None else known)
+    found = _fixed(lower.instance, effort, known)
+    if found.mapping is None or found.bound is None:
+        return found
+    choice = np.array(found.mapping.choice)
+    return _outcome(given, choice, lower.cost(int(found.bound)), found.stop, found.evaluations or 0)
+
+
+def _fixed(given: PbqpInstance, effort: Effort, known: Array | None) -> Outcome[PbqpAssignment]:
+    """The same for an instance of integers."""
     found = fixing(given, effort)
     if found.choice is None:
         return Outcome(None, None, None, effort.stopped() or "heuristic", False)
     choice = found.choice.copy()
     start, around = incident_edges(given.vertices, given.edge_end)
     descend(given, start, around, choice)
-    known = _begun(problem, effort)
     if known is not None and _rank(given, known) < _rank(given, choice):
         choice = known
     if given.value(choice) is None:
@@ -58,7 +68,7 @@ def descent(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignment]:
     start, around = incident_edges(given.vertices, given.edge_end)
     best = _begun(problem, effort)
     if best is None:
-        best = _own_least(given)
+        best = own_least(given)
     descend(given, start, around, best)
     best_rank = _rank(given, best)
     stop: Stop = "heuristic"
@@ -109,8 +119,3 @@ def _rank(given: PbqpInstance, choice: Array) -> tuple[int, Cost]:
     infinite = int(np.count_nonzero(own == given.infinity) + np.count_nonzero(paid == given.infinity))
     finite = own[own != given.infinity].sum() + paid[paid != given.infinity].sum()
     return infinite, finite.item()
-
-
-def _own_least(given: PbqpInstance) -> Array:
-    start = given.vertex_offset.tolist()
-    return np.array([int(np.argmin(given.vertex_cost[a:b])) for a, b in itertools.pairwise(start)])

@@ -1,7 +1,14 @@
-"""The exact methods that hand PBQP to general solvers: CBC on the integer linear program, CP-SAT, and trying all."""
+"""The exact methods that hand PBQP to general solvers: CBC on the integer linear program, CP-SAT, and trying all.
+
+CBC computes in floating point and its word proves nothing: what it calls optimal or infeasible is confirmed in integers
+(reductions, elimination or branch and bound, which begin with its answer), or nothing is claimed. Its bounds are not
+passed on. CP-SAT keeps its objective and its bound in integers.
+"""
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,10 +16,13 @@ import numpy as np
 from mapper.formulations.pbqp.impossibility import impossible
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.models.pbqp.assignment import PbqpAssignment
+from mapper.solver.certificate import Stop
 from mapper.solver.compiled import compiled
 from mapper.solver.method import Effort, Outcome
 from mapper.solver.pbqp.elimination_plan import Array
-from mapper.workloads.pbqp_instance import Cost
+from mapper.solver.pbqp.exact import solved
+from mapper.solver.pbqp.floating import searched
+from mapper.workloads.pbqp_instance import Cost, PbqpInstance
 
 MOST_PAIRS = 500_000
 """Costs of an instance that is still handed to a general solver."""
@@ -22,6 +32,7 @@ which together may then be worth less than one; CP-SAT calls an assignment optim
 costs are near 2^54."""
 MOST_ASSIGNMENTS = 5_000_000
 INTEGERS_ONLY = "this solver takes integer costs only"
+UNCONFIRMED = "what CBC says, in floating point, was not confirmed in integers"
 IMPOSSIBLE: Outcome[PbqpAssignment] = Outcome(None, None, None, "complete", True)
 
 
@@ -44,7 +55,7 @@ def _refused(problem: PbqpProblem, largest_total: int, solver: str) -> Outcome[P
 
 
 def integer_program(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignment]:
-    """The local polytope with integer choices, solved by CBC."""
+    """The local polytope with integer choices, solved by CBC; what it says is confirmed in integers."""
     refused = _refused(problem, LARGEST_FOR_CBC, "CBC")
     if refused is not None:
         return refused
@@ -57,12 +68,27 @@ def integer_program(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignm
     if start is not None:
         program.model += program.model.objective <= start.value, "known"
     result = run_cbc(program.model, effort)
-    if not result.found:
-        return Outcome(None, None, result.bound, result.stop, result.answer == "infeasible")
-    assignment = program.extract(result.value_of)
-    value = problem.posed.value(assignment.choice)
-    proven = result.answer == "optimal"
-    return Outcome(assignment, value, value if proven else _below(result.bound, value), result.stop, proven)
+    assignment = program.extract(result.value_of) if result.found else None
+    return _confirmed(problem.posed, effort, assignment, result.stop)
+
+
+def _confirmed(
+    given: PbqpInstance, effort: Effort, assignment: PbqpAssignment | None, stop: Stop
+) -> Outcome[PbqpAssignment]:
+    """What may be said of the ``assignment`` (None: there is none) with which CBC ended by ``stop``."""
+    value = None if assignment is None else given.value(assignment.choice)
+    if value is None:
+        assignment = None
+    begun = None if assignment is None else np.array(assignment.choice)
+    quiet = replace(effort, report=lambda progress: None)
+    checked = solved(given, quiet, "auto", begun)
+    bound = checked.bound if value is None else _below(checked.bound, value)
+    if stop != "complete":
+        return Outcome(assignment, value, bound, stop, False)
+    if checked.proven and checked.value == value:
+        return Outcome(assignment, value, value, "complete", True)
+    stop = "heuristic" if checked.proven else checked.stop
+    return Outcome(assignment, value, bound, stop, False, (UNCONFIRMED,))
 
 
 def constraint_program(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignment]:
@@ -93,12 +119,19 @@ def brute_force(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignment]
     given = problem.posed
     if problem.assignments > MOST_ASSIGNMENTS:
         return Outcome(None, None, None, "heuristic", False, (f"more than {MOST_ASSIGNMENTS} are not tried",))
+    start = effort.known(problem)
+    begun = None if start is None else np.array(start.mapping.choice)
+    return _tried(given, effort, begun) if given.exact else searched(given, effort, begun, _tried)
+
+
+def _tried(given: PbqpInstance, effort: Effort, begun: Array | None) -> Outcome[PbqpAssignment]:
+    """Every assignment of an instance of integers."""
     choice = np.zeros(given.vertices, np.int64)
     found = _try_all(
         given.vertex_offset, given.vertex_cost, given.edge_end, given.edge_offset, given.edge_cost, choice,
         given.infinity,
     )  # fmt: skip
-    count = int(problem.assignments)
+    count = math.prod(given.choices.tolist())
     if not found:
         return Outcome(None, None, None, "complete", True, evaluations=count)
     value = given.value(choice)
