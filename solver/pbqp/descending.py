@@ -1,7 +1,7 @@
 """Descent: every vertex takes its best choice beside its neighbours until none changes.
 
-With integers each change lowers the sum, so that it ends, if late at times. In floating point two vertices may round the
-same costs in different orders and chase each other for ever. Hence it ends after so many rounds in any case.
+With integers each change lowers the sum, so that it ends, if late at times. In floating point two vertices may round
+the same costs in different orders and chase each other for ever. Hence it ends after so many rounds in any case.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from typing import Any
 from mapper.solver.compiled import compiled
 from mapper.solver.pbqp.elimination_plan import Array
 from mapper.workloads.pbqp_instance import PbqpInstance
-
 
 LEAST_ROUNDS = 64
 WORK = 1e6

@@ -1,18 +1,19 @@
-"""Random PBQP instances of every shape, and their answer by trying every choice."""
+"""Small PBQP instances that shrink well, and the answer of any by trying every choice in whole numbers of any size."""
 
 from __future__ import annotations
 
-import itertools
 import math
+from fractions import Fraction
+from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 
-from bench.random_pbqp import k_tree
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.formulations.pbqp.referee import verify
 from mapper.formulations.verdict import BrokenRule
 from mapper.models.pbqp.assignment import PbqpAssignment
-from mapper.workloads.pbqp_instance import Cost, PbqpInstance, flat_instance, instance
+from mapper.workloads.pbqp_instance import Cost, PbqpInstance, instance
 from tests.solver.conformance import Judgement
 
 
@@ -25,9 +26,33 @@ KIND = Judgement(_judge)
 
 
 def brute_force(problem: PbqpInstance) -> Cost | None:
-    """The least value of all choices; None if all are infinite."""
-    values = (problem.value(choice) for choice in itertools.product(*map(range, problem.choices.tolist())))
-    return min((value for value in values if value is not None), default=None)
+    """The least value of all choices, an exact sum (rounded once if costs are in floating point); None if all are
+    infinite."""
+    shape = problem.choices.tolist()
+    costs = [problem.vertex_cost.tolist(), problem.edge_cost.tolist()]
+    finite = [cost for side in costs for cost in side if cost != problem.infinity]
+    unit = max((Fraction(cost).denominator for cost in finite), default=1)
+    total, closed = np.zeros(shape, object), np.zeros(shape, np.bool_)
+
+    def pay(table: Any, axes: tuple[int, ...]) -> None:
+        # Vertices are axes in ascending order; all others have length one.
+        if axes != tuple(sorted(axes)):
+            table = [list(column) for column in zip(*table, strict=True)]
+        sizes = [shape[axis] if axis in axes else 1 for axis in range(len(shape))]
+        flat = [cost for row in table for cost in (row if isinstance(row, list) else [row])]
+        infinite = np.array([cost == problem.infinity for cost in flat])
+        whole = [0 if cost == problem.infinity else int(Fraction(cost) * unit) for cost in flat]
+        np.add(total, np.array(whole, object).reshape(sizes), out=total)
+        np.logical_or(closed, infinite.reshape(sizes), out=closed)
+
+    for vertex in range(problem.vertices):
+        pay(problem.costs(vertex).tolist(), (vertex,))
+    for edge in range(problem.edges):
+        pay(problem.matrix(edge).tolist(), tuple(problem.edge_end[edge].tolist()))
+    values = total[~closed]
+    if not len(values):
+        return None
+    return int(values.min()) if problem.exact else float(Fraction(int(values.min()), unit))
 
 
 @st.composite
@@ -47,28 +72,3 @@ def instances(
         row = st.lists(cost, min_size=sizes[v], max_size=sizes[v])
         edges.append((u, v, draw(st.lists(row, min_size=sizes[u], max_size=sizes[u]))))
     return instance(own, edges)
-
-
-@st.composite
-def problems(draw: st.DrawFn) -> PbqpProblem:
-    """Small instances of any graph, and partial k-trees; some in halves, which floating point adds exactly, some with a
-    choice that is given."""
-    trees = st.builds(
-        k_tree,
-        st.integers(6, 8),
-        st.integers(2, 3),
-        st.sampled_from([2, 3, 5]),
-        st.sampled_from([0.7, 1.0]),
-        st.integers(0, 1 << 20),
-    )
-    given = draw(st.one_of(instances(), trees))
-    if draw(st.integers(0, 4)) == 0:
-        vertex_cost, edge_cost = given.vertex_cost / 2, given.edge_cost / 2
-        vertex_cost[given.vertex_cost == given.infinity] = math.inf
-        edge_cost[given.edge_cost == given.infinity] = math.inf
-        given = flat_instance(given.choices, vertex_cost, given.edge_end.copy(), edge_cost, "halves")
-    pins: tuple[tuple[int, int], ...] = ()
-    if draw(st.integers(0, 4)) == 0:
-        vertex = draw(st.integers(0, given.vertices - 1))
-        pins = ((vertex, draw(st.integers(0, given.choices_of(vertex) - 1))),)
-    return PbqpProblem(given, pins)

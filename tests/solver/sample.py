@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, settings
 from mapper.solver.method import Effort, Method, Outcome
 from tests.solver.conformance import Judgement, M, P, check_agreement, check_outcome
 
-QUICK, THOROUGH = 10, 1000
+QUICK, THOROUGH = 100, 10_000
 """Problems of a kind in the fast suite and in the slow one."""
 
 
@@ -42,10 +42,10 @@ class Sample(Generic[P, M]):
         proving: frozenset[str],
         simulate: Callable[[P, M], bool] | None = None,
         oracle: Outcome[M] | None = None,
-    ) -> None:
-        """Every method on ``problem``, beside what an ``oracle`` proves that is no method of the kind. ``proving``:
-        methods that must prove it; ``simulate``: whether a mapping runs, computes what it should and takes what the
-        model says, within the kind's tolerance."""
+    ) -> dict[str, Outcome[M]]:
+        """Every method on ``problem``, beside what an ``oracle`` proves that is no method of the kind; what each says, by
+        its name. ``proving``: methods that must prove it; ``simulate``: whether a mapping runs, computes what it should
+        and takes what the model says, within the kind's tolerance."""
         outcomes = [(method, method.search(problem, Effort())) for method in methods]
         for method, outcome in outcomes:
             check_outcome(problem, method, self.kind, outcome)
@@ -63,6 +63,7 @@ class Sample(Generic[P, M]):
             for mapping in list(found)[: self.runs]:
                 assert simulate(problem, mapping), f"the simulation disagrees on {mapping}"
                 self.counts["runs"] += 1
+        return {method.name: outcome for method, outcome in outcomes}
 
     def _count(
         self, problem: P, outcomes: Sequence[tuple[Method[P, M], Outcome[M]]], oracle: Outcome[M] | None
