@@ -248,7 +248,8 @@ def _check_costs(
             total += float(most.sum())
     largest = LARGEST_TOTAL if vertex_cost.dtype == np.int64 else LARGEST_FLOAT_TOTAL
     if total > largest:
-        remedy = f"a sum of costs may reach {total:.4g}, beyond {largest:.4g}; scale the costs"
+        form = ".4g" if isinstance(total, float) else ""
+        remedy = f"a sum of costs may reach {total:{form}}, beyond {largest:{form}}; scale the costs"
         raise InputError(name, "costs", remedy)
 
 

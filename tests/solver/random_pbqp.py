@@ -1,8 +1,8 @@
 """Random PBQP instances that are hard on solvers: every graph and every cost that the format allows.
 
-Graphs from one vertex to dense ones that no reduction takes apart; costs negative, zero, tied, prime, infinite, as large
-as may be, in floating point from the least double to the largest. Of a few draws the first is taken that the quick
-heuristic does not solve, so that a search has something to find and a bound something to get wrong.
+Graphs from one vertex to dense ones that no reduction takes apart; costs negative, zero, tied, prime, infinite, as
+large as may be, in floating point from the least double to the largest. Of a few draws the first is taken that the
+quick heuristic does not solve, so that a search has something to find and a bound something to get wrong.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ LARGEST_DOUBLE = 1e300
 
 @dataclass(frozen=True)
 class Family:
-    """Costs that go together: ``draw`` gives so many of an instance of so many vertices and edges; ``exact``: integers."""
+    """Costs that go together: ``draw`` gives so many of an instance of so many vertices and edges, integers if
+    ``exact``."""
 
     name: str
     draw: Callable[[Draw, int, int], Costs]

@@ -43,9 +43,9 @@ class Sample(Generic[P, M]):
         simulate: Callable[[P, M], bool] | None = None,
         oracle: Outcome[M] | None = None,
     ) -> dict[str, Outcome[M]]:
-        """Every method on ``problem``, beside what an ``oracle`` proves that is no method of the kind; what each says, by
-        its name. ``proving``: methods that must prove it; ``simulate``: whether a mapping runs, computes what it should
-        and takes what the model says, within the kind's tolerance."""
+        """Every method on ``problem``, beside what an ``oracle`` proves that is no method of the kind; what each says,
+        by its name. ``proving``: methods that must prove it; ``simulate``: whether a mapping runs, computes what it
+        should and takes what the model says, within the kind's tolerance."""
         outcomes = [(method, method.search(problem, Effort())) for method in methods]
         for method, outcome in outcomes:
             check_outcome(problem, method, self.kind, outcome)
