@@ -84,7 +84,7 @@ def searched(
     given: PbqpInstance, effort: Effort, begun: Array | None, search: Search
 ) -> Outcome[PbqpAssignment]:
     """``given``, in floating point, by an exact ``search`` of integers."""
-    best = begun
+    best: Array | None = begun
     reference = own_least(given) if begun is None else begun
     bound: float | None = None
     evaluations = 0
@@ -98,14 +98,15 @@ def searched(
         if found.mapping is None:
             if best is None:
                 return replace(found, bound=bound, evaluations=evaluations)
-            return _judged(given, best, bound, replace(found, proven=False), evaluations)
+            found = replace(found, proven=False)
+            break
         choice = np.array(found.mapping.choice, np.int64)
         better = best is None or _less(given, choice, best)
-        best = choice if better or best is None else best
+        reference = best = choice if best is None or better else best
         effort.report(Progress(given.value(best), bound, evaluations))
         if not found.proven or bound == given.value(best) or not better:
             break
-        reference = best
+    assert best is not None
     return _judged(given, best, bound, found, evaluations)
 
 

@@ -138,7 +138,7 @@ def _tried(given: PbqpInstance, effort: Effort, begun: Array | None) -> Outcome[
     return Outcome(PbqpAssignment(tuple(choice.tolist())), value, value, "complete", True, (), count)
 
 
-def _below(bound: int | None, value: Cost | None) -> Cost | None:
+def _below(bound: Cost | None, value: Cost | None) -> Cost | None:
     return None if bound is None or value is None else min(bound, value)
 
 
