@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mapper.option import interruptible
+from mapper.interruption import interruptible
 from mapper.option_group import PosedProblem, ProgressOptions, SearchOptions, TableFormat, grouped
 from mapper.workloads.document import InputError
 

@@ -10,7 +10,8 @@ from typing import Annotated
 
 import typer
 
-from mapper.option import AsJson, Engine, MethodName, check_writable, dumped, interruptible
+from mapper.interruption import interruptible
+from mapper.option import AsJson, Engine, MethodName, check_plot, dumped
 from mapper.option_group import PosedProblem, ProgressOptions, SearchOptions, grouped
 from mapper.workloads.document import InputError
 
@@ -51,7 +52,7 @@ def sweep(
 
     if not vary:
         raise InputError("--vary", "", "is missing; give KEY=V1,V2,... with a field of the machine")
-    check_writable(plot)
+    check_plot(plot)
     search = how.search(method)
     if scheduler is not None and engine is Engine.local:
         raise InputError("--scheduler", scheduler, "is for --engine dask; add that")
@@ -79,14 +80,14 @@ def sweep(
             cluster,
             report.machines,
         )
-    if plot is not None:
-        from mapper.plot import draw_sweep
-
-        draw_sweep(swept, plot)
     if as_json:
         print(dumped(swept.to_json()), end="")
     else:
         print_table(*sweep_rows(swept))
+    if plot is not None and swept.rows:
+        from mapper.plot import draw_sweep
+
+        draw_sweep(swept, plot)
     some = any(row.certificate.found for row in swept.rows)
     infeasible = len(swept.rows) == machines and all(row.certificate.proven for row in swept.rows)
     raise typer.Exit(0 if some else 1 if infeasible else 3)
