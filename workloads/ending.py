@@ -7,8 +7,10 @@ kernel (`child_process`) and by the next start (`temporary`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+TYPE_CHECKING = False  # typing would be the first thing of any size that the program imports
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _TASKS: list[Callable[[], None]] = []
 
@@ -23,5 +25,7 @@ def at_the_end(task: Callable[[], None]) -> Callable[[], None]:
 def clear() -> None:
     """Run every task, the earliest first; what one raises keeps no other from running."""
     for task in tuple(_TASKS):
-        with suppress(Exception):
+        try:  # noqa: SIM105 - contextlib is not imported here either
             task()
+        except Exception:
+            pass

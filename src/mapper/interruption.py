@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from types import FrameType
-from typing import TYPE_CHECKING, NoReturn
 
 from mapper.workloads.ending import clear
 
+# What is imported here delays the answer to signals; for that reason nothing of contextlib, dataclasses and typing.
+TYPE_CHECKING = False
+
 if TYPE_CHECKING:
+    from types import FrameType
+    from typing import NoReturn
+
     from mapper.solving import Search
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -31,13 +30,13 @@ CURSOR = b"\r\x1b[K\x1b[?25h"
 """Clears the line of a progress bar and shows the cursor again."""
 
 
-@dataclass
 class _Stage:
     """How far the command is: which search runs, whether its answer is there, and how many signals have come."""
 
-    search: Search | None = None
-    answered: bool = False
-    signals: int = 0
+    def __init__(self) -> None:
+        self.search: Search | None = None
+        self.answered = False
+        self.signals = 0
 
 
 _stage = _Stage()
@@ -57,16 +56,19 @@ def ignore_signals() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-@contextmanager
-def interruptible(search: Search) -> Iterator[None]:
-    """A search that the first signal asks to end with what it has, as soon as it has begun; what follows it is its
-    answer."""
-    _stage.search = search
-    try:
-        yield
-    finally:
-        _stage.search = None
+class interruptible:  # noqa: N801 - it stands where a function would
+    """A block with a search that the first signal asks to end with what it has, as soon as it has begun; what follows
+    the block is its answer."""
+
+    def __init__(self, search: Search) -> None:
+        self._search = search
+
+    def __enter__(self) -> None:
+        _stage.search = self._search
+
+    def __exit__(self, *error: object) -> None:
         answer_begins()
+        _stage.search = None
 
 
 def answer_begins() -> None:
@@ -80,6 +82,8 @@ def _hear(number: int, frame: FrameType | None) -> None:
     if _stage.answered:
         if _stage.signals > 1:
             # Not here: what is being written goes on only when this function is left.
+            import threading
+
             threading.Thread(target=_end_soon, daemon=True).start()
     elif _stage.signals == 1 and search is not None and search.begun.is_set():
         search.interrupt.set()
@@ -89,6 +93,8 @@ def _hear(number: int, frame: FrameType | None) -> None:
 
 
 def _end_soon() -> None:
+    import time
+
     time.sleep(SECONDS_TO_WRITE)
     _end(AGAIN)
 
@@ -96,7 +102,8 @@ def _end_soon() -> None:
 def _end(reason: str) -> NoReturn:
     """End where it is: nothing is unwound, so that no library can turn the signal into something else."""
     clear()
-    with suppress(OSError):
+    try:
         bar = CURSOR if os.isatty(2) else b""
         os.write(2, bar + f"mapper: {reason}\n".encode())
-    os._exit(3)
+    finally:
+        os._exit(3)

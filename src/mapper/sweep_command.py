@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -48,7 +49,7 @@ def sweep(
     from mapper.sweep_table import plan_lines, sweep_rows
     from mapper.sweeping import sweep as api
     from mapper.sweeping import varied_values
-    from mapper.terminal import print_table
+    from mapper.terminal import print_table, why_nothing
 
     if not vary:
         raise InputError("--vary", "", "is missing; give KEY=V1,V2,... with a field of the machine")
@@ -68,6 +69,8 @@ def sweep(
         if engine is Engine.dask:
             from mapper.engine import DaskEngine
 
+            # A cluster takes seconds to come up, and is taken down in order.
+            search.begun.set()
             cluster = stack.enter_context(DaskEngine(scheduler, search.used_workers))
         listening = replace(search, listener=report.progress)
         swept = api(
@@ -90,4 +93,7 @@ def sweep(
         draw_sweep(swept, plot)
     some = any(row.certificate.found for row in swept.rows)
     infeasible = len(swept.rows) == machines and all(row.certificate.proven for row in swept.rows)
+    if not some:
+        why = why_nothing(problem.workload, infeasible, search.interrupt.is_set())
+        print(f"mapper: {why}", file=sys.stderr)
     raise typer.Exit(0 if some else 1 if infeasible else 3)

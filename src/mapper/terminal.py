@@ -117,6 +117,17 @@ def why_no_front(found: TradeOff) -> str:
     return f"{part.name}: proven to have no mapping on {found.posed.arch}: {reason}"
 
 
+def why_nothing(workload: str | None, proven: bool, interrupted: bool) -> str:
+    """Why none of several searches has an answer, in one line."""
+    if proven:
+        why = "proven to have no mapping; enlarge the machine or unpin decisions"
+    elif interrupted:
+        why = "interrupted before anything was found"
+    else:
+        why = "no answer within the limit; raise --time-limit"
+    return f"{plain(workload)}: {why}" if workload else why
+
+
 def print_table(heading: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
     """A table on stdout; as wide as it needs to be where nobody's terminal limits it."""
     from rich import box
