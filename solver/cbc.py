@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import signal
 import subprocess
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,11 +20,11 @@ import pulp
 from mapper.solver.certificate import Stop
 from mapper.solver.cp_sat import POLL_SECONDS, Answer
 from mapper.solver.method import Effort
-from mapper.workloads.child_process import Child, child
+from mapper.workloads.child_process import Child, ask, child
 from mapper.workloads.temporary import temporary_folder
 
 GRACE_SECONDS = 2.0
-"""How long past its deadline CBC may take to write down what it has."""
+"""How long past its deadline, or an interrupt, CBC may take to write down what it has."""
 TOLERANCE = "1e-9"
 """How far from an integer a variable may be that counts as one; CBC's own is 1e-6."""
 SLACK = 1e-6
@@ -66,21 +67,26 @@ def run_cbc(model: pulp.LpProblem, effort: Effort, cuts: bool = True, nodes: int
             with child(command, stdout=written, stderr=written, stdin=subprocess.DEVNULL) as process:
                 _wait(process, effort)
         text = log.read_text(errors="replace")
-        lines = solution.read_text().splitlines() if solution.exists() else []
+        # What was killed may have written half of it.
+        whole = process.returncode >= 0 and solution.exists()
+        lines = solution.read_text().splitlines() if whole else []
     return _result(lines, text, effort)
 
 
 def _wait(process: Child, effort: Effort) -> None:
     """Wait until it has ended or must be ended."""
+    while True:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(POLL_SECONDS)
+            return
+        left = effort.seconds_left()
+        if effort.interrupt.is_set():
+            ask(process, signal.SIGINT)
+            break
+        if left is not None and left <= 0:
+            break
     with suppress(subprocess.TimeoutExpired):
-        while not effort.interrupt.is_set():
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(POLL_SECONDS)
-                return
-            left = effort.seconds_left()
-            if left is not None and left <= 0:
-                process.wait(GRACE_SECONDS)
-                return
+        process.wait(GRACE_SECONDS)
 
 
 def _result(lines: list[str], log: str, effort: Effort) -> CbcResult:

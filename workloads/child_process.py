@@ -31,6 +31,9 @@ def watch():
     os.read(pipe, 1)
     os.killpg(0, signal.SIGKILL)
 threading.Thread(target=watch, daemon=True).start()
+# Not ignored, which the command would inherit: what the group is sent is the command's to answer.
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, lambda *_: None)
 try:
     code = subprocess.Popen(sys.argv[2:], close_fds=False).wait()
 except OSError as error:
@@ -76,9 +79,16 @@ def child(command: Sequence[str | Path], family: bool = False, **given: Any) -> 
         try:
             yield process
         finally:
-            _kill(process)
+            ask(process, signal.SIGKILL)
             process.wait()
             _running.discard(process)
+
+
+def ask(process: Child, number: signal.Signals) -> None:
+    """Send a signal to it and what it started, unless it has ended."""
+    if process.poll() is None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, number)
 
 
 def run(
@@ -126,13 +136,6 @@ def _started_with_watch(command: Sequence[str | Path], given: dict[str, Any]) ->
         for end in (reading, writing):
             if end >= 0:
                 os.close(end)
-
-
-def _kill(process: Child) -> None:
-    """Kill it and what it started, unless it has ended."""
-    if process.poll() is None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
 
 
 @at_the_end

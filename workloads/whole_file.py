@@ -37,7 +37,9 @@ def write_whole(path: Path, content: str | bytes, option: str = "") -> None:
     try:
         descriptor = own_descriptor(path)
         if descriptor is not None:
-            _write_all(descriptor, data)
+            if descriptor == STDOUT:
+                sys.stdout.flush()
+            write_all(descriptor, data)
             return
         found = _status(path)
         if found is None or stat.S_ISREG(found.st_mode):
@@ -100,6 +102,19 @@ def open_stream(path: Path, option: str) -> IO[str]:
         raise _refused(path, option, error) from None
 
 
+def write_all(descriptor: int, data: bytes) -> None:
+    """All of ``data``, whatever signals come in between.
+
+    Raises: OSError if it cannot be written.
+    """
+    left = memoryview(data)
+    while left:
+        try:
+            left = left[os.write(descriptor, left) :]
+        except BlockingIOError:
+            select.select([], [descriptor], [])
+
+
 def own_descriptor(path: Path) -> int | None:
     """The open file of this process that ``path`` leads to, as ``/dev/stdout`` or ``/dev/fd/3`` do: opened again, it
     would be cut to nothing, or written from its start."""
@@ -154,7 +169,7 @@ def _replace(path: Path, data: bytes, old: os.stat_result | None) -> None:
         remove_abandoned(path.parent)
     # What takes the place of a private file is private from its first byte on.
     with temporary_file(path.parent, 0o666 if old is None else 0o600) as (beside, descriptor):
-        _write_all(descriptor, data)
+        write_all(descriptor, data)
         if old is not None:
             # Only root may give a file away.
             with suppress(OSError):
@@ -167,20 +182,9 @@ def _pour(path: Path, data: bytes) -> None:
     # Neither made nor cut: what stands there is no file of ours.
     descriptor = os.open(path, os.O_WRONLY | os.O_NOCTTY)
     try:
-        _write_all(descriptor, data)
+        write_all(descriptor, data)
     finally:
         os.close(descriptor)
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    if descriptor == STDOUT:
-        sys.stdout.flush()
-    left = memoryview(data)
-    while left:
-        try:
-            left = left[os.write(descriptor, left) :]
-        except BlockingIOError:
-            select.select([], [descriptor], [])
 
 
 def _refused(path: Path, option: str, error: OSError) -> InputError:

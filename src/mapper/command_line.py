@@ -5,16 +5,16 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Callable
 from contextlib import redirect_stdout, suppress
 from typing import Any
 
 import typer
 
 from mapper.cli import UsageError, app
-from mapper.interruption import NOTHING
+from mapper.interruption import NOTHING, answer_begins
 from mapper.workloads.document import InputError
 from mapper.workloads.temporary import remove_abandoned
+from mapper.workloads.whole_file import write_all
 
 
 class _Held(io.StringIO):
@@ -35,17 +35,18 @@ class _Held(io.StringIO):
         return getattr(self._behind, "encoding", None) or "utf-8"
 
 
-def run(answered: Callable[[], None]) -> int:
-    """Run the command that ``sys.argv`` says; its exit code. ``answered`` hears when it is done but for the printing,
-    which a signal shall not cut short."""
+def run(program: bool) -> int:
+    """Run the command that ``sys.argv`` says; its exit code. As the ``program`` it answers signals, which shall not cut
+    short what is printed in the end."""
     remove_abandoned()
     stdout = sys.stdout
     with redirect_stdout(_Held(stdout)) as held:
         code, line = _tried()
-    answered()
+    if program:
+        answer_begins()
     if stdout is not None:
         try:
-            _print(held.getvalue(), stdout)
+            _print(held.getvalue(), stdout, program)
         except BrokenPipeError:
             # Who read has read enough. Nothing must be left in the buffer, which is flushed once more at the end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())
@@ -58,13 +59,16 @@ def run(answered: Callable[[], None]) -> int:
     return code
 
 
-def _print(text: str, stdout: Any) -> None:
+def _print(text: str, stdout: Any, program: bool) -> None:
     """Raises: OSError if it cannot be printed."""
-    try:
-        stdout.write(text)
-    except UnicodeEncodeError:
-        stdout.write(text.encode(stdout.encoding, "replace").decode(stdout.encoding))
+    data = text.encode(stdout.encoding or "utf-8", "replace")
     stdout.flush()
+    if program:
+        # Not through the stream: without a buffer (python -u) it loses what a signal keeps it from writing at once.
+        write_all(stdout.fileno(), data)
+    else:
+        stdout.write(data.decode(stdout.encoding or "utf-8"))
+        stdout.flush()
 
 
 def _tried() -> tuple[int, str | None]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from mapper.interruption import answer_begins, heed_signals, ignore_signals
+from mapper.interruption import heed_signals, ignore_signals
 
 
 def main() -> None:
@@ -20,7 +20,7 @@ def main() -> None:
 
     if len(sys.argv) == 1:
         sys.argv.append("--help")
-    code = run(answer_begins if program else lambda: None)
+    code = run(program)
     if program:
         ignore_signals()
     sys.exit(code)

@@ -221,6 +221,8 @@ def cause(solution: Solution) -> str:
     if part.certificate.stop == "complete":
         return f"{part.name}: {part.certificate.method} found no mapping and proves nothing; try another --method"
     bound = number(part.certificate.bound)
+    if part.certificate.stop == "interrupted":
+        return f"{part.name}: interrupted before anything was found (bound {bound})"
     return (
         f"{part.name}: no answer within the limit (bound {bound}); raise --time-limit or try another --method"
     )
