@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 import re
+import signal
 import subprocess
-import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pulp
@@ -20,9 +20,11 @@ import pulp
 from mapper.solver.certificate import Stop
 from mapper.solver.cp_sat import POLL_SECONDS, Answer
 from mapper.solver.method import Effort
+from mapper.workloads.child_process import Child, ask, child
+from mapper.workloads.temporary import temporary_folder
 
 GRACE_SECONDS = 2.0
-"""How long past its deadline CBC may take to write down what it has."""
+"""How long past its deadline, or an interrupt, CBC may take to write down what it has."""
 TOLERANCE = "1e-9"
 """How far from an integer a variable may be that counts as one; CBC's own is 1e-6."""
 SLACK = 1e-6
@@ -47,8 +49,8 @@ class CbcResult:
 def run_cbc(model: pulp.LpProblem, effort: Effort, cuts: bool = True, nodes: int | None = None) -> CbcResult:
     """Minimise ``model``, whose objective takes whole values only, within ``effort``; without ``cuts`` by branch and
     bound alone. ``nodes`` ends it after so many of its tree, which repeats; the answer is then not final."""
-    with tempfile.TemporaryDirectory() as folder:
-        program, solution, log = (Path(folder) / name for name in ("program.mps", "solution", "log"))
+    with temporary_folder() as folder:
+        program, solution, log = (folder / name for name in ("program.mps", "solution", "log"))
         model.writeMPS(str(program))
         command = [pulp.PULP_CBC_CMD.pulp_cbc_path, str(program), "-ratio", "0", "-allow", "0"]
         command += ["-integerTolerance", TOLERANCE]
@@ -61,35 +63,30 @@ def run_cbc(model: pulp.LpProblem, effort: Effort, cuts: bool = True, nodes: int
             command += ["-sec", f"{left:.2f}", "-timeMode", "elapsed"]
         command += ["-randomSeed", str(effort.seed), "-randomCbcSeed", str(effort.seed)]
         with log.open("w") as written:
-            process = subprocess.Popen(
-                [*command, "-solve", "-solution", str(solution)],
-                stdout=written, stderr=written, stdin=subprocess.DEVNULL,
-            )  # fmt: skip
-            _wait(process, effort)
+            command += ["-solve", "-solution", str(solution)]
+            with child(command, stdout=written, stderr=written, stdin=subprocess.DEVNULL) as process:
+                _wait(process, effort)
         text = log.read_text(errors="replace")
-        lines = solution.read_text().splitlines() if solution.exists() else []
+        # What was killed may have written half of it.
+        whole = process.returncode >= 0 and solution.exists()
+        lines = solution.read_text().splitlines() if whole else []
     return _result(lines, text, effort)
 
 
-def _wait(process: subprocess.Popen[bytes], effort: Effort) -> None:
-    try:
-        while True:
-            try:
-                process.wait(POLL_SECONDS)
-                return
-            except subprocess.TimeoutExpired:
-                left = effort.seconds_left()
-                if effort.interrupt.is_set():
-                    return
-                if left is not None and left <= 0:
-                    process.wait(GRACE_SECONDS)
-                    return
-    except subprocess.TimeoutExpired:
-        return
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
+def _wait(process: Child, effort: Effort) -> None:
+    """Wait until it has ended or must be ended."""
+    while True:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(POLL_SECONDS)
+            return
+        left = effort.seconds_left()
+        if effort.interrupt.is_set():
+            ask(process, signal.SIGINT)
+            break
+        if left is not None and left <= 0:
+            break
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(GRACE_SECONDS)
 
 
 def _result(lines: list[str], log: str, effort: Effort) -> CbcResult:

@@ -55,6 +55,8 @@ def run_cp_sat(
     # One worker that searches clauses needs no turns.
     parameters.interleave_search = effort.workers > 1 or not clausal
     parameters.random_seed = effort.seed
+    # Its own handler lives in the thread that searches; called in another, as signals are, it aborts the process.
+    parameters.catch_sigint_signal = False
     if clausal:
         parameters.linearization_level = 0
         if effort.workers > 1:

@@ -20,6 +20,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
+from mapper.workloads.child_process import run
 from mapper.workloads.document import InputError
 from mapper.workloads.nest_file import nest_from_document, nest_to_document
 from mapper.workloads.network import InputFile, Layer, Network, SkippedOperator
@@ -97,13 +98,10 @@ def _asked(
         raise InputError(source, "", "is no file; give an existing .onnx file")
     paths = os.pathsep.join(entry for entry in sys.path if entry)
     descriptors = () if data is None else (data.fileno(),)
-    process = subprocess.run(
+    process = run(
         [sys.executable, "-P", "-m", __name__, source, wanted, str(batch or ""), *map(str, descriptors)],
         pass_fds=descriptors,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
         env=os.environ | {"PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"},
-        check=False,
     )
     if process.returncode:
         raise InputError(source, "", f"{_end(process)}; simplify the model")

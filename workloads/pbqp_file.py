@@ -10,6 +10,7 @@ from mapper.workloads.pbqp_binary import MAGIC, pbqp_binary, pbqp_from_binary
 from mapper.workloads.pbqp_document import LARGEST_DOCUMENT_BYTES, SCHEMA, pbqp_document, pbqp_from_document
 from mapper.workloads.pbqp_instance import PbqpInstance
 from mapper.workloads.pbqp_text import pbqp_from_text, pbqp_text
+from mapper.workloads.whole_file import write_whole
 
 LARGEST_FILE_BYTES = 1 << 31
 PREFIX_BYTES = 4096
@@ -50,13 +51,13 @@ def pbqp_from_bytes(data: bytes, source: str, name: str) -> PbqpInstance:
 def write_pbqp(problem: PbqpInstance, path: Path) -> None:
     """Write the instance in the form that the file's suffix names.
 
-    Raises: InputError if it names none.
+    Raises: InputError if it names none, or the file cannot be written.
     """
     if path.suffix == ".pbqp":
-        path.write_bytes(pbqp_binary(problem))
+        write_whole(path, pbqp_binary(problem))
     elif path.suffix == ".in":
-        path.write_text(pbqp_text(problem))
+        write_whole(path, pbqp_text(problem))
     elif path.suffix == ".json":
-        path.write_text(json.dumps(pbqp_document(problem)) + "\n")
+        write_whole(path, json.dumps(pbqp_document(problem)) + "\n")
     else:
         raise InputError(str(path), "", f"no form of PBQP ends so; use {', '.join(SUFFIXES)}")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pulp
@@ -12,6 +10,7 @@ import pulp
 from mapper.formulations.formulation import Formulation, family, index_set, objective, variables
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.models.pbqp.assignment import PbqpAssignment
+from mapper.workloads.temporary import temporary_folder
 
 
 class PbqpProgram(Formulation):
@@ -33,8 +32,8 @@ class PbqpProgram(Formulation):
         return f"{self.given.name}: {self.given.vertices} vertices, {self.given.edges} edges{pinned}"
 
     def exported(self, form: str) -> str:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / f"model.{form}"
+        with temporary_folder() as folder:
+            path = folder / f"model.{form}"
             write: Callable[[str], Any] = self.model.writeLP if form == "lp" else self.model.writeMPS
             write(str(path))
             return path.read_text()

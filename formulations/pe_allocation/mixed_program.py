@@ -7,10 +7,8 @@ interval between frames, and the words of maps that stay in the buffers while la
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import pulp
@@ -18,6 +16,7 @@ import pulp
 from mapper.formulations.formulation import Formulation, family, index_set, objective, variables
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.models.pe_allocation.storage import output_words
+from mapper.workloads.temporary import temporary_folder
 
 MixedGoal = Literal["interval", "cycles", "pes", "traffic"]
 LAST_TIE: MixedGoal = "traffic"
@@ -74,8 +73,8 @@ class MixedProgram(Formulation):
         return f"{problem.network.name} on {problem.machine.name} ({problem.most_pes} PEs), least {SENSES[self.goal]}"
 
     def exported(self, form: str) -> str:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / f"model.{form}"
+        with temporary_folder() as folder:
+            path = folder / f"model.{form}"
             write: Callable[[str], Any] = self.model.writeLP if form == "lp" else self.model.writeMPS
             write(str(path))
             return path.read_text()

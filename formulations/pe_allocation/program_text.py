@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 import pulp
+
+from mapper.workloads.temporary import temporary_folder
 
 
 def program_text(model: pulp.LpProblem, form: str) -> str:
     """``model`` in the form ``lp`` or ``mps``, with the names of its variables."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"model.{form}"
+    with temporary_folder() as folder:
+        path = folder / f"model.{form}"
         if form == "lp":
             model.writeLP(str(path))
         else:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -17,7 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mapper.models.algorithm_selection.choice import Dataflow
+from mapper.workloads.child_process import run
 from mapper.workloads.document import InputError
+from mapper.workloads.temporary import temporary_folder
 
 LARGEST = 64
 """PEs of the largest array that is run as Verilog."""
@@ -52,13 +55,11 @@ class RtlMachine:
     def __init__(self, array: tuple[int, int], files: Mapping[str, str], dram_words: int) -> None:
         check_size(array)
         self._program = _verilator()
-        self._folder = tempfile.TemporaryDirectory(prefix="mapper-rtl-")
         self._dram_words = dram_words
-        try:
+        with ExitStack() as stack:
+            self._folder = stack.enter_context(temporary_folder())
             self._build(files)
-        except BaseException:
-            self._folder.cleanup()
-            raise
+            self._stack = stack.pop_all()
 
     def __enter__(self) -> RtlMachine:
         return self
@@ -66,7 +67,7 @@ class RtlMachine:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._folder.cleanup()
+        self._stack.close()
 
     def run(self, control: str, dram: NDArray[np.int64], cycles: int) -> RtlRun:
         """Runs ``control`` (hexadecimal words, one a line) on ``dram``.
@@ -75,20 +76,13 @@ class RtlMachine:
         """
         if dram.size > self._dram_words:
             raise InputError("rtl", "dram", f"has {dram.size} words, the test bench {self._dram_words}")
-        with tempfile.TemporaryDirectory(dir=self._folder.name) as name:
+        with tempfile.TemporaryDirectory(dir=self._folder) as name:
             folder = Path(name)
             (folder / "control.hex").write_text(control)
             (folder / "dram.hex").write_text(_hexadecimal(dram.tolist()))
-            program = Path(self._folder.name) / "build" / "Vtestbench"
+            program = self._folder / "build" / "Vtestbench"
             try:
-                done = subprocess.run(
-                    [program, f"+cycles={cycles}"],
-                    cwd=folder,
-                    capture_output=True,
-                    text=True,
-                    timeout=RUN_SECONDS,
-                    check=False,
-                )
+                done = run([program, f"+cycles={cycles}"], RUN_SECONDS, cwd=folder)
             except subprocess.TimeoutExpired:
                 raise InputError("rtl", "overlay", f"ran for more than {RUN_SECONDS:.0f} s") from None
             if done.returncode:
@@ -99,7 +93,7 @@ class RtlMachine:
         return RtlRun(after[: dram.size], counted)
 
     def _build(self, files: Mapping[str, str]) -> None:
-        folder = Path(self._folder.name)
+        folder = self._folder
         for name, text in files.items():
             if name.endswith((".sv", ".svh")):
                 path = folder / Path(name).name
@@ -119,19 +113,13 @@ class RtlMachine:
             *[str(BENCH / "testbench.sv"), str(BENCH / "main.cpp")],
         ]
         try:
-            done = subprocess.run(
-                command,
-                cwd=folder,
-                capture_output=True,
-                text=True,
-                timeout=BUILD_SECONDS,
-                check=False,
-                env=_environment(self._program),
-            )
+            own = _environment(self._program) | {"TMPDIR": str(folder)}
+            done = run(command, BUILD_SECONDS, family=True, cwd=folder, env=own)
         except subprocess.TimeoutExpired:
             raise InputError("rtl", "verilator", f"took more than {BUILD_SECONDS:.0f} s to build") from None
         if done.returncode:
-            lines = [line for line in done.stderr.splitlines() if line.strip()] or ["failed"]
+            said = done.stderr.decode("utf-8", "replace").splitlines()
+            lines = [line for line in said if line.strip()] or ["failed"]
             raise InputError("rtl", "verilator", f"{lines[0]} (it needs perl, make and a C++ compiler)")
 
 
@@ -162,20 +150,23 @@ def lint(files: Mapping[str, str]) -> list[str]:
     Raises: InputError if there is no Verilator.
     """
     program = _verilator()
-    with tempfile.TemporaryDirectory(prefix="mapper-rtl-") as name:
-        folder = Path(name)
+    with temporary_folder() as folder:
         for file, text in files.items():
             if file.endswith((".sv", ".svh")):
                 (folder / Path(file).name).write_text(text)
-        command = [*program, "--lint-only", "-Wall", "-y", name, f"-I{name}", "--top-module", "overlay"]
-        done = subprocess.run(
-            [*command, str(folder / "overlay.sv")],
-            capture_output=True,
-            text=True,
-            check=False,
-            env=_environment(program),
-        )
-    return [line for line in done.stderr.splitlines() if line.startswith("%")]
+        command = [
+            *program,
+            "--lint-only",
+            "-Wall",
+            "-y",
+            str(folder),
+            f"-I{folder}",
+            "--top-module",
+            "overlay",
+        ]
+        done = run([*command, str(folder / "overlay.sv")], family=True, env=_environment(program))
+    said = done.stderr.decode("utf-8", "replace").splitlines()
+    return [line for line in said if line.startswith("%")]
 
 
 def _verilator() -> list[str]:

@@ -6,7 +6,8 @@ The public API: ``solve``, ``compare``, ``explain``, ``evaluate``, ``sweep``, ``
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+# Not from typing: signals that come before the program answers them kill it, so little is imported before.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from mapper.comparison import compare
@@ -57,7 +58,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Import a public name where it is first used: ``mapper --help`` must not wait for solvers."""
     if name not in __all__:
         raise AttributeError(f"module 'mapper' has no attribute {name!r}")

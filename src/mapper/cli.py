@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,6 +16,9 @@ from mapper.solve_command import evaluate, solve
 from mapper.store_command import app as store_app
 from mapper.sweep_command import sweep
 from mapper.workloads.document import InputError
+
+# The base of all wrong usage; typer does not export it under a name of its own.
+UsageError: Any = typer.BadParameter.__bases__[0]
 
 app = typer.Typer(
     name="mapper",
@@ -43,10 +46,13 @@ def explain(
     """The formulation in words, symbols and counts of this instance."""
     from mapper.explaining import explain as api
     from mapper.explaining import export as write_model
+    from mapper.workloads.whole_file import is_stdout
 
     posed = (problem.workload, problem.arch, problem.objective, problem.options)
     if export is not None:
         write_model(*posed, export[0].value, export[1])
+        if is_stdout(export[1]):
+            return
     print(api(*posed, format.value), end="")
 
 
@@ -117,13 +123,14 @@ def report_page(
 ) -> None:
     """A page to look at: what is proven, what it costs and why, pictures; it needs nothing but a browser."""
     from mapper.reporting import report as api
-    from mapper.solution import write_whole
+    from mapper.workloads.whole_file import is_stdout, write_whole
 
     if output is None:
         raise InputError("-o", "", "is missing; give the page to write, as report.html")
     check_writable(output)
-    write_whole(output, api(*solutions))
-    print(output)
+    write_whole(output, api(*solutions), "-o")
+    if not is_stdout(output):
+        print(output)
 
 
 @app.command(name="list", epilog="Example: mapper list workloads")

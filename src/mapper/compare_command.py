@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mapper.option import interruptible
+from mapper.interruption import interruptible
 from mapper.option_group import PosedProblem, ProgressOptions, SearchOptions, TableFormat, grouped
 from mapper.workloads.document import InputError
 
@@ -54,6 +54,9 @@ def compare(
             print(f"{name} does not fit: {reason}", file=sys.stderr)
     found = any(row.certificate.found for row in comparison.rows)
     infeasible = any(row.certificate.proven and not row.certificate.found for row in comparison.rows)
+    if not found:
+        why = terminal.why_nothing(problem.workload, infeasible, search.interrupt.is_set())
+        print(f"mapper: {why}", file=sys.stderr)
     raise typer.Exit(0 if found else 1 if infeasible else 3)
 
 
@@ -82,4 +85,7 @@ def _side_by_side(
     # Of machines that cannot run the network nothing is proven, and none is known of those that had no turn.
     posed = [row.certificate for row in found.rows if row.solution is not None]
     infeasible = len(found.rows) == len(machines) and all(certificate.proven for certificate in posed)
+    if not mapped:
+        why = terminal.why_nothing(problem.workload, infeasible, search.interrupt.is_set())
+        print(f"mapper: {why}", file=sys.stderr)
     raise typer.Exit(0 if mapped else 1 if infeasible else 3)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 import logging
+import multiprocessing
 import os
 import time
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from importlib import import_module
 from itertools import islice
 from types import TracebackType
@@ -24,12 +25,15 @@ from mapper.solving import Listener, Search
 from mapper.store import version_key
 from mapper.task import Task, solved
 from mapper.workloads.document import InputError
+from mapper.workloads.ending import at_the_end
+from mapper.workloads.temporary import temporary_folder
 
 SECONDS_TO_CONNECT = 20.0
 SECONDS_BETWEEN_LOOKS = 0.5
 """How long an interrupt may go unseen."""
-DEAF = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-"""What workers here run first: a terminal sends Ctrl-C to them too, but it is this process that ends the sweep."""
+DEAF = "import signal\nfor one in (signal.SIGINT, signal.SIGHUP): signal.signal(one, signal.SIG_IGN)\n"
+"""What workers here run first: a terminal sends Ctrl-C and its end to them too, but it is this process that ends the
+sweep."""
 TASKS_PER_WORKER = 3
 """Tasks handed out for every worker: the one it solves, and those that already lie there."""
 
@@ -45,6 +49,7 @@ class DaskEngine(AbstractContextManager["DaskEngine"]):
         self._address, self._workers = address, workers
         self._client: Any = None
         self._cluster: Any = None
+        self._folder = ExitStack()
 
     def __enter__(self) -> DaskEngine:
         try:
@@ -54,12 +59,17 @@ class DaskEngine(AbstractContextManager["DaskEngine"]):
             raise InputError("--engine", "dask", remedy) from None
         try:
             if self._address is None:
+                # What workers leave there when they are killed is gone with it.
+                folder = str(self._folder.enter_context(temporary_folder()))
+                dask: Any = import_module("dask")
+                self._folder.enter_context(dask.config.set({"temporary-directory": folder}))
                 self._cluster = distributed.LocalCluster(
                     n_workers=self._workers,
                     threads_per_worker=1,
                     processes=True,
                     dashboard_address="127.0.0.1:0",
                     preload=[DEAF],
+                    env={"TMPDIR": folder},
                     silence_logs=logging.ERROR,
                 )
             self._client = distributed.Client(self._cluster or self._address, timeout=SECONDS_TO_CONNECT)
@@ -76,9 +86,10 @@ class DaskEngine(AbstractContextManager["DaskEngine"]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for one in (self._client, self._cluster):
-            if one is not None:
-                one.close()
+        with self._folder:
+            for one in (self._client, self._cluster):
+                if one is not None:
+                    one.close()
 
     def _is_of_this_version(self) -> bool:
         try:
@@ -172,6 +183,13 @@ class DaskEngine(AbstractContextManager["DaskEngine"]):
             yield topic
         finally:
             self._client.unsubscribe_topic(topic)
+
+
+@at_the_end
+def _kill_workers() -> None:
+    """They would see this process end as well, but not without a word."""
+    for worker in multiprocessing.active_children():
+        worker.kill()
 
 
 def _version() -> str:

@@ -1,43 +1,26 @@
-"""Where the program starts: every failure is one line and an exit code."""
+"""Where the program starts: every failure is one line and an exit code.
+
+Little is imported before signals are answered: what is imported before that dies of them.
+"""
 
 from __future__ import annotations
 
 import sys
-from typing import Any
 
-import typer
-
-from mapper.cli import app
-from mapper.workloads.document import InputError
-
-# The base of all wrong usage; typer does not export it under a name of its own.
-UsageError: Any = typer.BadParameter.__bases__[0]
+from mapper.interruption import heed_signals, ignore_signals
 
 
 def main() -> None:
-    """Run the command line; every failure is one line and an exit code."""
+    """Run the command line; every failure is one line and an exit code. Signals are the program's business: who calls
+    this from another program keeps its own ways with them."""
+    program = vars(sys.modules["__main__"]).get("main") is main
+    if program:
+        heed_signals()
+    from mapper.command_line import run
+
     if len(sys.argv) == 1:
         sys.argv.append("--help")
-    try:
-        code = app(standalone_mode=False)
-        sys.exit(code if isinstance(code, int) else 0)
-    except InputError as error:
-        _fail(str(error), 2)
-    except UsageError as error:
-        where = f"{error.ctx.command_path}: " if error.ctx else ""
-        _fail(f"{where}{error.format_message()} (see --help)", 2)
-    except (typer.Abort, KeyboardInterrupt):
-        _fail("interrupted before anything was found", 3)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
-    except MemoryError:
-        _fail("out of memory; try a smaller workload or another --method", 3)
-    except Exception as error:
-        # A fault of mapper itself is still one line for whoever only wanted a mapping.
-        _fail(f"internal error ({type(error).__name__}: {error}); please report it with the command", 3)
-
-
-def _fail(line: str, code: int) -> None:
-    print("mapper: " + " ".join(line.split()), file=sys.stderr)
+    code = run(program)
+    if program:
+        ignore_signals()
     sys.exit(code)

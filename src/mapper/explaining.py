@@ -7,7 +7,7 @@ from typing import Literal
 
 from mapper.kind.kind import Options
 from mapper.posing import Posed, pose
-from mapper.workloads.document import InputError
+from mapper.workloads.whole_file import check_writable, write_whole
 
 Form = Literal["text", "markdown", "latex", "html"]
 
@@ -43,11 +43,8 @@ def export(
     Raises: InputError if the formulation has no such form or the file cannot be written.
     """
     problem = pose(workload, arch, objective, options)
-    text = _formulation(problem).export(form)
-    try:
-        path.write_text(text)
-    except OSError as error:
-        raise InputError("--export", str(path), f"cannot be written ({error.strerror})") from None
+    check_writable(path, "--export")
+    write_whole(path, _formulation(problem).export(form), "--export")
 
 
 def _formulation(problem: Posed):  # type: ignore[no-untyped-def]

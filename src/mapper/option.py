@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import json
-import signal
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mapper.workloads.document import InputError
-
 if TYPE_CHECKING:
-    from mapper.solving import Search
     from mapper.store import Store
 
 Workload = Annotated[
@@ -105,29 +97,21 @@ def store_at(path: str | None) -> Store | None:
     return Store(default_path() if path is None else Path(path))
 
 
-@contextmanager
-def interruptible(search: Search) -> Iterator[None]:
-    """The first Ctrl-C asks the search to end with what it has, the second ends the program."""
-
-    def ask(number: int, frame: FrameType | None) -> None:
-        if search.interrupt.is_set():
-            raise KeyboardInterrupt
-        search.interrupt.set()
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, ask)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def check_writable(path: Path | None) -> None:
+def check_writable(path: Path | None, option: str = "-o") -> None:
     """Fail before the search, not after it, if its result cannot be written."""
-    if path is not None and (path.is_dir() or not path.resolve().parent.is_dir()):
-        raise InputError("-o", str(path), "cannot be written; give a file in an existing folder")
+    from mapper.workloads.whole_file import check_writable as check
+
+    if path is not None:
+        check(path, option)
+
+
+def check_plot(path: Path | None) -> None:
+    """Fail before the search if its result cannot be drawn there."""
+    if path is not None:
+        from mapper.plot import check_form
+
+        check_form(path)
+        check_writable(path, "--plot")
 
 
 def dumped(document: Any) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mapper.sweeping import Sweep
 from mapper.trade_off import TradeOff
 from mapper.workloads.document import InputError
+from mapper.workloads.whole_file import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,7 +20,7 @@ def draw_sweep(sweep: Sweep, path: Path) -> None:
 
     Raises: InputError if the file is neither .png nor .svg, or cannot be written.
     """
-    _check_suffix(path)
+    check_form(path)
     from matplotlib.figure import Figure
 
     varied = list(sweep.rows[0].vary or {})
@@ -46,7 +48,7 @@ def draw_front(found: TradeOff, path: Path) -> None:
 
     Raises: InputError if the file is neither .png nor .svg, or cannot be written.
     """
-    _check_suffix(path)
+    check_form(path)
     from matplotlib.figure import Figure
 
     costs = [point.cost for point in found.points if point.cost is not None]
@@ -68,13 +70,14 @@ def draw_front(found: TradeOff, path: Path) -> None:
     _save(figure, path)
 
 
-def _check_suffix(path: Path) -> None:
+def check_form(path: Path) -> None:
+    """Raises: InputError if the suffix names no form that plots are drawn in."""
     if path.suffix not in (".png", ".svg"):
         raise InputError("--plot", str(path), "must end in .png or .svg")
 
 
 def _save(figure: Figure, path: Path) -> None:
-    try:
-        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
-    except OSError as error:
-        raise InputError("--plot", str(path), f"cannot be written ({error.strerror})") from None
+    drawn = io.BytesIO()
+    form = path.suffix[1:]
+    figure.savefig(drawn, format=form, metadata={"Date": None} if form == "svg" else None)
+    write_whole(path, drawn.getvalue(), "--plot")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 import time
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
 from mapper.terminal import number, percent, plain
 from mapper.workloads.document import InputError
+from mapper.workloads.whole_file import open_stream
 
 if TYPE_CHECKING:
     from mapper.solution import Solution
@@ -28,15 +30,11 @@ class ProgressReport(AbstractContextManager["ProgressReport"]):
         self._task: Any = None
         self._show = sys.stderr.isatty() and not quiet
         self._began = time.monotonic()
+        self._writing = threading.Lock()
 
     def __enter__(self) -> ProgressReport:
         if self._log_path is not None:
-            try:
-                self._log = self._log_path.open("w")
-            except OSError as error:
-                raise InputError(
-                    "--log", str(self._log_path), f"cannot be written ({error.strerror})"
-                ) from None
+            self._log = open_stream(self._log_path, "--log")
         if self._show:
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -58,8 +56,7 @@ class ProgressReport(AbstractContextManager["ProgressReport"]):
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
-        if self._log is not None:
-            self._log.close()
+        self._close()
 
     def progress(self, part: str, progress: Progress) -> None:
         """A search has come further."""
@@ -88,9 +85,27 @@ class ProgressReport(AbstractContextManager["ProgressReport"]):
             self._bar.update(self._task, completed=done)
 
     def _write(self, event: dict[str, Any]) -> None:
-        if self._log is not None:
-            from mapper.solution import as_document
+        if self._log is None:
+            return
+        from mapper.solution import as_document
 
-            event = {"seconds": round(time.monotonic() - self._began, 3), **event}
-            self._log.write(json.dumps(as_document(event)) + "\n")
-            self._log.flush()
+        event = {"seconds": round(time.monotonic() - self._began, 3), **event}
+        line = json.dumps(as_document(event)) + "\n"
+        # Parts are searched in threads of their own.
+        with self._writing:
+            if self._log is None:
+                return
+            try:
+                self._log.write(line)
+                self._log.flush()
+            except OSError as error:
+                # A log that ends is no reason to give up the search.
+                said = InputError("--log", str(self._log_path), f"ends here ({error.strerror})")
+                print(f"mapper: {said}", file=sys.stderr)
+                self._close()
+
+    def _close(self) -> None:
+        if self._log is not None:
+            with suppress(OSError):
+                self._log.close()
+        self._log = None

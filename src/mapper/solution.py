@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 from mapper.kind.kind import Part, PosedPart
@@ -124,16 +122,6 @@ def _json_value(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write ``path`` so that a reader sees the old text or the new one, never half of it."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_text(text)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def _sum(values: list[int | float | None]) -> int | float | None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mapper.option import AsJson, FrontPlot, MethodName, Output, Pareto, check_writable, dumped, interruptible
+from mapper.interruption import interruptible
+from mapper.option import AsJson, FrontPlot, MethodName, Output, Pareto, check_plot, check_writable, dumped
 from mapper.option_group import MappedProblem, PosedProblem, ProgressOptions, SearchOptions, grouped
 from mapper.workloads.document import InputError
 
@@ -32,12 +34,12 @@ def solve(
 ) -> None:
     """Map a workload to a machine, and prove the mapping optimal."""
     from mapper.posing import pose
-    from mapper.solution import write_whole
     from mapper.solving import run
+    from mapper.workloads.whole_file import is_replaced, write_whole
 
     search = how.search(method)
     check_writable(output)
-    check_writable(plot)
+    check_plot(plot)
     if pareto:
         _trade_offs(problem, search, progress, output, plot, as_json)
     if plot is not None:
@@ -48,13 +50,13 @@ def solve(
 
             def finished(solution: Solution) -> None:
                 report.finished(solution)
-                if output is not None:
-                    write_whole(output, dumped(solution.to_json()))
+                if output is not None and is_replaced(output):
+                    # A disk that is full now may have room at the end; if not, it is said then.
+                    with suppress(InputError):
+                        write_whole(output, dumped(solution.to_json()), "-o")
 
             solution = run(posed, replace(search, listener=report.progress), finished)
-    if output is not None:
-        write_whole(output, dumped(solution.to_json()))
-    _show(solution, as_json)
+    _answer(solution, output, as_json)
 
 
 @grouped
@@ -66,16 +68,13 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     """Cost and referee's verdict of a mapping from anywhere."""
-    from mapper.solution import write_whole
     from mapper.verb import evaluate as api
 
     if mapping is None:
         raise InputError("--mapping", "", "is missing; give the file that holds the mapping")
+    check_writable(output)
     solution = api(problem.workload, problem.arch, mapping, problem.objective, problem.options)
-    if output is not None:
-        check_writable(output)
-        write_whole(output, dumped(solution.to_json()))
-    _show(solution, as_json)
+    _answer(solution, output, as_json)
 
 
 def _trade_offs(
@@ -88,40 +87,55 @@ def _trade_offs(
 ) -> None:
     """All trade-offs instead of one answer."""
     from mapper import terminal
-    from mapper.solution import write_whole
     from mapper.trade_off import front
 
     with interruptible(search), progress.report(1) as report:
         listening = replace(search, listener=report.progress)
         found = front(problem.workload, problem.arch, problem.objective, problem.options, listening)
-    if output is not None:
-        write_whole(output, dumped(found.to_json()))
+    document = dumped(found.to_json())
+    if not _is_on_stdout(document, output, as_json) and found.points:
+        terminal.print_table(*terminal.front_rows(found))
+        print("all trade-offs" if found.complete else "not all trade-offs: the search was cut short")
+    _write(document, output)
     if plot is not None:
         from mapper.plot import draw_front
 
         draw_front(found, plot)
-    if as_json:
-        print(dumped(found.to_json()), end="")
-    elif found.points:
-        terminal.print_table(*terminal.front_rows(found))
-        print("all trade-offs" if found.complete else "not all trade-offs: the search was cut short")
     if not found.points:
         print(f"mapper: {terminal.why_no_front(found)}", file=sys.stderr)
     raise typer.Exit(0 if found.points else 1 if found.complete else 3)
 
 
-def _show(solution: Solution, as_json: bool) -> None:
+def _answer(solution: Solution, output: Path | None, as_json: bool) -> None:
+    """Print the answer, then write it: a full disk costs the file and not the answer."""
     from mapper import terminal
 
-    if as_json:
-        print(dumped(solution.to_json()), end="")
-    else:
+    document = dumped(solution.to_json())
+    if not _is_on_stdout(document, output, as_json):
         print(terminal.headline(solution))
         terminal.print_table(*terminal.solution_rows(solution))
         if len(solution.parts) == 1 and solution.parts[0].breakdown is not None:
             print("\n".join(solution.posed.kind.describe(solution.posed.parts[0].problem, solution.parts[0])))
         for line in terminal.skipped_lines(solution) + terminal.started_lines(solution):
             print(line)
+    _write(document, output)
     if solution.exit_code:
         print(f"mapper: {terminal.cause(solution)}", file=sys.stderr)
     raise typer.Exit(solution.exit_code)
+
+
+def _is_on_stdout(document: str, output: Path | None, as_json: bool) -> bool:
+    """Print the document if that is what stdout is for, as with ``-o /dev/stdout``, which is then all that it gets."""
+    from mapper.workloads.whole_file import is_stdout
+
+    if not as_json and not (output is not None and is_stdout(output)):
+        return False
+    print(document, end="")
+    return True
+
+
+def _write(document: str, output: Path | None) -> None:
+    from mapper.workloads.whole_file import is_stdout, write_whole
+
+    if output is not None and not is_stdout(output):
+        write_whole(output, document, "-o")

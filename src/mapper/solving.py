@@ -41,7 +41,8 @@ class Search:
 
     ``executor`` runs independent parts; without one, threads do (the searches release the interpreter). ``store`` keeps
     what is found and answers what is proven already; if it cannot be used, ``complain`` hears why, once. Parts share
-    the time limit, unless each may take all that is left of it (``in_turn``).
+    the time limit, unless each may take all that is left of it (``in_turn``). Until ``begun`` is set there is nothing
+    that an interrupt could keep.
     """
 
     method: str = "auto"
@@ -55,6 +56,7 @@ class Search:
     store: Store | None = None
     complain: Callable[[str], None] = nobody_complains
     in_turn: bool = False
+    begun: threading.Event = field(default_factory=threading.Event)
 
     @property
     def used_workers(self) -> int:
@@ -108,6 +110,8 @@ def run(
     shares = [1.0] * len(ordered)
     if not search.in_turn:
         shares = _shares([weight for _, weight in ordered], side_by_side)
+    if any(one is not None for one in known.values()):
+        search.begun.set()
     if answers and finished is not None:
         finished(_solution(posed, method, search, first_of, answers))
     if open_parts:
@@ -263,6 +267,7 @@ def effort_of(
     search: Search, side_by_side: int, report: Callable[[Progress], None], start: Start[Any] | None = None
 ) -> Effort:
     """What one of several searches at once may take. One that goes on draws other numbers than those before it."""
+    search.begun.set()
     return Effort(
         deadline=search.deadline,
         workers=max(1, search.used_workers // side_by_side),

@@ -54,14 +54,14 @@ def export(
     store: StorePath = None,
 ) -> None:
     """All answers as one JSON file."""
-    from mapper.option import check_writable
-    from mapper.solution import write_whole
+    from mapper.workloads.whole_file import check_writable, is_stdout, write_whole
 
-    check_writable(output)
+    check_writable(output, "export")
     entries = _entries(_store(store), "")
     document = {"schema": "mapper.store/1", "answers": [entry.to_json() for entry in entries]}
-    write_whole(output, dumped(document))
-    print(f"{len(entries)} answers")
+    write_whole(output, dumped(document), "export")
+    if not is_stdout(output):
+        print(f"{len(entries)} answers")
 
 
 @app.command(epilog="Example: mapper store prune")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import Annotated
 
 import typer
 
-from mapper.option import AsJson, Engine, MethodName, check_writable, dumped, interruptible
+from mapper.interruption import interruptible
+from mapper.option import AsJson, Engine, MethodName, check_plot, dumped
 from mapper.option_group import PosedProblem, ProgressOptions, SearchOptions, grouped
 from mapper.workloads.document import InputError
 
@@ -47,11 +49,11 @@ def sweep(
     from mapper.sweep_table import plan_lines, sweep_rows
     from mapper.sweeping import sweep as api
     from mapper.sweeping import varied_values
-    from mapper.terminal import print_table
+    from mapper.terminal import print_table, why_nothing
 
     if not vary:
         raise InputError("--vary", "", "is missing; give KEY=V1,V2,... with a field of the machine")
-    check_writable(plot)
+    check_plot(plot)
     search = how.search(method)
     if scheduler is not None and engine is Engine.local:
         raise InputError("--scheduler", scheduler, "is for --engine dask; add that")
@@ -67,6 +69,8 @@ def sweep(
         if engine is Engine.dask:
             from mapper.engine import DaskEngine
 
+            # A cluster takes seconds to come up, and is taken down in order.
+            search.begun.set()
             cluster = stack.enter_context(DaskEngine(scheduler, search.used_workers))
         listening = replace(search, listener=report.progress)
         swept = api(
@@ -79,14 +83,17 @@ def sweep(
             cluster,
             report.machines,
         )
-    if plot is not None:
-        from mapper.plot import draw_sweep
-
-        draw_sweep(swept, plot)
     if as_json:
         print(dumped(swept.to_json()), end="")
     else:
         print_table(*sweep_rows(swept))
+    if plot is not None and swept.rows:
+        from mapper.plot import draw_sweep
+
+        draw_sweep(swept, plot)
     some = any(row.certificate.found for row in swept.rows)
     infeasible = len(swept.rows) == machines and all(row.certificate.proven for row in swept.rows)
+    if not some:
+        why = why_nothing(problem.workload, infeasible, search.interrupt.is_set())
+        print(f"mapper: {why}", file=sys.stderr)
     raise typer.Exit(0 if some else 1 if infeasible else 3)

@@ -55,6 +55,7 @@ def sweep(
     rows: dict[int, Row] = {}
     done = _here(problems, search) if engine is None else engine.solve(problems, search)
     for place, solution in done:
+        search.begun.set()
         rows[place] = Row(problems[place].arch, solution.cost, solution.certificate, points[place])
         if finished is not None:
             finished(len(rows), len(problems))

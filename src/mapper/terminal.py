@@ -117,6 +117,17 @@ def why_no_front(found: TradeOff) -> str:
     return f"{part.name}: proven to have no mapping on {found.posed.arch}: {reason}"
 
 
+def why_nothing(workload: str | None, proven: bool, interrupted: bool) -> str:
+    """Why none of several searches has an answer, in one line."""
+    if proven:
+        why = "proven to have no mapping; enlarge the machine or unpin decisions"
+    elif interrupted:
+        why = "interrupted before anything was found"
+    else:
+        why = "no answer within the limit; raise --time-limit"
+    return f"{plain(workload)}: {why}" if workload else why
+
+
 def print_table(heading: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
     """A table on stdout; as wide as it needs to be where nobody's terminal limits it."""
     from rich import box
@@ -210,6 +221,8 @@ def cause(solution: Solution) -> str:
     if part.certificate.stop == "complete":
         return f"{part.name}: {part.certificate.method} found no mapping and proves nothing; try another --method"
     bound = number(part.certificate.bound)
+    if part.certificate.stop == "interrupted":
+        return f"{part.name}: interrupted before anything was found (bound {bound})"
     return (
         f"{part.name}: no answer within the limit (bound {bound}); raise --time-limit or try another --method"
     )

@@ -13,6 +13,7 @@ from mapper.solution import Solution, as_document, assemble
 from mapper.solver.certificate import Certificate
 from mapper.solving import Search, run
 from mapper.workloads.document import InputError, parse_document, read_bytes
+from mapper.workloads.whole_file import write_whole
 
 LARGEST_SOLUTION_BYTES = 256 << 20
 
@@ -118,12 +119,9 @@ def generate(solution: Path | Mapping[str, Any], directory: Path, seed: int = 0)
             path = folder / name
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                if isinstance(content, str):
-                    path.write_text(content)
-                else:
-                    path.write_bytes(content)
             except OSError as error:
                 raise InputError(str(path), "", f"cannot be written ({error.strerror})") from None
+            write_whole(path, content)
             written.append(path)
     return tuple(written)
 

@@ -96,8 +96,7 @@ def run_command(words: list[str]) -> tuple[int, str]:
     """
     import typer
 
-    from mapper.cli import app
-    from mapper.entry import UsageError
+    from mapper.cli import UsageError, app
 
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
