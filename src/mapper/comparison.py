@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mapper.kind.kind import Options
+from mapper.models.limit import on_disk
 from mapper.posing import Posed, pose
 from mapper.solution import as_document
 from mapper.solver.certificate import Certificate
@@ -66,7 +67,7 @@ def compare(
     rows, refused, found = [], {}, {}
     for name in names:
         limit = SECONDS_PER_METHOD if search.time_limit is None else search.time_limit
-        method_named(problem, name).prepare()
+        on_disk(method_named(problem, name).prepare)
         try:
             solution = run(problem, replace(search, method=name, time_limit=limit, started=time.monotonic()))
         except InputError as error:

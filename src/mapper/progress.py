@@ -73,6 +73,12 @@ class ProgressReport(AbstractContextManager["ProgressReport"]):
             text = f"{plain(part)}: best {number(progress.value)}, bound {number(progress.bound)}, gap {percent(gap)}"
             self._bar.update(self._task, description=text)
 
+    def compiling(self) -> None:
+        """A search is slow at first, on a machine that has not run it before."""
+        self._write({"event": "compiling"})
+        if self._bar is not None:
+            self._bar.console.print("compiling what searches run (once per machine and version)")
+
     def finished(self, solution: Solution) -> None:
         """A part is done."""
         done = sum(part.certificate.found or part.certificate.proven for part in solution.parts)

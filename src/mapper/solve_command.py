@@ -51,7 +51,7 @@ def solve(
                 if output is not None:
                     write_whole(output, dumped(solution.to_json()))
 
-            solution = run(posed, replace(search, listener=report.progress), finished)
+            solution = run(posed, replace(search, listener=report.progress, compiling=report.compiling), finished)
     if output is not None:
         write_whole(output, dumped(solution.to_json()))
     _show(solution, as_json)
@@ -92,7 +92,7 @@ def _trade_offs(
     from mapper.trade_off import front
 
     with interruptible(search), progress.report(1) as report:
-        listening = replace(search, listener=report.progress)
+        listening = replace(search, listener=report.progress, compiling=report.compiling)
         found = front(problem.workload, problem.arch, problem.objective, problem.options, listening)
     if output is not None:
         write_whole(output, dumped(found.to_json()))

@@ -68,7 +68,7 @@ def sweep(
             from mapper.engine import DaskEngine
 
             cluster = stack.enter_context(DaskEngine(scheduler, search.used_workers))
-        listening = replace(search, listener=report.progress)
+        listening = replace(search, listener=report.progress, compiling=report.compiling)
         swept = api(
             problem.workload,
             problem.arch,
