@@ -11,6 +11,7 @@ import hashlib
 import tempfile
 from collections.abc import Callable
 from functools import cached_property, partial
+from importlib import import_module
 from types import FunctionType
 from typing import Any
 
@@ -54,8 +55,7 @@ class Compiled:
     @cached_property
     def dispatcher(self) -> Any:
         """The function as numba knows it."""
-        import numba
-
+        numba: Any = import_module("numba")
         function = self._function
         names = {name: callee.dispatcher for name, callee in self._called.items()}
         scope = {**function.__globals__, **names}

@@ -92,13 +92,14 @@ class Child:
             self._hear()
             if wanted in self._asked or wanted in self._done or wanted in self._failed:
                 return
-            if self._process is None and not self._start():
+            named = _named(wanted)
+            if named is None or (self._process is None and not self._start()):
                 self._failed.add(wanted)
                 return
             assert self._process is not None and self._process.stdin is not None
             limit.tell()
             try:
-                _send(self._process.stdin.fileno(), _named(wanted))
+                _send(self._process.stdin.fileno(), named)
             except OSError:
                 self._failed.add(wanted)
                 return
@@ -126,8 +127,7 @@ class Child:
                 process.communicate()
 
     def _start(self) -> bool:
-        import numba
-
+        numba: Any = import_module("numba")
         environment = {**os.environ, "NUMBA_CACHE_DIR": numba.config.CACHE_DIR or ""}
         package = str(Path(mapper.__file__).parent.parent)
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
@@ -159,14 +159,14 @@ class Child:
             self.kill()
 
 
-def _named(wanted: Wanted) -> bytes:
-    """The function by the module and the name it has there, and its types."""
+def _named(wanted: Wanted) -> bytes | None:
+    """The function by the module and the name it has there, and its types; None if it has no name there."""
     for name, module in list(sys.modules.items()):
         if name.startswith("mapper."):
             for attribute, value in vars(module).items():
                 if value is wanted.kernel:
                     return pickle.dumps((name, attribute, wanted.types))
-    raise AssertionError(f"{wanted.kernel.identity} has no name in its module")
+    return None
 
 
 def _send(descriptor: int, content: bytes) -> None:

@@ -9,11 +9,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 GRACE = 0.5
-"""Seconds from the end of an effort in which plain Python may still make an answer of what was found."""
+"""Seconds of processor time from the end of an effort in which something may still be made of what was found."""
+BUSY = 4
+"""So many times as long by the clock: others may have the processors."""
 
 
 class UnfinishedError(Exception):
-    """Time was over, or somebody interrupted, while a function without machine code ran as plain Python."""
+    """Time was over, or somebody interrupted, while something ran that asks no clock; its text is the reason."""
 
 
 class NoMachineCodeError(Exception):
@@ -22,22 +24,26 @@ class NoMachineCodeError(Exception):
 
 @dataclass
 class Limit:
-    """``stopped`` says (by anything but None) that an effort is over; ``compiling`` hears, once, that machine code is
-    being made. ``on_disk``: nothing runs as plain Python, nothing is compiled."""
+    """``stopped`` says (by anything but None) that an effort is over, after which ``grace`` seconds are left;
+    ``compiling`` hears, once, that machine code is being made. ``on_disk``: nothing runs as plain Python, nothing is
+    compiled. Not ``plain``: nothing runs as plain Python, machine code is awaited."""
 
     stopped: Callable[[], object]
     compiling: Callable[[], None]
     on_disk: bool = False
+    plain: bool = True
+    grace: float = GRACE
     told: bool = False
-    _since: float | None = field(default=None, init=False)
+    _since: tuple[float, float] | None = field(default=None, init=False)
 
     @property
     def is_over(self) -> bool:
         """Whether the effort has been over for so long that nothing more may be made of it."""
         if self.stopped() is None:
             return False
-        self._since = self._since or time.monotonic()
-        return time.monotonic() - self._since > GRACE
+        now, busy = time.monotonic(), time.process_time()
+        self._since = self._since or (now, busy)
+        return busy - self._since[1] > self.grace or now - self._since[0] > BUSY * self.grace
 
     def tell(self) -> None:
         """Say that machine code is being made."""
@@ -70,14 +76,17 @@ def nobody_hears() -> None:
 
 
 @contextmanager
-def limited(stopped: Callable[[], object], compiling: Callable[[], None] = nobody_hears) -> Iterator[None]:
-    """Nothing in this block waits for machine code that is not there: functions run as plain Python until it is.
+def limited(
+    stopped: Callable[[], object], compiling: Callable[[], None] = nobody_hears, plain: bool = True
+) -> Iterator[None]:
+    """Nothing in this block waits for machine code that is not there: functions run as plain Python until it is. Where
+    that is hopeless (not ``plain``) they wait for it, but no longer than until ``stopped``.
 
     Raises: UnfinishedError, soon after ``stopped`` says so, where a function is at it.
     """
     from mapper.models.compiling import CHILD
 
-    with CHILD.wanted(), _of_this_thread(Limit(stopped, compiling)):
+    with CHILD.wanted(), _of_this_thread(Limit(stopped, compiling, plain=plain)):
         yield
 
 

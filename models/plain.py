@@ -10,15 +10,18 @@ from __future__ import annotations
 import ctypes
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from mapper.models.compiling import CHILD, Wanted
-from mapper.models.limit import Limit, NoMachineCodeError, UnfinishedError
+from mapper.models.limit import GRACE, Limit, NoMachineCodeError, UnfinishedError, nobody_hears
 
 if TYPE_CHECKING:
     from mapper.models.compiled import Compiled
+
+T = TypeVar("T")
 
 PATIENCE = 0.5
 """Seconds of plain Python before anything is compiled: what is done by then needs no machine code."""
@@ -58,22 +61,16 @@ class PlainNumpy:
 
 
 class _Run:
-    """A run of plain Python. Either the thread that is at it says first that it is done, or the watch that it shall
-    end; ``says`` is true for who was first."""
+    """Something that may be given up. Either the thread that is at it says first that it is done, or the watch that it
+    shall end; ``says`` is true for who was first."""
 
-    def __init__(self, limit: Limit, wanted: Wanted) -> None:
-        self.limit, self.wanted = limit, wanted
-        self.thread, self.began = threading.get_ident(), time.monotonic()
+    def __init__(self, is_enough: Callable[[], bool]) -> None:
+        self.is_enough = is_enough
+        self.thread = threading.get_ident()
         self._said: dict[str, str] = {}
 
     def says(self, who: str) -> bool:
         return self._said.setdefault("first", who) == who
-
-    @property
-    def is_enough(self) -> bool:
-        if _spent + time.monotonic() - self.began > PATIENCE:
-            CHILD.ask(self.wanted, self.limit)
-        return self.limit.is_over or CHILD.has(self.wanted)
 
 
 class _Watch:
@@ -100,7 +97,7 @@ class _Watch:
             self._begun.clear()
             while runs := list(self._runs.values()):
                 for run in runs:
-                    if run.is_enough and run.says("watch"):
+                    if run.is_enough() and run.says("watch"):
                         ctypes.pythonapi.PyThreadState_SetAsyncExc(
                             ctypes.c_ulong(run.thread), ctypes.py_object(_EnoughError)
                         )
@@ -117,40 +114,73 @@ def bridged(kernel: Compiled, limit: Limit, *arguments: Any) -> Any:
     Raises: UnfinishedError if the effort ends before; NoMachineCodeError if nothing but the disk is asked.
     """
     wanted = Wanted.of(kernel, arguments)
-    if wanted.is_read():
-        return kernel.dispatcher(*arguments)
-    if limit.on_disk:
-        raise NoMachineCodeError(kernel.identity)
-    copies = _Copies()
-    own = [copies.of(argument) for argument in arguments]
-    if copies.size > LARGEST_COPY:
-        CHILD.ask(wanted, limit)
-        while not limit.is_over and CHILD.is_at(wanted):
-            time.sleep(SECONDS_BETWEEN_LOOKS)
-    else:
-        done, result = _tried(kernel, _Run(limit, wanted), own)
-        if done:
-            copies.write_back()
-            return result
-    if limit.is_over:
-        raise UnfinishedError(f"{kernel.identity} runs as plain Python")
-    wanted.is_read()
+    if not wanted.is_read():
+        if limit.on_disk:
+            raise NoMachineCodeError(kernel.identity)
+        copies = _Copies()
+        own = [copies.of(argument) for argument in arguments] if limit.plain else []
+        if limit.plain and copies.size <= LARGEST_COPY:
+            done, result = _tried_plainly(wanted, limit, own)
+            if done:
+                copies.write_back()
+                return result
+        else:
+            CHILD.ask(wanted, limit)
+            while not limit.is_over and CHILD.is_at(wanted):
+                time.sleep(SECONDS_BETWEEN_LOOKS)
+        if limit.is_over:
+            raise UnfinishedError(str(limit.stopped()))
+        if not wanted.is_read():
+            # No process can be had, or what it wrote is gone: nothing is left but to wait here.
+            kernel.dispatcher.compile(wanted.types)
     return kernel.dispatcher(*arguments)
 
 
-def _tried(kernel: Compiled, run: _Run, arguments: list[Any]) -> tuple[bool, Any]:
-    """Whether plain Python came to its end, and its result.
-
-    The watch raises once or never in this thread, and only after it was first to say something: where it was, what it
-    raises is awaited here, so that it comes nowhere else.
-    """
+def _tried_plainly(wanted: Wanted, limit: Limit, arguments: list[Any]) -> tuple[bool, Any]:
+    """Whether plain Python came to its end before there was machine code, and its result."""
     global _spent
+    began = time.monotonic()
+
+    def is_enough() -> bool:
+        if _spent + time.monotonic() - began > PATIENCE:
+            CHILD.ask(wanted, limit)
+        return limit.is_over or CHILD.has(wanted)
+
+    def run() -> Any:
+        with np.errstate(all="ignore"):
+            return _as_numba_has_it(wanted.kernel.plain(*arguments))
+
+    tried = _tried(run, is_enough)
+    _spent += time.monotonic() - began
+    return tried
+
+
+def in_time(function: Callable[[], T], stopped: Callable[[], object]) -> T:
+    """The result of ``function``, which is given up where it stands soon after ``stopped`` says (by anything but None)
+    that an effort is over: for what makes values and asks no clock.
+
+    Raises: UnfinishedError, and what ``function`` raises.
+    """
+    limit = Limit(stopped, nobody_hears, grace=2 * GRACE)
+    done, result = _tried(function, lambda: limit.is_over)
+    if not done:
+        raise UnfinishedError(str(stopped()))
+    found: T = result
+    return found
+
+
+def _tried(function: Callable[[], Any], is_enough: Callable[[], bool]) -> tuple[bool, Any]:
+    """Whether the function came to its end, and its result.
+
+    The watch raises once or never in this thread, and only after it was first to say something: what it raises is
+    awaited here, wherever it was then, so that it comes nowhere else.
+    """
+    run = _Run(is_enough)
     result, fault = None, None
     try:
         try:
             _watch.add(run)
-            with np.errstate(all="ignore"):
-                result = _as_numba_has_it(kernel.plain(*arguments))
+            result = function()
         except _EnoughError:
             raise
         except BaseException as error:
@@ -161,7 +191,6 @@ def _tried(kernel: Compiled, run: _Run, arguments: list[Any]) -> tuple[bool, Any
         return False, None
     finally:
         _watch.remove(run)
-        _spent += time.monotonic() - run.began
     if fault is not None:
         raise fault
     return True, result
@@ -175,8 +204,8 @@ def _as_numba_has_it(result: Any) -> Any:
 
 
 class _Copies:
-    """Arguments for plain Python: arrays it may write to as copies, and none with integers below 64 bits, of which numpy
-    makes sums that wrap where numba's do not."""
+    """Arguments for plain Python: arrays it may write to as copies, and none with integers below 64 bits, of which
+    numpy makes sums that wrap where numba's do not."""
 
     def __init__(self) -> None:
         self.size = 0

@@ -129,8 +129,8 @@ class Start(Generic[M]):
 class Method(Generic[P, M]):
     """One way to solve a kind of problem; ``prepare`` calls the compiled functions that it needs, on a problem of
     milliseconds, so that they are read from disk outside the measured time. ``at_once`` gives a mapping without having
-    searched, for efforts that end before this one has any; it is not in a hurry by its effort, which has ended. A search
-    may use what its effort says to be known already; what it finds is combined with that in any case."""
+    searched, for efforts that end before this one has any; its own effort has ended already. A search may use what
+    its effort says to be known already; what it finds is combined with that in any case."""
 
     name: str
     exact: bool

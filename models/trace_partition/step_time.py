@@ -228,9 +228,7 @@ def step_time(
     a store stay as they are).
     """
     kept = _NO_LOG if log is None else log
-    states = _compiled(
-        loads, computes, stores, transfers, steps, begins, code, scale, latency, waiting, kept
-    )
+    states = _compiled(loads, computes, stores, transfers, steps, begins, code, scale, latency, waiting, kept)
     found = []
     for state in states.tolist():
         busy, conflict, load, fill, store = state[BUSY_SUM : STORE_SUM + 1]

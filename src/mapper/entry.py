@@ -8,8 +8,10 @@ from typing import Any
 import typer
 
 from mapper.cli import app
+from mapper.models.limit import UnfinishedError
 from mapper.workloads.document import InputError
 
+INTERRUPTED = "interrupted before anything was found"
 # The base of all wrong usage; typer does not export it under a name of its own.
 UsageError: Any = typer.BadParameter.__bases__[0]
 
@@ -27,7 +29,10 @@ def main() -> None:
         where = f"{error.ctx.command_path}: " if error.ctx else ""
         _fail(f"{where}{error.format_message()} (see --help)", 2)
     except (typer.Abort, KeyboardInterrupt):
-        _fail("interrupted before anything was found", 3)
+        _fail(INTERRUPTED, 3)
+    except UnfinishedError as error:
+        over = str(error) == "time_limit"
+        _fail("no answer within the limit; raise --time-limit" if over else INTERRUPTED, 3)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)

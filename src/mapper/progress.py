@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from mapper.solver.method import Progress
 
 
+COMPILING = "compiling what runs here (once per machine and version)"
+
+
 class ProgressReport(AbstractContextManager["ProgressReport"]):
     """Progress on stderr where that is a terminal, and as JSON lines in a log file."""
 
@@ -77,7 +80,7 @@ class ProgressReport(AbstractContextManager["ProgressReport"]):
         """A search is slow at first, on a machine that has not run it before."""
         self._write({"event": "compiling"})
         if self._bar is not None:
-            self._bar.console.print("compiling what searches run (once per machine and version)")
+            self._bar.console.print(COMPILING)
 
     def finished(self, solution: Solution) -> None:
         """A part is done."""

@@ -12,6 +12,7 @@ from mapper.arch.source import load_machine
 from mapper.comparison import SECONDS_PER_METHOD
 from mapper.kind import kind_of
 from mapper.kind.kind import Kind, Options
+from mapper.models.compiling import CHILD
 from mapper.models.limit import on_disk
 from mapper.posing import Posed, pose
 from mapper.solution import Solution, as_document
@@ -114,6 +115,7 @@ class SideBySide:
         )
 
 
+@CHILD.wanted()
 def side_by_side(
     workload: str,
     archs: Sequence[str],

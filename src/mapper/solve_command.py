@@ -31,6 +31,7 @@ def solve(
     plot: FrontPlot = None,
 ) -> None:
     """Map a workload to a machine, and prove the mapping optimal."""
+    from mapper.models.plain import in_time
     from mapper.posing import pose
     from mapper.solution import write_whole
     from mapper.solving import run
@@ -43,7 +44,9 @@ def solve(
     if plot is not None:
         raise InputError("--plot", str(plot), "draws trade-offs; give --pareto too")
     with interruptible(search):
-        posed = pose(problem.workload, problem.arch, problem.objective, problem.options)
+        posed = in_time(
+            lambda: pose(problem.workload, problem.arch, problem.objective, problem.options), search.stopped
+        )
         with progress.report(len(posed.parts)) as report:
 
             def finished(solution: Solution) -> None:
@@ -51,7 +54,9 @@ def solve(
                 if output is not None:
                     write_whole(output, dumped(solution.to_json()))
 
-            solution = run(posed, replace(search, listener=report.progress, compiling=report.compiling), finished)
+            solution = run(
+                posed, replace(search, listener=report.progress, compiling=report.compiling), finished
+            )
     if output is not None:
         write_whole(output, dumped(solution.to_json()))
     _show(solution, as_json)

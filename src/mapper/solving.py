@@ -18,7 +18,7 @@ from mapper.kind.kind import Kind, Part, PosedPart
 from mapper.models.limit import UnfinishedError, limited, nobody_hears, on_disk
 from mapper.posing import Posed
 from mapper.solution import Solution, assemble, repeated
-from mapper.solver.certificate import Certificate
+from mapper.solver.certificate import Certificate, Stop
 from mapper.solver.method import Effort, Method, Outcome, Progress, Start
 from mapper.store.database import Store
 from mapper.store.recall import Kept, Recall
@@ -58,6 +58,10 @@ class Search:
     complain: Callable[[str], None] = nobody_complains
     in_turn: bool = False
     compiling: Callable[[], None] = nobody_hears
+
+    def stopped(self) -> Stop | None:
+        """Why no search may go on, if it may not."""
+        return Effort(self.deadline, interrupt=self.interrupt).stopped()
 
     @property
     def used_workers(self) -> int:
@@ -281,9 +285,10 @@ def _searched(
             quick = method.at_once.search(part.problem, brief)
     except UnfinishedError:
         return found
-    if quick.mapping is None:
-        return found
-    return replace(found, mapping=quick.mapping, value=quick.value, method=method.at_once.name)
+    named = replace(quick, method=quick.method or method.at_once.name)
+    if quick.proven or quick.mapping is None:
+        return named if quick.proven else found
+    return replace(named, stop=found.stop, bound=quick.bound if found.bound is None else found.bound)
 
 
 def effort_of(

@@ -9,6 +9,7 @@ from typing import Any
 from mapper.judging import judged
 from mapper.kind.kind import Options, Part
 from mapper.models.limit import UnfinishedError, limited
+from mapper.models.plain import in_time
 from mapper.posing import Posed, pose
 from mapper.solution import as_document
 from mapper.solver.certificate import Certificate
@@ -55,8 +56,8 @@ def front(
 
     Raises: InputError if the problem cannot be posed or has no trade-offs.
     """
-    posed = pose(workload, arch, objective, options)
     search = search or Search()
+    posed = in_time(lambda: pose(workload, arch, objective, options), search.stopped)
     part = posed.parts[0]
     if len(posed.parts) > 1:
         raise InputError(
