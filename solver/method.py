@@ -127,11 +127,14 @@ class Start(Generic[M]):
 
 @dataclass(frozen=True)
 class Method(Generic[P, M]):
-    """One way to solve a kind of problem; ``prepare`` compiles what it needs, outside the measured time. A search may
-    use what its effort says to be known already; what it finds is combined with that in any case."""
+    """One way to solve a kind of problem; ``prepare`` calls the compiled functions that it needs, on a problem of
+    milliseconds, so that they are read from disk outside the measured time. ``at_once`` gives a mapping without having
+    searched, for efforts that end before this one has any; its own effort has ended already. A search may use what
+    its effort says to be known already; what it finds is combined with that in any case."""
 
     name: str
     exact: bool
     summary: str
     search: Callable[[P, Effort], Outcome[M]]
     prepare: Callable[[], None] = lambda: None
+    at_once: Method[P, M] | None = None

@@ -8,13 +8,13 @@ by turn.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from mapper.arch.snowflake import BANK_INSTRUCTIONS
+from mapper.models.compiled import compiled
 
 Table = npt.NDArray[np.int64]
 
@@ -200,11 +200,7 @@ def _run(
     return states
 
 
-@cache
-def _compiled() -> Any:
-    import numba
-
-    return numba.njit(_run, cache=True, nogil=True)
+_compiled = compiled(_run)
 
 
 def step_time(
@@ -232,9 +228,7 @@ def step_time(
     a store stay as they are).
     """
     kept = _NO_LOG if log is None else log
-    states = _compiled()(
-        loads, computes, stores, transfers, steps, begins, code, scale, latency, waiting, kept
-    )
+    states = _compiled(loads, computes, stores, transfers, steps, begins, code, scale, latency, waiting, kept)
     found = []
     for state in states.tolist():
         busy, conflict, load, fill, store = state[BUSY_SUM : STORE_SUM + 1]

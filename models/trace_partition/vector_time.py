@@ -8,10 +8,11 @@ that of running every instruction.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
+
+from mapper.models.compiled import compiled
 
 COOP, INDP, LANE, MAXIMUM = 0, 1, 2, 3
 """What the vector instructions of an object are."""
@@ -137,11 +138,7 @@ def _run(objects: Any, first: Any, traces: Any, queue: int, latency: int) -> Any
     return found
 
 
-@cache
-def _compiled() -> Any:
-    import numba
-
-    return numba.njit(_run, cache=True, nogil=True)
+_compiled = compiled(_run)
 
 
 def vector_time(objects: Any, first: Any, traces: Any, queue: int, latency: int) -> tuple[int, int, int, int]:
@@ -151,5 +148,5 @@ def vector_time(objects: Any, first: Any, traces: Any, queue: int, latency: int)
     ``objects``: int64 [objects][FIELDS]; ``traces``: int64 [traces][4]: maps offset, weights offset, length, scalar
     instructions before it; those of object i are rows first[i] to first[i + 1].
     """
-    found = _compiled()(objects, first, traces, queue, latency)
+    found = _compiled(objects, first, traces, queue, latency)
     return int(found[ISSUED]), int(found[FINISHED]), int(found[BUSY]), int(found[CONFLICT])

@@ -13,7 +13,9 @@ from mapper.solver.method import Method
 
 SelectionMethod = Method[SelectionProblem, Selection]
 
-AUTOMATIC: SelectionMethod = Method("auto", True, "the joint optimum over shapes and selections", joint)
+AUTOMATIC: SelectionMethod = Method(
+    "auto", True, "the joint optimum over shapes and selections", joint, at_once=GREEDY
+)
 
 METHODS: dict[str, SelectionMethod] = {
     method.name: method

@@ -11,6 +11,7 @@ from sys import maxsize
 from mapper.arch.cgra import cgra_from_document
 from mapper.formulations.modulo_schedule.parity import least_bound
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.models.limit import UnfinishedError
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.method import Effort, Outcome, Progress
 from mapper.solver.modulo_schedule.instance import LARGEST, Instance
@@ -110,7 +111,10 @@ def _ascended(trial: Trial, start: Start, bound: int, last: int, light: bool) ->
 
 def _once(trial: Trial, start: Start, ii: int, number: int, light: bool) -> ModuloSchedule | None:
     trial.rng = random.Random(f"{trial.effort.seed} {ii} {number} {light}")
-    return start(trial, ii, number, light)
+    try:
+        return start(trial, ii, number, light)
+    except UnfinishedError:
+        return None
 
 
 def _round(

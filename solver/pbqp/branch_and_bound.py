@@ -8,10 +8,11 @@ least of its open nodes, so that it holds whenever the search ends.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mapper.models.limit import UnfinishedError
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Progress
 from mapper.solver.pbqp.bound import bounded
@@ -59,10 +60,14 @@ def branch_and_bound(
     best: Cost = given.infinity if value is None else value
     choice = known if value is not None else None
     nodes, stop = 1, effort.stopped()
+    nothing = Search(choice, None if choice is None else best, -given.largest_finite, stop or "time_limit", 0)
     if stop is not None:
-        return Search(choice, None if choice is None else best, -given.largest_finite, stop, 0)
+        return nothing
     passes = int(min(FIRST_PASSES, max(LEAST_PASSES, WORK_OF_FIRST // (len(given.edge_cost) + 1))))
-    root = _node(given, 0, (), best, passes)
+    try:
+        root = _node(given, 0, (), best, passes)
+    except UnfinishedError:
+        return replace(nothing, stop=effort.stopped() or "time_limit")
     stack: list[_Open] = []
     if isinstance(root, _Open):
         stack.append(root)
@@ -77,17 +82,24 @@ def branch_and_bound(
         if not top.children or top.children[0][0] >= best:
             stack.pop()
             continue
-        _, taken = top.children.pop(0)
+        opened = top.children.pop(0)
+        taken = opened[1]
         nodes += 1
         keep = np.ones(len(top.given.vertex_cost), np.bool_)
         low, high = top.given.vertex_offset[top.vertex], top.given.vertex_offset[top.vertex + 1]
         keep[low:high] = False
         keep[low + taken] = True
-        part = restricted(top.given, keep)
-        if part.constant == given.infinity:
-            continue
-        constant, lifts = top.constant + part.constant, (*top.lifts, part.lift)
-        found = _node(part.rest, constant, lifts, best, PASSES)
+        try:
+            part = restricted(top.given, keep)
+            if part.constant == given.infinity:
+                continue
+            constant, lifts = top.constant + part.constant, (*top.lifts, part.lift)
+            found = _node(part.rest, constant, lifts, best, PASSES)
+        except UnfinishedError:
+            # The node is as open as before.
+            top.children.insert(0, opened)
+            stop = effort.stopped()
+            break
         if isinstance(found, _Open):
             stack.append(found)
         elif found is not None:

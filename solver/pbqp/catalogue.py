@@ -12,7 +12,7 @@ from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.models.pbqp.assignment import PbqpAssignment
 from mapper.solver.method import Effort, Method
 from mapper.solver.pbqp.exact import Strategy, exact_search
-from mapper.solver.pbqp.heuristic import descent, fix_and_reduce
+from mapper.solver.pbqp.heuristic import descend_once, descent, fix_and_reduce
 from mapper.solver.pbqp.program import brute_force, constraint_program, integer_program
 from mapper.workloads.pbqp_instance import Cost, PbqpInstance, instance
 
@@ -49,6 +49,7 @@ METHODS: dict[str, PbqpMethod] = {
             "reductions, then elimination where tables fit the memory, else branch and bound",
             exact_search("auto"),
             _prepare,
+            Method("descent", False, "one descent", descend_once),
         ),
         Method(
             "elimination",

@@ -55,6 +55,7 @@ AUTOMATIC: AllocationMethod = Method(
     True,
     "the integer linear program, and CP-SAT for what it leaves unproven or where PEs are shared",
     _automatic,
+    at_once=GREEDY,
 )
 
 
@@ -80,7 +81,8 @@ def _of_every_mode(method: AllocationMethod) -> AllocationMethod:
         placed = None if found.mapping is None else place(problem, found.mapping, start)
         return replace(found, mapping=placed)
 
-    return Method(method.name, method.exact, method.summary, search, method.prepare)
+    at_once = None if method.at_once is None else _of_every_mode(method.at_once)
+    return Method(method.name, method.exact, method.summary, search, method.prepare, at_once)
 
 
 METHODS: dict[str, AllocationMethod] = {

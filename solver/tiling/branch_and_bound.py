@@ -31,6 +31,7 @@ import numpy as np
 
 from mapper.arch.source import load_machine
 from mapper.formulations.tiling.problem import TilingProblem
+from mapper.models.limit import UnfinishedError
 from mapper.models.tiling.evaluation import evaluate
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.solver.certificate import Stop
@@ -83,10 +84,14 @@ def branch_and_bound(
     stop = effort.stopped()
     while turn < total and stop is None:
         last = min(turn + TILES_PER_SLICE, total)
-        reached = search_kernel.search(
-            tables, bounds.order, turn, last, bounds.energy, bounds.cycles, bounds.outer_energy,
-            bounds.outer_cycles, bounds.least_out_energy, bounds.least_out_cycles, incumbent, best,
-        )  # fmt: skip
+        try:
+            reached = search_kernel.search(
+                tables, bounds.order, turn, last, bounds.energy, bounds.cycles, bounds.outer_energy,
+                bounds.outer_cycles, bounds.least_out_energy, bounds.least_out_cycles, incumbent, best,
+            )  # fmt: skip
+        except UnfinishedError:
+            stop = effort.stopped()
+            break
         effort.report(_progress(bounds, reached, incumbent))
         if reached < last:
             break

@@ -14,7 +14,7 @@ from mapper.solver.tiling.brute_force import BRUTE_FORCE
 from mapper.solver.tiling.constraint_program import CONSTRAINT_PROGRAM
 from mapper.solver.tiling.genetic import GENETIC
 from mapper.solver.tiling.prior_dataflow import PRIOR_DATAFLOWS
-from mapper.solver.tiling.random_search import RANDOM_SEARCH
+from mapper.solver.tiling.random_search import DRAWN, RANDOM_SEARCH
 from mapper.workloads.document import InputError
 
 
@@ -27,7 +27,7 @@ def _automatic(problem: TilingProblem, effort: Effort) -> Outcome[TilingMapping]
     try:
         return replace(BRUTE_FORCE.search(problem, effort), method=BRUTE_FORCE.name)
     except InputError:
-        ANNEALING.prepare()
+        pass
     annealed = replace(ANNEALING.search(problem, effort), method=ANNEALING.name)
     if exact.value is None or (annealed.value is not None and annealed.value < exact.value):
         return annealed
@@ -40,6 +40,7 @@ AUTOMATIC: Method[TilingProblem, TilingMapping] = Method(
     "branch and bound; brute force or annealing for what it cannot prove",
     _automatic,
     BRANCH_AND_BOUND.prepare,
+    DRAWN,
 )
 
 PRUNED = tuple(pruned_method(*chosen) for chosen in product((True, False), repeat=3) if any(chosen))

@@ -8,7 +8,7 @@ from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.solver.method import Effort, Method, Outcome
 from mapper.solver.tiling.sampling import Space
-from mapper.solver.tiling.trial import BATCH, Trials, prepare, searched
+from mapper.solver.tiling.trial import BATCH, FEW, Trials, draw_few, prepare, searched
 
 EVALUATIONS = 500_000
 
@@ -37,3 +37,6 @@ def random_search(evaluations: int = EVALUATIONS) -> Method[TilingProblem, Tilin
 
 
 RANDOM_SEARCH = random_search()
+DRAWN: Method[TilingProblem, TilingMapping] = Method(
+    "random", False, f"the best of {FEW} drawn tilings, repaired where they are not valid", draw_few
+)

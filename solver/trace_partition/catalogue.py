@@ -24,6 +24,7 @@ AUTOMATIC: PartitionMethod = Method(
     True,
     "the joint optimum: best options of every layer in the constraint program",
     constraint_program,
+    at_once=GREEDY,
 )
 
 

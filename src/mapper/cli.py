@@ -79,9 +79,17 @@ def simulate(
 ) -> None:
     """Run a solution: outputs against a reference, simulated cost against the model."""
     from mapper import terminal
+    from mapper.models.limit import limited
+    from mapper.progress import COMPILING
     from mapper.verb import simulate as api
 
-    result = api(solution, seed, rtl, program)
+    def compiling() -> None:
+        if sys.stderr.isatty():
+            print(COMPILING, file=sys.stderr)
+
+    # Simulators run too long for plain Python.
+    with limited(lambda: None, compiling, plain=False):
+        result = api(solution, seed, rtl, program)
     if as_json:
         print(dumped(result), end="")
     else:

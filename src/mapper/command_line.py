@@ -12,6 +12,7 @@ import typer
 
 from mapper.cli import UsageError, app
 from mapper.interruption import NOTHING, answer_begins
+from mapper.models.limit import UnfinishedError
 from mapper.workloads.document import InputError
 from mapper.workloads.temporary import remove_abandoned
 from mapper.workloads.whole_file import write_all
@@ -84,6 +85,9 @@ def _tried() -> tuple[int, str | None]:
         return 2, f"{where}{error.format_message()} (see --help)"
     except (typer.Abort, KeyboardInterrupt):
         return 3, NOTHING
+    except UnfinishedError as error:
+        over = str(error) == "time_limit"
+        return 3, "no answer within the limit; raise --time-limit" if over else NOTHING
     except BrokenPipeError:
         return 0, None
     except MemoryError:

@@ -44,7 +44,7 @@ def compare(
         for name in method:
             method_named(posed, name)
     with interruptible(search), progress.report(1) as report:
-        listening = replace(search, listener=report.progress)
+        listening = replace(search, listener=report.progress, compiling=report.compiling)
         comparison = api(
             problem.workload, problem.arch, problem.objective, problem.options, listening, method
         )
@@ -74,7 +74,7 @@ def _side_by_side(
     if problem.workload is None:
         raise InputError("WORKLOAD", "", "is missing; name the network that all machines shall run")
     with interruptible(search), progress.report(len(machines)) as report:
-        listening = replace(search, listener=report.progress)
+        listening = replace(search, listener=report.progress, compiling=report.compiling)
         found = side_by_side(
             problem.workload, machines, problem.objective, problem.options, listening, report.machines
         )

@@ -8,9 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mapper.kind.kind import Options
+from mapper.models.compiling import CHILD
+from mapper.models.limit import on_disk
+from mapper.models.plain import in_time
 from mapper.posing import Posed, pose
 from mapper.solution import as_document
 from mapper.solver.certificate import Certificate
+from mapper.solver.method import Effort
 from mapper.solving import Search, method_named, run
 from mapper.workloads.document import InputError
 
@@ -50,6 +54,7 @@ class Comparison:
         }
 
 
+@CHILD.wanted()
 def compare(
     workload: str | None = None,
     arch: str | None = None,
@@ -59,14 +64,15 @@ def compare(
     methods: Sequence[str] | None = None,
 ) -> Comparison:
     """Every method that fits the problem, one after another, each with its own time limit."""
-    problem = pose(workload, arch, objective, options)
     search = search or Search()
+    interrupted = Effort(interrupt=search.interrupt).stopped
+    problem = in_time(lambda: pose(workload, arch, objective, options), interrupted)
     known = problem.kind.methods_of(problem.read.value)
     names = list(methods or (name for name in known if name != problem.kind.default_method))
     rows, refused, found = [], {}, {}
     for name in names:
         limit = SECONDS_PER_METHOD if search.time_limit is None else search.time_limit
-        method_named(problem, name).prepare()
+        on_disk(method_named(problem, name).prepare)
         try:
             solution = run(problem, replace(search, method=name, time_limit=limit, started=time.monotonic()))
         except InputError as error:

@@ -14,6 +14,7 @@ from typing import Any
 
 from mapper.arch.source import machine_to_document
 from mapper.kind.kind import Options, PosedPart
+from mapper.models.limit import on_disk
 from mapper.posing import Posed
 from mapper.solving import Search, method_named, solve_part
 from mapper.store import StoreError, content_key, problem_key, version_key
@@ -142,7 +143,7 @@ def _sampled(problems: Sequence[tuple[Posed, PosedPart]], search: Search) -> tup
     if not problems:
         return [], 0
     method = method_named(problems[0][0], search.method)
-    method.prepare()
+    on_disk(method.prepare)
     seconds: list[float] = []
     cut, began = 0, time.process_time()
     for place in _spread(len(problems)):

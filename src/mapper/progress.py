@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from mapper.solver.method import Progress
 
 
+COMPILING = "compiling what runs here (once per machine and version)"
+
+
 class ProgressReport(AbstractContextManager["ProgressReport"]):
     """Progress on stderr where that is a terminal, and as JSON lines in a log file."""
 
@@ -69,6 +72,12 @@ class ProgressReport(AbstractContextManager["ProgressReport"]):
         if self._bar is not None:
             text = f"{plain(part)}: best {number(progress.value)}, bound {number(progress.bound)}, gap {percent(gap)}"
             self._bar.update(self._task, description=text)
+
+    def compiling(self) -> None:
+        """A search is slow at first, on a machine that has not run it before."""
+        self._write({"event": "compiling"})
+        if self._bar is not None:
+            self._bar.console.print(COMPILING)
 
     def finished(self, solution: Solution) -> None:
         """A part is done."""

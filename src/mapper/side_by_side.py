@@ -12,6 +12,8 @@ from mapper.arch.source import load_machine
 from mapper.comparison import SECONDS_PER_METHOD
 from mapper.kind import kind_of
 from mapper.kind.kind import Kind, Options
+from mapper.models.compiling import CHILD
+from mapper.models.limit import on_disk
 from mapper.posing import Posed, pose
 from mapper.solution import Solution, as_document
 from mapper.solver.certificate import Certificate
@@ -113,6 +115,7 @@ class SideBySide:
         )
 
 
+@CHILD.wanted()
 def side_by_side(
     workload: str,
     archs: Sequence[str],
@@ -174,8 +177,8 @@ def _solved(
     row."""
     kind, known = problem.kind, known or {}
     for name in (*kind.first_methods, kind.default_method):
-        # Compiling what searches need is no part of their time.
-        method_named(problem, name).prepare()
+        # Reading the machine code that searches need is no part of their time.
+        on_disk(method_named(problem, name).prepare)
     began, searches = time.monotonic(), list[Certificate]()
     for name in kind.first_methods[1 if known else 0 :]:
         # Layers take what they need, those with most to gain first, since one that is cut gains nothing; where none has

@@ -33,6 +33,7 @@ def solve(
     plot: FrontPlot = None,
 ) -> None:
     """Map a workload to a machine, and prove the mapping optimal."""
+    from mapper.models.plain import in_time
     from mapper.posing import pose
     from mapper.solving import run
     from mapper.workloads.whole_file import is_replaced, write_whole
@@ -45,7 +46,9 @@ def solve(
     if plot is not None:
         raise InputError("--plot", str(plot), "draws trade-offs; give --pareto too")
     with interruptible(search):
-        posed = pose(problem.workload, problem.arch, problem.objective, problem.options)
+        posed = in_time(
+            lambda: pose(problem.workload, problem.arch, problem.objective, problem.options), search.stopped
+        )
         with progress.report(len(posed.parts)) as report:
 
             def finished(solution: Solution) -> None:
@@ -55,7 +58,9 @@ def solve(
                     with suppress(InputError):
                         write_whole(output, dumped(solution.to_json()), "-o")
 
-            solution = run(posed, replace(search, listener=report.progress), finished)
+            solution = run(
+                posed, replace(search, listener=report.progress, compiling=report.compiling), finished
+            )
     _answer(solution, output, as_json)
 
 
@@ -90,7 +95,7 @@ def _trade_offs(
     from mapper.trade_off import front
 
     with interruptible(search), progress.report(1) as report:
-        listening = replace(search, listener=report.progress)
+        listening = replace(search, listener=report.progress, compiling=report.compiling)
         found = front(problem.workload, problem.arch, problem.objective, problem.options, listening)
     document = dumped(found.to_json())
     if not _is_on_stdout(document, output, as_json) and found.points:

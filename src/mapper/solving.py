@@ -15,9 +15,10 @@ from typing import Any
 from mapper.history import Recorder
 from mapper.judging import judged
 from mapper.kind.kind import Kind, Part, PosedPart
+from mapper.models.limit import UnfinishedError, limited, nobody_hears, on_disk
 from mapper.posing import Posed
 from mapper.solution import Solution, assemble, repeated
-from mapper.solver.certificate import Certificate
+from mapper.solver.certificate import Certificate, Stop
 from mapper.solver.method import Effort, Method, Outcome, Progress, Start
 from mapper.store.database import Store
 from mapper.store.recall import Kept, Recall
@@ -42,7 +43,7 @@ class Search:
     ``executor`` runs independent parts; without one, threads do (the searches release the interpreter). ``store`` keeps
     what is found and answers what is proven already; if it cannot be used, ``complain`` hears why, once. Parts share
     the time limit, unless each may take all that is left of it (``in_turn``). Until ``begun`` is set there is nothing
-    that an interrupt could keep.
+    that an interrupt could keep. ``compiling`` hears when machine code is being made, which a machine does once.
     """
 
     method: str = "auto"
@@ -57,6 +58,11 @@ class Search:
     complain: Callable[[str], None] = nobody_complains
     in_turn: bool = False
     begun: threading.Event = field(default_factory=threading.Event)
+    compiling: Callable[[], None] = nobody_hears
+
+    def stopped(self) -> Stop | None:
+        """Why no search may go on, if it may not."""
+        return Effort(self.deadline, interrupt=self.interrupt).stopped()
 
     @property
     def used_workers(self) -> int:
@@ -115,7 +121,7 @@ def run(
     if answers and finished is not None:
         finished(_solution(posed, method, search, first_of, answers))
     if open_parts:
-        method.prepare()
+        on_disk(method.prepare)
     with _executor(search, side_by_side) as executor:
         pending: dict[Future[Part], Any] = {
             executor.submit(
@@ -237,10 +243,7 @@ def solve_part(
 
     effort = effort_of(search, side_by_side, report, start)
     wall, processor = time.perf_counter(), time.thread_time() if side_by_side > 1 else time.process_time()
-    stopped = effort.stopped()
-    outcome = (
-        Outcome[Any](None, None, None, stopped, False) if stopped else method.search(part.problem, effort)
-    )
+    outcome = _searched(method, part, effort, search.compiling)
     if start is not None:
         outcome = start.combined(outcome)
     clock = time.thread_time if side_by_side > 1 else time.process_time
@@ -258,9 +261,37 @@ def solve_part(
         seed=search.seed,
         workers=search.used_workers,
     )
-    answer = judged(kind, part, outcome.mapping, certificate)
+    with limited(lambda: None):
+        answer = judged(kind, part, outcome.mapping, certificate)
     history = recorder.ended(answer.certificate.value, answer.certificate.bound)
     return replace(answer, history=history, started=None if start is None else history[0])
+
+
+def _searched(
+    method: Method[Any, Any], part: PosedPart, effort: Effort, compiling: Callable[[], None]
+) -> Outcome[Any]:
+    """What the method finds; where its effort ends before it has a mapping, what its ``at_once`` has."""
+    stop = effort.stopped()
+    found = Outcome[Any](None, None, None, stop or "complete", False)
+    if stop is None:
+        try:
+            with limited(effort.stopped, compiling):
+                found = method.search(part.problem, effort)
+        except UnfinishedError:
+            found = replace(found, stop=effort.stopped() or "time_limit")
+    known = effort.known(part.problem) is not None or found.mapping is not None or found.proven
+    if method.at_once is None or known or found.stop not in ("time_limit", "interrupted"):
+        return found
+    brief = replace(effort, deadline=time.monotonic(), interrupt=threading.Event())
+    try:
+        with limited(brief.stopped):
+            quick = method.at_once.search(part.problem, brief)
+    except UnfinishedError:
+        return found
+    named = replace(quick, method=quick.method or method.at_once.name)
+    if quick.proven or quick.mapping is None:
+        return named if quick.proven else found
+    return replace(named, stop=found.stop, bound=quick.bound if found.bound is None else found.bound)
 
 
 def effort_of(

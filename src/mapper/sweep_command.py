@@ -72,7 +72,7 @@ def sweep(
             # A cluster takes seconds to come up, and is taken down in order.
             search.begun.set()
             cluster = stack.enter_context(DaskEngine(scheduler, search.used_workers))
-        listening = replace(search, listener=report.progress)
+        listening = replace(search, listener=report.progress, compiling=report.compiling)
         swept = api(
             problem.workload,
             problem.arch,

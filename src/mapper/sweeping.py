@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,8 @@ import yaml
 from mapper.arch.source import machine_from_document, machine_to_document
 from mapper.comparison import Row
 from mapper.kind.kind import Options
+from mapper.models.compiling import CHILD
+from mapper.models.plain import in_time
 from mapper.posing import Posed, pose, posed
 from mapper.solution import Solution
 from mapper.solving import Search, run
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     from mapper.engine import DaskEngine
 
 MOST_SWEPT = 100_000
+SECONDS_TO_END = 1.0
+"""After the time limit machines that had no turn are still named, as far as there are so many seconds for it."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,7 @@ class Sweep:
         return {"schema": "mapper.sweep/1", "rows": [row.to_json() for row in self.rows]}
 
 
+@CHILD.wanted()
 def sweep(
     workload: str | None,
     arch: str | None,
@@ -46,12 +52,12 @@ def sweep(
 ) -> Sweep:
     """Solve over the grid of machines that ``vary`` spans: dotted machine field to its values; here, or on ``engine``.
     ``finished`` hears how many machines are done, and of how many, whenever one is. What is done stays if the search
-    is interrupted.
+    is interrupted or its time is over.
 
     Raises: InputError if a field or value does not make a machine.
     """
-    points, problems = grid(workload, arch, vary, objective, options)
     search = search or Search()
+    points, problems = in_time(lambda: grid(workload, arch, vary, objective, options), search.stopped)
     rows: dict[int, Row] = {}
     done = _here(problems, search) if engine is None else engine.solve(problems, search)
     for place, solution in done:
@@ -89,7 +95,8 @@ def grid(
 def _here(problems: Sequence[Posed], search: Search) -> Iterator[tuple[int, Solution]]:
     for place, problem in enumerate(problems):
         yield place, run(problem, search)
-        if search.interrupt.is_set():
+        late = search.deadline is not None and time.monotonic() > search.deadline + SECONDS_TO_END
+        if search.interrupt.is_set() or late:
             return
 
 

@@ -8,9 +8,12 @@ from typing import Any
 
 from mapper.judging import judged
 from mapper.kind.kind import Options, Part
+from mapper.models.limit import UnfinishedError, limited
+from mapper.models.plain import in_time
 from mapper.posing import Posed, pose
 from mapper.solution import as_document
 from mapper.solver.certificate import Certificate
+from mapper.solver.front import Front
 from mapper.solver.method import Outcome, Progress
 from mapper.solving import Search, effort_of
 from mapper.workloads.document import InputError
@@ -53,8 +56,8 @@ def front(
 
     Raises: InputError if the problem cannot be posed or has no trade-offs.
     """
-    posed = pose(workload, arch, objective, options)
     search = search or Search()
+    posed = in_time(lambda: pose(workload, arch, objective, options), search.stopped)
     part = posed.parts[0]
     if len(posed.parts) > 1:
         raise InputError(
@@ -65,7 +68,12 @@ def front(
         search.listener(part.name, progress)
 
     began, processor = time.perf_counter(), time.process_time()
-    found = posed.kind.front(part.problem, effort_of(search, 1, report))
+    effort = effort_of(search, 1, report)
+    try:
+        with limited(effort.stopped, search.compiling):
+            found = posed.kind.front(part.problem, effort)
+    except UnfinishedError:
+        found = Front((), False)
     seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - processor
     share = max(1, len(found.points))
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from mapper.judging import judged
 from mapper.kind.kind import Options, PosedPart
+from mapper.models.limit import limited
+from mapper.models.plain import in_time
 from mapper.posing import SOLUTION_SCHEMA, Posed, pose, pose_again
 from mapper.solution import Solution, as_document, assemble
 from mapper.solver.certificate import Certificate
@@ -28,9 +30,11 @@ def solve(
 ) -> Solution:
     """Map ``workload`` to ``arch`` for the least ``objective``.
 
-    Raises: InputError if the problem cannot be posed.
+    Raises: InputError if the problem cannot be posed; UnfinishedError if time is over before it is.
     """
-    return run(pose(workload, arch, objective, options), search or Search(), finished)
+    search = search or Search()
+    posed = in_time(lambda: pose(workload, arch, objective, options), search.stopped)
+    return run(posed, search, finished)
 
 
 def evaluate(
@@ -50,7 +54,8 @@ def evaluate(
     for part, own in zip(problem.parts, _mappings(fields, problem, str(mapping)), strict=True):
         read = problem.kind.read_mapping(own, part.problem, str(mapping))
         certificate = Certificate("given", True, None, None, False, "evaluate")
-        parts.append(judged(problem.kind, part, read, certificate))
+        with limited(lambda: None):
+            parts.append(judged(problem.kind, part, read, certificate))
     return assemble(problem, parts)
 
 

@@ -1,0 +1,102 @@
+"""Functions in machine code: compiled by numba when first called, and kept on disk.
+
+A machine that has never run a function has no machine code of it, and compiling takes up to a minute in which nothing
+can be stopped. Within `limited` nobody waits for that: a function that has none runs as the plain Python that it is
+(`plain`), with the same result, while another process compiles it (`compiling`); whoever is done first wins.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Callable
+from functools import cached_property, partial
+from importlib import import_module
+from types import FunctionType
+from typing import Any
+
+from mapper.models.limit import current
+
+
+class Compiled:
+    """A function in machine code, compiled (or read from disk) when it is first called.
+
+    ``called`` are the compiled functions it calls, by the names it uses; they stand in the globals of a twin
+    of the function, where numba resolves its calls. The name of the twin carries a hash of its code, of the
+    numbers it takes from its module and of its callees: numba's cache on disk looks at one file only and would
+    go on using a kernel whose callee or constant in another file has changed.
+    """
+
+    def __init__(self, function: Callable[..., Any], called: dict[str, Compiled]) -> None:
+        assert isinstance(function, FunctionType)
+        self._function, self._called = function, called
+
+    @cached_property
+    def identity(self) -> str:
+        """The function's name with the hash of all the code it runs."""
+        code = self._function.__code__
+        callees = sorted((name, callee.identity) for name, callee in self._called.items())
+        scope = self._function.__globals__
+        numbers = [(name, scope[name]) for name in code.co_names if isinstance(scope.get(name), int | float)]
+        content = repr((code.co_code, code.co_consts, code.co_names, numbers, callees))
+        return f"{self._function.__qualname__}_{hashlib.sha256(content.encode()).hexdigest()[:12]}"
+
+    @cached_property
+    def plain(self) -> Callable[..., Any]:
+        """The function as Python runs it, all the way down, with numba's rules for drawing numbers."""
+        from mapper.models.plain import PlainNumpy
+
+        code = self._function.__code__
+        names = {name: callee.plain for name, callee in self._called.items()}
+        numpy = {"np": PlainNumpy()} if "random" in code.co_names else {}
+        scope = {**self._function.__globals__, **numpy, **names}
+        return FunctionType(code, scope, self._function.__name__, self._function.__defaults__)
+
+    @cached_property
+    def dispatcher(self) -> Any:
+        """The function as numba knows it."""
+        numba: Any = import_module("numba")
+        function = self._function
+        names = {name: callee.dispatcher for name, callee in self._called.items()}
+        scope = {**function.__globals__, **names}
+        twin = FunctionType(function.__code__, scope, function.__name__, function.__defaults__)
+        twin.__module__ = function.__module__
+        twin.__qualname__ = self.identity
+        # Divisors are at least one wherever this is used: numpy's rules leave out the check.
+        made = partial(numba.njit, cache=True, nogil=True, error_model="numpy")
+        try:
+            dispatcher = made(twin)
+        except RuntimeError:
+            # No folder of numba's can be written: machine code lives as long as this process.
+            numba.config.CACHE_DIR = _own_folder()
+            dispatcher = made(twin)
+        # What numba calls where it has no machine code for the types of the arguments.
+        dispatcher._compile_for_args = partial(self._missed, dispatcher._compile_for_args)
+        return dispatcher
+
+    def _missed(self, compile_here: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
+        """What to call with ``arguments``, for which there is no machine code in this process."""
+        limit = current()
+        if limit is None:
+            found: Callable[..., Any] = compile_here(*arguments)
+            return found
+        from mapper.models.plain import bridged
+
+        return partial(bridged, self, limit)
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.dispatcher(*arguments)
+
+
+def compiled(function: Callable[..., Any], **called: Compiled) -> Compiled:
+    """``function`` in machine code; see `Compiled`."""
+    return Compiled(function, called)
+
+
+_folders: list[tempfile.TemporaryDirectory[str]] = []
+
+
+def _own_folder() -> str:
+    if not _folders:
+        _folders.append(tempfile.TemporaryDirectory(prefix="mapper-compiled-"))
+    return _folders[0].name
