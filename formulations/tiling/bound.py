@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 from mapper.arch.dataflow import DataflowMachine
 from mapper.models.tiling.evaluation import operation_energy, rf_access_energy
+from mapper.models.tiling.price import Prices
 from mapper.workloads.nest import LoopNest, Operand
 
 
-def least_energy(nest: LoopNest, machine: DataflowMachine) -> int | float:
-    """Energy (pJ) below every mapping's: the operations, their register-file accesses, and one trip of each
-    touched word over DRAM, scratch-pad and NoC.
+def least_energy(nest: LoopNest, machine: DataflowMachine) -> Fraction:
+    """Energy (pJ, exactly; whole pJ where the machine rounds) below every mapping's: the operations, their
+    register-file accesses, and one trip of each touched word over DRAM, scratch-pad and NoC.
 
     A word that is touched lies in at least one tile at each level, and every tile crosses at least once
     (twice for a partial sum that does not start from zero).
     """
-    energy = operation_energy(nest, machine) + rf_access_energy(nest, machine)
-    per_word = machine.energy_pj.dram + machine.spm_energy_pj + machine.energy_pj.noc
+    prices = Prices.of(nest, machine)
+    steps = operation_energy(nest, prices) + rf_access_energy(nest, prices)
+    per_word = prices.dram + prices.spm + prices.noc
     for operand in nest.operands:
         trips = 2 if operand.is_updated and not operand.zero_initialised else 1
         dimensions = range(len(operand.index))
         touched = math.prod(_distinct(operand, place, nest.trip_counts) for place in dimensions)
-        energy += trips * touched * per_word
-    return math.floor(energy) if machine.rules.energy == "rounded" else energy * (1 - 1e-12)
+        steps += trips * touched * per_word
+    if machine.rules.energy == "rounded":
+        return Fraction(steps // prices.per_pj)
+    return Fraction(steps, prices.per_pj)
 
 
 def _distinct(operand: Operand, place: int, bounds: dict[str, int]) -> int:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
 from mapper.arch.dataflow import DataflowMachine
 from mapper.models.tiling.evaluation import TilingCost, ideal_cycles
+from mapper.models.tiling.largest import LARGEST_CYCLES, largest_cycles
 from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS
 from mapper.workloads.document import InputError
 from mapper.workloads.nest import LoopNest
@@ -78,6 +80,8 @@ class TilingProblem:
     The space: every way to write each bound as a product of four factors whose tiles fit PEs, register
     files and scratch-pad banks; every loop order at the two outer levels; loops that carry a dependence
     stay out of space and orders that break one are excluded. Padding a bound is not part of the problem.
+
+    Raises: InputError if a mapping could take more cycles than are counted exactly.
     """
 
     nest: LoopNest
@@ -85,20 +89,41 @@ class TilingProblem:
     objective: Objective
     pins: Pins = Pins()
 
+    def __post_init__(self) -> None:
+        most = largest_cycles(self.nest, self.machine)
+        if most >= LARGEST_CYCLES:
+            remedy = (
+                f"a mapping on {self.machine.name} could take {most:.0e} cycles, more than the {LARGEST_CYCLES:.0e} "
+                "that are counted exactly; lower the bounds, or the machine's latency_cycles or dma"
+            )
+            raise InputError(self.nest.name or "nest", "loops", remedy)
+
     def value(self, cost: TilingCost) -> int | float:
         """The objective of a cost, in pJ*cycles, pJ or cycles."""
         return {"edp": cost.edp_pj_cycles, "energy": cost.energy_pj, "latency": cost.cycles}[self.objective]
 
-    def rank(self, cost: TilingCost) -> tuple[float, ...]:
-        """What ties are broken by: the objective, then EDP, energy, cycles."""
-        return (self.value(cost), cost.edp_pj_cycles, cost.energy_pj, cost.cycles)
+    def rank(self, cost: TilingCost) -> tuple[int, int, int, int]:
+        """What ties are broken by: the objective, then EDP, energy, cycles; exactly, energies in the steps of the
+        cost."""
+        energy, cycles = cost.energy_steps, cost.cycles
+        first = {"edp": energy * cycles, "energy": energy, "latency": cycles}[self.objective]
+        return (first, energy * cycles, energy, cycles)
+
+    def exact_value(self, cost: TilingCost) -> Fraction:
+        """The objective of a cost, in pJ*cycles, pJ or cycles, of which ``value`` is the nearest float where it is no
+        integer. Of two mappings the better one never has the larger ``value``."""
+        steps_per_unit = 1 if self.objective == "latency" else cost.steps_per_pj
+        return Fraction(self.rank(cost)[0], steps_per_unit)
 
     def bound(self) -> int | float:
         """A bound by argument alone: all PEs always busy, every word moved once at the least."""
         from mapper.formulations.tiling.bound import least_energy
 
         cycles, energy = ideal_cycles(self.nest, self.machine), least_energy(self.nest, self.machine)
-        return {"edp": cycles * energy, "energy": energy, "latency": cycles}[self.objective]
+        bound = {"edp": cycles * energy, "energy": energy, "latency": Fraction(cycles)}[self.objective]
+        whole = self.objective == "latency" or self.machine.rules.energy == "rounded"
+        # Rounded to the nearest float, as values are, it stays below every value.
+        return int(bound) if whole else float(bound)
 
 
 def _loops(names: list[str], nest: LoopNest, key: str) -> list[str]:

@@ -14,6 +14,7 @@ from ortools.sat.python import cp_model
 
 from mapper.formulations.formulation import Formulation, family, index_set, objective, variables
 from mapper.formulations.tiling.problem import TilingProblem
+from mapper.formulations.tiling.program_energy import CostsTooLargeError
 from mapper.formulations.tiling.program_instance import LARGEST, Columns, TilingInstance
 from mapper.formulations.tiling.program_lattice import exponent_of
 from mapper.formulations.tiling.program_reduction import Watch, reduce_tables
@@ -320,12 +321,12 @@ class TilingProgram(Formulation):
 def build(problem: TilingProblem) -> TilingProgram:
     """The program of ``problem``, built.
 
-    Raises: InputError if the nest has too many tiles to tabulate.
+    Raises: InputError if the nest has too many tiles to tabulate, or costs beyond CP-SAT's integers.
     """
     try:
         tables = TilingTables.of(problem, Watch().proceed)
-    except TooManyTilesError as error:
+        program = TilingProgram(TilingInstance.of(tables, reduce_tables(tables, Watch())))
+    except (TooManyTilesError, CostsTooLargeError) as error:
         raise InputError(problem.nest.name or "nest", "loops", f"{error}; give a smaller nest") from None
-    program = TilingProgram(TilingInstance.of(tables, reduce_tables(tables, Watch())))
     program.build()
     return program

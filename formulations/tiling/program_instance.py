@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from mapper.formulations.tiling.problem import TilingProblem
+from mapper.formulations.tiling.program_energy import LARGEST_ENERGY, CostsTooLargeError
 from mapper.formulations.tiling.program_lattice import Integers
 from mapper.formulations.tiling.program_mode import WalkingMode
 from mapper.formulations.tiling.program_reduction import Reduction
 from mapper.formulations.tiling.program_table import TilingTables
+from mapper.models.tiling.largest import largest_cycles
 
 LARGEST = 1 << 60
-"""CP-SAT's domains end below 2^62; every limit is kept below this."""
+"""CP-SAT's domains end below 2^62; every product is kept below this."""
+LARGEST_CYCLES = 1 << 56
+"""Sums of a few such numbers of cycles stay within CP-SAT's integers."""
+EXACT = 2.0**53
+"""Floats from here on are next to a whole number, not always the one that was meant."""
 SAFE = 1e-9
 """Floors and limits are floating-point numbers, widened by this share before they become integers."""
 
@@ -43,6 +50,10 @@ class TilingInstance:
 
     @classmethod
     def of(cls, tables: TilingTables, reduction: Reduction) -> TilingInstance:
+        """The numbers of what ``reduction`` leaves of ``tables``.
+
+        Raises: CostsTooLargeError if that can take too many cycles.
+        """
         problem = tables.problem
         terms = max(len(mode.layers) + len(mode.staying) for mode in tables.modes)
         inner = _inner_columns(tables, reduction, terms)
@@ -90,9 +101,17 @@ class TilingInstance:
             return value
         return math.ceil(value * self.scale * (1 + SAFE))
 
-    def real(self, counted: int | float) -> int | float:
+    def exactly(self, counted: int) -> Fraction:
         """What the program counts, in the objective's unit."""
-        return int(counted) if self.scale == 1 else counted / self.scale
+        unit = 1 if self.problem.objective == "latency" else self.energy_unit
+        return Fraction(counted << self.coarse, unit)
+
+    def real(self, counted: int | float) -> int | float:
+        """A bound that the program counts, in the objective's unit; as a float, one that is not above the float of
+        any value that it bounds."""
+        counted = int(counted if counted < EXACT or isinstance(counted, int) else math.nextafter(counted, 0))
+        exact = self.exactly(counted)
+        return exact.numerator if self.scale == 1 else float(exact)
 
 
 def _outer_columns(
@@ -181,4 +200,7 @@ def _limits(tables: TilingTables, reduction: Reduction) -> tuple[int, int]:
         most = {"edp": value / least_pj, "latency": float(value)}.get(problem.objective)
         energy = energy if pj is None else min(energy, (pj + half) * energies.per_pj)
         cycles = cycles if most is None else min(cycles, most)
-    return tuple(min(LARGEST, math.ceil(limit * (1 + SAFE)) + 1) for limit in (energy, cycles))  # type: ignore[return-value]
+    cycles = min(cycles, float(largest_cycles(problem.nest, problem.machine)))
+    if cycles >= LARGEST_CYCLES:
+        raise CostsTooLargeError("mappings can take too many cycles for CP-SAT's integers")
+    return min(LARGEST_ENERGY, math.ceil(energy * (1 + SAFE)) + 1), math.ceil(cycles * (1 + SAFE)) + 1

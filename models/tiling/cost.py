@@ -153,8 +153,8 @@ def dram_transfers(
 
 
 def layer_energy(
-    operation_energy: float,
-    rf_energy: float,
+    operation_energy: Any,
+    rf_energy: Any,
     rf_passes: int,
     spm_passes: int,
     spm_reuse: Array,
@@ -168,13 +168,11 @@ def layer_energy(
     reduction_energy: Array,
     dma_energy: Array,
     doubled: bool,
-) -> float:
-    """Energy of the layer in pJ, unrounded; tile energies per transfer in pJ.
-
-    The order of the additions is that of the original tool, whose rounding it decides.
-    """
-    one_spm_pass = 0.0
-    dram = 0.0
+) -> Any:
+    """Energy of the layer in the steps of its arguments, which are whole numbers (also as floating-point numbers,
+    which hold them exactly up to 2^53); tile energies are per transfer."""
+    one_spm_pass = 0
+    dram = 0
     for k in range(len(noc_energy)):
         stays = spm_reuse[k] == rf_passes and dram_reuse[k] > 1
         transfer = noc_energy[k] + spm_energy[k]
@@ -204,3 +202,10 @@ def layer_energy(
             one_spm_pass += transfer * (rf_passes // spm_reuse[k])
         dram += moved
     return operation_energy + rf_energy + one_spm_pass * spm_passes + dram
+
+
+def whole_pj(steps: int, per_pj: int) -> int:
+    """An energy in steps, ``per_pj`` to the pJ, rounded to whole pJ; a half goes to the even one."""
+    pj = steps // per_pj
+    left = 2 * (steps - pj * per_pj)
+    return pj + 1 if left > per_pj or (left == per_pj and pj % 2 == 1) else pj

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any
-
-import numpy as np
 
 from mapper.arch.dataflow import DataflowMachine
 from mapper.models.tiling import cost, tile
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.models.tiling.order import reuse_factors
+from mapper.models.tiling.price import Prices
 from mapper.workloads.nest import LoopNest
 
 
 @dataclass(frozen=True)
 class TileQuantities:
-    """Per operand, in operand order: what one tile of a mapping takes (words, cycles, pJ)."""
+    """Per operand, in operand order: what one tile of a mapping takes (words, cycles, energies in steps of
+    ``Prices``); ``additions``: partial sums that PEs add up in one RF pass."""
 
     rf_words: tuple[int, ...]
     array_words: tuple[int, ...]
@@ -25,12 +24,13 @@ class TileQuantities:
     noc_words: tuple[int, ...]
     noc_cycles: tuple[int, ...]
     reduction_cycles: tuple[int, ...]
+    additions: tuple[int, ...]
     dma_words: tuple[int, ...]
     dma_cycles: tuple[int, ...]
-    noc_energy: tuple[float, ...]
-    spm_energy: tuple[float, ...]
-    reduction_energy: tuple[float, ...]
-    dma_energy: tuple[float, ...]
+    noc_energy: tuple[int, ...]
+    spm_energy: tuple[int, ...]
+    reduction_energy: tuple[int, ...]
+    dma_energy: tuple[int, ...]
     spm_reuse: tuple[int, ...]
     dram_reuse: tuple[int, ...]
     rf_tiles: tuple[int, ...]
@@ -42,9 +42,14 @@ class TileQuantities:
 
 @dataclass(frozen=True)
 class TilingCost:
-    """Energy (pJ), cycles, energy-delay product (pJ*cycles), latency (ms) and what they consist of."""
+    """Energy (pJ), cycles, energy-delay product (pJ*cycles), latency (ms) and what they consist of.
+
+    ``energy_steps`` is the energy exactly, ``steps_per_pj`` to the pJ: costs of one machine are compared by it.
+    """
 
     energy_pj: int | float
+    energy_steps: int
+    steps_per_pj: int
     cycles: int
     latency_ms: float
     energy_by_resource: dict[str, float]
@@ -53,7 +58,8 @@ class TilingCost:
 
     @property
     def edp_pj_cycles(self) -> int | float:
-        return self.energy_pj * self.cycles
+        product = self.energy_steps * self.cycles
+        return product if isinstance(self.energy_pj, int) else product / self.steps_per_pj
 
     def cost_json(self) -> dict[str, Any]:
         return {
@@ -76,22 +82,27 @@ def quantities(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping)
     operands = nest.operands
     dma = [tile.dma_words_and_cycles(op, machine, spm, nest.trip_counts) for op in operands]
     _, _, widths = tile.networks_of(nest, machine)
+    prices = Prices.of(nest, machine)
+    delivered = tuple(tile.noc_words(op, nest, rf, spatial) for op in operands)
+    added = tuple(tile.additions(op, nest, rf, spatial) for op in operands)
+    array_words = tuple(tile.words(op, array) for op in operands)
     dependent = [[loop for loop in nest.loops if loop in op.loops] for op in operands]
     return TileQuantities(
         rf_words=tuple(tile.words(op, rf) for op in operands),
-        array_words=tuple(tile.words(op, array) for op in operands),
+        array_words=array_words,
         spm_words=tuple(tile.words(op, spm) for op in operands),
-        noc_words=tuple(tile.noc_words(op, nest, rf, spatial) for op in operands),
+        noc_words=delivered,
         noc_cycles=tuple(
             tile.noc_cycles(op, machine, width, array) for op, width in zip(operands, widths, strict=True)
         ),
         reduction_cycles=tuple(tile.reduction_cycles(op, nest, machine, rf, spatial) for op in operands),
-        dma_words=tuple(int(moved) for moved, _ in dma),
-        dma_cycles=tuple(int(taken) for _, taken in dma),
-        noc_energy=tuple(tile.noc_energy(op, nest, machine, rf, spatial) for op in operands),
-        spm_energy=tuple(tile.words(op, array) * machine.spm_energy_pj for op in operands),
-        reduction_energy=tuple(tile.reduction_energy(op, nest, machine, rf, spatial) for op in operands),
-        dma_energy=tuple(int(moved) * machine.energy_pj.dram for moved, _ in dma),
+        additions=added,
+        dma_words=tuple(moved for moved, _ in dma),
+        dma_cycles=tuple(taken for _, taken in dma),
+        noc_energy=tuple(words * prices.noc for words in delivered),
+        spm_energy=tuple(words * prices.spm for words in array_words),
+        reduction_energy=tuple(count * prices.addition for count in added),
+        dma_energy=tuple(moved * prices.dram for moved, _ in dma),
         spm_reuse=reuse_factors(nest, mapping.spm_order, inner),
         dram_reuse=reuse_factors(nest, mapping.dram_order, outer),
         rf_tiles=tuple(tile.product(rf_visits, loops) for loops in dependent),
@@ -113,28 +124,29 @@ def rereads(
     )
 
 
-def operation_energy(nest: LoopNest, machine: DataflowMachine) -> float:
-    """Energy (pJ) of the useful operations."""
-    unit = machine.energy_pj.mac if nest.operation == "multiply_add" else machine.energy_pj.add
-    return nest.iterations * tile.operations(nest) * unit
+def operation_energy(nest: LoopNest, prices: Prices) -> int:
+    """Energy (steps) of the useful operations."""
+    return nest.iterations * tile.operations(nest) * prices.operation
 
 
-def rf_access_energy(nest: LoopNest, machine: DataflowMachine) -> float:
-    """Energy (pJ) of register-file accesses: every operand once a read and once a write per iteration."""
-    reads = sum(op.reads for op in nest.operands)
-    writes = sum(op.writes for op in nest.operands)
-    return reads * nest.iterations * machine.rf_energy_pj + writes * nest.iterations * machine.rf_energy_pj
+def rf_access_energy(nest: LoopNest, prices: Prices) -> int:
+    """Energy (steps) of register-file accesses: every operand once a read and once a write per iteration."""
+    return nest.iterations * sum(op.reads + op.writes for op in nest.operands) * prices.rf
 
 
 def evaluate(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -> TilingCost:
-    """Cost of a mapping whose factors multiply to the bounds, whether or not it fits the machine."""
+    """Cost of a mapping whose factors multiply to the bounds, whether or not it fits the machine.
+
+    Energies and cycles are added as whole numbers; what a float holds was rounded once.
+    """
     q = quantities(nest, machine, mapping)
+    prices = Prices.of(nest, machine)
     doubled = machine.rules.partial_sums == "doubled"
     updated = tuple(op.is_updated for op in nest.operands)
     zero = tuple(op.zero_initialised for op in nest.operands)
-    energy: int | float = cost.layer_energy(
-        operation_energy(nest, machine),
-        rf_access_energy(nest, machine),
+    steps = cost.layer_energy(
+        operation_energy(nest, prices),
+        rf_access_energy(nest, prices),
         q.rf_passes,
         q.spm_passes,
         q.spm_reuse,
@@ -149,11 +161,16 @@ def evaluate(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -
         q.dma_energy,
         doubled,
     )
+    per_pj = prices.per_pj
+    energy: int | float = steps / per_pj
     if machine.rules.energy == "rounded":
-        energy = round(energy)
+        energy = steps = cost.whole_pj(steps, per_pj)
+        per_pj = 1
     cycles = _cycles(nest, machine, q, machine.rf.double_buffered)
     return TilingCost(
         energy_pj=energy,
+        energy_steps=steps,
+        steps_per_pj=per_pj,
         cycles=cycles,
         latency_ms=cycles / (machine.clock_mhz * 1e3),
         energy_by_resource=_energy_by_resource(nest, machine, q),
@@ -219,21 +236,17 @@ def _words(nest: LoopNest, machine: DataflowMachine, q: TileQuantities) -> dict[
 
 
 def _energy_by_resource(nest: LoopNest, machine: DataflowMachine, q: TileQuantities) -> dict[str, float]:
-    energy = machine.energy_pj
-    additions = 0
-    for k, op in enumerate(nest.operands):
-        if op.is_updated:
-            unit = 3 * machine.rf_energy_pj + energy.noc + energy.mac
-            each = round(q.reduction_energy[k] / unit) if unit else 0
-            additions += _transfers(nest, machine, q, k)[1] * each
+    prices = Prices.of(nest, machine)
+    added = sum(_transfers(nest, machine, q, k)[1] * count for k, count in enumerate(q.additions))
     table = _words(nest, machine, q).values()
-    return {
-        "mac": operation_energy(nest, machine) + additions * energy.mac,
-        "rf": rf_access_energy(nest, machine) + additions * 3 * machine.rf_energy_pj,
-        "noc": (sum(row["noc"] for row in table) + additions) * energy.noc,
-        "spm": sum(row["spm"] for row in table) * machine.spm_energy_pj,
-        "dram": sum(row["dram"] for row in table) * energy.dram,
+    steps = {
+        "mac": operation_energy(nest, prices) + added * prices.mac,
+        "rf": rf_access_energy(nest, prices) + added * 3 * prices.rf,
+        "noc": (sum(row["noc"] for row in table) + added) * prices.noc,
+        "spm": sum(row["spm"] for row in table) * prices.spm,
+        "dram": sum(row["dram"] for row in table) * prices.dram,
     }
+    return {resource: energy / prices.per_pj for resource, energy in steps.items()}
 
 
 def _stalls(nest: LoopNest, machine: DataflowMachine, q: TileQuantities, cycles: int) -> dict[str, int]:
@@ -259,9 +272,4 @@ def fits(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -> bo
 
 def ideal_cycles(nest: LoopNest, machine: DataflowMachine) -> int:
     """Bound by argument alone: every PE busy with useful operations in every cycle."""
-    return math.ceil(nest.iterations * tile.iteration_cycles(nest, machine) / machine.pes)
-
-
-def as_array(values: tuple[Any, ...], kind: type) -> np.ndarray[Any, np.dtype[Any]]:
-    """Per-operand values as an array for compiled searches."""
-    return np.asarray(values, dtype=kind)
+    return -(-nest.iterations * tile.iteration_cycles(nest, machine) // machine.pes)

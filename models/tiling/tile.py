@@ -12,10 +12,14 @@ from typing import Any
 import numpy as np
 
 from mapper.arch.dataflow import DataflowMachine
+from mapper.models.tiling.price import burst_cost
 from mapper.workloads.nest import LoopNest, Operand
 
 Numbers = Any
 """An integer or an array of integers."""
+
+WORD = 1 << 62
+"""Where arrays of integers are left; half of what they hold."""
 
 
 def product(trip_counts: Mapping[str, Numbers], loops: Sequence[str]) -> Numbers:
@@ -103,38 +107,22 @@ def reduction_cycles(
     rf: Mapping[str, Numbers],
     spatial: Mapping[str, Numbers],
 ) -> Numbers:
-    """Cycles in which PEs add up partial sums of one RF pass over the reduction network."""
+    """Cycles in which PEs add up partial sums of one RF pass over the reduction network: one for each addition, but
+    groups of PEs that the network joins side by side add at once."""
+    added = additions(operand, nest, rf, spatial)
+    groups = product(spatial, [loop for loop in nest.loops if loop in operand.loops])
+    return added // groups if machine.noc.reduction == "mesh" else added
+
+
+def additions(
+    operand: Operand, nest: LoopNest, rf: Mapping[str, Numbers], spatial: Mapping[str, Numbers]
+) -> Numbers:
+    """Partial sums that PEs add up in one RF pass: each of them once, whatever the network."""
     if not operand.is_updated:
         return 0 * product(spatial, nest.loops)
     members = product(spatial, [loop for loop in nest.loops if loop not in operand.loops])
     groups = product(spatial, [loop for loop in nest.loops if loop in operand.loops])
-    side_by_side = machine.noc.reduction == "mesh"
-    return words(operand, rf) * (members - 1) * (1 if side_by_side else groups)
-
-
-def reduction_energy(
-    operand: Operand,
-    nest: LoopNest,
-    machine: DataflowMachine,
-    rf: Mapping[str, Numbers],
-    spatial: Mapping[str, Numbers],
-) -> Numbers:
-    """Energy (pJ) of those additions: three RF accesses, one hop and one operation each."""
-    energy = machine.energy_pj
-    unit = 3 * machine.rf_energy_pj + energy.noc + energy.mac
-    bus = machine.model_copy(update={"noc": machine.noc.model_copy(update={"reduction": "bus"})})
-    return reduction_cycles(operand, nest, bus, rf, spatial) * unit
-
-
-def noc_energy(
-    operand: Operand,
-    nest: LoopNest,
-    machine: DataflowMachine,
-    rf: Mapping[str, Numbers],
-    spatial: Mapping[str, Numbers],
-) -> Numbers:
-    """Energy (pJ) to carry one RF tile of an operand to or from every PE that uses it (section 4.3.2)."""
-    return noc_words(operand, nest, rf, spatial) * machine.energy_pj.noc
+    return words(operand, rf) * (members - 1) * groups
 
 
 def noc_words(
@@ -155,17 +143,29 @@ def dma_words_and_cycles(
     """
     burst: Numbers = 1
     bursts: Numbers = 1
-    contiguous: Numbers = np.True_
+    contiguous: Numbers = True
     declared = machine.rules.stored_extent == "declared"
     for dimension, stored in reversed(list(zip(operand.index, operand.extents, strict=True))):
         span: Numbers = 1
         for loop, factor in dimension.coefficients:
             span = span + abs(factor) * (tile[loop] - 1)
         extent = stored if declared else dimension.span(bounds)
-        burst = burst * np.where(contiguous, span, 1)
-        bursts = bursts * np.where(contiguous, 1, span)
+        burst = burst * _either(contiguous, span, 1)
+        bursts = bursts * _either(contiguous, 1, span)
         contiguous = contiguous & (span == extent)
-    dma = machine.dma
-    latency = dma.initiation_cycles + dma.cycles_per_byte * (burst * machine.word_bytes)
-    cycles = np.ceil(latency * (machine.clock_mhz / dma.clock_mhz)).astype(np.int64)
-    return burst * bursts, bursts * cycles
+    return burst * bursts, bursts * burst_cycles(machine, burst)
+
+
+def burst_cycles(machine: DataflowMachine, burst: Numbers) -> Numbers:
+    """Accelerator cycles of one DMA burst of so many words; begun cycles count whole."""
+    fixed, each, whole = burst_cost(machine)
+    if isinstance(burst, np.ndarray) and fixed + each * int(burst.max(initial=0)) >= WORD:
+        # Beyond a machine word, and then in Python's integers.
+        return (-(-(fixed + each * burst.astype(object)) // whole)).astype(np.int64)
+    return -(-(fixed + each * burst) // whole)
+
+
+def _either(condition: Numbers, one: Numbers, other: Numbers) -> Numbers:
+    if isinstance(condition, np.ndarray):
+        return np.where(condition, one, other)
+    return one if condition else other

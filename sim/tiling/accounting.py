@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from mapper.arch.dataflow import DataflowMachine
 from mapper.sim.tiling.dataflow import Traffic
-from mapper.sim.tiling.footprint import Footprint, Shape, networks
+from mapper.sim.tiling.footprint import Footprint, Shape, networks, written
 from mapper.sim.tiling.walk import Flags, Level, Numbers, Walk
 from mapper.workloads.nest import LoopNest
 
@@ -98,45 +99,29 @@ def dma_busy(ledger: Ledger) -> int:
 
 def energy_by_resource(ledger: Ledger) -> dict[str, float]:
     """Energy (pJ) by resource; PEs that add up partial sums take a MAC, three RF accesses and the NoC."""
-    energy, table = ledger.machine.energy_pj, words(ledger).values()
-    additions = sum(ledger.footprints[k].additions * ledger.traffic[k].rf_stores for k in ledger.operands)
-    return {
-        "mac": _operation_energy(ledger) + additions * energy.mac,
-        "rf": _rf_energy(ledger) + additions * 3 * ledger.machine.rf_energy_pj,
-        "noc": (sum(row["noc"] for row in table) + additions) * energy.noc,
-        "spm": sum(row["spm"] for row in table) * ledger.machine.spm_energy_pj,
-        "dram": sum(row["dram"] for row in table) * energy.dram,
-    }
+    return {resource: float(energy) for resource, energy in _energies(ledger).items()}
 
 
 def energy_pj(ledger: Ledger) -> int | float:
-    """Energy of the layer, added up in the order of the original tool, on which its rounding depends:
-    operations, register files, what moves within scratch-pad passes, and what moves between them."""
-    machine = ledger.machine
-    unit = 3 * machine.rf_energy_pj + machine.energy_pj.noc + machine.energy_pj.mac
-    within, between = 0.0, 0.0
-    passes = ledger.walk.dram.passes
-    for k in ledger.operands:
-        footprint, traffic = ledger.footprints[k], ledger.traffic[k]
-        updated, stays = ledger.nest.operands[k].is_updated, ledger.walk.stays(k)
-        crossing = (
-            footprint.delivered_words * machine.energy_pj.noc + footprint.array_words * machine.spm_energy_pj
-        )
-        adding = footprint.additions * unit
-        dma = footprint.spm_words * machine.energy_pj.dram
-        moved = dma * traffic.spm_visits
-        if updated:
-            moved += dma * (ledger.dma_transfers(k) - traffic.spm_visits)
-        visits, tiles = traffic.rf_visits, ledger.crossings(k)
-        if not ledger.doubled or (stays and tiles > visits):
-            moved += crossing * tiles + adding * (traffic.rf_stores if updated else 0)
-        elif stays:
-            moved += (crossing + adding) * visits
-        else:
-            within += (2 * crossing + adding if updated else crossing) * (visits // passes)
-        between += moved
-    total = _operation_energy(ledger) + _rf_energy(ledger) + within * passes + between
-    return round(total) if machine.rules.energy == "rounded" else total
+    """Energy of the layer: the exact sum, rounded as the machine says or to the nearest float."""
+    total = sum(_energies(ledger).values(), Fraction(0))
+    return round(total) if ledger.machine.rules.energy == "rounded" else float(total)
+
+
+def _energies(ledger: Ledger) -> dict[str, Fraction]:
+    energy, table = ledger.machine.energy_pj, words(ledger).values()
+    mac, rf, noc = written(energy.mac), written(ledger.machine.rf_energy_pj), written(energy.noc)
+    operation = mac if ledger.nest.operation == "multiply_add" else written(energy.add)
+    executions = _executions(ledger)
+    accesses = sum(operand.reads + operand.writes for operand in ledger.nest.operands)
+    additions = sum(ledger.footprints[k].additions * ledger.traffic[k].rf_stores for k in ledger.operands)
+    return {
+        "mac": executions * _operations(ledger.nest) * operation + additions * mac,
+        "rf": (executions * accesses + additions * 3) * rf,
+        "noc": (sum(row["noc"] for row in table) + additions) * noc,
+        "spm": sum(row["spm"] for row in table) * written(ledger.machine.spm_energy_pj),
+        "dram": sum(row["dram"] for row in table) * written(energy.dram),
+    }
 
 
 def cycles(ledger: Ledger, *, free_networks: bool = False, free_reduction: bool = False) -> int:
@@ -283,16 +268,3 @@ def compute_cycles(ledger: Ledger) -> int:
         if ledger.nest.operation == "multiply_add":
             latency += array.latency_cycles.get("multiply", 1)
     return math.prod(ledger.shape.rf.values()) * _operations(ledger.nest) * latency
-
-
-def _operation_energy(ledger: Ledger) -> float:
-    energy = ledger.machine.energy_pj
-    unit = energy.mac if ledger.nest.operation == "multiply_add" else energy.add
-    return _executions(ledger) * _operations(ledger.nest) * unit
-
-
-def _rf_energy(ledger: Ledger) -> float:
-    executions, unit = _executions(ledger), ledger.machine.rf_energy_pj
-    reads = sum(operand.reads for operand in ledger.nest.operands)
-    writes = sum(operand.writes for operand in ledger.nest.operands)
-    return reads * executions * unit + writes * executions * unit

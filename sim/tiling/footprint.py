@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 
@@ -121,8 +123,13 @@ def _footprint(
 def burst_cycles(machine: DataflowMachine, words: int) -> int:
     """Accelerator cycles of one DMA burst: ``DMA_Model`` of section 4.3.3, begun cycles count whole."""
     dma = machine.dma
-    latency = dma.initiation_cycles + dma.cycles_per_byte * (words * machine.word_bytes)
-    return math.ceil(latency * (machine.clock_mhz / dma.clock_mhz))
+    latency = written(dma.initiation_cycles) + written(dma.cycles_per_byte) * words * machine.word_bytes
+    return math.ceil(latency * written(machine.clock_mhz) / written(dma.clock_mhz))
+
+
+def written(number: float) -> Fraction:
+    """The decimal number that stands in the machine file, which the float is only near to."""
+    return Fraction(Decimal(repr(number)))
 
 
 def networks(nest: LoopNest, machine: DataflowMachine) -> tuple[tuple[int | None, int | None], ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from mapper.arch.dataflow import DataflowMachine
@@ -16,18 +15,16 @@ from mapper.workloads.nest import LoopNest
 def report(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping, seed: int = 0) -> dict[str, Any]:
     """What ``mapper simulate`` says of one layer.
 
-    ``agrees``: words, cycles and energy equal the model's under the machine's named rules (an energy that is
-    not rounded, to twelve digits); ``disagreements`` names those that do not. ``physical`` is the run under
-    physical rules, whose difference from the model is reported and is no failure.
+    ``agrees``: words, cycles and energy equal the model's under the machine's named rules;
+    ``disagreements`` names those that do not. ``physical`` is the run under physical rules, whose difference from the
+    model is reported and is no failure.
 
     Raises: InputError as ``simulate`` does.
     """
     model, run = evaluate(nest, machine, mapping), simulate(nest, machine, mapping, seed)
     physical = simulate_physical(nest, machine, mapping)
     equal = {
-        "energy_pj": math.isclose(run.energy_pj, model.energy_pj, rel_tol=1e-12)
-        if machine.rules.energy == "exact"
-        else run.energy_pj == model.energy_pj,
+        "energy_pj": run.energy_pj == model.energy_pj,
         "cycles": run.cycles == model.cycles,
         "words": run.words == model.words,
     }

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from mapper.arch.dataflow import DataflowMachine
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.tiling import tile
-from mapper.models.tiling.evaluation import operation_energy, rereads, rf_access_energy
+from mapper.models.tiling.evaluation import rereads
 from mapper.models.tiling.mapping import LEVELS
 from mapper.solver.compiled import compiled
 from mapper.solver.tiling import compiled_model
+from mapper.solver.tiling.float_price import FloatPrices
 from mapper.workloads.nest import LoopNest
 
 Integers = NDArray[np.int64]
@@ -46,7 +47,10 @@ def fits(nest: LoopNest, machine: DataflowMachine, factors: Integers) -> Flags:
 
 @dataclass(frozen=True)
 class Costs:
-    """Energy (pJ, rounded where the machine's rule rounds) and cycles of each mapping."""
+    """Energy (pJ, rounded where the machine's rule rounds) and cycles of each mapping.
+
+    Near the model's: energies of more steps than floats count exactly are off by their rounding.
+    """
 
     energy: Floats
     cycles: Integers
@@ -78,6 +82,7 @@ def costs(
         """One row per mapping, one column per operand."""
         return np.stack([np.broadcast_to(np.asarray(column, kind), (count,)) for column in columns], axis=1)
 
+    prices = FloatPrices.of(nest, machine)
     energy, cycles = np.empty(count, np.float64), np.empty(count, np.int64)
     _layer_costs(
         np.array([[loop in op.loops for loop in nest.loops] for op in operands]),
@@ -96,18 +101,19 @@ def costs(
         np.array(write),
         len(machine.noc.networks),
         machine.rf.double_buffered,
-        operation_energy(nest, machine),
-        rf_access_energy(nest, machine),
+        prices.operations,
+        prices.rf_accesses,
         table([tile.product(visits, sorted(op.loops)) for op in operands], int),
         table(list(spm_tiles), int),
-        table([tile.noc_energy(op, nest, machine, rf, spatial) for op in operands], float),
-        table([tile.words(op, array) * machine.spm_energy_pj for op in operands], float),
-        table([tile.reduction_energy(op, nest, machine, rf, spatial) for op in operands], float),
-        table([moved * machine.energy_pj.dram for moved, _ in dma], float),
+        table([tile.noc_words(op, nest, rf, spatial) * prices.noc for op in operands], float),
+        table([tile.words(op, array) * prices.spm for op in operands], float),
+        table([tile.additions(op, nest, rf, spatial) * prices.addition for op in operands], float),
+        table([moved * prices.dram for moved, _ in dma], float),
         machine.rules.partial_sums == "doubled",
         energy,
         cycles,
     )
+    energy = energy / prices.per_pj
     return Costs(np.rint(energy) if machine.rules.energy == "rounded" else energy, cycles)
 
 

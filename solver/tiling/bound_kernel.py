@@ -5,10 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from mapper.solver.compiled import compiled
+from mapper.solver.tiling.float_price import EXACT
 from mapper.solver.tiling.kernel_table import Array, KernelTable
 
 # Sums of floats taken in another order differ by less than this share of their value.
 SLACK = 1.0 - 1e-11
+
+
+def _surely(t: KernelTable, energy: float) -> float:
+    """An energy that is surely not above what the machine makes of one that is at least ``energy``: rounding to whole
+    pJ takes half a pJ at the most."""
+    return energy * SLACK - (0.5 * t.per_pj if t.rounded else 0.0)
+
+
+def _waited(cycles: float) -> float:
+    """Cycles, below which no rounding lies: up to 2^53 they are exact."""
+    return cycles if cycles < EXACT else cycles * SLACK
 
 
 def _crossing_bound(t: KernelTable, k: int, passes: int, own_tiles: int, stays: bool) -> float:
@@ -24,7 +36,8 @@ def _crossing_bound(t: KernelTable, k: int, passes: int, own_tiles: int, stays: 
 
 
 def _inner_bound(t: KernelTable, b: int, compute: int, noc_energy: Array) -> tuple[float, float]:
-    """Least NoC and scratch-pad energy, and least cycles, of all tilings with array tile ``b``.
+    """Least NoC and scratch-pad energy, and least cycles, of all tilings with array tile ``b`` to which one crossing
+    of an operand costs ``noc_energy`` at the NoC.
 
     Where an order reuses at most one operand, all but one cross in every RF pass; the least over which one
     that is. Otherwise every operand may stay.
@@ -47,7 +60,7 @@ def _inner_bound(t: KernelTable, b: int, compute: int, noc_energy: Array) -> tup
         cycles = float(passes) * ((compute + load) if serial else max(compute, load))
         least_energy = min(least_energy, energy)
         least_cycles = min(least_cycles, cycles)
-    return least_energy, least_cycles
+    return least_energy, _waited(least_cycles)
 
 
 def _first_bounds(
@@ -60,12 +73,15 @@ def _first_bounds(
         cycles_bound[b] = np.inf
         if np.isinf(least_out_energy[b]):
             continue
+        splits = True
         for k in range(len(t.updated)):
-            noc_energy[k] = t.words[k, b] * t.noc_unit
+            splits = splits and t.least_delivered[k, b] < np.inf
+            noc_energy[k] = t.least_delivered[k, b] * t.noc_unit
+        if not splits:
+            continue
         compute = -(-t.all_product[b] // t.pes) * t.iteration_cycles
         energy, cycles = _inner_bound(t, b, compute, noc_energy)
-        total = (t.operation_energy + t.rf_energy + energy + least_out_energy[b]) * SLACK
-        energy_bound[b] = total - (0.5 if t.rounded else 0.0)
+        energy_bound[b] = _surely(t, t.operation_energy + t.rf_energy + energy + least_out_energy[b])
         cycles_bound[b] = max(cycles, least_out_cycles[b])
 
 
@@ -108,7 +124,7 @@ def _outer_bounds(t: KernelTable, energy: Array, cycles: Array) -> None:
                     # partial sum, which leaves and comes back).
                     busy += float(t.dma_cycles[k, c]) * visits * (2 if t.updated[k] else 1)
             energy[c] = min(energy[c], total)
-            cycles[c] = min(cycles[c], busy)
+            cycles[c] = min(cycles[c], _waited(busy))
 
 
 def _count_splits(t: KernelTable, found: Array) -> None:
@@ -144,7 +160,9 @@ def _count_splits(t: KernelTable, found: Array) -> None:
 
 
 crossing_bound = compiled(_crossing_bound)
-inner_bound = compiled(_inner_bound, _crossing_bound=crossing_bound)
-first_bounds = compiled(_first_bounds, _inner_bound=inner_bound)
-outer_bounds = compiled(_outer_bounds)
+surely = compiled(_surely)
+waited = compiled(_waited)
+inner_bound = compiled(_inner_bound, _crossing_bound=crossing_bound, _waited=waited)
+first_bounds = compiled(_first_bounds, _inner_bound=inner_bound, _surely=surely)
+outer_bounds = compiled(_outer_bounds, _waited=waited)
 count_splits = compiled(_count_splits)

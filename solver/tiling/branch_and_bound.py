@@ -36,6 +36,18 @@ from mapper.models.tiling.evaluation import evaluate
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Method, Outcome, Progress
+from mapper.solver.tiling.float_price import EXACT
+from mapper.solver.tiling.incumbent_kernel import (
+    ARRAY_TILE,
+    CYCLES,
+    EVALUATIONS,
+    HELD_ENERGY,
+    PRIMARY,
+    REACH,
+    SECONDARY,
+    SURE,
+    TIES,
+)
 from mapper.solver.tiling.kernel_table import KernelTable, kernel_table
 from mapper.solver.tiling.lattice import Floats, Integers, LatticeTooLargeError
 from mapper.solver.tiling.pruning import NO_PRUNING, Pruning, pruning_of
@@ -43,6 +55,8 @@ from mapper.solver.tiling.search_table import SearchTable, build_table
 from mapper.workloads.layer import matrix_product_nest
 
 TILES_PER_SLICE = 256
+MOST_TIES = 4096
+TIED = "energies have more digits than floats tell the best mappings apart by"
 KNOWN_SLACK = 1e-9
 """Beyond all rounding, and of no consequence: tiles so little above an incumbent are soon examined."""
 
@@ -76,45 +90,83 @@ def branch_and_bound(
         table = build_table(problem, pruning)
     except LatticeTooLargeError as error:
         return Outcome(None, None, problem.bound(), "complete", False, (str(error),))
+    known = effort.known(problem)
+    mapping = None if known is None else known.mapping
+    stop = effort.stopped()
+    if stop is not None:
+        value = None if known is None else known.value
+        bound = problem.bound() if value is None else min(value, problem.bound())
+        return Outcome(mapping, value, bound, stop, False, table.restrictions, 0)
     tables = kernel_table(problem, table)
     bounds = _bounds(problem, table, tables)
-    known = effort.known(problem)
-    incumbent, best = _incumbent(problem, None if known is None else known.mapping)
+    incumbent, best = _incumbent(problem, tables, mapping)
+    ties = np.empty((MOST_TIES, 5), dtype=np.int64)
     turn, total = 0, len(bounds.order)
-    stop = effort.stopped()
+    # Without array tiles there is no mapping, whatever the time.
+    stop = effort.stopped() if total else None
     while turn < total and stop is None:
         last = min(turn + TILES_PER_SLICE, total)
         try:
             reached = search_kernel.search(
                 tables, bounds.order, turn, last, bounds.energy, bounds.cycles, bounds.outer_energy,
-                bounds.outer_cycles, bounds.least_out_energy, bounds.least_out_cycles, incumbent, best,
+                bounds.outer_cycles, bounds.least_out_energy, bounds.least_out_cycles, incumbent, best, ties,
             )  # fmt: skip
         except UnfinishedError:
-            stop = effort.stopped()
+            stop = effort.stopped() or "time_limit"
             break
-        effort.report(_progress(bounds, reached, incumbent))
+        effort.report(_progress(problem, tables, bounds, reached, incumbent))
         if reached < last:
             break
         turn = reached
         stop = effort.stopped() if turn < total else None
-    mapping = None if known is None else known.mapping
-    if best[0] >= 0:
-        mapping = _extract(problem, table, best)
-    return _outcome(problem, table, mapping, stop, bounds.primary[turn:], int(incumbent[2]))
+    mapping = _best_of(problem, table, best, ties, mapping)
+    open_values = [float(bounds.primary[turn])] if stop else []
+    if best[TIES] > MOST_TIES:
+        open_values.append(
+            float(incumbent[PRIMARY]) * (1 - KNOWN_SLACK) - tables.per_pj * float(best[CYCLES])
+        )
+    left = min(open_values) / _steps(problem, tables) if open_values else None
+    return _outcome(problem, table, mapping, stop, left, int(incumbent[EVALUATIONS]))
 
 
-def _incumbent(problem: TilingProblem, known: TilingMapping | None) -> tuple[Floats, Integers]:
+def _steps(problem: TilingProblem, tables: KernelTable) -> int:
+    """What the kernel's objective counts by: steps of energy, or cycles."""
+    return 1 if problem.objective == "latency" else tables.per_pj
+
+
+def _incumbent(
+    problem: TilingProblem, tables: KernelTable, known: TilingMapping | None
+) -> tuple[Floats, Integers]:
     """What the kernel holds: rank and evaluations, and tiles, orders and cycles. What is known counts as a little worse
     than it is, so that the search finds the mapping that it would find without."""
-    from mapper.solver.tiling.search_kernel import CYCLES
-
-    incumbent, best = np.asarray([np.inf, np.inf, 0.0]), np.full(6, -1, dtype=np.int64)
+    incumbent, best = np.zeros(6), np.full(7, -1, dtype=np.int64)
+    incumbent[[PRIMARY, SECONDARY, HELD_ENERGY, REACH]] = np.inf
+    incumbent[SURE], best[TIES] = 1.0, 0
     if known is not None:
         cost = evaluate(problem.nest, problem.machine, known)
-        second = cost.cycles if problem.objective == "energy" else cost.energy_pj
-        incumbent[:2] = problem.value(cost) * (1 + KNOWN_SLACK), second
+        energy = cost.energy_steps / cost.steps_per_pj * tables.per_pj
+        second = cost.cycles if problem.objective == "energy" else energy
+        value = float(problem.exact_value(cost) * _steps(problem, tables))
+        incumbent[[PRIMARY, REACH]] = value * (1 + KNOWN_SLACK)
+        incumbent[[SECONDARY, HELD_ENERGY]] = second, energy
+        cycles_exact = problem.objective == "energy" or cost.cycles < EXACT
+        exact = problem.objective == "latency" or (tables.whole and energy < EXACT and cycles_exact)
+        incumbent[SURE] = float(exact)
         best[CYCLES] = cost.cycles
     return incumbent, best
+
+
+def _best_of(
+    problem: TilingProblem, table: SearchTable, best: Integers, ties: Integers, known: TilingMapping | None
+) -> TilingMapping | None:
+    """The best of what the kernel found, of what it could not tell from that, and, if these are worse, of what was
+    known; by exact costs, the first of equal ones."""
+    if best[ARRAY_TILE] < 0:
+        return known
+    rows = [best, *ties[: min(int(best[TIES]), MOST_TIES)]]
+    found = [_extract(problem, table, row) for row in rows if row[ARRAY_TILE] >= 0]
+    found += [] if known is None else [known]
+    return min(found, key=lambda mapping: problem.rank(evaluate(problem.nest, problem.machine, mapping)))
 
 
 def _outcome(
@@ -122,22 +174,23 @@ def _outcome(
     table: SearchTable,
     mapping: TilingMapping | None,
     stop: Stop | None,
-    left: Floats,
+    left: float | None,
     evaluations: int,
 ) -> Outcome[TilingMapping]:
-    """What may be claimed; ``left`` are the bounds of the tiles not examined, ascending."""
+    """What may be claimed; ``left``: the least that what was not examined, or not told apart, may be worth."""
     value = None if mapping is None else problem.value(evaluate(problem.nest, problem.machine, mapping))
     if table.restrictions:
         bound: int | float | None = problem.bound()
         if value is not None and value == bound:
             return Outcome(mapping, value, bound, "complete", True, (), evaluations)
         return Outcome(mapping, value, bound, stop or "complete", False, table.restrictions, evaluations)
-    if stop is None:
+    if left is None:
         return Outcome(mapping, value, value, "complete", True, (), evaluations)
-    bound = max(_whole(problem, float(left[0])), problem.bound())
+    bound = max(_whole(problem, left), problem.bound())
     if value is not None:
         bound = min(value, bound)
-    return Outcome(mapping, value, bound, stop, False, (), evaluations)
+    restrictions = () if stop else (TIED,)
+    return Outcome(mapping, value, bound, stop or "complete", False, restrictions, evaluations)
 
 
 def count_tilings(problem: TilingProblem, pruning: Pruning) -> int:
@@ -154,18 +207,23 @@ def count_tilings(problem: TilingProblem, pruning: Pruning) -> int:
 
 
 def _whole(problem: TilingProblem, bound: float) -> int | float:
-    """Bounds of integral objectives round up, unless they are within floating-point noise of an integer."""
+    """Bounds of integral objectives round up: they are exact up to 2^53, and lie below by far more than rounding
+    where they are not."""
     if problem.objective == "latency" or problem.machine.rules.energy == "rounded":
-        return math.ceil(bound * (1 - 1e-14) - 1e-6)
+        return math.ceil(bound)
     return bound
 
 
-def _progress(bounds: _Bounds, reached: int, incumbent: Floats) -> Progress:
-    value = float(incumbent[0]) if np.isfinite(incumbent[0]) else None
+def _progress(
+    problem: TilingProblem, tables: KernelTable, bounds: _Bounds, reached: int, incumbent: Floats
+) -> Progress:
+    value = float(incumbent[PRIMARY]) if np.isfinite(incumbent[PRIMARY]) else None
     bound = float(bounds.primary[reached]) if reached < len(bounds.primary) else value
     if value is not None and bound is not None:
         bound = min(bound, value)
-    return Progress(value, bound, int(incumbent[2]))
+    steps = _steps(problem, tables)
+    reported = [None if number is None else number / steps for number in (value, bound)]
+    return Progress(reported[0], reported[1], int(incumbent[EVALUATIONS]))
 
 
 def _bounds(problem: TilingProblem, table: SearchTable, tables: KernelTable) -> _Bounds:

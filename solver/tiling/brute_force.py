@@ -32,7 +32,8 @@ def brute_force(problem: TilingProblem, effort: Effort) -> Outcome[TilingMapping
     """
     nest = problem.nest
     tilings = _tilings(problem)
-    best: tuple[tuple[float, ...], tuple[object, ...], TilingMapping] | None = None
+    best: tuple[tuple[int, ...], tuple[object, ...], TilingMapping] | None = None
+    value: int | float | None = None
     evaluations = 0
     stop = None
     for factors in product(*tilings):
@@ -49,9 +50,8 @@ def brute_force(problem: TilingProblem, effort: Effort) -> Outcome[TilingMapping
                 continue
             key = problem.rank(verdict.cost), (factors, dram_order, spm_order)
             if best is None or key < best[:2]:
-                best = (*key, mapping)
-                effort.report(Progress(problem.value(verdict.cost), problem.bound(), evaluations))
-    value = best[0][0] if best else None
+                best, value = (*key, mapping), problem.value(verdict.cost)
+                effort.report(Progress(value, problem.bound(), evaluations))
     mapping_found = best[2] if best else None
     if stop is not None:
         return Outcome(mapping_found, value, problem.bound(), stop, False, evaluations=evaluations)

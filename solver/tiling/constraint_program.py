@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from mapper.formulations.tiling.problem import TilingProblem
+from mapper.formulations.tiling.program_energy import CostsTooLargeError
 from mapper.formulations.tiling.program_reduction import Watch, reduce_tables
 from mapper.formulations.tiling.program_scratch_pad import backward_loops
 from mapper.formulations.tiling.program_table import TilingTables, TooManyTilesError
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
 
 BACKWARD = "loops along which a dependence runs backwards are kept whole in the register files"
 COARSE = "energies are counted in steps too coarse to tell the best mappings apart"
-SAME = 1e-12
-"""Values of machines that do not round differ by floating-point noise from the program's integers."""
 MOST_ROUNDS = 64
 
 
@@ -35,11 +35,12 @@ def constraint_program(problem: TilingProblem, effort: Effort) -> Outcome[Tiling
         tables = TilingTables.of(problem, watch.proceed)
         known = None if watch.mapping is None or watch.value is None else (watch.mapping, watch.value)
         reduction = reduce_tables(tables, watch, known=known)
-    except TooManyTilesError as error:
-        return Outcome(None, None, watch.bound, "complete", False, (str(error),))
+        program = TilingProgram(TilingInstance.of(tables, reduction))
+    except (TooManyTilesError, CostsTooLargeError) as error:
+        left_out = (*restrictions, str(error))
+        return Outcome(watch.mapping, watch.value, watch.bound_below(), "complete", False, left_out)
     except _StoppedError as stopped:
         return Outcome(watch.mapping, watch.value, watch.bound, stopped.stop, False, restrictions)
-    program = TilingProgram(TilingInstance.of(tables, reduction))
     program.build()
     program.hint()
     return _solved(program, effort, watch, restrictions)
@@ -63,6 +64,12 @@ class _EffortWatch(Watch):
         self.bound: int | float = max(problem.bound(), 0 if start is None else start.bound or 0)
         self.mapping: TilingMapping | None = None if start is None else start.mapping
         self.value: int | float | None = None if start is None else start.value
+
+    def bound_below(self) -> int | float:
+        """The bound, below a value that is not proven even where both round to the same number."""
+        if self.value is None or self.bound < self.value:
+            return self.bound
+        return self.value - 1 if isinstance(self.value, int) else math.nextafter(self.value, -math.inf)
 
     def proceed(self) -> None:
         stop = self._effort.stopped()
@@ -94,7 +101,10 @@ def _solved(
 
     problem, instance = program.of.problem, program.of
     best = instance.reduction.incumbent
-    rank = None if best is None else _rank(problem, best)
+    rank: tuple[int, ...] | None = None
+    least, value = Fraction(0), None
+    if best is not None:
+        rank, least, value = _cost(problem, best)
 
     def report(value: float | None, bound: float | None) -> None:
         if bound is not None:
@@ -105,40 +115,42 @@ def _solved(
         result = run_cp_sat(program.model, effort, report)
         if result.found:
             mapping = program.extract(result.value_of)
-            if rank is None or _rank(problem, mapping) < rank:
-                best, rank = mapping, _rank(problem, mapping)
-                watch.found(best, rank[0])
+            found = _cost(problem, mapping)
+            if rank is None or found[0] < rank:
+                best, (rank, least, value) = mapping, found
+                watch.found(best, value)
         met = result.answer == "infeasible"
         if result.bound is not None:
             watch.bounded(instance.real(result.bound))
-        if result.answer != "optimal" or rank is None:
+        if result.answer != "optimal" or rank is None or value is None:
             break
-        counted = instance.real(result.value_of(program.minimised))
-        met = counted >= rank[0] or math.isclose(counted, rank[0], rel_tol=SAME)
+        met = instance.exactly(result.value_of(program.minimised)) >= least
         if met and turn == 0:
             program.break_ties(result.value_of(program.minimised))
             tied = run_cp_sat(program.model, effort, lambda value, bound: None)
-            if tied.found and _rank(problem, program.extract(tied.value_of)) < rank:
+            if tied.found and _cost(problem, program.extract(tied.value_of))[0] < rank:
                 best = program.extract(tied.value_of)
         if met:
             break
         program.leave_out(result.value_of)
-        program.improve(rank[0])
-    if best is None or rank is None:
+        program.improve(value)
+    if best is None or value is None:
         bound = None if met and not restrictions else watch.bound
         return Outcome(None, None, bound, result.stop, met and not restrictions, restrictions)
     if result.stop == "complete" and not met:
         restrictions = (*restrictions, COARSE)
-    value = rank[0]
-    bound = value if met and not restrictions else min(watch.bound, value)
-    if BACKWARD in restrictions and bound == value:
+    if met and not restrictions:
+        return Outcome(best, value, value, result.stop, True, restrictions)
+    if BACKWARD in restrictions and watch.bound >= value:
         # By argument, which holds for all that was left out too.
-        return Outcome(best, value, bound, "complete", True)
-    return Outcome(best, value, bound, result.stop, met and not restrictions, restrictions)
+        return Outcome(best, value, value, "complete", True)
+    return Outcome(best, value, watch.bound_below(), result.stop, False, restrictions)
 
 
-def _rank(problem: TilingProblem, mapping: TilingMapping) -> tuple[float, ...]:
-    return problem.rank(evaluate(problem.nest, problem.machine, mapping))
+def _cost(problem: TilingProblem, mapping: TilingMapping) -> tuple[tuple[int, ...], Fraction, int | float]:
+    """Rank and value of a mapping, exactly and as a number."""
+    cost = evaluate(problem.nest, problem.machine, mapping)
+    return problem.rank(cost), problem.exact_value(cost), problem.value(cost)
 
 
 CONSTRAINT_PROGRAM: Method[TilingProblem, TilingMapping] = Method(

@@ -8,7 +8,6 @@ import numpy as np
 
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.tiling import tile
-from mapper.models.tiling.evaluation import operation_energy, rf_access_energy
 from mapper.models.tiling.order import reuse_ends_alone
 from mapper.solver.tiling.search_table import SearchTable
 
@@ -21,10 +20,18 @@ OBJECTIVE_CODE = {"edp": EDP, "energy": ENERGY, "latency": LATENCY}
 
 class KernelTable(NamedTuple):
     """What the kernels look up. ``alone``: an order reuses at most one operand; ``dominance``: so the rules
-    of dominance hold; ``noc_unit`` and ``reduction_unit``: pJ of a word on the NoC and of one addition."""
+    of dominance hold.
+
+    Energies are floats in steps of 1/``per_pj`` pJ: ``noc_unit`` and ``reduction_unit`` of a word on the NoC and of
+    one addition. Where ``whole``, they are whole numbers, so that sums and products are exact below 2^53; else the
+    machine's decimals have more digits than that, and a step is a pJ. ``least_delivered`` (K, L): the least words of
+    an operand that the NoC brings to PEs, over the splits of an array tile.
+    """
 
     objective: int
     rounded: bool
+    whole: bool
+    per_pj: int
     doubled: bool
     alone: bool
     dominance: bool
@@ -53,6 +60,7 @@ class KernelTable(NamedTuple):
     spm_usable: Array
     spm_tile_usable: Array
     noc_cycles: Array
+    least_delivered: Array
     spm_energy: Array
     dma_cycles: Array
     dma_energy: Array
@@ -71,19 +79,21 @@ def kernel_table(problem: TilingProblem, table: SearchTable) -> KernelTable:
     """The tables of ``problem`` for the kernels."""
     nest, machine, lattice = problem.nest, problem.machine, table.lattice
     read, write, _ = tile.networks_of(nest, machine)
-    energy = machine.energy_pj
+    prices = table.prices
     return KernelTable(
         objective=OBJECTIVE_CODE[problem.objective],
         rounded=machine.rules.energy == "rounded",
+        whole=prices.whole,
+        per_pj=prices.per_pj,
         doubled=machine.rules.partial_sums == "doubled",
         alone=reuse_ends_alone(nest),
         dominance=table.dominance,
         double_buffered=machine.rf.double_buffered,
         mesh=machine.noc.reduction == "mesh",
-        operation_energy=float(operation_energy(nest, machine)),
-        rf_energy=float(rf_access_energy(nest, machine)),
-        noc_unit=float(energy.noc),
-        reduction_unit=float(3 * machine.rf_energy_pj + energy.noc + energy.mac),
+        operation_energy=prices.operations,
+        rf_energy=prices.rf_accesses,
+        noc_unit=prices.noc,
+        reduction_unit=prices.addition,
         iteration_cycles=tile.iteration_cycles(nest, machine),
         pes=machine.pes,
         least_pes=table.least_pes,
@@ -103,6 +113,7 @@ def kernel_table(problem: TilingProblem, table: SearchTable) -> KernelTable:
         spm_usable=table.usable["spm"],
         spm_tile_usable=table.spm_tile_usable,
         noc_cycles=table.noc_cycles,
+        least_delivered=table.least_delivered,
         spm_energy=table.spm_energy,
         dma_cycles=table.dma_cycles,
         dma_energy=table.dma_energy,

@@ -7,50 +7,26 @@ from typing import Any
 import numpy as np
 
 from mapper.solver.compiled import compiled
-from mapper.solver.tiling import bound_kernel, compiled_model
+from mapper.solver.tiling import bound_kernel, compiled_model, incumbent_kernel
 from mapper.solver.tiling.bound_kernel import SLACK
-from mapper.solver.tiling.kernel_table import EDP, ENERGY, Array, KernelTable
-
-# The incumbent is two small arrays, so that Python and the kernel share it.
-PRIMARY, SECONDARY, EVALUATIONS = 0, 1, 2
-ARRAY_TILE, SPATIAL, SPM_TILE, SPM_PATTERN, DRAM_PATTERN, CYCLES = 0, 1, 2, 3, 4, 5
-
-# Products of two exact floats are off by less than this factor.
-ROUNDING = 1.0 + 1e-15
+from mapper.solver.tiling.float_price import EXACT
+from mapper.solver.tiling.incumbent_kernel import (
+    ARRAY_TILE,
+    DRAM_PATTERN,
+    EVALUATIONS,
+    SPATIAL,
+    SPM_PATTERN,
+    SPM_TILE,
+)
+from mapper.solver.tiling.kernel_table import Array, KernelTable
 
 _inner_bound: Any = bound_kernel.inner_bound
+_surely: Any = bound_kernel.surely
+_bounded_out: Any = incumbent_kernel.bounded_out
+_consider: Any = incumbent_kernel.consider
+_counted: Any = incumbent_kernel.counted
 _layer_cycles: Any = compiled_model.layer_cycles
 _layer_energy: Any = compiled_model.layer_energy
-
-
-def _ranks(objective: int, energy: float, cycles: float) -> tuple[float, float]:
-    """The objective and what breaks its ties: EDP by energy, energy by cycles, latency by energy."""
-    if objective == EDP:
-        return energy * cycles, energy
-    if objective == ENERGY:
-        return energy, cycles
-    return cycles, energy
-
-
-def _bounded_out(objective: int, energy: float, cycles: float, incumbent: Array) -> bool:
-    """Whether nothing with at least this energy and these cycles improves on the incumbent."""
-    primary, secondary = _ranks(objective, energy, cycles)
-    held: float = incumbent[PRIMARY]
-    if objective == EDP:
-        return primary > held * ROUNDING
-    return primary > held or (primary == held and secondary >= float(incumbent[SECONDARY]))
-
-
-def _improves(t: KernelTable, energy: float, cycles: int, incumbent: Array, best: Array) -> bool:
-    """Whether this cost ranks before the incumbent, exactly: products beyond 2^53 are compared as integers."""
-    primary, secondary = _ranks(t.objective, energy, float(cycles))
-    held: float = incumbent[PRIMARY]
-    second: float = incumbent[SECONDARY]
-    if t.objective == EDP and t.rounded and held < np.inf and abs(primary - held) <= held * (ROUNDING - 1.0):
-        # Products of integers that agree to 15 digits: their difference fits 64 bits although they do not.
-        difference: int = np.int64(energy) * np.int64(cycles) - np.int64(second) * best[CYCLES]
-        return difference < 0 or (difference == 0 and secondary < second)
-    return primary < held or (primary == held and secondary < second)
 
 
 def _undercuts(compute: Array, terms: Array, one: int, other: int) -> bool:
@@ -66,17 +42,19 @@ def _undercuts(compute: Array, terms: Array, one: int, other: int) -> bool:
 
 def _splits(
     t: KernelTable, b: int, out_energy: float, out_cycles: float, incumbent: Array
-) -> tuple[int, Array, Array, Array, Array]:
+) -> tuple[int, Array, Array, Array, Array, Array]:
     """Ways to split array tile ``b`` into PEs (s) and register files (r) that may improve on the incumbent:
-    their number, s, computing cycles, bounds (energy, cycles) and terms (NoC energy, reduction cycles and
-    energy, by operand). Under dominance only those that no other undercuts."""
+    their number, s, computing cycles, bounds (energy, cycles), terms by operand (words delivered to PEs, cycles
+    and number of additions between PEs), and energies (of the delivery and of the additions). Under dominance
+    only those that no other undercuts."""
     loops = len(t.counts)
     operands = len(t.updated)
     room = 256
     spatial = np.empty(room, np.int64)
     compute = np.empty(room, np.int64)
     bounds = np.empty((room, 2), np.float64)
-    terms = np.empty((room, 3, operands), np.float64)
+    terms = np.empty((room, 3, operands), np.int64)
+    noc_energy = np.empty(operands, np.float64)
     position = np.full(loops, -1, np.int64)
     product = np.ones(loops + 1, np.int64)
     partial = np.zeros(loops + 1, np.int64)
@@ -109,7 +87,7 @@ def _splits(
             spatial = np.concatenate((spatial, np.empty(room, np.int64)))
             compute = np.concatenate((compute, np.empty(room, np.int64)))
             bounds = np.concatenate((bounds, np.empty((room, 2), np.float64)))
-            terms = np.concatenate((terms, np.empty((room, 3, operands), np.float64)))
+            terms = np.concatenate((terms, np.empty((room, 3, operands), np.int64)))
             room *= 2
         spatial[found] = s
         compute[found] = t.all_product[r] * t.iteration_cycles
@@ -117,14 +95,15 @@ def _splits(
             users = t.own_product[k, s] if t.writes[k] else t.all_product[s]
             members = t.all_product[s] // t.own_product[k, s] if t.updated[k] else 1
             additions = t.words[k, r] * (members - 1) * t.own_product[k, s]
-            terms[found, 0, k] = t.words[k, r] * users * t.noc_unit
+            terms[found, 0, k] = t.words[k, r] * users
             terms[found, 1, k] = t.words[k, r] * (members - 1) if t.mesh else additions
-            terms[found, 2, k] = additions * t.reduction_unit
-        energy, cycles = _inner_bound(t, b, compute[found], terms[found, 0])
-        energy = (t.operation_energy + t.rf_energy + energy) * SLACK - (0.5 if t.rounded else 0.0)
+            terms[found, 2, k] = additions
+            noc_energy[k] = terms[found, 0, k] * t.noc_unit
+        energy, cycles = _inner_bound(t, b, compute[found], noc_energy)
+        energy = _surely(t, t.operation_energy + t.rf_energy + energy)
         bounds[found, 0] = energy
         bounds[found, 1] = cycles
-        if _bounded_out(t.objective, energy + out_energy * SLACK, max(cycles, out_cycles), incumbent):
+        if _bounded_out(t, energy + out_energy * SLACK, max(cycles, out_cycles), incumbent):
             continue
         if t.dominance:
             dominated = False
@@ -143,13 +122,18 @@ def _splits(
             found = kept
         else:
             found += 1
-    return found, spatial, compute, bounds, terms
+    energies = np.empty((found, 2, operands), np.float64)
+    for split in range(found):
+        for k in range(operands):
+            energies[split, 0, k] = terms[split, 0, k] * t.noc_unit
+            energies[split, 1, k] = terms[split, 2, k] * t.reduction_unit
+    return found, spatial, compute, bounds, terms, energies
 
 
 def _examine(
     t: KernelTable, b: int, c: int, inner: Array, outer: Array, out_cycles: float, splits: int, spatial: Array,
-    compute: Array, bounds: Array, terms: Array, spm_reuse: Array, dram_reuse: Array, tiles: Array,
-    rereads: Array, incumbent: Array, best: Array,
+    compute: Array, bounds: Array, terms: Array, energies: Array, spm_reuse: Array, dram_reuse: Array,
+    tiles: Array, rereads: Array, mapping: Array, incumbent: Array, best: Array, ties: Array,
 ) -> None:  # fmt: skip
     """Cost every split of array tile ``b`` under scratch-pad tile ``c`` in every order that matters; ``inner``
     and ``outer`` are the trip counts of the two ordered levels."""
@@ -182,34 +166,31 @@ def _examine(
                         dram_reuse[k] *= outer[j]
             for split in range(splits):
                 incumbent[EVALUATIONS] += 1
-                energy = _layer_energy(
+                energy = _counted(t, _layer_energy(
                     t.operation_energy, t.rf_energy, rf_passes, spm_passes, spm_reuse, dram_reuse, t.updated,
-                    t.zero, tiles[0], tiles[1], terms[split, 0], t.spm_energy[:, b], terms[split, 2],
+                    t.zero, tiles[0], tiles[1], energies[split, 0], t.spm_energy[:, b], energies[split, 1],
                     t.dma_energy[:, c], t.doubled,
-                )  # fmt: skip
-                if t.rounded:
-                    energy = float(round(energy))
-                if _bounded_out(t.objective, energy, max(bounds[split, 1], out_cycles), incumbent):
+                ))  # fmt: skip
+                least = energy if t.whole and energy < EXACT else _surely(t, energy)
+                if _bounded_out(t, least, max(bounds[split, 1], out_cycles), incumbent):
                     continue
                 cycles = _layer_cycles(
                     compute[split], rf_passes, spm_passes, spm_reuse, dram_reuse, t.noc_cycles[:, b],
-                    terms[split, 1].astype(np.int64), t.dma_cycles[:, c], t.updated, rereads, t.read_network,
+                    terms[split, 1], t.dma_cycles[:, c], t.updated, rereads, t.read_network,
                     t.write_network, t.networks, t.double_buffered,
                 )  # fmt: skip
-                if _improves(t, energy, cycles, incumbent, best):
-                    incumbent[PRIMARY], incumbent[SECONDARY] = _ranks(t.objective, energy, float(cycles))
-                    best[ARRAY_TILE] = b
-                    best[SPATIAL] = spatial[split]
-                    best[SPM_TILE] = c
-                    best[SPM_PATTERN] = spm_pattern
-                    best[DRAM_PATTERN] = dram_pattern
-                    best[CYCLES] = cycles
+                mapping[ARRAY_TILE] = b
+                mapping[SPATIAL] = spatial[split]
+                mapping[SPM_TILE] = c
+                mapping[SPM_PATTERN] = spm_pattern
+                mapping[DRAM_PATTERN] = dram_pattern
+                _consider(t, energy, cycles, mapping, incumbent, best, ties)
 
 
 def _search(
     t: KernelTable, order: Array, first: int, last: int, energy_bound: Array, cycles_bound: Array,
     outer_energy: Array, outer_cycles: Array, least_out_energy: Array, least_out_cycles: Array,
-    incumbent: Array, best: Array,
+    incumbent: Array, best: Array, ties: Array,
 ) -> int:  # fmt: skip
     """Examine array tiles order[first:last]; returns the position of the first one not examined because all
     from there on are bounded out (or ``last``)."""
@@ -224,12 +205,13 @@ def _search(
     dram_reuse = np.empty(operands, np.int64)
     tiles = np.empty((2, operands), np.int64)
     rereads = np.empty(operands, np.bool_)
+    mapping = np.empty(5, np.int64)
     for turn in range(first, last):
         b = order[turn]
-        if _bounded_out(t.objective, energy_bound[b], cycles_bound[b], incumbent):
+        if _bounded_out(t, energy_bound[b], cycles_bound[b], incumbent):
             # The order is by this bound, so all that follow are bounded out as well.
             return turn
-        splits, spatial, compute, bounds, terms = _splits(
+        splits, spatial, compute, bounds, terms, energies = _splits(
             t, b, least_out_energy[b], least_out_cycles[b], incumbent
         )
         if splits == 0:
@@ -258,32 +240,33 @@ def _search(
                 continue
             c = partial[loops]
             if np.isinf(outer_energy[c]) or _bounded_out(
-                t.objective,
+                t,
                 least_energy + outer_energy[c] * SLACK,
                 max(least_cycles, outer_cycles[c]),
                 incumbent,
             ):
                 continue
             _examine(
-                t, b, c, inner, outer, outer_cycles[c], splits, spatial, compute, bounds, terms, spm_reuse,
-                dram_reuse, tiles, rereads, incumbent, best,
+                t, b, c, inner, outer, outer_cycles[c], splits, spatial, compute, bounds, terms, energies,
+                spm_reuse, dram_reuse, tiles, rereads, mapping, incumbent, best, ties,
             )  # fmt: skip
     return last
 
 
-_shared = {"_ranks": compiled(_ranks)}
-_shared["_bounded_out"] = compiled(_bounded_out, **_shared)
-_shared["_improves"] = compiled(_improves, _ranks=_shared["_ranks"])
-_shared["_splits"] = compiled(
+_splits_of = compiled(
     _splits,
     _inner_bound=bound_kernel.inner_bound,
-    _bounded_out=_shared["_bounded_out"],
+    _surely=bound_kernel.surely,
+    _bounded_out=incumbent_kernel.bounded_out,
     _undercuts=compiled(_undercuts),
 )
-_shared["_examine"] = compiled(
+_examined = compiled(
     _examine,
+    _surely=bound_kernel.surely,
     _layer_cycles=compiled_model.layer_cycles,
     _layer_energy=compiled_model.layer_energy,
-    **{name: _shared[name] for name in ("_ranks", "_bounded_out", "_improves")},
+    _counted=incumbent_kernel.counted,
+    _bounded_out=incumbent_kernel.bounded_out,
+    _consider=incumbent_kernel.consider,
 )
-search = compiled(_search, **{name: _shared[name] for name in ("_bounded_out", "_splits", "_examine")})
+search = compiled(_search, _bounded_out=incumbent_kernel.bounded_out, _splits=_splits_of, _examine=_examined)

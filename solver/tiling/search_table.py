@@ -13,9 +13,10 @@ from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.tiling import tile
 from mapper.models.tiling.mapping import LEVELS
 from mapper.models.tiling.order import orders_by_reuse, reuse_ends_alone
+from mapper.solver.tiling.float_price import FloatPrices
 from mapper.solver.tiling.lattice import Floats, Integers, Lattice, build_lattice
 from mapper.solver.tiling.pruning import Pruning
-from mapper.workloads.nest import LoopNest
+from mapper.workloads.nest import LoopNest, Operand
 
 Flags = NDArray[np.bool_]
 
@@ -37,7 +38,9 @@ class SearchTable:
     lattice: Lattice
     usable: dict[str, Flags]
     spm_tile_usable: Flags
+    prices: FloatPrices
     noc_cycles: Integers
+    least_delivered: Floats
     spm_energy: Floats
     dma_cycles: Integers
     dma_energy: Floats
@@ -64,8 +67,10 @@ def build_table(problem: TilingProblem, pruning: Pruning) -> SearchTable:
     _, _, widths = tile.networks_of(nest, machine)
     # An order that reuses one operand alone is judged by that operand; then further reuse never costs.
     dominance = reuse_ends_alone(nest) and machine.rf.double_buffered
+    prices = FloatPrices.of(nest, machine)
     return SearchTable(
         lattice=lattice,
+        prices=prices,
         usable=usable,
         spm_tile_usable=_spm_tile_usable(problem, pruning, lattice, grid, usable["dram"]),
         noc_cycles=np.stack(
@@ -74,13 +79,12 @@ def build_table(problem: TilingProblem, pruning: Pruning) -> SearchTable:
                 for op, width in zip(nest.operands, widths, strict=True)
             ]
         ).astype(np.int64),
-        spm_energy=np.stack(
-            [_flat(lattice, tile.words(op, grid) * machine.spm_energy_pj) for op in nest.operands]
-        ).astype(np.float64),
-        dma_cycles=np.stack([_flat(lattice, cycles) for _, cycles in dma]).astype(np.int64),
-        dma_energy=np.stack([_flat(lattice, words * machine.energy_pj.dram) for words, _ in dma]).astype(
-            np.float64
+        least_delivered=np.stack(
+            [_flat(lattice, least_delivered(problem, op, lattice, grid, usable)) for op in nest.operands]
         ),
+        spm_energy=lattice.words.astype(np.float64) * prices.spm,
+        dma_cycles=np.stack([_flat(lattice, cycles) for _, cycles in dma]).astype(np.int64),
+        dma_energy=np.stack([_flat(lattice, words * prices.dram) for words, _ in dma]),
         orders={
             level: _order_table(nest, problem.pins.innermost(level), dominance) for level in ("spm", "dram")
         },
@@ -89,6 +93,44 @@ def build_table(problem: TilingProblem, pruning: Pruning) -> SearchTable:
         least_rf=int(np.ceil(pruning.rf_utilisation * machine.rf_words)),
         restrictions=(*pruning.restrictions, *restrictions),
     )
+
+
+def least_delivered(
+    problem: TilingProblem, operand: Operand, lattice: Lattice, grid: dict[str, Any], usable: dict[str, Flags]
+) -> Floats:
+    """The least words of an operand that PEs receive of each array tile, over all its splits: s copies of the words
+    that one PE's tile holds, s being the PEs in the loops that the operand depends on. Infinite where none is usable.
+
+    It is not the array tile's box: that has gaps where a loop's stride is longer than what the loops inside it reach,
+    and no PE receives a gap that lies between two PEs' tiles. The least over all loops is found loop by loop, which
+    is exact for any index expression: min over s1, s2 of s1 * s2 * words(b1/s1, b2/s2) is the min over s1 of s1 times
+    that over s2. What a split needs of all operands at once (PEs, words of the register file) is asked of this one.
+    The table has one axis per loop, of length 1 for loops that the operand does not depend on.
+    """
+    machine, loops = problem.machine, problem.nest.loops
+    words = tile.words(operand, grid)
+    least = np.where(words <= machine.rf_words, words, np.inf)
+    least = least.reshape((1,) * (len(loops) - least.ndim) + least.shape)
+    for position, loop in enumerate(loops):
+        if loop not in operand.loops:
+            continue
+        count = int(lattice.counts[position])
+        least = least + np.where(lattice.axis(usable["rf"][position, :count], position), 0.0, np.inf)
+        pes = lattice.divisors[position, :count]
+        split = np.full_like(least, np.inf)
+        for place in range(count):
+            for array in range(place, count):
+                within = int(lattice.quotients[position, array, place])
+                if within < 0 or not usable["spatial"][position, place] or pes[place] > machine.pes:
+                    continue
+                to, of = _row(position, array), _row(position, within)
+                split[to] = np.minimum(split[to], pes[place] * least[of])
+        least = split
+    return least
+
+
+def _row(position: int, place: int) -> tuple[Any, ...]:
+    return (slice(None),) * position + (place,)
 
 
 def _flat(lattice: Lattice, values: Any) -> NDArray[Any]:

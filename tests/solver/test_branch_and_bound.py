@@ -197,7 +197,7 @@ def test_progress_closes_in_on_the_optimum() -> None:
 
 
 def test_a_nest_with_too_many_tiles_is_left_open() -> None:
-    wide = matrix_product_nest("wide", (720720, 720720), 720720, 2, 2)
+    wide = matrix_product_nest("wide", (720720,), 720, 720, 720)
     outcome = branch_and_bound(problem(wide), Effort())
     assert outcome.mapping is None and not outcome.proven and outcome.restrictions
 
