@@ -56,7 +56,7 @@ class TcpaMachine(Part):
     columns: Annotated[int, Field(ge=1, le=1024, strict=True)]
     links: Annotated[list[Literal["mesh", "torus", "diagonal"]], Field(min_length=1, max_length=3)]
     functional_units: FunctionalUnits
-    clock_mhz: Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)]
+    clock_mhz: Annotated[float, Field(ge=1e-6, le=1e6, allow_inf_nan=False)]
     word_bytes: Annotated[int, Field(ge=1, le=16, strict=True)]
     buffer_bytes: Annotated[int, Field(ge=0, le=1 << 50, strict=True)] | None = None
     border: Border

@@ -15,7 +15,8 @@ WORST_FIRST: tuple[Stop, ...] = ("interrupted", "time_limit", "heuristic", "comp
 @dataclass(frozen=True)
 class Certificate:
     """What is known about one answer. ``value`` and ``bound`` are in the objective's unit; ``seconds`` are
-    of the search alone. Not found and proven means proven infeasible."""
+    of the search alone. Not found and proven means proven infeasible. ``verified``: the referee accepted the mapping,
+    which an answer without one cannot say of itself."""
 
     stop: Stop
     found: bool

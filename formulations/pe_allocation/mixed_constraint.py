@@ -15,6 +15,7 @@ from mapper.formulations.formulation import Formulation, family, index_set, obje
 from mapper.formulations.pe_allocation.choice import Choice, choices
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.models.pe_allocation.allocation import Allocation
+from mapper.models.pe_allocation.storage import receptive_fields
 
 Goal = Literal["interval", "cycles", "pes"]
 
@@ -83,13 +84,15 @@ class MixedConstraintProgram(Formulation):
         """Pace; start of the run, of the layer, end of all up to it; PEs and words of the run up to it; field."""
         count = range(len(self.layers))
         number = self.model.new_int_var
-        tallest = 1
-        for layer in self.layers:
-            tallest = tallest * max(1, layer.strides[0]) + layer.reach[0]
-        room = sum(
-            layer.weight_words + layer.maps + (tallest + layer.strides[0]) * layer.size[1] * layer.channels
-            for layer in self.layers
+        fields = receptive_fields(self.network, count)
+        tallest = max(field[0] for field in fields.values())
+        self.most_words = sum(
+            layer.weight_words
+            + layer.maps
+            + (fields[at][0] + layer.strides[0]) * layer.size[1] * layer.channels
+            for at, layer in enumerate(self.layers)
         )
+        room = self.most_words
         self.z = [number(0, self.slowest[i], f"z_{i}") for i in count]
         self.begin = [number(0, self.longest, f"b_{i}") for i in count]
         self.start = [number(0, self.longest, f"t_{i}") for i in count]
@@ -98,9 +101,11 @@ class MixedConstraintProgram(Formulation):
         self.words = [number(-room, room, f"w_{i}") for i in count]
         self.field = [number(1, tallest, f"D_{i}") for i in count]
         self.cost = {
-            "interval": number(0, self.limits.get("interval", self.longest), "interval"),
-            "cycles": number(0, self.limits.get("cycles", self.longest), "cycles"),
-            "pes": number(0, self.limits.get("pes", self.problem.most_pes), "pes"),
+            "interval": number(0, min(self.limits.get("interval", self.longest), self.longest), "interval"),
+            "cycles": number(0, min(self.limits.get("cycles", self.longest), self.longest), "cycles"),
+            "pes": number(
+                0, min(self.limits.get("pes", self.problem.most_pes), self.problem.most_pes), "pes"
+            ),
         }
 
     @family(r"\sum_q x_{i,q} = 1,\quad z_i \ge \sum_q z_q x_{i,q}")
@@ -176,7 +181,7 @@ class MixedConstraintProgram(Formulation):
         most = self.problem.most_bytes
         if most is None:
             return
-        room = most // self.problem.machine.word_bytes
+        room = min(most // self.problem.machine.word_bytes, self.most_words)
         for i, layer in enumerate(self.layers):
             own: Any = layer.weight_words + layer.maps
             if layer.operation == "convolution":

@@ -198,9 +198,10 @@ class MixedProgram(Formulation):
 
     def extract(self, value_of: Callable[[Any], int]) -> tuple[tuple[int, ...], tuple[bool, ...]]:
         """The numbers of the trade-offs taken, by their first layers, and whether the maps of each run but the last
-        stay."""
+        stay. What rounding makes of a solution may be no runs that follow each other."""
         taken = sorted((at for at, y in enumerate(self.y) if value_of(y)), key=lambda at: self.runs[at].first)
-        return tuple(taken), tuple(bool(value_of(self.keep[self.runs[at].last + 1])) for at in taken[:-1])
+        cuts = [self.keep.get(self.runs[at].last + 1) for at in taken[:-1]]
+        return tuple(taken), tuple(cut is not None and bool(value_of(cut)) for cut in cuts)
 
     def _taken(self) -> list[tuple[RunChoice, Any]]:
         return list(zip(self.runs, self.y, strict=True))

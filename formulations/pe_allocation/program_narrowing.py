@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from mapper.formulations.pe_allocation.bound import most_interval
 from mapper.formulations.pe_allocation.choice import Choice, choices
 from mapper.formulations.pe_allocation.goal import Goal, Limits
+from mapper.formulations.pe_allocation.magnitude import longest_time
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program_delay import least_delay
 
@@ -27,7 +28,9 @@ class Narrowing:
             if limits.cycles is None and goal == "cycles" and self.possible:
                 self.limits = limits = limits.at_most("cycles", self._slowest_latency())
             if limits.interval is not None or limits.cycles is not None:
-                self.longest = min(limit for limit in (limits.interval, limits.cycles) if limit is not None)
+                given = [limit for limit in (limits.interval, limits.cycles) if limit is not None]
+                # Beyond this time nothing is gained: paces may then fall to the least that the work takes.
+                self.longest = min(*given, longest_time(problem))
         self.low = [0] * len(self.layers)
         self.high = [self.longest // layer.positions for layer in self.layers]
         self.head = [0] * len(self.layers)

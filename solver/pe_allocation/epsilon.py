@@ -13,7 +13,7 @@ from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program_instance import instance_of
 from mapper.models.pe_allocation.allocation import Allocation
 from mapper.solver.method import Effort
-from mapper.solver.pe_allocation.judged import quantity
+from mapper.solver.pe_allocation.judged import fits, quantity
 from mapper.solver.pe_allocation.stage import Decide
 
 
@@ -43,8 +43,8 @@ def epsilon_front(
 def _best(
     problem: AllocationProblem, effort: Effort, decide: Decide, goal: Goal, limits: Limits
 ) -> tuple[Allocation | None, bool]:
-    """The allocation of least ``goal`` (None: there is none), and whether that is proven. A value that the model does
-    not count as the solver does proves nothing."""
+    """The allocation of least ``goal`` (None: there is none), and whether that is proven. What breaks a rule or a
+    limit, or a value that the model does not count as the solver does, proves nothing."""
     if effort.stopped() is not None:
         return None, False
     instance = instance_of(problem, goal, limits)
@@ -53,5 +53,7 @@ def _best(
     decided = decide(instance, effort)
     if decided.allocation is None:
         return None, decided.is_final
+    if not fits(problem, decided.allocation, limits):
+        return None, False
     exact = decided.bound == quantity(problem, decided.allocation, goal)
     return decided.allocation, decided.is_final and exact

@@ -23,9 +23,10 @@ from mapper.solver.certificate import Stop
 from mapper.solver.front import Front
 from mapper.solver.method import Effort, Outcome
 from mapper.solver.pareto import pareto
+from mapper.solver.pe_allocation.constraint_program import decide
 from mapper.solver.pe_allocation.epsilon import epsilon_front
 from mapper.solver.pe_allocation.fused_run import useful_choices
-from mapper.solver.pe_allocation.integer_program import decide
+from mapper.solver.pe_allocation.judged import roomy
 from mapper.solver.pe_allocation.mixed import (
     SHARING,
     Candidate,
@@ -36,7 +37,7 @@ from mapper.solver.pe_allocation.mixed import (
 )
 from mapper.solver.pe_allocation.run_table import NEVER, Partitions, run_table
 
-PROGRAMME, SOLVED = "dynamic programme", "ilp"
+PROGRAMME, SOLVED = "dynamic programme", "cp-sat"
 
 
 @dataclass(frozen=True)
@@ -120,8 +121,9 @@ def _path(problem: AllocationProblem) -> list[Allocation]:
 
 
 def _solved(problem: AllocationProblem, effort: Effort) -> _Found:
-    """Layers that all work at once, where no dynamic programme is known: exact solves with limits."""
-    tried, whole = epsilon_front(problem, effort, decide)
+    """Layers that all work at once, where no dynamic programme is known: solves with limits, in integers, since each
+    point rests on that there is none before it. What CBC would say first CP-SAT would have to confirm."""
+    tried, whole = epsilon_front(roomy(problem), effort, decide)
     judged = [criteria(problem, one) for one in tried]
     kept = pareto(np.array([row[:3] for row in judged], dtype=np.int64).reshape(-1, 3))
     fitting = [at for at in kept if problem.most_bytes is None or judged[at][3] <= problem.most_bytes]

@@ -26,7 +26,7 @@ from mapper.solver.method import Effort
 from mapper.solver.pareto import pareto
 
 Column = npt.NDArray[np.int64]
-Picks = npt.NDArray[np.int16]
+Picks = npt.NDArray[np.int32]
 FAR = 1 << 62
 """Beyond every number of cycles."""
 
@@ -197,13 +197,13 @@ class _Sweep:
             grown, parent, pick = grown[soon], parent[soon], pick[soon]
         kept = pareto(grown)
         self.parent.append(parent[kept].astype(np.int32))
-        self.pick.append(pick[kept].astype(np.int16))
+        self.pick.append(pick[kept].astype(np.int32))
         return _Labels(grown[kept], ahead)
 
     def front(self, labels: _Labels, last: int) -> RunFront:
         """The Pareto set of the run that ends with ``last``."""
         kept = pareto(labels.rows[:, :3])
-        picks = np.zeros((len(kept), last + 1 - self.first), dtype=np.int16)
+        picks = np.zeros((len(kept), last + 1 - self.first), dtype=np.int32)
         place: npt.NDArray[np.signedinteger[Any]] = kept
         for step in reversed(range(picks.shape[1])):
             picks[:, step] = self.pick[step][place]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from mapper.formulations.pe_allocation.bottleneck import why_infeasible
 from mapper.formulations.pe_allocation.choice import Choice, allocation_of, paces
@@ -28,6 +29,26 @@ def quantity(problem: AllocationProblem, allocation: Allocation, goal: Goal) -> 
         return sum(pes * delta for pes, delta in zip(allocation.pes, allocation.delta, strict=True))
     found: int = getattr(cost_of(problem, allocation), goal)
     return found
+
+
+def fits(problem: AllocationProblem, allocation: Allocation, limits: Limits) -> bool:
+    """Whether the referee accepts an allocation and the model counts no more of anything than ``limits``."""
+    verdict = verify(problem, allocation)
+    if verdict.cost is None or not verdict.valid:
+        return False
+    most = (
+        (verdict.cost.pes, limits.pes),
+        (verdict.cost.interval, limits.interval),
+        (verdict.cost.cycles, limits.cycles),
+    )
+    units = (quantity(problem, allocation, "units"), limits.units)
+    return all(limit is None or found <= limit for found, limit in (*most, units))
+
+
+def roomy(problem: AllocationProblem) -> AllocationProblem:
+    """The problem without a limit on buffers."""
+    machine = problem.machine.model_copy(update={"buffer_bytes": None})
+    return replace(problem, max_bytes=None, machine=machine)
 
 
 def in_unit(problem: AllocationProblem, goal_value: int) -> int | float:

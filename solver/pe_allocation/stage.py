@@ -14,7 +14,16 @@ from mapper.formulations.pe_allocation.referee import verify
 from mapper.models.pe_allocation.allocation import Allocation
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Outcome, Progress
-from mapper.solver.pe_allocation.judged import chosen_in, cost_of, floor, in_unit, paced, quantity
+from mapper.solver.pe_allocation.judged import (
+    chosen_in,
+    cost_of,
+    fits,
+    floor,
+    in_unit,
+    paced,
+    quantity,
+    roomy,
+)
 
 Found = Outcome[Allocation]
 ROUNDED = "allocations that rounding in floating point hides are not looked for"
@@ -57,10 +66,7 @@ def staged(problem: AllocationProblem, effort: Effort, decide: Decide, break_tie
     """
     if problem.model != "streaming" or problem.most_bytes is None or why_infeasible(problem) is not None:
         return _staged(problem, effort, decide, break_tie)
-    roomy = replace(
-        problem, max_bytes=None, machine=problem.machine.model_copy(update={"buffer_bytes": None})
-    )
-    found = _staged(roomy, effort, decide, break_tie)
+    found = _staged(roomy(problem), effort, decide, break_tie)
     if found.mapping is None or verify(problem, found.mapping).valid:
         return found
     stop = "heuristic" if found.stop == "complete" else found.stop
@@ -99,7 +105,8 @@ def _staged(problem: AllocationProblem, effort: Effort, decide: Decide, break_ti
         best = found.allocation or best
         value = quantity(problem, best, goal)
         if goal == goals[0]:
-            bound = max(bound, min(value, found.bound or 0))
+            if found.bound is not None and found.bound <= value:
+                bound = max(bound, found.bound)
             proven, stop = bound == value, found.stop
         effort.report(Progress(problem.value(cost_of(problem, best)), in_unit(problem, bound), 0))
         if effort.stopped() is not None or (goal == goals[0] and not proven):
@@ -129,7 +136,8 @@ def _stage(
     if stop is not None:
         return Decision(best, False, None, stop)
     now = None if best is None else quantity(problem, best, goal)
-    instance = instance_of(problem, goal, limits if now is None else limits.at_most(goal, now))
+    within = limits if now is None else limits.at_most(goal, now)
+    instance = instance_of(problem, goal, within)
     if not instance.possible:
         # With an allocation at hand something is left; were it not so, nothing would be proven.
         return Decision(best, best is None, None, "complete")
@@ -138,12 +146,9 @@ def _stage(
         return Decision(best, True, now, "complete")
     decided = decide(instance, effort)
     found = decided.allocation
-    if found is not None and not verify(problem, found).valid:
-        return Decision(best, False, None, decided.stop)
     if found is None:
         return Decision(best, best is None and decided.is_final, None, decided.stop)
-    value = quantity(problem, found, goal)
-    if now is not None and value > now:
+    if not fits(problem, found, within):
         return Decision(best, False, None, decided.stop)
-    exact = decided.bound is not None and decided.bound == value
+    exact = decided.bound == quantity(problem, found, goal)
     return Decision(found, decided.is_final and exact, decided.bound, decided.stop)

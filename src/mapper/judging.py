@@ -10,9 +10,13 @@ from mapper.solver.certificate import Certificate
 
 
 def judged(kind: Kind, part: PosedPart, mapping: Any | None, certificate: Certificate) -> Part:
-    """The part with the referee's verdict and the model's cost; no claim survives a broken rule."""
+    """The part with the referee's verdict and the model's cost; no claim survives a broken rule.
+
+    ``verified`` says that the referee accepted a mapping. Where there is none it judged nothing, so that not even a
+    proven infeasibility is verified: ``found`` and ``proven`` say that.
+    """
     if mapping is None:
-        certificate = replace(certificate, verified=certificate.proven)
+        certificate = replace(certificate, verified=False)
         return Part(part.name, part.source, None, None, None, None, certificate, part.merged)
     verdict = kind.judge(part.problem, mapping)
     sound = not verdict.broken

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import strategies as st
 
-from mapper.arch.snowflake import SnowflakeMachine
+from mapper.arch.snowflake import LANES, MACS, UNITS, VMACS, WORD_BYTES, SnowflakeMachine
+from mapper.formulations.trace_partition.option_cost import words_needed
 from mapper.formulations.trace_partition.problem import OBJECTIVES, PartitionProblem, Pin
 from mapper.models.trace_partition.configuration import Configuration
 from mapper.models.trace_partition.mapping import Mode, Order, Split
 from mapper.models.trace_partition.trace_layer import TensorView, TraceLayer, TraceNetwork, Work
+from mapper.solver.method import Effort
+from mapper.solver.trace_partition.catalogue import METHODS
 from tests.arch import snowflake_machine
 from tests.codegen.random_trace_layer import network_of, random_layer
 
 ONE, SHARED, TWO_IMAGES = Configuration(1, 1, 1), Configuration(1, 1, 2), Configuration(1, 2, 2)
+TWO_BOARDS = Configuration(2, 2, 1)
 MODES: tuple[Mode, ...] = ("coop", "indp")
 ORDERS: tuple[Order, ...] = ("maps_stationary", "weights_stationary")
 SPLITS: tuple[Split, ...] = ("rows", "out_channels")
@@ -84,7 +89,9 @@ def chains(draw: st.DrawFn, most: int) -> TraceNetwork:
     found = []
     for number in range(draw(st.integers(1, most))):
         work: Work = draw(st.sampled_from(("convolution", "convolution", "convolution", "max", "lane")))
-        kernel, stride = draw(st.sampled_from(((1, 1), (1, 1), (2, 1), (3, 1), (3, 2), (1, 2))))
+        kernel, stride = draw(
+            st.sampled_from(((1, 1), (1, 1), (2, 1), (3, 1), (3, 2), (1, 2), (1, 3), (2, 3)))
+        )
         relu = draw(st.booleans())
         found.append(layer(f"layer{number}", now, draw(st.integers(1, 20)), kernel, stride, work, relu=relu))
         now = found[-1].output
@@ -116,20 +123,87 @@ def problems(draw: st.DrawFn, most: int) -> PartitionProblem:
 @st.composite
 def varied_problems(draw: st.DrawFn) -> PartitionProblem:
     """Chains, and single layers of every work with groups, dilation, padding and sums of two tensors, on one cluster,
-    on two that share an image, and on two with an image each. As much is pinned as leaves few enough partitions."""
-    configuration = draw(st.sampled_from((ONE, ONE, SHARED, TWO_IMAGES)))
+    on two that share an image, and on two with an image each; on boards of several accelerators. As much is pinned as
+    leaves few enough partitions. Half of them such that the paper's rule misses the optimum, where two tries find one.
+    """
+    tries = draw(st.sampled_from((1, 2)))
+    for _ in range(tries):
+        posed = draw(_varied())
+        found = METHODS["greedy"].search(posed, Effort())
+        best = METHODS["dynamic-programming"].search(posed, Effort())
+        if found.value is not None and best.value is not None and found.value > best.value:
+            break
+    return posed
+
+
+@st.composite
+def _varied(draw: st.DrawFn) -> PartitionProblem:
+    configuration = draw(st.sampled_from((ONE, ONE, SHARED, TWO_IMAGES, TWO_BOARDS)))
     if draw(st.booleans()):
         given = draw(chains(2))
     else:
         given = network_of(random_layer(random.Random(draw(st.integers(0, 1 << 32)))))
-    small = machine(
-        configuration.clusters,
-        draw(st.sampled_from((1024, 2048, 8192))),
-        draw(st.sampled_from((1024, 2048, 8192))),
-        draw(st.sampled_from((1.0, 4.5, 20.0))),
-    )
+    board = draw(machines(configuration.clusters))
     pins = {one.name: _pins(draw, one, configuration.sharing, len(given.traced) > 1) for one in given.traced}
-    return PartitionProblem(given, small, configuration, draw(st.sampled_from(OBJECTIVES)), pins)
+    posed = PartitionProblem(given, board, configuration, draw(st.sampled_from(OBJECTIVES)), pins)
+    return replace(posed, machine=_just_enough(draw, posed)) if draw(st.integers(0, 3)) == 0 else posed
+
+
+@st.composite
+def machines(draw: st.DrawFn, clusters: int) -> SnowflakeMachine:
+    """Boards like the paper's with small buffers, some with all that a machine file may say: the smallest buffers and
+    the largest, clocks and memories of any speed, latencies from none to very long, queues of one, energies that are
+    free, very dear, or no binary fractions."""
+    buffers = st.sampled_from((1024, 2048, 8192))
+    fields: dict[str, Any] = {
+        "maps_buffer_bytes": draw(buffers),
+        "weight_buffer_bytes": draw(buffers),
+        "bandwidth_gb_s": draw(st.sampled_from((1.0, 4.5, 20.0))),
+    }
+    rare = draw(st.sampled_from((None, None, "buffers", "speed", "timing", "energy")))
+    if rare == "buffers":
+        large = st.sampled_from((1024, 1 << 24))
+        fields |= {"maps_buffer_bytes": draw(large), "weight_buffer_bytes": draw(large)}
+    elif rare == "speed":
+        speeds = st.sampled_from((0.001, 0.007, 123.457, 999999.999, 1e6))
+        fields |= {"clock_mhz": draw(speeds), "bandwidth_gb_s": draw(speeds)}
+    elif rare == "timing":
+        cycles, waiting = st.sampled_from((0, 1, 1 << 24)), st.sampled_from((1, 2, 1 << 16))
+        fields["timing"] = {
+            "memory_latency": draw(cycles),
+            "vector_latency": draw(cycles),
+            "vector_queue": draw(waiting),
+            "transfer_queue": draw(waiting),
+        }
+    elif rare == "energy":
+        prices = st.sampled_from((0.0, 0.1, 7.0, 1e-7, 1e9))
+        fields["energy_pj"] = {
+            name: draw(prices) for name in ("mac", "buffer_word", "dram_byte", "cluster_cycle")
+        }
+    return snowflake_machine.machine(clusters, **fields)
+
+
+def _just_enough(draw: st.DrawFn, problem: PartitionProblem) -> SnowflakeMachine:
+    """The machine with a buffer of just what the largest layer of the best partition needs, or a step less."""
+    best = METHODS["dynamic-programming"].search(problem, Effort()).mapping
+    if best is None:
+        return problem.machine
+    needs = [
+        words_needed(problem, one, mapping)
+        for one, mapping in zip(problem.network.traced, best.layers, strict=True)
+    ]
+    words = max(need[0] for need in needs if need), max(need[1] for need in needs if need)
+    less = draw(st.booleans())
+    field, step, used = draw(
+        st.sampled_from(
+            (
+                ("maps_buffer_bytes", UNITS * LANES * WORD_BYTES, words[0] * UNITS * WORD_BYTES),
+                ("weight_buffer_bytes", 2 * MACS * WORD_BYTES, words[1] * UNITS * VMACS * WORD_BYTES),
+            )
+        )
+    )
+    size = max(1024, (-(-used // step) - less) * step)
+    return problem.machine.model_copy(update={field: size})
 
 
 def _pins(draw: st.DrawFn, one: TraceLayer, sharing: int, several: bool) -> Pin:

@@ -9,20 +9,17 @@ from dataclasses import replace
 import pytest
 
 from mapper.arch.tcpa import tcpa_from_document, tcpa_preset
-from mapper.formulations.pe_allocation.goal import Limits
 from mapper.formulations.pe_allocation.problem import AllocationProblem
-from mapper.formulations.pe_allocation.program_instance import instance_of
 from mapper.formulations.pe_allocation.referee import verify
 from mapper.models.pe_allocation.stream_layer import stream_network
 from mapper.solver.method import Effort
-from mapper.solver.pe_allocation import integer_program
 from mapper.solver.pe_allocation.brute_force import BRUTE_FORCE, REFUSED
 from mapper.solver.pe_allocation.catalogue import AUTOMATIC, METHODS, AllocationMethod
 from mapper.solver.pe_allocation.constraint_program import CONSTRAINT_PROGRAM
 from mapper.solver.pe_allocation.greedy import GREEDY
-from mapper.solver.pe_allocation.integer_program import INTEGER_PROGRAM, confirmed
+from mapper.solver.pe_allocation.integer_program import INTEGER_PROGRAM
 from mapper.solver.pe_allocation.proportional import PROPORTIONAL
-from mapper.solver.pe_allocation.stage import BUFFERS, Decision
+from mapper.solver.pe_allocation.stage import BUFFERS
 from mapper.workloads.source import load_layers
 
 
@@ -98,17 +95,3 @@ def test_line_buffers_that_the_best_allocation_keeps_prove_it(mnist: AllocationP
     assert not tight.proven and tight.restrictions == (BUFFERS,)
     none = INTEGER_PROGRAM.search(replace(free, max_bytes=9000), Effort())
     assert none.proven and none.mapping is None
-
-
-def test_what_cbc_says_is_not_final_if_integers_know_better(
-    mnist: AllocationProblem, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    problem = replace(mnist, objective="latency")
-    instance = instance_of(problem, "cycles", Limits(16))
-    right = confirmed(instance, Effort())
-    assert right.is_final and right.bound == 66_528
-    slower = METHODS["proportional"].search(problem, Effort()).mapping
-    wrong = Decision(slower, True, 88_992, "complete")
-    monkeypatch.setattr(integer_program, "decide", lambda instance, effort: wrong)
-    refuted = confirmed(instance, Effort())
-    assert not refuted.is_final and refuted.bound is not None and refuted.bound <= 66_528

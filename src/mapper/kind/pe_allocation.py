@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, cast
 
 from mapper.arch.tcpa import TcpaMachine
+from mapper.formulations.pe_allocation.magnitude import refuse_large
 from mapper.formulations.pe_allocation.problem import OBJECTIVES, AllocationProblem, Objective
 from mapper.formulations.pe_allocation.referee import verify
 from mapper.kind.allocation_fix import Fixed, read_fix
@@ -80,6 +81,7 @@ class PeAllocation(Kind):
         if fixed.mode != needed:
             raise InputError("--model", options.model, f"holds for --fix mode={needed} alone")
         problem = _problem(network, machine, cast(Objective, objective), options, fixed)
+        refuse_large(problem)
         return (PosedPart(value.name, value.name, problem, 0),)
 
     def methods(self) -> dict[str, Method[Any, Any]]:

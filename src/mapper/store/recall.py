@@ -12,7 +12,7 @@ from mapper.judging import judged
 from mapper.kind.kind import Kind, Part, PosedPart
 from mapper.posing import Posed
 from mapper.solution import as_document
-from mapper.solver.certificate import certificate_from_json
+from mapper.solver.certificate import Certificate, certificate_from_json
 from mapper.solver.method import Start
 from mapper.store.database import Entry, Store, StoreError
 from mapper.store.key import content_key, problem_key, version_key
@@ -83,7 +83,7 @@ def kept_answer(
     certificate = certificate_from_json(fields)
     answer, read = read_answer(kind, part, mapping, fields, source)
     value, bound = certificate.value, certificate.bound
-    if certificate.found != (read is not None) or not answer.certificate.verified:
+    if certificate.found != (read is not None) or not _holds(answer.certificate):
         raise ValueError("the referee refuses the mapping")
     if answer.certificate.value != value:
         raise ValueError("the mapping is worth something else")
@@ -97,6 +97,11 @@ def kept_answer(
     if type(searches) is not int or searches < 1:
         raise ValueError("no number of searches")
     return Kept(answer, read, searches)
+
+
+def _holds(certificate: Certificate) -> bool:
+    """Whether an answer is worth keeping: a mapping that the referee accepts, or a proof that there is none."""
+    return certificate.verified if certificate.found else certificate.proven
 
 
 class Recall:
@@ -129,7 +134,7 @@ class Recall:
         entries = [
             self._entry(place, answer)
             for place, answer in answers.items()
-            if answer.certificate.verified and not answer.certificate.broken
+            if _holds(answer.certificate) and not answer.certificate.broken
         ]
         if self._store is None or not entries:
             return
