@@ -8,6 +8,9 @@ Form = dict[tuple[str, ...], int]
 ITERATION = "#iteration"
 """The symbol of the iteration number, counted from 0."""
 MOST_TERMS = 64
+MOST_FACTORS = 8
+"""Live-ins that one term multiplies."""
+LARGEST_FACTOR = 1 << 31
 
 
 def constant(value: int) -> Form:
@@ -38,6 +41,16 @@ def times(left: Form, right: Form) -> Form | None:
             term = tuple(sorted(one + other))
             total[term] = total.get(term, 0) + factor * second
     return {term: factor for term, factor in total.items() if factor}
+
+
+def bounded(form: Form | None) -> Form | None:
+    """``form``, or None if 32 bits do not hold its numbers, or it has more terms than are worth to follow.
+
+    Forms are exact where the machine wraps; beyond its word they would say nothing of it, and grow without end.
+    """
+    if form is None or len(form) > MOST_TERMS or any(len(term) > MOST_FACTORS for term in form):
+        return None
+    return form if all(abs(factor) <= LARGEST_FACTOR for factor in form.values()) else None
 
 
 def as_number(form: Form | None) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from mapper.workloads.c_affine import ITERATION, Form, as_number, constant, plus, symbol, times
+from mapper.workloads.c_affine import ITERATION, Form, as_number, bounded, constant, plus, symbol, times
 from mapper.workloads.dataflow_graph import Number
 from mapper.workloads.opcode import FLOAT_COMPARISONS, evaluate
 
@@ -82,10 +82,11 @@ class LoopBody:
 
     def operation(self, opcode: str, operands: tuple[Value, ...], kind: Kind) -> Value:
         """The result of ``opcode``: a number if all operands are, else of a node, an old one if there is."""
-        form = _form(opcode, operands)
+        form = bounded(_form(opcode, operands))
         if all(operand.node is None for operand in operands):
             number = evaluate(opcode, tuple(operand.number for operand in operands))
-            if form is None and all(operand.literal is not None for operand in operands) and kind != "float":
+            if kind != "float" and all(operand.literal is not None for operand in operands):
+                # Constants wrap to 32 bits, as the machine computes them.
                 form = constant(int(number))
             return Value(kind, number=number, form=form, boolean=opcode in COMPARISONS)
         if opcode in NEUTRAL and operands[1].literal == NEUTRAL[opcode]:

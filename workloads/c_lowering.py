@@ -17,6 +17,7 @@ ASSUMED_INTEGER = 8
 ASSUMED_FLOAT = 0.5
 """The first parameter of its type; each further one is one, or a half, more, so that mixing them up shows."""
 LARGEST_ARRAY_WORDS = 1 << 26
+MOST_SCALARS = 1000
 
 
 class Lowering(Expressions):
@@ -49,11 +50,16 @@ class Lowering(Expressions):
             self.arrays[name] = self._shape(parameter)
             return
         kind = self.kind_of(parameter.type)
-        self.kinds[name] = kind
+        self._typed(name, kind, parameter)
         before = sum((self.kinds[other] == "float") == (kind == "float") for other in self.assumed)
         number = ASSUMED_FLOAT * (1 + before) if kind == "float" else ASSUMED_INTEGER + before
         self.scalars[name] = self._named(name, kind, number)
         self.assumed.add(name)
+
+    def _typed(self, name: str, kind: Kind, node: c_ast.Node) -> None:
+        self.kinds[name] = kind
+        if len(self.kinds) > MOST_SCALARS:
+            raise self.fault(node, f"more than {MOST_SCALARS} scalars; part the function")
 
     def _named(self, name: str, kind: Kind, number: int | float) -> Value:
         """A live-in under a symbol of its own."""
@@ -109,7 +115,7 @@ class Lowering(Expressions):
                     f"the values that {name} starts with are not read: its words are those of the memory"
                 )
             return
-        self.kinds[name] = self.kind_of(declaration.type)
+        self._typed(name, self.kind_of(declaration.type), declaration)
         self.scalars[name] = None
         if declaration.init is not None:
             self._assign(name, self.value(declaration.init, predicate), declaration)

@@ -9,12 +9,17 @@ from mapper.workloads.document import InputError
 LONGEST_CONSTANT = 200
 MOST_CONSTANTS = 1000
 LONGEST_TEXT = 1 << 19
+MOST_TOKENS = 100_000
+MOST_REPEATED = 64
+"""Brackets, parentheses and stars right behind each other: what the parser makes of them grows with their square."""
 OWN_NAMES = {"int32_t": "int", "uint32_t": "unsigned", "__restrict__": "restrict", "__restrict": "restrict"}
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _DEFINE = re.compile(r"#\s*define\s+([A-Za-z_]\w*)(\(?)[ \t]*(.*)")
 _IGNORED = re.compile(r"#\s*(include|pragma)\b")
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+_REPEATED = re.compile(rf"(?:(?:\[[^\[\]]*\]|\([^()]*\)|\*)\s*){{{MOST_REPEATED + 1}}}")
 _CONSTANT = re.compile(r"[\w.+\-*/%<>&|^~() ]+")
 
 
@@ -49,7 +54,16 @@ def preprocessed(text: str, source: str) -> str:
         constants[define[1]] = _constant(define, constants, f"{source}:{number}")
         if len(constants) > MOST_CONSTANTS:
             raise InputError(source, f"line {number}", f"more than {MOST_CONSTANTS} #defines; give fewer")
-    return "\n".join(lines)
+    found = "\n".join(lines)
+    if sum(1 for _ in _TOKEN.finditer(found)) > MOST_TOKENS:
+        raise InputError(source, "", f"more than {MOST_TOKENS} words and signs; give a smaller file")
+    repeated = _REPEATED.search(found)
+    if repeated is not None:
+        place = found.count("\n", 0, repeated.start()) + 1
+        raise InputError(
+            source, f"line {place}", f"more than {MOST_REPEATED} brackets or stars in a row; give fewer"
+        )
+    return found
 
 
 def _constant(define: re.Match[str], known: dict[str, str], place: str) -> str:
