@@ -8,7 +8,9 @@ their power. The rest is this project's choice.
 
 from __future__ import annotations
 
+import math
 import re
+from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
@@ -39,6 +41,10 @@ INSTRUCTION_BYTES = 4
 _NAME = re.compile(r"snowflake-([124])cc(?:@([1-9][0-9]{0,3}))?")
 
 
+FINEST_ENERGY = 1e-12
+"""Picojoules: less than that a constant cannot be, unless it is 0."""
+
+
 class Timing(Part):
     """This project's constants, in cycles: from a request at the external memory to its last word in a buffer beyond
     the time its bytes take, from the last operand of a vector instruction to its result, and how many vector
@@ -64,6 +70,28 @@ class Energy(Part):
     buffer_word: Constant = 2.0
     dram_byte: Constant = 80.0
     cluster_cycle: Constant = 500.0
+
+    @model_validator(mode="after")
+    def _countable(self) -> Energy:
+        for field in type(self).model_fields:
+            if 0 < getattr(self, field) < FINEST_ENERGY:
+                raise ValueError(f"{field}: must be 0 or at least {FINEST_ENERGY:g} pJ")
+        return self
+
+    @cached_property
+    def parts(self) -> int:
+        """Into so many parts a pJ falls that every constant, as it is written, is a whole number of them."""
+        return math.lcm(*(price.denominator for price in self._exact))
+
+    @cached_property
+    def whole(self) -> tuple[int, int, int, int]:
+        """The constants, in their order, in these parts."""
+        mac, word, byte, cycle = (int(price * self.parts) for price in self._exact)
+        return mac, word, byte, cycle
+
+    @property
+    def _exact(self) -> tuple[Fraction, ...]:
+        return tuple(Fraction(repr(getattr(self, field))) for field in type(self).model_fields)
 
 
 class SnowflakeMachine(Part):

@@ -19,4 +19,4 @@ def least_value(problem: PartitionProblem) -> int | float:
         return sum(bound.cycles for bound in bounds)
     if problem.objective == "traffic":
         return sum(bound.dram_bytes for bound in bounds)
-    return sum(bound.energy_pj for bound in bounds)
+    return sum(bound.energy_parts for bound in bounds) / problem.machine.energy_pj.parts

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
-from mapper.arch.snowflake import SnowflakeMachine
 from mapper.formulations.trace_partition.problem import MOST_STEPS, PartitionProblem
 from mapper.models.trace_partition.cost import layer_cost
 from mapper.models.trace_partition.loop_length import LONGEST_LOOP, longest_loop, small_window
@@ -14,9 +11,6 @@ from mapper.models.trace_partition.mapping import LayerMapping
 from mapper.models.trace_partition.partition_cost import Cost
 from mapper.models.trace_partition.plan import plan_layer
 from mapper.models.trace_partition.trace_layer import TensorView, TraceLayer
-
-FINEST = 10**6
-"""Energies are counted in whole parts of a pJ, at the finest so many to a pJ."""
 
 Rank = tuple[int, int, int]
 """The objective, cycles, bytes: what is least, and what breaks its ties."""
@@ -32,24 +26,17 @@ class CostedOption:
     vmac_words: int
 
 
-def energy_parts(machine: SnowflakeMachine) -> int:
-    """How many whole parts a pJ has, so that every energy is a whole number of them (if not finer than ``FINEST``)."""
-    price = machine.energy_pj
-    constants = (price.mac, price.buffer_word, price.dram_byte, price.cluster_cycle)
-    return min(FINEST, math.lcm(*(Fraction(repr(constant)).denominator for constant in constants)))
-
-
 def rank_of(problem: PartitionProblem, cost: Cost) -> Rank:
-    """What ``cost`` is worth in ``problem``: energies as whole parts of a pJ."""
-    value = problem.value(cost)
-    if problem.objective == "energy":
-        value = value * energy_parts(problem.machine)
-    return round(value), cost.cycles, cost.dram_bytes
+    """What ``cost`` is worth in ``problem``, exactly: energies as whole parts of a pJ."""
+    value = {"latency": cost.cycles, "traffic": cost.dram_bytes, "energy": cost.energy_parts}[
+        problem.objective
+    ]
+    return value, cost.cycles, cost.dram_bytes
 
 
 def in_unit(problem: PartitionProblem, value: int) -> int | float:
     """A value of ``rank_of`` in the objective's unit."""
-    return value / energy_parts(problem.machine) if problem.objective == "energy" else value
+    return value / problem.machine.energy_pj.parts if problem.objective == "energy" else value
 
 
 def words_needed(

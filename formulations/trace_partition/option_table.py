@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from mapper.formulations.trace_partition.option import Family
-from mapper.formulations.trace_partition.option_cost import CostedOption, Rank, costed, energy_parts, nameless
+from mapper.formulations.trace_partition.option_cost import CostedOption, Rank, costed, nameless
 from mapper.formulations.trace_partition.option_cut import OptionCuts
 from mapper.formulations.trace_partition.option_floor import family_floor
 from mapper.formulations.trace_partition.problem import PartitionProblem, Pin
@@ -169,7 +170,7 @@ def _cuts(
 def _least(problem: PartitionProblem, layer: TraceLayer, group: tuple[Family, ...]) -> int | None:
     """The least bound of the objective of any tile that may fit."""
     rank, _ = _bounds(problem, layer, group, None)
-    return int(rank[0].min()) if rank.shape[1] else None
+    return int(rank[0].min()) if len(rank[0]) else None
 
 
 def _rank(begun: Begun) -> Rank:
@@ -216,10 +217,10 @@ def _bounded(
     order = np.lexsort((*place[::-1], *rank[::-1]))
     for start in range(0, len(order), AT_ONCE):
         some = order[start : start + AT_ONCE]
-        for bounds, places_ in zip(rank[:, some].T.tolist(), place[:, some].T.tolist(), strict=True):
-            value, cycles_, moved_ = bounds
+        bounds = zip(*(column[some].tolist() for column in rank), strict=True)
+        for (value, cycles_, moved_), places_ in zip(bounds, place[:, some].T.tolist(), strict=True):
             number, row, column, in_channel, out_channel = places_
-            yield (value, cycles_, moved_), group[number], (row, column, in_channel, out_channel)
+            yield (int(value), cycles_, moved_), group[number], (row, column, in_channel, out_channel)
 
 
 def _bounds(
@@ -228,37 +229,40 @@ def _bounds(
     group: tuple[Family, ...],
     most: int | None,
     least: int = 0,
-) -> tuple[Numbers, Numbers]:
-    """Of every tile that may fit and is bounded so the bound of its rank [3, T], and its family and place in it
-    [5, T]."""
-    ranks, places = [], []
+) -> tuple[tuple[Any, Numbers, Numbers], Numbers]:
+    """Of every tile that may fit and is bounded so the bound of its rank, three arrays [T], and its family and place in
+    it [5, T]."""
+    ranks: list[tuple[Any, Numbers, Numbers]] = []
+    places = []
     for number, family in enumerate(group):
         floor = family_floor(problem, layer, family)
         at = np.nonzero(floor.fits)
         cycles, moved = floor.cycles[at], floor.dram_bytes[at]
         values = _values(problem, layer, cycles, moved, floor.buffer_words[at])
         near = (values >= least) & (values <= most) if most is not None else values >= least
-        ranks.append(np.stack((values[near], cycles[near], moved[near])))
+        ranks.append((values[near], cycles[near], moved[near]))
         places.append(np.stack((np.full(near.sum(), number), *(one[near] for one in at))))
-    return np.concatenate(ranks, axis=1), np.concatenate(places, axis=1)
+    value, cycle, byte = (np.concatenate(column) for column in zip(*ranks, strict=True))
+    return (value, cycle, byte), np.concatenate(places, axis=1)
 
 
 def _values(
     problem: PartitionProblem, layer: TraceLayer, cycles: Numbers, moved: Numbers, used: Numbers
-) -> Numbers:
-    """Bounds of the objective."""
+) -> Any:
+    """Bounds of the objective: whole numbers, those of energies in floating point, which holds them whatever their
+    size."""
     if problem.objective == "latency":
         return cycles
     if problem.objective == "traffic":
         return moved
-    price, configuration = problem.machine.energy_pj, problem.configuration
+    configuration = problem.configuration
+    mac, word, byte, cycle = problem.machine.energy_pj.whole
     images = configuration.images // configuration.accelerators
     energy = (
-        price.mac * layer.macs * images
-        + price.buffer_word * used
-        + price.dram_byte * moved
-        + price.cluster_cycle * configuration.clusters * cycles
+        float(mac * layer.macs * images)
+        + float(word) * used
+        + float(byte) * moved
+        + float(cycle * configuration.clusters) * cycles
     )
     # A little less, for what the floating point numbers lose.
-    least: Numbers = np.floor(energy * energy_parts(problem.machine) * (1 - 1e-12)).astype(np.int64)
-    return least
+    return np.floor(energy * (1 - 1e-12))

@@ -32,11 +32,17 @@ Counts = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Bound:
-    """A layer takes at least so many cycles, bytes and pJ on one accelerator for all its images."""
+    """A layer takes at least so many cycles, bytes and energy on one accelerator for all its images; ``parts`` of the
+    energy are a pJ."""
 
     cycles: int
     dram_bytes: int
-    energy_pj: float
+    energy_parts: int
+    parts: int
+
+    @property
+    def energy_pj(self) -> float:
+        return self.energy_parts / self.parts
 
 
 def layer_bound(
@@ -57,7 +63,8 @@ def layer_bound(
     return Bound(
         min(bound.cycles for bound in options),
         min(bound.dram_bytes for bound in options),
-        min(bound.energy_pj for bound in options),
+        min(bound.energy_parts for bound in options),
+        machine.energy_pj.parts,
     )
 
 
@@ -83,14 +90,14 @@ def option_bound(
     if brought:
         memory, vector = memory + (latency if output_stays else 0), vector + latency
     total = max(vector + machine.timing.vector_latency, memory)
-    price = machine.energy_pj
+    mac, word, byte, cycle = machine.energy_pj.whole
     energy = (
-        price.mac * layer.macs * images
-        + price.buffer_word * images * (words + _buffer_words(layer, mode))
-        + price.dram_byte * moved
-        + price.cluster_cycle * total * configuration.clusters
+        mac * layer.macs * images
+        + word * images * (words + _buffer_words(layer, mode))
+        + byte * moved
+        + cycle * total * configuration.clusters
     )
-    return Bound(total, moved, energy)
+    return Bound(total, moved, energy, machine.energy_pj.parts)
 
 
 def _vector_cycles(layer: TraceLayer, mode: Mode, unit_split: Split) -> int:

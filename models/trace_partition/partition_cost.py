@@ -69,15 +69,21 @@ class Cost:
         return self.macs * self.images / (MACS * self.configuration.clusters) / self.cycles
 
     @property
-    def energy_pj(self) -> float:
-        """With the machine's constants: multiply-accumulates, words in buffers, bytes, and cycles of clusters."""
-        price = self.machine.energy_pj
+    def energy_parts(self) -> int:
+        """With the machine's constants: multiply-accumulates, words in buffers, bytes, and cycles of clusters, exactly,
+        in the parts of a pJ that these constants are whole numbers of."""
+        mac, word, byte, cycle = self.machine.energy_pj.whole
         return (
-            price.mac * self.macs * self.images
-            + price.buffer_word * self.buffer_words
-            + price.dram_byte * self.dram_bytes
-            + price.cluster_cycle * self.cycles * self.configuration.clusters
+            mac * self.macs * self.images
+            + word * self.buffer_words
+            + byte * self.dram_bytes
+            + cycle * self.cycles * self.configuration.clusters
         )
+
+    @property
+    def energy_pj(self) -> float:
+        """The same in pJ, rounded once, so that equal energies are equal numbers."""
+        return self.energy_parts / self.machine.energy_pj.parts
 
     @property
     def gop_per_watt(self) -> float | None:
@@ -141,6 +147,10 @@ class PartitionCost:
     @property
     def dram_bytes(self) -> int:
         return self.total.dram_bytes
+
+    @property
+    def energy_parts(self) -> int:
+        return self.total.energy_parts
 
     @property
     def energy_pj(self) -> float:

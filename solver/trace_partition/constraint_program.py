@@ -14,10 +14,7 @@ from mapper.solver.trace_partition.judged import from_table, value_of
 TIES = 2
 """Places of the rank behind the objective: cycles, bytes."""
 LARGEST = 1 << 50
-"""CP-SAT tells sums apart up to this."""
-TOO_LARGE = (
-    f"the program counts up to {LARGEST}, and energies in finer parts than that leaves are not told apart"
-)
+"""CP-SAT tells sums apart up to this; beyond, the shortest path does, in whole numbers of any size."""
 
 
 def table_of(problem: PartitionProblem, effort: Effort) -> OptionTable:
@@ -48,13 +45,8 @@ def constraint_program(problem: PartitionProblem, effort: Effort) -> Outcome[Par
     if not table.complete:
         # The options that are left have no cost yet; what is known is a chain.
         return from_table(table, effort)
-    if (
-        sum(
-            max((one.best.rank[0] for one in layer.values() if one.best), default=0) for layer in table.layers
-        )
-        > LARGEST
-    ):
-        return Outcome(None, None, None, "heuristic", False, (TOO_LARGE,), table.costed)
+    if _largest_sum(table) > LARGEST:
+        return replace(from_table(table, effort), method=DYNAMIC_PROGRAM.name)
     program = PartitionProgram(table)
     program.build()
     result = run_cp_sat(program.model, effort, lambda value, bound: None)
@@ -83,6 +75,12 @@ def constraint_program(problem: PartitionProblem, effort: Effort) -> Outcome[Par
         (),
         table.costed,
     )
+
+
+def _largest_sum(table: OptionTable) -> int:
+    """The most that any place of the rank comes to in the program."""
+    ranks = [[one.best.rank for one in layer.values() if one.best] for layer in table.layers]
+    return max(sum(max((rank[at] for rank in layer), default=0) for layer in ranks) for at in range(1 + TIES))
 
 
 CONSTRAINT_PROGRAM: Method[PartitionProblem, Partition] = Method(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import onnx
 import pytest
 from onnx import TensorProto, helper
+
+from mapper.arch.snowflake import snowflake_preset
 
 
 @pytest.mark.parametrize(
@@ -39,3 +42,13 @@ def test_a_network_of_numbers_too_large_is_one_line_and_exit_2(mapper: Any, tmp_
     for mode in ("layer-parallel", "mixed"):
         code, _, err = mapper("solve", str(path), "--arch", "tcpa-8x8", "--fix", f"mode={mode}")
         assert code == 2 and err.count("\n") == 1 and "cycles on few PEs" in err
+
+
+def test_a_machine_whose_times_cannot_be_counted_is_one_line_and_exit_2(mapper: Any, tmp_path: Path) -> None:
+    fields = snowflake_preset("snowflake-1cc")
+    assert fields is not None
+    path = tmp_path / "slow.json"
+    path.write_text(json.dumps({**fields, "clock_mhz": 999999.999, "bandwidth_gb_s": 0.001}))
+    code, _, err = mapper("solve", "vgg19", "--arch", str(path))
+    assert code == 2 and err.count("\n") == 1
+    assert "parts of a cycle" in err and "rounder clock_mhz" in err

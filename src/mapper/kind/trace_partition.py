@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, cast
 
 from mapper.arch.snowflake import MACS, SnowflakeMachine
+from mapper.formulations.trace_partition.magnitude import refuse_large
 from mapper.formulations.trace_partition.problem import OBJECTIVES, Objective, PartitionProblem
 from mapper.formulations.trace_partition.referee import verify
 from mapper.kind import trace_part
@@ -56,6 +57,7 @@ class TracePartition(Kind):
             )
         configuration, pins = read_fix(options.fix, network, machine)
         problem = PartitionProblem(network, machine, configuration, cast(Objective, objective), pins)
+        refuse_large(problem)
         return (PosedPart(value.name, value.name, problem, 0, workload=value),)
 
     def methods(self) -> dict[str, Method[Any, Any]]:

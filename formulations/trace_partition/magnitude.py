@@ -1,0 +1,52 @@
+"""How large the numbers of a problem can get, and that tables of 64 bits hold them.
+
+Times of the memory are counted in parts of a cycle. Bounds are taken of all tiles at once, also of those that make too
+many steps to be listed: what is said of those is not looked at, so that it may be anything. Energies are not among it:
+they are whole numbers of any size.
+"""
+
+from __future__ import annotations
+
+from mapper.formulations.trace_partition.problem import MOST_STEPS, PartitionProblem
+from mapper.models.trace_partition.trace_layer import TraceLayer
+from mapper.workloads.document import InputError
+
+LARGEST = 1 << 62
+"""Beyond what is counted: sums of two such numbers leave 64 bits."""
+SLOW = 64
+"""No plan issues or computes more cycles for a product."""
+STEP = 1 << 12
+"""No step has more instructions, aligned words or cycles beside its latencies and its products."""
+
+
+def products(layer: TraceLayer) -> int:
+    """Products of the layer, those with padding and with the words between those that a window reads among them: none
+    brings more than a word of each operand."""
+    spans = [(size - 1) * apart + 1 for size, apart in zip(layer.kernel, layer.dilation, strict=True)]
+    return layer.rows * layer.columns * layer.filters * layer.group_inputs * spans[0] * spans[1]
+
+
+def largest_number(problem: PartitionProblem, layer: TraceLayer) -> int:
+    """No table holds a larger number of any mapping of the layer that can be listed: parts of a cycle for all that
+    crosses the memory and all that is computed, latencies of all steps."""
+    machine, clusters = problem.machine, problem.configuration.clusters
+    numerator, denominator = machine.cycles_per_byte
+    work = products(layer)
+    views = [view for view in (layer.input, layer.output, layer.residual) if view is not None]
+    words = 4 * work + sum(view.height * view.width * view.pitch for view in views)
+    waits = machine.timing.memory_latency + machine.timing.vector_latency + STEP
+    moved = clusters * 2 * (words + MOST_STEPS * STEP) * numerator
+    computed = clusters * (SLOW * work + MOST_STEPS * waits)
+    return moved + computed * min(denominator, 1 << 20)
+
+
+def refuse_large(problem: PartitionProblem) -> None:
+    """Raises: InputError if a layer's numbers could pass ``LARGEST``."""
+    for layer in problem.network.traced:
+        number = largest_number(problem, layer)
+        if number > LARGEST:
+            remedy = (
+                f"may come to {number:.0e} parts of a cycle on {problem.machine.name}, and up to {LARGEST:.0e} are "
+                "counted; lower its sizes, or take rounder clock_mhz and bandwidth_gb_s or shorter latencies"
+            )
+            raise InputError(layer.name[:60], layer.op[:60], remedy)
