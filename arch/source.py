@@ -14,7 +14,14 @@ from mapper.arch.dataflow import DataflowMachine, dataflow_from_document
 from mapper.arch.overlay import OverlayMachine, overlay_from_document
 from mapper.arch.snowflake import SnowflakeMachine, snowflake_from_document, snowflake_preset
 from mapper.arch.tcpa import FAMILY, TcpaMachine, tcpa_from_document, tcpa_preset
-from mapper.workloads.document import LARGEST_DOCUMENT_BYTES, InputError, parse_document, read_bytes, sha256
+from mapper.workloads.document import (
+    LARGEST_DOCUMENT_BYTES,
+    InputError,
+    is_file,
+    parse_document,
+    read_bytes,
+    sha256,
+)
 from mapper.workloads.network import InputFile
 
 PRESETS = Path(__file__).parent / "presets"
@@ -40,7 +47,7 @@ def preset_text(name: str) -> str | None:
         # Flow style keeps every entry of a long list of PEs on few lines.
         return yaml.safe_dump(fields, sort_keys=False, default_flow_style=None, width=100)
     path = PRESETS / f"{name}.yaml"
-    return path.read_text() if path.stem == name and path.is_file() else None
+    return path.read_text() if path.stem == name and is_file(path) else None
 
 
 @overload
@@ -63,12 +70,20 @@ def load_machine(text: str) -> tuple[Machine, InputFile]:
             f"catalogue:{text}", sha256(data)
         )
     path = Path(text)
-    if not path.suffix and not path.exists():
+    if not path.suffix and not _exists(path):
         names = [name for name, _ in machine_names()]
         near = difflib.get_close_matches(text, names, 3, 0.4) or names
         raise InputError("--arch", text, f"no such machine; try {', '.join(near)} or a YAML file")
     data = read_bytes(path, LARGEST_DOCUMENT_BYTES)
     return machine_from_document(parse_document(data, text), text), InputFile(text, sha256(data))
+
+
+def _exists(path: Path) -> bool:
+    """Whether there is anything, a device or a pipe too; what no name can be is not there."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
 
 
 def machine_from_document(fields: dict[str, Any], source: str) -> Machine:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import json
-from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
 import yaml
 from pydantic import ValidationError
 
+from mapper.workloads.plain_text import plain
+from mapper.workloads.structured_text import LongNumberError, RepeatedKeyError, load_json, load_yaml
+
 LARGEST_DOCUMENT_BYTES = 1 << 20
-DEEPEST_NESTING = 64
+_OTHER_MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class InputError(Exception):
@@ -22,39 +25,15 @@ class InputError(Exception):
         self.source, self.field, self.remedy = source, field, remedy
         place = f"{source}: {field}" if field else source
         line = " ".join(f"{place}: {remedy}".split())[:600]
-        # Names come from files: whatever a terminal would obey is not passed on.
-        super().__init__("".join(char if char.isprintable() else "?" for char in line))
+        super().__init__(plain(line))
 
 
-_Loader = yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader
-
-
-class _StrictLoader(_Loader):  # type: ignore[misc, valid-type]
-    """YAML without repeated keys, and without types that JSON has not: documents are written as JSON."""
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[Hashable] = set()
-        for key in (self.construct_object(key, deep=True) for key, _ in node.value):
-            if not isinstance(key, Hashable):
-                raise yaml.YAMLError("a key must be a plain name")
-            if key in seen:
-                raise yaml.YAMLError(f"the key {key!r} stands twice")
-            seen.add(key)
-        mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
-        return mapping
-
-
-def _refused(loader: Any, node: Any) -> Any:
-    raise yaml.YAMLError(
-        f"values of type {node.tag.rpartition(':')[2]} are not accepted; write text or numbers"
-    )
-
-
-_StrictLoader.add_constructor(
-    "tag:yaml.org,2002:timestamp", lambda loader, node: loader.construct_scalar(node)
-)
-for _kind in ("binary", "set", "omap", "pairs"):
-    _StrictLoader.add_constructor(f"tag:yaml.org,2002:{_kind}", _refused)
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; a name that no file can have (too long, with a NUL) is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def read_bytes(path: Path, largest: int) -> bytes:
@@ -77,8 +56,31 @@ def read_bytes(path: Path, largest: int) -> bytes:
         if length > largest:
             raise too_large
         return b"".join(parts)
-    except OSError as error:
-        raise InputError(str(path), "", f"cannot be read ({error.strerror}); give an existing file") from None
+    except (OSError, ValueError) as error:
+        said = error.strerror if isinstance(error, OSError) else "no name of a file"
+        raise InputError(str(path), "", f"cannot be read ({said}); give an existing file") from None
+
+
+def unmarked(data: bytes, source: str) -> bytes:
+    """``data`` without the byte order mark of UTF-8.
+
+    Raises: InputError if the mark is that of another encoding.
+    """
+    if data.startswith(_OTHER_MARKS):
+        raise InputError(source, "", "is not UTF-8 text; save it as such")
+    return data.removeprefix(codecs.BOM_UTF8)
+
+
+def decoded(data: bytes, source: str) -> str:
+    """The text of a file without a byte order mark, its lines ended by line feeds.
+
+    Raises: InputError if it is not UTF-8.
+    """
+    try:
+        text = unmarked(data, source).decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(source, "", "is not UTF-8 text; save it as such") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def sha256(data: bytes) -> str:
@@ -93,17 +95,19 @@ def parse_document(data: bytes, source: str, largest: int = LARGEST_DOCUMENT_BYT
     """
     if len(data) > largest:
         raise InputError(source, "", f"larger than {largest} bytes; give a smaller file")
+    text = decoded(data, source)
+    is_json = text.lstrip().startswith("{")
+    if not is_json and len(data) > LARGEST_DOCUMENT_BYTES:
+        raise _too_long_for_yaml(source, "it does not begin with a brace")
     try:
-        text = data.decode("utf-8")
-        is_json = text.lstrip().startswith("{")
-        if not is_json and len(data) > LARGEST_DOCUMENT_BYTES:
-            raise _too_long_for_yaml(source, "it does not begin with a brace")
-        value = json.loads(text) if is_json else _load_yaml(text)
+        value = _loaded(text, is_json)
     except json.JSONDecodeError as error:
-        if len(data) > LARGEST_DOCUMENT_BYTES:
-            raise _too_long_for_yaml(source, str(error)) from None
-        return _parse_yaml(text, source)
-    except (yaml.YAMLError, UnicodeDecodeError, ValueError) as error:
+        raise _too_long_for_yaml(source, str(error)) from None
+    except RepeatedKeyError as error:
+        raise InputError(source, error.key[:60], "stands twice in one object; keep one of them") from None
+    except LongNumberError as error:
+        raise InputError(source, "", str(error)) from None
+    except (yaml.YAMLError, ValueError) as error:
         raise InputError(source, "", f"neither YAML nor JSON: {_first_line(error)}") from None
     except RecursionError:
         raise InputError(source, "", "nested too deeply; flatten it") from None
@@ -126,36 +130,21 @@ def validation_error(error: ValidationError, source: str) -> InputError:
     return InputError(source, field[:120], message[:300])
 
 
-def _load_yaml(text: str) -> Any:
-    """The value of a YAML text, its events seen first: the parser would follow any depth until the stack
-    ends, and an alias (a second use of a value) lets a small file unfold into a large value."""
-    depth = 0
-    for event in yaml.parse(text, Loader=_Loader):
-        if isinstance(event, yaml.AliasEvent):
-            raise yaml.YAMLError("aliases (*name) are not accepted; write the value out")
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > DEEPEST_NESTING:
-            raise yaml.YAMLError("nested too deeply; flatten it")
-    try:
-        return yaml.load(text, Loader=_StrictLoader)
-    except (AttributeError, TypeError, KeyError, IndexError, OverflowError) as error:
-        # What the library does not foresee of a value whose tag says another type than it has.
-        raise yaml.YAMLError(f"a value that its tag does not fit ({type(error).__name__})") from None
-
-
 def _too_long_for_yaml(source: str, reason: str) -> InputError:
     """A megabyte of YAML takes seconds to read, as it is read here, and hundreds of megabytes of memory."""
     remedy = f"is no JSON ({reason}); only documents up to {LARGEST_DOCUMENT_BYTES} bytes may be YAML"
     return InputError(source, "", remedy)
 
 
-def _parse_yaml(text: str, source: str) -> dict[str, Any]:
-    try:
-        return _named_fields(_load_yaml(text), source)
-    except (yaml.YAMLError, ValueError) as error:
-        raise InputError(source, "", f"neither YAML nor JSON: {_first_line(error)}") from None
-    except RecursionError:
-        raise InputError(source, "", "nested too deeply; flatten it") from None
+def _loaded(text: str, is_json: bool) -> Any:
+    """What ``text`` says; what looks like JSON and is none may be YAML, if it is short enough."""
+    if is_json:
+        try:
+            return load_json(text)
+        except json.JSONDecodeError:
+            if len(text) > LARGEST_DOCUMENT_BYTES:
+                raise
+    return load_yaml(text)
 
 
 def _named_fields(value: Any, source: str) -> dict[str, Any]:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from mapper.workloads.document import DEEPEST_NESTING, InputError
+from mapper.workloads.document import InputError
 from mapper.workloads.graph_building import UNKNOWN_OPCODE, DrawnEdge, kernel_of
 from mapper.workloads.kernel import Kernel
+from mapper.workloads.structured_text import DEEPEST_NESTING
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+|//[^\n]*|/\*.*?\*/|^\#[^\n]*)

@@ -16,6 +16,7 @@ from mapper.workloads.graph_document import (
 )
 from mapper.workloads.graph_order import iteration_order
 from mapper.workloads.kernel import Kernel
+from mapper.workloads.number_text import whole_number
 from mapper.workloads.opcode import ARITY
 
 UNKNOWN_OPCODE = "op"
@@ -103,6 +104,7 @@ def _operand(edge: DrawnEdge, source: str) -> int | None:
 def _count(text: str | None, least: int, most: int, field: str, source: str) -> int | None:
     if text is None:
         return None
-    if not text.isdecimal() or len(text) > 9 or not least <= int(text) <= most:
+    number = whole_number(text, least, most)
+    if number is None:
         raise InputError(source, field, f"{text[:20]!r} is no number from {least} to {most}; correct it")
-    return int(text)
+    return number

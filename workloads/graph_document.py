@@ -107,7 +107,11 @@ def kernel_from_document(fields: dict[str, Any], source: str) -> Kernel:
     a cycle of distance 0.
     """
     immediates = [item.get("immediates") for item in _mappings(fields.get("operations"))]
-    if any(isinstance(key, str) and not key.isdecimal() for one in _mappings(immediates) for key in one):
+    if any(
+        isinstance(key, str) and not (key.isascii() and key.isdecimal())
+        for one in _mappings(immediates)
+        for key in one
+    ):
         raise InputError(source, "immediates", "keys are operand positions; count them from 0")
     try:
         document = _Document.model_validate(fields)

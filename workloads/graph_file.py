@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from mapper.workloads.document import InputError, parse_document, read_bytes, sha256
+from mapper.workloads.document import InputError, decoded, is_file, parse_document, read_bytes, sha256
 from mapper.workloads.dot_file import kernel_from_dot
 from mapper.workloads.graph_building import UNKNOWN_OPCODE, DrawnEdge, kernel_of
 from mapper.workloads.graph_document import DFG_SCHEMA, kernel_from_document
@@ -27,14 +27,14 @@ def read_graph(text: str) -> tuple[Kernel, tuple[InputFile, ...]]:
     if text.endswith("_edges"):
         names: dict[str, str] = {}
         beside = path.with_name(path.name.removesuffix("edges") + "nodes")
-        if beside.is_file():
+        if is_file(beside):
             extra = read_bytes(beside, LARGEST_GRAPH_BYTES)
             inputs += (InputFile(str(beside), sha256(extra)),)
             names = _node_names(extra)
-        return _kernel_from_edges(_text(data, text), text, path.name.removesuffix("_edges"), names), inputs
+        return _kernel_from_edges(decoded(data, text), text, path.name.removesuffix("_edges"), names), inputs
     suffix = path.suffix.lower()
     if suffix == ".dot":
-        return kernel_from_dot(_text(data, text), text, path.stem), inputs
+        return kernel_from_dot(decoded(data, text), text, path.stem), inputs
     if suffix == ".graphml":
         return _kernel_from_graphml(data, text, path.stem), inputs
     fields = parse_document(data, text)
@@ -73,7 +73,7 @@ def _node_names(data: bytes) -> dict[str, str]:
     """Per node its name, from lines that start with both; anything else is left out, for names are no reason
     to refuse a graph."""
     found: dict[str, str] = {}
-    for line in data.decode("utf-8", errors="replace").splitlines():
+    for line in data.decode("utf-8-sig", errors="replace").splitlines():
         words = line.split()
         if len(words) >= 2 and re.fullmatch(r"\w{1,20}", words[0]) and re.fullmatch(r"[\w.]{1,40}", words[1]):
             found[words[0]] = words[1]
@@ -109,8 +109,9 @@ def _read_graphml(
             values = self.decode_data_elements(keys, element)
             in_order.append((str(element.get("source")), str(element.get("target")), values))
 
+    text = decoded(data, source)
     try:
-        graphs = list(Reader(force_multigraph=True)(string=data.decode("utf-8")))
+        graphs = list(Reader(force_multigraph=True)(string=text))
     except Exception as error:
         # The reader of the library meets broken files with whatever its parts raise.
         reason = f"{type(error).__name__}: {error}"[:200]
@@ -125,10 +126,3 @@ def _read_graphml(
 def _attribute(values: dict[str, Any], key: str) -> str | None:
     found = values.get(key)
     return None if found is None else str(found)
-
-
-def _text(data: bytes, source: str) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        raise InputError(source, "", "is not UTF-8 text; save it as such") from None

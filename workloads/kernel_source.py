@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from mapper.workloads.document import LARGEST_DOCUMENT_BYTES, InputError, read_bytes, sha256
+from mapper.workloads.document import LARGEST_DOCUMENT_BYTES, InputError, decoded, read_bytes, sha256
 from mapper.workloads.kernel import Kernel
 from mapper.workloads.kernel_catalogue import KERNELS, LARGEST_KERNEL_BYTES, kernel_bytes
 from mapper.workloads.network import InputFile
 
 DFG_MARK = b"mapper.dfg/"
-_C_FILE = re.compile(r"(?P<path>.+\.c)(?::(?P<function>\w+)(?::(?P<number>\d{1,6}))?)?", re.DOTALL)
+_C_FILE = re.compile(r"(?P<path>.+\.c)(?::(?P<function>\w+)(?::(?P<number>[0-9]{1,6}))?)?", re.DOTALL)
 
 
 def kernel_names() -> tuple[tuple[str, str], ...]:
@@ -59,10 +59,7 @@ def load_kernel(text: str) -> tuple[Kernel, tuple[InputFile, ...]]:
         return read_graph(text)
     path = Path(named["path"])
     data = read_bytes(path, LARGEST_KERNEL_BYTES)
-    try:
-        source = data.decode("utf-8")
-    except UnicodeDecodeError:
-        raise InputError(str(path), "", "is not UTF-8 text; save it as such") from None
+    source = decoded(data, str(path))
     number = None if named["number"] is None else int(named["number"])
     name = named["function"] or path.stem
     name = name if number is None else f"{name}:{number}"

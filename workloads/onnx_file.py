@@ -9,7 +9,7 @@ from pathlib import Path
 
 import onnx
 
-from mapper.workloads.document import InputError, read_bytes
+from mapper.workloads.document import InputError, is_file, read_bytes
 from mapper.workloads.onnx_function import inline_functions
 
 LARGEST_MODEL_BYTES = 2 << 30
@@ -35,7 +35,7 @@ def read_model(path: Path) -> OnnxModel:
     Raises: InputError if the file, or a file it refers to, is no part of a readable model.
     """
     source = str(path)
-    if not path.is_file():
+    if not is_file(path):
         raise InputError(source, "", "is no file; give an existing .onnx file")
     data = read_bytes(path, LARGEST_MODEL_BYTES)
     return parse_model(data, source, path.parent)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from mapper.workloads.child_process import run
-from mapper.workloads.document import InputError
+from mapper.workloads.document import InputError, is_file
 from mapper.workloads.nest_file import nest_from_document, nest_to_document
 from mapper.workloads.network import InputFile, Layer, Network, SkippedOperator
 from mapper.workloads.operator_document import operators_document, operators_from_document
@@ -94,7 +94,7 @@ def _asked(
 ) -> tuple[dict[str, Any], tuple[InputFile, ...]]:
     """The answer of a child process, which writes arrays to ``data``, and the files that it read."""
     source = str(path)
-    if not path.is_file():
+    if not is_file(path):
         raise InputError(source, "", "is no file; give an existing .onnx file")
     paths = os.pathsep.join(entry for entry in sys.path if entry)
     descriptors = () if data is None else (data.fileno(),)

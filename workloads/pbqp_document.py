@@ -84,7 +84,7 @@ def _costs(value: Any, source: str, field: str) -> list[Cost]:
     for at, cost in enumerate(_listed(value, source, field)):
         if cost == "inf":
             found.append(math.inf)
-        elif type(cost) not in (int, float) or cost != cost:
+        elif type(cost) not in (int, float) or not -math.inf < cost < math.inf:
             raise InputError(source, f"{field}.{at}", 'is no cost; give a number or "inf"')
         else:
             found.append(cost)

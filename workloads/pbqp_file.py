@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from mapper.workloads.document import InputError, parse_document, read_bytes
+from mapper.workloads.document import InputError, parse_document, read_bytes, unmarked
 from mapper.workloads.pbqp_binary import MAGIC, pbqp_binary, pbqp_from_binary
 from mapper.workloads.pbqp_document import LARGEST_DOCUMENT_BYTES, SCHEMA, pbqp_document, pbqp_from_document
 from mapper.workloads.pbqp_instance import PbqpInstance
@@ -43,6 +43,7 @@ def pbqp_from_bytes(data: bytes, source: str, name: str) -> PbqpInstance:
     """The instance in ``data``, in any of the forms; see `read_pbqp`."""
     if data.startswith(MAGIC[:5]):
         return pbqp_from_binary(data, source, name)
+    data = unmarked(data, source)
     if data.lstrip()[:1] == b"{":
         return pbqp_from_document(parse_document(data, source, LARGEST_DOCUMENT_BYTES), source, name)
     return pbqp_from_text(data, source, name)

@@ -68,6 +68,10 @@ class _Reader:
         numbers = _parsed(self.data, np.float64)
         if numbers is None or np.any(np.isnan(numbers)):
             self._name_bad_token()
+        if np.count_nonzero(np.isposinf(numbers)) > len(_INFINITY.findall(self.data)):
+            raise InputError(
+                self.source, "costs", "one is too large for a number; scale the costs, or write inf"
+            )
         return numbers
 
     def _name_bad_token(self) -> NoReturn:

@@ -7,7 +7,14 @@ from pathlib import Path
 
 from mapper.workloads.catalogue import CATALOGUE, entry_bytes
 from mapper.workloads.convolution_file import CONVOLUTIONS_SCHEMA, convolutions_from_document
-from mapper.workloads.document import LARGEST_DOCUMENT_BYTES, InputError, parse_document, read_bytes, sha256
+from mapper.workloads.document import (
+    LARGEST_DOCUMENT_BYTES,
+    InputError,
+    is_file,
+    parse_document,
+    read_bytes,
+    sha256,
+)
 from mapper.workloads.layer_building import layer_part, network_layers
 from mapper.workloads.nest_file import NEST_SCHEMA, nest_from_document
 from mapper.workloads.network import InputFile, Layer, Network
@@ -82,7 +89,7 @@ def _whole(text: str, batch: int | None) -> Network:
 
             return read_network(Path(text), batch)
         path = Path(text)
-        if not path.is_file():
+        if not is_file(path):
             raise InputError(
                 text, "", "is no file; give an existing one, or a name that `mapper list workloads` shows"
             )

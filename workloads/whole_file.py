@@ -88,6 +88,8 @@ def check_writable(path: Path, option: str) -> None:
             _check_folder(Path(os.path.realpath(path)).parent)
     except OSError as error:
         raise _refused(path, option, error) from None
+    except ValueError:
+        raise InputError(option, repr(str(path)), "is no path (it holds a null character)") from None
 
 
 def open_stream(path: Path, option: str) -> IO[str]:

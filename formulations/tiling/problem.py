@@ -13,6 +13,8 @@ from mapper.models.tiling.largest import LARGEST_CYCLES, largest_cycles
 from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS
 from mapper.workloads.document import InputError
 from mapper.workloads.nest import LoopNest
+from mapper.workloads.nest_file import MOST_ITERATIONS
+from mapper.workloads.number_text import whole_number
 
 Objective = Literal["edp", "energy", "latency"]
 OBJECTIVES: tuple[Objective, ...] = ("edp", "energy", "latency")
@@ -46,9 +48,11 @@ class Pins:
             elif head == "order" and tail in ORDERED_LEVELS:
                 orders.append((tail, tuple(_loops([name.strip() for name in value.split(",")], nest, key))))
             elif tail in LEVELS and head in nest.loops:
-                if not value.isdecimal() or int(value) < 1:
-                    raise InputError("--fix", key, f"{value!r} is no positive integer")
-                factors.append((head, tail, int(value)))
+                factor = whole_number(value, 1, MOST_ITERATIONS)
+                if factor is None:
+                    remedy = f"{value[:40]!r} is no whole number from 1 to {MOST_ITERATIONS}"
+                    raise InputError("--fix", key[:60], remedy)
+                factors.append((head, tail, factor))
             else:
                 raise InputError(
                     "--fix",

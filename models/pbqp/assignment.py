@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mapper.workloads.document import InputError
+from mapper.workloads.number_text import whole_number
 from mapper.workloads.pbqp_instance import PbqpInstance
 
 
@@ -35,8 +36,8 @@ def assignment_from_json(document: Mapping[str, Any], instance: PbqpInstance, so
             raise InputError(source, f"choice.{vertex}", "must be the number of a choice, counted from 0")
         found.append(choice)
     for key in given:
-        if not (isinstance(key, str) and key.isdecimal() and str(int(key)) == key) or int(key) >= len(found):
-            raise InputError(
-                source, f"choice.{key}", f"no such vertex; they count from 0 to {len(found) - 1}"
-            )
+        known = whole_number(str(key), 0, len(found) - 1)
+        if known is None or str(known) != key:
+            remedy = f"no such vertex; they count from 0 to {len(found) - 1}"
+            raise InputError(source, f"choice.{str(key)[:40]}", remedy)
     return PbqpAssignment(tuple(found))

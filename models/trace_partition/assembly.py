@@ -92,7 +92,7 @@ def assemble(text: str, source: str = "assembly") -> Code:
     """
     words: list[tuple[int, Instruction, str | None]] = []
     labels: dict[str, int] = {}
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
         rest = line.split(";", 1)[0].strip()
         label, colon, behind = rest.partition(":")
         if colon:

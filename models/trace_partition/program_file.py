@@ -14,6 +14,7 @@ from mapper.models.trace_partition.program import ClusterCode, Code, Mark, Place
 from mapper.models.trace_partition.program_check import check_program
 from mapper.models.trace_partition.program_header import Header
 from mapper.workloads.document import InputError, read_bytes, validation_error
+from mapper.workloads.structured_text import RepeatedKeyError, load_json
 
 MAGIC = b"SNOWFLK\n"
 VERSION = 1
@@ -61,6 +62,7 @@ def read_program(data: bytes, source: str) -> Program:
         raise InputError(
             source, "header", f"{length} bytes are more than the file has or may have; copy it again"
         )
+    _check_keys(data[_START.size : _START.size + length], source)
     try:
         header = Header.model_validate_json(data[_START.size : _START.size + length])
     except ValidationError as error:
@@ -77,6 +79,17 @@ def read_program(data: bytes, source: str) -> Program:
     program = _assembled(header, data, _START.size + length)
     check_program(program, source)
     return program
+
+
+def _check_keys(header: bytes, source: str) -> None:
+    try:
+        load_json(header.decode("utf-8"))
+    except RepeatedKeyError as error:
+        raise InputError(
+            source, f"header.{error.key[:60]}", "stands twice; compile the network again"
+        ) from None
+    except (ValueError, RecursionError):
+        pass  # What is wrong with it the validation says.
 
 
 def _assembled(header: Header, data: bytes, at: int) -> Program:

@@ -9,6 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mapper.limit import (
+    LARGEST_BATCH,
+    LARGEST_BUFFER,
+    LARGEST_SEED,
+    LONGEST_SECONDS,
+    MOST_FRAMES,
+    MOST_PES,
+    MOST_WORKERS,
+)
+
 if TYPE_CHECKING:
     from mapper.store import Store
 
@@ -25,10 +35,13 @@ Objective = Annotated[
 ]
 MethodName = Annotated[str, typer.Option("--method", help="How to solve; see mapper list methods.")]
 TimeLimit = Annotated[
-    float | None, typer.Option(min=0.0, help="Seconds for the whole command (compare: per method).")
+    float | None,
+    typer.Option(min=0.0, max=LONGEST_SECONDS, help="Seconds for the whole command (compare: per method)."),
 ]
-Workers = Annotated[int | None, typer.Option(min=1, help="Threads to use. Default: all processors.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of searches and data.")]
+Workers = Annotated[
+    int | None, typer.Option(min=1, max=MOST_WORKERS, help="Threads to use. Default: all processors.")
+]
+Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of searches and data.")]
 Output = Annotated[
     Path | None, typer.Option("-o", "--output", help="Write the solution here as parts finish.")
 ]
@@ -37,14 +50,16 @@ AsCsv = Annotated[bool, typer.Option("--csv", help="Print comma-separated values
 AsMarkdown = Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
 Log = Annotated[Path | None, typer.Option(help="Write progress to this file as JSON lines.")]
-Batch = Annotated[int | None, typer.Option(min=1, help="Images at once.")]
+Batch = Annotated[int | None, typer.Option(min=1, max=LARGEST_BATCH, help="Images at once.")]
 Fix = Annotated[
     list[str] | None,
     typer.Option(help="Pin a decision, KEY=VALUE (spatial=Oy,Ox; M.rf=8; order.dram=M,N,C). Repeatable."),
 ]
-MinThroughput = Annotated[float | None, typer.Option(min=0.0, help="Least throughput in frames per second.")]
-MaxPes = Annotated[int | None, typer.Option(min=1, help="Most PEs to use.")]
-MaxBuffer = Annotated[int | None, typer.Option(min=0, help="Most bytes of buffers.")]
+MinThroughput = Annotated[
+    float | None, typer.Option(min=0.0, max=MOST_FRAMES, help="Least throughput in frames per second.")
+]
+MaxPes = Annotated[int | None, typer.Option(min=1, max=MOST_PES, help="Most PEs to use.")]
+MaxBuffer = Annotated[int | None, typer.Option(min=0, max=LARGEST_BUFFER, help="Most bytes of buffers.")]
 Model = Annotated[str | None, typer.Option(help="The model to use, where a kind has several.")]
 Pareto = Annotated[
     bool, typer.Option("--pareto", help="All trade-offs instead of one optimum, where a kind has them.")

@@ -15,6 +15,7 @@ from typing import Any
 from mapper.history import Recorder
 from mapper.judging import judged
 from mapper.kind.kind import Kind, Part, PosedPart
+from mapper.limit import LARGEST_SEED, LONGEST_SECONDS, MOST_WORKERS
 from mapper.models.limit import UnfinishedError, limited, nobody_hears, on_disk
 from mapper.posing import Posed
 from mapper.solution import Solution, assemble, repeated
@@ -63,6 +64,14 @@ class Search:
     def stopped(self) -> Stop | None:
         """Why no search may go on, if it may not."""
         return Effort(self.deadline, interrupt=self.interrupt).stopped()
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.seed <= LARGEST_SEED:
+            raise InputError("--seed", "", f"must be a whole number from 0 to {LARGEST_SEED}")
+        if self.workers is not None and not 1 <= self.workers <= MOST_WORKERS:
+            raise InputError("--workers", "", f"must be a whole number from 1 to {MOST_WORKERS}")
+        if self.time_limit is not None and not 0 <= self.time_limit <= LONGEST_SECONDS:
+            raise InputError("--time-limit", "", f"must be a number of seconds from 0 to {LONGEST_SECONDS:g}")
 
     @property
     def used_workers(self) -> int:

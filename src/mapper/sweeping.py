@@ -20,6 +20,7 @@ from mapper.posing import Posed, pose, posed
 from mapper.solution import Solution
 from mapper.solving import Search, run
 from mapper.workloads.document import InputError
+from mapper.workloads.structured_text import load_yaml
 
 if TYPE_CHECKING:
     from mapper.engine import DaskEngine
@@ -124,8 +125,8 @@ def varied_values(text: str) -> tuple[str, list[Any]]:
     if not equals or not key or not values:
         raise InputError("--vary", text[:60], "write KEY=V1,V2,... with a dotted field of the machine")
     try:
-        read = [yaml.safe_load(value) for value in values.split(",")]
-    except yaml.YAMLError:
+        read = [load_yaml(value) for value in values.split(",")]
+    except (yaml.YAMLError, ValueError):
         raise InputError("--vary", text[:60], "values must be numbers or words") from None
     if any(not isinstance(value, int | float | str) for value in read):
         raise InputError("--vary", text[:60], "values must be numbers or words")

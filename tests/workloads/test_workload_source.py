@@ -88,8 +88,11 @@ def test_what_is_no_workload_is_one_line_with_a_remedy(text: str, batch: int | N
         ("a: 1\na: 2", "stands twice"),
         ("a: " + "[" * 100_000, "nested too deeply"),
         ('{"a": ' + "[" * 100_000, "nested too deeply"),
-        (NEST.replace("I: 4", "I: 0x" + "f" * 50_000), "loops.I"),
-        ("schema: 0x" + "f" * 50_000, "schema: is missing"),
+        (NEST.replace("I: 4", "I: 0x" + "f" * 50_000), "more than 1000 digits"),
+        (NEST.replace("I: 4", "I: 0x" + "f" * 900), "loops.I"),
+        ("schema: 0x" + "f" * 900, "schema: is missing"),
+        (NEST.replace("I: 4", "I: 1:30"), "loops.I"),
+        ('{"schema": 1, "loops": {"I": 1, "I": 2}}', "I: stands twice in one object"),
     ],
 )
 def test_a_faulty_document_is_one_line_naming_the_field(tmp_path: Path, content: str, expected: str) -> None:

@@ -9,6 +9,7 @@ from mapper.formulations.pe_allocation.problem import Pin
 from mapper.models.pe_allocation.allocation import MODES, Mode
 from mapper.models.pe_allocation.stream_layer import StreamNetwork
 from mapper.workloads.document import InputError
+from mapper.workloads.number_text import whole_number
 
 LARGEST = 1 << 31
 """Beyond any count of PEs or cycles that can be meant."""
@@ -49,9 +50,11 @@ def read_fix(fix: Mapping[str, str], network: StreamNetwork) -> Fixed:
             found = replace(found, free_delta=_switch(key, value, "free", "all"))
         elif decision in ("pes", "delta", "throttle") and name in network.names:
             least = 0 if decision == "throttle" else 1
-            if not value.isdecimal() or not least <= int(value) <= LARGEST:
-                raise InputError("--fix", key, f"{value[:40]!r} is no whole number from {least} on")
-            pin = replace(found.pins.get(name, Pin()), **{decision: int(value)})
+            number = whole_number(value, least, LARGEST)
+            if number is None:
+                remedy = f"{value[:40]!r} is no whole number from {least} to {LARGEST}"
+                raise InputError("--fix", key[:60], remedy)
+            pin = replace(found.pins.get(name, Pin()), **{decision: number})
             found = replace(found, pins={**found.pins, name: pin})
         elif dot and decision in ("pes", "delta", "throttle"):
             remedy = f"{name[:40]!r} is no layer of the array; there are {', '.join(network.names[:4])} …"

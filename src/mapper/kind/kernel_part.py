@@ -14,7 +14,10 @@ from mapper.models.modulo_schedule.interval import rec_mii, res_mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.workloads.document import InputError
 from mapper.workloads.kernel import Kernel
+from mapper.workloads.number_text import whole_number
 
+LEAST_LIMIT, MOST_INTERVAL = 1 << 10, 1 << 16
+"""Intervals up to the first can always be pinned, beyond the second never."""
 WIDEST_GRID = 16
 """Columns of a schedule grid that still fit a terminal."""
 
@@ -44,14 +47,25 @@ def pose_kernel(
     if unknown:
         raise InputError("--fix", unknown[0], "unknown decision; a kernel has ii")
     pinned = fix.get("ii")
-    if pinned is not None and (not pinned.isdecimal() or int(pinned) < 1):
-        raise InputError("--fix", "ii", f"{pinned!r} is no positive integer")
+    most = _most_interval(value, machine)
+    fixed = None if pinned is None else whole_number(pinned, 1, most)
+    if pinned is not None and fixed is None:
+        raise InputError("--fix", "ii", f"{pinned[:40]!r} is no whole number from 1 to {most}")
     for operation in value.graph.operations:
         if not any(machine.can_execute(pe, operation.opcode) for pe in machine.all_pes):
             remedy = f"no PE of {machine.name} executes {operation.opcode}; take another machine"
             raise InputError(value.name, operation.name, remedy)
-    problem = ModuloProblem(value, machine, None if pinned is None else int(pinned))
+    problem = ModuloProblem(value, machine, fixed)
     return (PosedPart(value.name, value.name, problem, (value, problem.fixed_ii)),)
+
+
+def _most_interval(kernel: Kernel, machine: CgraMachine) -> int:
+    """The largest interval that is worth to pin: in more cycles than all operations take one after another nothing
+    changes but the size of the tables."""
+    graph = kernel.graph
+    serial = sum(machine.latency(operation.opcode) for operation in graph.operations)
+    serial += sum(edge.latency or 0 for edge in graph.edges)
+    return min(max(LEAST_LIMIT, serial), MOST_INTERVAL)
 
 
 def judge_kernel(problem: ModuloProblem, mapping: ModuloSchedule) -> Judged:

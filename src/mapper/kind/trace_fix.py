@@ -16,6 +16,7 @@ from mapper.models.trace_partition.configuration import (
 from mapper.models.trace_partition.mapping import Mode, Order, Split
 from mapper.models.trace_partition.trace_layer import TraceNetwork
 from mapper.workloads.document import InputError
+from mapper.workloads.number_text import whole_number
 
 WORDS: dict[str, tuple[str, ...]] = {
     "mode": get_args(Mode),
@@ -56,9 +57,10 @@ def read_fix(
 
 
 def _size(key: str, value: str) -> int:
-    if not (value.isascii() and value.isdecimal() and len(value) < 10) or not 1 <= int(value) <= LARGEST:
+    number = whole_number(value, 1, LARGEST)
+    if number is None:
         raise InputError("--fix", key[:60], f"{value[:40]!r} is no whole number from 1 to {LARGEST}")
-    return int(value)
+    return number
 
 
 def _word(key: str, value: str, known: tuple[str, ...]) -> str | bool:

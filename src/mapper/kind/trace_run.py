@@ -22,7 +22,7 @@ from mapper.models.trace_partition.program_file import load_program, write_progr
 from mapper.models.trace_partition.quantisation import LayerData, quantised
 from mapper.models.trace_partition.seeded_weight import sensible_weights
 from mapper.models.trace_partition.trace_layer import TraceNetwork
-from mapper.workloads.document import InputError
+from mapper.workloads.document import InputError, is_file
 from mapper.workloads.network_layer import LayerNetwork
 
 BINARY = "program.snow"
@@ -38,7 +38,7 @@ def constants(
     """
     for file in network.operators.files:
         path = Path(file.path)
-        if path.suffix == ".onnx" and path.is_file():
+        if path.suffix == ".onnx" and is_file(path):
             from mapper.workloads.onnx_process import read_weights
 
             weights, read = read_weights(path, network.operators.batch)
