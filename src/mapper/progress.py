@@ -77,7 +77,7 @@ class ProgressReport(AbstractContextManager["ProgressReport"]):
         """A search is slow at first, on a machine that has not run it before."""
         self._write({"event": "compiling"})
         if self._bar is not None:
-            self._bar.console.print(COMPILING)
+            self._bar.console.print(COMPILING, highlight=False)
 
     def finished(self, solution: Solution) -> None:
         """A part is done."""
