@@ -30,7 +30,7 @@ TimeLimit = Annotated[
 Workers = Annotated[int | None, typer.Option(min=1, help="Threads to use. Default: all processors.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of searches and data.")]
 Output = Annotated[
-    Path | None, typer.Option("-o", "--output", help="Write the solution here as parts finish.")
+    Path | None, typer.Option("-o", "--output", help="Write the solution here; to a file, as parts finish.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")]
