@@ -12,19 +12,26 @@ TYPE_CHECKING = False  # typing would be the first thing of any size that the pr
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_TASKS: list[Callable[[], None]] = []
+_FIRST: list[Callable[[], None]] = []
+_LAST: list[Callable[[], None]] = []
 
 
 def at_the_end(task: Callable[[], None]) -> Callable[[], None]:
     """Have ``task`` run before the process ends at once. It runs in a signal handler, while other threads go on: it
     takes no lock that they may hold and expects what it looks at to change."""
-    _TASKS.append(task)
+    _FIRST.append(task)
+    return task
+
+
+def at_the_very_end(task: Callable[[], None]) -> Callable[[], None]:
+    """Have ``task`` run when those of ``at_the_end`` are done: files go when nobody writes them any more."""
+    _LAST.append(task)
     return task
 
 
 def clear() -> None:
-    """Run every task, the earliest first; what one raises keeps no other from running."""
-    for task in tuple(_TASKS):
+    """Run every task; what one raises keeps no other from running."""
+    for task in (*_FIRST, *_LAST):
         try:  # noqa: SIM105 - contextlib is not imported here either
             task()
         except Exception:

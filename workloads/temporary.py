@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from mapper.workloads.document import InputError
-from mapper.workloads.ending import at_the_end
+from mapper.workloads.ending import at_the_very_end
 
 FOLDER = "mapper-"
 FILE = ".mapper-"
@@ -137,7 +137,7 @@ def _names(path: Path, descriptor: int) -> bool:
         return False
 
 
-@at_the_end
+@at_the_very_end
 def remove_own() -> None:
     """Remove all that this process has made, again and again while other threads still write to it."""
     global _ending

@@ -15,6 +15,17 @@ HEAD = """# Command line
 
 Made from the commands themselves by `python -m docs.site.command_reference`; do not edit. Exit codes: 0 mapped; 1
 proven to have no answer, or rejected; 2 the problem cannot be posed; 3 no answer within the limit.
+
+**Ctrl-C**, SIGTERM and SIGHUP ask a search to end with what it has (exit code 0, `interrupted`; 3 if that is nothing).
+Before a search has begun, and in commands without one, they end the program at once: exit code 3, one line. So does a
+second one at any time. A document that is being printed is printed to its end. Whatever ends the program, no process
+that it started lives on and no temporary folder stays; after SIGKILL, the next start removes it. Under `nohup`, SIGHUP
+is ignored. (The interpreter's own start, some 20 ms, is not the program's to answer for.)
+
+**Files** that a command writes appear whole or not at all: an existing file is replaced in one step and keeps its
+rights, a symbolic link stays and its file is replaced. A pipe, a device or a socket is written to, once. With `-o
+/dev/stdout` the document is all that is printed. If a file cannot be written in the end (a full disk), the answer is
+printed all the same; the exit code is 2.
 """
 
 

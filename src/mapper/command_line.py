@@ -26,7 +26,7 @@ class _Held(io.StringIO):
         self._behind = behind
 
     def isatty(self) -> bool:
-        return self._behind is not None and bool(self._behind.isatty())
+        return self._behind is not None and not self._behind.closed and bool(self._behind.isatty())
 
     def fileno(self) -> int:
         return int(self._behind.fileno())

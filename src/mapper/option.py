@@ -43,7 +43,7 @@ Workers = Annotated[
 ]
 Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of searches and data.")]
 Output = Annotated[
-    Path | None, typer.Option("-o", "--output", help="Write the solution here as parts finish.")
+    Path | None, typer.Option("-o", "--output", help="Write the solution here; to a file, as parts finish.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")]

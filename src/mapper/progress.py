@@ -58,7 +58,8 @@ class ProgressReport(AbstractContextManager["ProgressReport"]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._bar is not None:
-            self._bar.stop()
+            with suppress(OSError):  # the terminal may be gone, the answer is not
+                self._bar.stop()
         self._close()
 
     def progress(self, part: str, progress: Progress) -> None:

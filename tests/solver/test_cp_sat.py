@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -48,3 +50,27 @@ def test_a_finished_search_has_the_value_as_its_bound(sign: int) -> None:
     model.minimize(7 + sign * sum(2 * ~literal for literal in literals))
     found = run_cp_sat(model, Effort(), lambda value, bound: None)
     assert (found.answer, found.bound) == ("optimal", 7 + sign * 2 * 12)
+
+
+def test_signals_stay_the_programs_while_and_after_it_searches() -> None:
+    script = (
+        "import os, signal, threading\n"
+        "from ortools.sat.python import cp_model\n"
+        "from mapper.solver.cp_sat import run_cp_sat\n"
+        "from mapper.solver.method import Effort\n"
+        "heard = []\n"
+        "signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))\n"
+        "model = cp_model.CpModel()\n"
+        "literals = [model.new_bool_var(str(place)) for place in range(8)]\n"
+        "model.add_at_least_one(literals)\n"
+        "model.minimize(sum(literals))\n"
+        "def send(*progress): os.kill(os.getpid(), signal.SIGINT)\n"
+        "for _ in range(2):\n"
+        "    search = threading.Thread(target=run_cp_sat, args=(model, Effort(), send))\n"
+        "    search.start()\n"
+        "    search.join()\n"
+        "    send()\n"
+        "assert len(heard) > 1\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
