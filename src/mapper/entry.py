@@ -8,6 +8,8 @@ from typing import Any
 import typer
 
 from mapper.cli import app
+from mapper.solver.contradiction import ContradictionError
+from mapper.time_limit import OutOfTimeError, begin_command
 from mapper.workloads.document import InputError
 
 # The base of all wrong usage; typer does not export it under a name of its own.
@@ -16,6 +18,7 @@ UsageError: Any = typer.BadParameter.__bases__[0]
 
 def main() -> None:
     """Run the command line; every failure is one line and an exit code."""
+    begin_command()
     if len(sys.argv) == 1:
         sys.argv.append("--help")
     try:
@@ -26,6 +29,12 @@ def main() -> None:
     except UsageError as error:
         where = f"{error.ctx.command_path}: " if error.ctx else ""
         _fail(f"{where}{error.format_message()} (see --help)", 2)
+    except ContradictionError as error:
+        from mapper.contradicting import told
+
+        sys.exit(told(error, None))
+    except OutOfTimeError:
+        _fail("no answer within the limit, which passed while the problem was read; raise --time-limit", 3)
     except (typer.Abort, KeyboardInterrupt):
         _fail("interrupted before anything was found", 3)
     except BrokenPipeError:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +13,7 @@ import typer
 
 from mapper.option import AsJson, FrontPlot, MethodName, Output, Pareto, check_writable, dumped, interruptible
 from mapper.option_group import MappedProblem, PosedProblem, ProgressOptions, SearchOptions, grouped
+from mapper.solver.contradiction import ContradictionError
 from mapper.workloads.document import InputError
 
 if TYPE_CHECKING:
@@ -34,6 +37,7 @@ def solve(
     from mapper.posing import pose
     from mapper.solution import write_whole
     from mapper.solving import run
+    from mapper.time_limit import in_time
 
     search = how.search(method)
     check_writable(output)
@@ -42,8 +46,9 @@ def solve(
         _trade_offs(problem, search, progress, output, plot, as_json)
     if plot is not None:
         raise InputError("--plot", str(plot), "draws trade-offs; give --pareto too")
-    with interruptible(search):
-        posed = pose(problem.workload, problem.arch, problem.objective, problem.options)
+    with interruptible(search), contradictions_beside(output):
+        with in_time(search):
+            posed = pose(problem.workload, problem.arch, problem.objective, problem.options)
         with progress.report(len(posed.parts)) as report:
 
             def finished(solution: Solution) -> None:
@@ -78,6 +83,17 @@ def evaluate(
     _show(solution, as_json)
 
 
+@contextmanager
+def contradictions_beside(output: Path | None) -> Iterator[None]:
+    """End the command with both documents beside ``output`` where answers contradict each other."""
+    try:
+        yield
+    except ContradictionError as error:
+        from mapper.contradicting import told
+
+        raise typer.Exit(told(error, output)) from None
+
+
 def _trade_offs(
     problem: PosedProblem,
     search: Search,
@@ -91,7 +107,7 @@ def _trade_offs(
     from mapper.solution import write_whole
     from mapper.trade_off import front
 
-    with interruptible(search), progress.report(1) as report:
+    with interruptible(search), contradictions_beside(output), progress.report(1) as report:
         listening = replace(search, listener=report.progress)
         found = front(problem.workload, problem.arch, problem.objective, problem.options, listening)
     if output is not None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -45,9 +44,10 @@ def sweep(
     """Solve over a grid of machines."""
     from mapper.planning import plan as planned
     from mapper.sweep_table import plan_lines, sweep_rows
-    from mapper.sweeping import sweep as api
-    from mapper.sweeping import varied_values
+    from mapper.sweeping import grid as machines_of
+    from mapper.sweeping import swept, varied_values
     from mapper.terminal import print_table
+    from mapper.time_limit import OutOfTimeError, in_time
 
     if not vary:
         raise InputError("--vary", "", "is missing; give KEY=V1,V2,... with a field of the machine")
@@ -57,36 +57,32 @@ def sweep(
         raise InputError("--scheduler", scheduler, "is for --engine dask; add that")
     grid = dict(varied_values(text) for text in vary)
     if dry_run:
-        found = planned(problem.workload, problem.arch, grid, problem.objective, problem.options, search)
-        lines = plan_lines(found, search.used_workers)
-        print(dumped(found.to_json()) if as_json else "".join(f"{line}\n" for line in lines), end="")
+        plan = planned(problem.workload, problem.arch, grid, problem.objective, problem.options, search)
+        lines = plan_lines(plan, search.used_workers)
+        print(dumped(plan.to_json()) if as_json else "".join(f"{line}\n" for line in lines), end="")
         raise typer.Exit(0)
-    machines = math.prod(len(values) for values in grid.values())
-    with interruptible(search), progress.report(machines) as report, ExitStack() as stack:
+    with interruptible(search), ExitStack() as stack:
+        with in_time(search):
+            posed = (problem.workload, problem.arch, grid, problem.objective, problem.options)
+            points, problems = machines_of(*posed)
+        report = stack.enter_context(progress.report(len(points)))
         cluster = None
         if engine is Engine.dask:
             from mapper.engine import DaskEngine
 
-            cluster = stack.enter_context(DaskEngine(scheduler, search.used_workers))
+            # Where the limit passes before there is a cluster, what the store has is looked up here.
+            with suppress(OutOfTimeError), in_time(search):
+                cluster = stack.enter_context(DaskEngine(scheduler, search.used_workers))
         listening = replace(search, listener=report.progress)
-        swept = api(
-            problem.workload,
-            problem.arch,
-            grid,
-            problem.objective,
-            problem.options,
-            listening,
-            cluster,
-            report.machines,
-        )
+        found = swept(points, problems, listening, cluster, report.machines)
     if plot is not None:
         from mapper.plot import draw_sweep
 
-        draw_sweep(swept, plot)
+        draw_sweep(found, plot)
     if as_json:
-        print(dumped(swept.to_json()), end="")
+        print(dumped(found.to_json()), end="")
     else:
-        print_table(*sweep_rows(swept))
-    some = any(row.certificate.found for row in swept.rows)
-    infeasible = len(swept.rows) == machines and all(row.certificate.proven for row in swept.rows)
+        print_table(*sweep_rows(found))
+    some = any(row.certificate.found for row in found.rows)
+    infeasible = all(row.certificate.proven for row in found.rows)
     raise typer.Exit(0 if some else 1 if infeasible else 3)
