@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from mapper.solver.certificate import Stop
+from mapper.solver.contradiction import refuse_contradiction
 
 P = TypeVar("P")
 M = TypeVar("M")
@@ -75,7 +76,8 @@ class Outcome(Generic[M]):
 class Start(Generic[M]):
     """Where a search begins that had predecessors: a ``mapping`` of ``problem`` that the referee has accepted, what the
     model says it is worth (``value``), a ``bound`` that was proven of the same problem (None: no bound), and the method
-    that found the mapping. ``most``: more is better. ``searches`` came before."""
+    that found the mapping. ``most``: more is better; floats that differ by no more than ``slack`` are the same.
+    ``searches`` came before."""
 
     problem: object
     mapping: M
@@ -84,10 +86,19 @@ class Start(Generic[M]):
     method: str
     most: bool = False
     searches: int = 1
+    slack: float = 0.0
+
+    def outcome(self) -> Outcome[M]:
+        """What is known, as the outcome of the searches before."""
+        return Outcome(self.mapping, self.value, self.bound, "heuristic", False, method=self.method)
 
     def combined(self, found: Outcome[M]) -> Outcome[M]:
         """The better of the two mappings, the new one if they are equal, with the tighter of the bounds, since both are
-        of the one problem. A bound that a mapping contradicts proves nothing and goes."""
+        of the one problem. A bound that a mapping passes within the slack of floats proves nothing and goes.
+
+        Raises: ContradictionError if they cannot both hold.
+        """
+        refuse_contradiction(self.outcome(), found, self.most, self.slack)
         value, lost = found.value, False
         if value is None or found.mapping is None or self.beats(self.value, value):
             value, lost = self.value, True
@@ -95,7 +106,6 @@ class Start(Generic[M]):
         bound = self._tightest([claim for claim in claims if not self.beats(value, claim)])
         proven = bound == value
         names = [name for name in (self.method if lost else None, found.method) if name]
-        # Without a mapping proven says that there is none, which the start contradicts.
         stop = "complete" if proven else "heuristic" if found.proven else found.stop
         return replace(
             found,
@@ -114,6 +124,7 @@ class Start(Generic[M]):
         value = max(values) if self.most else min(values)
         bound = self._tightest([claim for claim in (self.bound, progress.bound) if claim is not None])
         if bound is not None and self.beats(value, bound):
+            # Only a hint on the way: whether it contradicts is said of what the search ends with.
             bound = value
         return Progress(value, bound, progress.evaluations)
 

@@ -13,6 +13,7 @@ import typer
 from mapper.cli import UsageError, app
 from mapper.interruption import NOTHING, answer_begins
 from mapper.models.limit import UnfinishedError
+from mapper.solver.contradiction import ContradictionError
 from mapper.workloads.document import InputError
 from mapper.workloads.temporary import remove_abandoned
 from mapper.workloads.whole_file import write_all
@@ -83,6 +84,10 @@ def _tried() -> tuple[int, str | None]:
     except UsageError as error:
         where = f"{error.ctx.command_path}: " if error.ctx else ""
         return 2, f"{where}{error.format_message()} (see --help)"
+    except ContradictionError as error:
+        from mapper.contradicting import told
+
+        return told(error, None), None
     except (typer.Abort, KeyboardInterrupt):
         return 3, NOTHING
     except UnfinishedError as error:

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from mapper.contradicting import refuse_contradicting_solutions
 from mapper.kind.kind import Options
 from mapper.models.compiling import CHILD
 from mapper.models.limit import on_disk
 from mapper.models.plain import in_time
 from mapper.posing import Posed, pose
-from mapper.solution import as_document
+from mapper.solution import Solution, as_document
 from mapper.solver.certificate import Certificate
 from mapper.solver.method import Effort
 from mapper.solving import Search, method_named, run
@@ -63,13 +64,17 @@ def compare(
     search: Search | None = None,
     methods: Sequence[str] | None = None,
 ) -> Comparison:
-    """Every method that fits the problem, one after another, each with its own time limit."""
+    """Every method that fits the problem, one after another, each with its own time limit.
+
+    Raises: ContradictionError if two of them cannot both be right.
+    """
     search = search or Search()
     interrupted = Effort(interrupt=search.interrupt).stopped
     problem = in_time(lambda: pose(workload, arch, objective, options), interrupted)
     known = problem.kind.methods_of(problem.read.value)
     names = list(methods or (name for name in known if name != problem.kind.default_method))
     rows, refused, found = [], {}, {}
+    solutions: list[Solution] = []
     for name in names:
         limit = SECONDS_PER_METHOD if search.time_limit is None else search.time_limit
         on_disk(method_named(problem, name).prepare)
@@ -78,6 +83,9 @@ def compare(
         except InputError as error:
             refused[name] = error.remedy
             continue
+        solutions.append(solution)
+        for before in solutions[:-1]:
+            refuse_contradicting_solutions(before, solution)
         rows.append(Row(problem.arch, solution.cost, replace(solution.certificate, method=name)))
         if (
             len(solution.parts) == 1

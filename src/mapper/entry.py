@@ -17,7 +17,9 @@ def main() -> None:
     if program:
         heed_signals()
     from mapper.command_line import run
+    from mapper.time_limit import begin_command
 
+    begin_command()
     if len(sys.argv) == 1:
         sys.argv.append("--help")
     code = run(program)

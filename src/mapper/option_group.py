@@ -118,6 +118,7 @@ class SearchOptions:
 
     def search(self, method: str) -> Search:
         from mapper.solving import Search
+        from mapper.time_limit import command_began
 
         told: set[str] = set()
 
@@ -128,7 +129,15 @@ class SearchOptions:
             told.add(reason)
 
         store = store_at(self.store)
-        return Search(method, self.time_limit, self.workers, self.seed, store=store, complain=complain)
+        return Search(
+            method,
+            self.time_limit,
+            self.workers,
+            self.seed,
+            started=command_began(),
+            store=store,
+            complain=complain,
+        )
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mapper.arch.source import machine_to_document
-from mapper.kind.kind import Options, PosedPart
+from mapper.kind.kind import MOST, Options, PosedPart
 from mapper.models.limit import on_disk
 from mapper.posing import Posed
 from mapper.solving import Search, method_named, solve_part
@@ -152,7 +152,7 @@ def _sampled(problems: Sequence[tuple[Posed, PosedPart]], search: Search) -> tup
         posed, part = problems[place]
         own = replace(search, store=None, time_limit=SECONDS_OF_SAMPLE, workers=1, started=time.monotonic())
         processor = time.process_time()
-        answer = solve_part(posed.kind, method, part, own, 1)
+        answer = solve_part(posed.kind, method, part, own, 1, most=posed.objective in MOST)
         seconds.append(time.process_time() - processor)
         cut += answer.certificate.stop == "time_limit"
     return seconds, cut

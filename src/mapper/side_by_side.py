@@ -10,6 +10,7 @@ from typing import Any
 
 from mapper.arch.source import load_machine
 from mapper.comparison import SECONDS_PER_METHOD
+from mapper.contradicting import refuse_contradicting_solutions
 from mapper.kind import kind_of
 from mapper.kind.kind import Kind, Options
 from mapper.models.compiling import CHILD
@@ -179,17 +180,21 @@ def _solved(
     for name in (*kind.first_methods, kind.default_method):
         # Reading the machine code that searches need is no part of their time.
         on_disk(method_named(problem, name).prepare)
-    began, searches = time.monotonic(), list[Certificate]()
+    began, solutions = time.monotonic(), list[Solution]()
     for name in kind.first_methods[1 if known else 0 :]:
         # Layers take what they need, those with most to gain first, since one that is cut gains nothing; where none has
         # a mapping yet there is no limit.
         quick = replace(search, method=name, time_limit=limit if known else None, started=began, in_turn=True)
         first = run(problem, quick, kept=known)
-        searches.append(first.certificate)
+        for before in solutions:
+            refuse_contradicting_solutions(before, first)
+        solutions.append(first)
         known = _known(first)
     last = replace(search, method=kind.default_method, time_limit=limit, started=began)
     solution = run(problem, last, kept=known)
-    return _after(searches, solution), time.monotonic() - began
+    for before in solutions:
+        refuse_contradicting_solutions(before, solution)
+    return _after([one.certificate for one in solutions], solution), time.monotonic() - began
 
 
 def _gone_on(rows: Sequence[MachineRow], search: Search, left: float) -> list[MachineRow]:
@@ -199,6 +204,7 @@ def _gone_on(rows: Sequence[MachineRow], search: Search, left: float) -> list[Ma
     for row in rows:
         if row in cut and row.solution is not None and left > 0 and not search.interrupt.is_set():
             further, _ = _solved(row.solution.posed, search, left / len(cut), _known(row.solution))
+            refuse_contradicting_solutions(row.solution, further)
             row = replace(row, solution=_after([row.certificate], further))
         found.append(row)
     return found

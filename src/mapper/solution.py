@@ -10,7 +10,7 @@ from typing import Any
 
 from mapper.kind.kind import Part, PosedPart
 from mapper.posing import SOLUTION_SCHEMA, Posed
-from mapper.solver.certificate import WORST_FIRST, Certificate
+from mapper.solver.certificate import WORST_FIRST, Certificate, Stop
 
 DISTRIBUTION = "mapper-engine"
 SOLVERS = ("ortools", "numba", "numpy")
@@ -101,6 +101,18 @@ def repeated(part: Part, name: str, source: str, merged: tuple[tuple[str, str], 
     return replace(
         part, name=name, source=source, same_as=part.name, merged=merged, certificate=certificate, history=()
     )
+
+
+def unanswered(
+    part: PosedPart,
+    method: str,
+    stop: Stop = "interrupted",
+    seed: int | None = None,
+    workers: int | None = None,
+) -> Part:
+    """How a part stands in the document that has no answer, as while it is still being solved."""
+    certificate = Certificate(stop, False, None, None, False, method, seed=seed, workers=workers)
+    return Part(part.name, part.source, None, None, None, None, certificate, part.merged)
 
 
 def versions() -> dict[str, str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +14,7 @@ import typer
 from mapper.interruption import interruptible
 from mapper.option import AsJson, FrontPlot, MethodName, Output, Pareto, check_plot, check_writable, dumped
 from mapper.option_group import MappedProblem, PosedProblem, ProgressOptions, SearchOptions, grouped
+from mapper.solver.contradiction import ContradictionError
 from mapper.workloads.document import InputError
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ def solve(
         _trade_offs(problem, search, progress, output, plot, as_json)
     if plot is not None:
         raise InputError("--plot", str(plot), "draws trade-offs; give --pareto too")
-    with interruptible(search):
+    with interruptible(search), contradictions_beside(output):
         posed = in_time(
             lambda: pose(problem.workload, problem.arch, problem.objective, problem.options), search.stopped
         )
@@ -82,6 +84,17 @@ def evaluate(
     _answer(solution, output, as_json)
 
 
+@contextmanager
+def contradictions_beside(output: Path | None) -> Iterator[None]:
+    """End the command with both documents beside ``output`` where answers contradict each other."""
+    try:
+        yield
+    except ContradictionError as error:
+        from mapper.contradicting import told
+
+        raise typer.Exit(told(error, output)) from None
+
+
 def _trade_offs(
     problem: PosedProblem,
     search: Search,
@@ -94,7 +107,7 @@ def _trade_offs(
     from mapper import terminal
     from mapper.trade_off import front
 
-    with interruptible(search), progress.report(1) as report:
+    with interruptible(search), contradictions_beside(output), progress.report(1) as report:
         listening = replace(search, listener=report.progress, compiling=report.compiling)
         found = front(problem.workload, problem.arch, problem.objective, problem.options, listening)
     document = dumped(found.to_json())

@@ -12,14 +12,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from mapper.contradicting import documented, refuse_own_contradiction
 from mapper.history import Recorder
 from mapper.judging import judged
-from mapper.kind.kind import Kind, Part, PosedPart
+from mapper.kind.kind import MOST, Kind, Part, PosedPart
 from mapper.limit import LARGEST_SEED, LONGEST_SECONDS, MOST_WORKERS
 from mapper.models.limit import UnfinishedError, limited, nobody_hears, on_disk
 from mapper.posing import Posed
-from mapper.solution import Solution, assemble, repeated
+from mapper.solution import Solution, assemble, repeated, unanswered
 from mapper.solver.certificate import Certificate, Stop
+from mapper.solver.contradiction import ContradictionError
 from mapper.solver.method import Effort, Method, Outcome, Progress, Start
 from mapper.store.database import Store
 from mapper.store.recall import Kept, Recall
@@ -143,6 +145,7 @@ def run(
                 else replace(search, time_limit=search.time_limit * share),
                 side_by_side,
                 _start(known[key], part, posed.objective),
+                most=posed.objective in MOST,
             ): key
             for ((key, part), _), share in zip(ordered, shares, strict=True)
         }
@@ -154,7 +157,10 @@ def run(
                 recall.keep({places[key]: answer for key, answer in fresh.items()})
             answers |= fresh
             for future in done:
-                future.result()  # what one raises loses no other's answer
+                try:
+                    future.result()  # what one raises loses no other's answer
+                except ContradictionError as error:
+                    raise documented(posed, first_of[pending[future]], error, method.name) from error
                 del pending[future]
             if done and finished is not None:
                 finished(_solution(posed, method, search, first_of, answers))
@@ -215,19 +221,13 @@ def _solution(
     parts = []
     for part in posed.parts:
         first = first_of[part.key]
-        answer = answers.get(part.key) or _unanswered(first, method, search)
+        answer = answers.get(part.key) or unanswered(
+            first, method.name, seed=search.seed, workers=search.used_workers
+        )
         if part is not first:
             answer = repeated(answer, part.name, part.source, part.merged)
         parts.append(answer)
     return assemble(posed, parts)
-
-
-def _unanswered(part: PosedPart, method: Method[Any, Any], search: Search) -> Part:
-    """How a part stands in the document while it is still being solved."""
-    certificate = Certificate(
-        "interrupted", False, None, None, False, method.name, seed=search.seed, workers=search.used_workers
-    )
-    return Part(part.name, part.source, None, None, None, None, certificate, part.merged)
 
 
 def solve_part(
@@ -237,9 +237,14 @@ def solve_part(
     search: Search,
     side_by_side: int,
     start: Start[Any] | None = None,
+    *,
+    most: bool,
 ) -> Part:
     """Search one part, from ``start`` on if there is one, have the referee judge what was found, and certify it. The
-    answer is no worse than the start."""
+    answer is no worse than the start. ``most``: more of the objective is better.
+
+    Raises: ContradictionError if the mapping is better than what is proven of the problem.
+    """
 
     recorder = Recorder()
     if start is not None:
@@ -252,9 +257,12 @@ def solve_part(
 
     effort = effort_of(search, side_by_side, report, start)
     wall, processor = time.perf_counter(), time.thread_time() if side_by_side > 1 else time.process_time()
-    outcome = _searched(method, part, effort, search.compiling)
-    if start is not None:
-        outcome = start.combined(outcome)
+    try:
+        outcome = _searched(method, part, effort, search.compiling)
+        if start is not None:
+            outcome = start.combined(replace(outcome, method=outcome.method or method.name))
+    except ContradictionError as error:
+        outcome = _rejected(kind, part, error)
     clock = time.thread_time if side_by_side > 1 else time.process_time
     certificate = Certificate(
         stop=outcome.stop,
@@ -272,6 +280,7 @@ def solve_part(
     )
     with limited(lambda: None):
         answer = judged(kind, part, outcome.mapping, certificate)
+    refuse_own_contradiction(kind, part.problem, answer, most)
     history = recorder.ended(answer.certificate.value, answer.certificate.bound)
     return replace(answer, history=history, started=None if start is None else history[0])
 
@@ -301,6 +310,17 @@ def _searched(
     if quick.proven or quick.mapping is None:
         return named if quick.proven else found
     return replace(named, stop=found.stop, bound=quick.bound if found.bound is None else found.bound)
+
+
+def _rejected(kind: Kind, part: PosedPart, error: ContradictionError) -> Outcome[Any]:
+    """The one of two outcomes of which the referee rejects the mapping: it contradicts nothing.
+
+    Raises: ContradictionError if there is none.
+    """
+    for outcome in (error.first, error.second):
+        if outcome.mapping is not None and kind.judge(part.problem, outcome.mapping).broken:
+            return outcome
+    raise error
 
 
 def effort_of(

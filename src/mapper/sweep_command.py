@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -45,10 +44,11 @@ def sweep(
     ] = False,
 ) -> None:
     """Solve over a grid of machines."""
+    from mapper.models.plain import in_time
     from mapper.planning import plan as planned
     from mapper.sweep_table import plan_lines, sweep_rows
-    from mapper.sweeping import sweep as api
-    from mapper.sweeping import varied_values
+    from mapper.sweeping import grid as machines_of
+    from mapper.sweeping import swept, varied_values
     from mapper.terminal import print_table, why_nothing
 
     if not vary:
@@ -59,40 +59,36 @@ def sweep(
         raise InputError("--scheduler", scheduler, "is for --engine dask; add that")
     grid = dict(varied_values(text) for text in vary)
     if dry_run:
-        found = planned(problem.workload, problem.arch, grid, problem.objective, problem.options, search)
-        lines = plan_lines(found, search.used_workers)
-        print(dumped(found.to_json()) if as_json else "".join(f"{line}\n" for line in lines), end="")
+        plan = planned(problem.workload, problem.arch, grid, problem.objective, problem.options, search)
+        lines = plan_lines(plan, search.used_workers)
+        print(dumped(plan.to_json()) if as_json else "".join(f"{line}\n" for line in lines), end="")
         raise typer.Exit(0)
-    machines = math.prod(len(values) for values in grid.values())
-    with interruptible(search), progress.report(machines) as report, ExitStack() as stack:
+    with interruptible(search), ExitStack() as stack:
+        posed = (problem.workload, problem.arch, grid, problem.objective, problem.options)
+        points, problems = in_time(lambda: machines_of(*posed), search.stopped)
+        report = stack.enter_context(progress.report(len(points)))
         cluster = None
         if engine is Engine.dask:
             from mapper.engine import DaskEngine
+            from mapper.time_limit import OutOfTimeError, ended_by_alarm
 
-            # A cluster takes seconds to come up, and is taken down in order.
+            # A cluster takes seconds to come up, and is taken down in order. Where the limit passes before that, what
+            # the store has is looked up here.
             search.begun.set()
-            cluster = stack.enter_context(DaskEngine(scheduler, search.used_workers))
+            with suppress(OutOfTimeError), ended_by_alarm(search):
+                cluster = stack.enter_context(DaskEngine(scheduler, search.used_workers))
         listening = replace(search, listener=report.progress, compiling=report.compiling)
-        swept = api(
-            problem.workload,
-            problem.arch,
-            grid,
-            problem.objective,
-            problem.options,
-            listening,
-            cluster,
-            report.machines,
-        )
+        found = swept(points, problems, listening, cluster, report.machines)
     if as_json:
-        print(dumped(swept.to_json()), end="")
+        print(dumped(found.to_json()), end="")
     else:
-        print_table(*sweep_rows(swept))
-    if plot is not None and swept.rows:
+        print_table(*sweep_rows(found))
+    if plot is not None:
         from mapper.plot import draw_sweep
 
-        draw_sweep(swept, plot)
-    some = any(row.certificate.found for row in swept.rows)
-    infeasible = len(swept.rows) == machines and all(row.certificate.proven for row in swept.rows)
+        draw_sweep(found, plot)
+    some = any(row.certificate.found for row in found.rows)
+    infeasible = all(row.certificate.proven for row in found.rows)
     if not some:
         why = why_nothing(problem.workload, infeasible, search.interrupt.is_set())
         print(f"mapper: {why}", file=sys.stderr)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,11 +14,13 @@ import yaml
 
 from mapper.arch.source import machine_from_document, machine_to_document
 from mapper.comparison import Row
+from mapper.contradicting import refuse_contradicting_solutions
 from mapper.kind.kind import Options
 from mapper.models.compiling import CHILD
 from mapper.models.plain import in_time
 from mapper.posing import Posed, pose, posed
-from mapper.solution import Solution
+from mapper.solution import Solution, assemble, unanswered
+from mapper.solver.certificate import Stop
 from mapper.solving import Search, run
 from mapper.workloads.document import InputError
 from mapper.workloads.structured_text import load_yaml
@@ -26,8 +29,8 @@ if TYPE_CHECKING:
     from mapper.engine import DaskEngine
 
 MOST_SWEPT = 100_000
-SECONDS_TO_END = 1.0
-"""After the time limit machines that had no turn are still named, as far as there are so many seconds for it."""
+SECONDS_BEYOND = 0.5
+"""How long after the time limit machines are still looked up in the store."""
 
 
 @dataclass(frozen=True)
@@ -52,21 +55,54 @@ def sweep(
     finished: Callable[[int, int], None] | None = None,
 ) -> Sweep:
     """Solve over the grid of machines that ``vary`` spans: dotted machine field to its values; here, or on ``engine``.
-    ``finished`` hears how many machines are done, and of how many, whenever one is. What is done stays if the search
-    is interrupted or its time is over.
+    ``finished`` hears how many machines are done, and of how many, whenever one is. There is a row for every machine:
+    one that had no turn before an interrupt or the time limit has no answer, and its certificate says why.
 
-    Raises: InputError if a field or value does not make a machine.
+    Raises: InputError if a field or value does not make a machine; ContradictionError if answers to one problem cannot
+    both hold; UnfinishedError if the time limit passes while the problems are read.
     """
     search = search or Search()
     points, problems = in_time(lambda: grid(workload, arch, vary, objective, options), search.stopped)
+    return swept(points, problems, search, engine, finished)
+
+
+def swept(
+    points: Sequence[dict[str, Any]],
+    problems: Sequence[Posed],
+    search: Search,
+    engine: DaskEngine | None = None,
+    finished: Callable[[int, int], None] | None = None,
+) -> Sweep:
+    """The sweep over ``points``, with the problem of each, as ``sweep`` says."""
     rows: dict[int, Row] = {}
+    first: dict[str, Solution] = {}
+    repeated = _repeated(points)
     done = _here(problems, search) if engine is None else engine.solve(problems, search)
     for place, solution in done:
         search.begun.set()
         rows[place] = Row(problems[place].arch, solution.cost, solution.certificate, points[place])
+        if (name := str(points[place])) in repeated:
+            refuse_contradicting_solutions(first.setdefault(name, solution), solution)
         if finished is not None:
             finished(len(rows), len(problems))
-    return Sweep(tuple(rows[place] for place in sorted(rows)))
+    for place in set(range(len(points))) - set(rows):
+        rows[place] = _without_turn(problems[place], points[place], search)
+    return Sweep(tuple(rows[place] for place in range(len(points))))
+
+
+def _repeated(points: Sequence[Mapping[str, Any]]) -> frozenset[str]:
+    """Machines that stand in the grid more than once."""
+    counts = Counter(map(str, points))
+    return frozenset(name for name, count in counts.items() if count > 1)
+
+
+def _without_turn(problem: Posed, point: dict[str, Any], search: Search) -> Row:
+    over = search.deadline is not None and time.monotonic() >= search.deadline
+    stop: Stop = "time_limit" if over and not search.interrupt.is_set() else "interrupted"
+    blank = [
+        unanswered(part, search.method, stop, search.seed, search.used_workers) for part in problem.parts
+    ]
+    return Row(problem.arch, None, assemble(problem, blank).certificate, point)
 
 
 def grid(
@@ -94,11 +130,14 @@ def grid(
 
 
 def _here(problems: Sequence[Posed], search: Search) -> Iterator[tuple[int, Solution]]:
+    """What is known already is looked up for a moment after the limit too."""
+    deadline = search.deadline
     for place, problem in enumerate(problems):
-        yield place, run(problem, search)
-        late = search.deadline is not None and time.monotonic() > search.deadline + SECONDS_TO_END
-        if search.interrupt.is_set() or late:
+        if search.interrupt.is_set() or (
+            deadline is not None and time.monotonic() > deadline + SECONDS_BEYOND
+        ):
             return
+        yield place, run(problem, search)
 
 
 def _varied(base: Posed, point: Mapping[str, Any]) -> Any:

@@ -11,10 +11,12 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from mapper.kind.kind import Part, PosedPart
+from mapper.contradicting import documented, refuse_contradicting_parts, refuse_own_contradiction
+from mapper.kind.kind import MOST, Part, PosedPart
 from mapper.posing import SOLUTION_SCHEMA, Posed, pose_again
-from mapper.solution import Solution, assemble, repeated
-from mapper.solver.certificate import Certificate
+from mapper.solution import Solution, assemble, repeated, unanswered
+from mapper.solver.certificate import Stop
+from mapper.solver.contradiction import ContradictionError
 from mapper.solver.method import Progress
 from mapper.solving import Search, method_named, run
 from mapper.store.recall import Kept, Recall, answer_fields, kept_answer, read_answer
@@ -61,17 +63,24 @@ class Task:
                 found[part.name] = mapping, certificate | {"searches": kept.searches}
         return found
 
-    def solution(self, answers: Mapping[str, Answer]) -> Solution:
-        """The solution from the answers of a worker, judged here, and kept; what has none stands as it was known."""
+    def solution(self, answers: Mapping[str, Answer], stop: Stop = "interrupted") -> Solution:
+        """The solution from the answers of a worker, judged here, and kept; what has none stands as it was known, or
+        without an answer by reason of ``stop``.
+
+        Raises: ContradictionError if an answer contradicts itself or what is known.
+        """
+        kind = self.posed.kind
         found: dict[Any, Part] = {}
         fresh: dict[int, Part] = {}
         for place, (key, part) in enumerate(self._first.items()):
             known = self._known[place]
             if part.name in answers and not (known is not None and known.proven):
-                found[key], _ = read_answer(self.posed.kind, part, *answers[part.name], part.name)
+                found[key], _ = read_answer(kind, part, *answers[part.name], part.name)
+                self._refuse(part, found[key], known)
                 fresh[place] = found[key]
             else:
-                found[key] = self._unanswered(part) if known is None else known.part
+                blank = unanswered(part, self._method, stop, self._search.seed, workers=1)
+                found[key] = blank if known is None else known.part
         if self._recall is not None:
             self._recall.keep(fresh)
         parts = []
@@ -81,23 +90,32 @@ class Task:
             parts.append(answer if part is first else repeated(answer, part.name, part.source, part.merged))
         return assemble(self.posed, parts)
 
-    def _unanswered(self, part: PosedPart) -> Part:
-        certificate = Certificate(
-            "interrupted", False, None, None, False, self._method, seed=self._search.seed, workers=1
-        )
-        return Part(part.name, part.source, None, None, None, None, certificate, part.merged)
+    def _refuse(self, part: PosedPart, answer: Part, known: Kept | None) -> None:
+        posed = self.posed
+        try:
+            refuse_own_contradiction(posed.kind, part.problem, answer, posed.objective in MOST)
+        except ContradictionError as error:
+            raise documented(posed, part, error, self._method) from None
+        if known is not None:
+            refuse_contradicting_parts(posed, known.part, answer)
 
 
 def solved(
     document: dict[str, Any],
     method: str,
     time_limit: float | None,
+    started: float | None,
     seed: int,
     begun: dict[str, Answer],
     topic: str,
 ) -> tuple[tuple[str, str, str] | None, dict[str, Answer]]:
     """What a worker does: pose the problem of the document anew and solve it on one core, from what was ``begun``; why
-    it was refused, if it was (source, field and remedy), and the answers. Progress is told to ``topic``."""
+    it was refused, if it was (source, field and remedy), and the answers. Progress is told to ``topic``. The limit
+    counts from ``started`` on ``time.monotonic()``, if that clock is the same here, else from now on.
+
+    Raises: ContradictionError as ``run``.
+    """
+    began = time.monotonic() if started is None else started
     posed = pose_again(document, "the task")
     kept = {
         part.name: kept_answer(posed.kind, part, posed.objective, *begun[part.name], "the task")
@@ -105,7 +123,7 @@ def solved(
         if part.name in begun
     }
     try:
-        solution = run(posed, Search(method, time_limit, 1, seed, listener=_Teller(topic)), kept=kept)
+        solution = run(posed, Search(method, time_limit, 1, seed, began, listener=_Teller(topic)), kept=kept)
     except InputError as error:
         return (error.source, error.field, error.remedy), {}
     return None, {

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from mapper.contradicting import between, broken
 from mapper.judging import judged
-from mapper.kind.kind import Options, Part
+from mapper.kind.kind import MOST, Options, Part
 from mapper.models.limit import UnfinishedError, limited
 from mapper.models.plain import in_time
 from mapper.posing import Posed, pose
-from mapper.solution import as_document
+from mapper.solution import as_document, unanswered
 from mapper.solver.certificate import Certificate
 from mapper.solver.front import Front
 from mapper.solver.method import Outcome, Progress
 from mapper.solving import Search, effort_of
+from mapper.store.recall import Recall
 from mapper.workloads.document import InputError
 
 
@@ -54,7 +57,8 @@ def front(
 ) -> TradeOff:
     """All trade-offs of a problem that has one part.
 
-    Raises: InputError if the problem cannot be posed or has no trade-offs.
+    Raises: InputError if the problem cannot be posed or has no trade-offs; ContradictionError if two points, or one and
+    what the store holds, cannot both hold; UnfinishedError if the time limit passes while the problem is read.
     """
     search = search or Search()
     posed = in_time(lambda: pose(workload, arch, objective, options), search.stopped)
@@ -93,4 +97,42 @@ def front(
         )
         return judged(posed.kind, part, outcome.mapping, certificate)
 
-    return TradeOff(posed, tuple(certified(outcome) for outcome in found.points), found.complete)
+    judged_points = [(certified(outcome), outcome.mapping) for outcome in found.points]
+    _refuse_beaten(posed, judged_points)
+    points = tuple(point for point, _ in judged_points)
+    if search.store is not None:
+        known = Recall(search.store, posed, posed.kind.default_method, search.complain)
+        known.known((part,))
+        known.refuse(0, _best(posed, points, found.complete, search))
+    return TradeOff(posed, points, found.complete)
+
+
+def _refuse_beaten(posed: Posed, points: Sequence[tuple[Part, Any]]) -> None:
+    """Let no point pass that is proven to be no other's worse, and is.
+
+    Raises: ContradictionError with both documents.
+    """
+    problem = posed.parts[0].problem
+    sound = [(point, posed.kind.criteria(problem, mapping)) for point, mapping in points if not broken(point)]
+    for point, row in sound:
+        if not point.certificate.proven:
+            continue
+        for other, better in sound:
+            if better != row and all(one <= own for one, own in zip(better, row, strict=True)):
+                reason = (
+                    f"{point.name}: the point {row} is proven to be no worse than any, {better} is better"
+                )
+                raise between(posed, point, other, reason)
+
+
+def _best(posed: Posed, points: Sequence[Part], complete: bool, search: Search) -> Part:
+    """What a front says of the objective: its best point, and if there are no others that nothing is better."""
+    part = posed.parts[0]
+    sound = [point for point in points if not broken(point) and point.certificate.value is not None]
+    if not sound:
+        blank = unanswered(part, "front", "complete" if complete else "time_limit", search.seed)
+        return replace(blank, certificate=replace(blank.certificate, proven=complete))
+    pick = max if posed.objective in MOST else min
+    best = pick(sound, key=lambda point: point.certificate.value or 0)
+    bound = best.certificate.value if complete else None
+    return replace(best, certificate=replace(best.certificate, bound=bound, proven=complete))

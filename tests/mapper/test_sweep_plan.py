@@ -55,9 +55,9 @@ def test_a_sample_of_many_problems_is_spread_over_layers_and_machines(
     monkeypatch.setattr(planning, "LEAST_SAMPLED", 12)
     tried: list[tuple[str, str]] = []
 
-    def solve(kind: Any, method: Any, part: PosedPart, *others: Any) -> Part:
+    def solve(kind: Any, method: Any, part: PosedPart, *others: Any, **named: Any) -> Part:
         tried.append((part.name, str(part.problem.machine.rf)))
-        return solve_part(kind, method, part, *others)
+        return solve_part(kind, method, part, *others, **named)
 
     monkeypatch.setattr(planning, "solve_part", solve)
     found = planning.plan(LAYERS, None, {"rf.bytes": [128, 256, 512, 1024]})

@@ -94,6 +94,9 @@ class AlgorithmSelection(Kind):
             return of_instance.impossible(problem)
         return of_network.impossible(problem)
 
+    def slack(self, problem: Problem, value: int | float) -> float:
+        return pbqp_part.rounding(problem) if isinstance(problem, PbqpProblem) else 0.0
+
     def judge(self, problem: Problem, mapping: Any) -> Judged:
         if isinstance(problem, PbqpProblem):
             return pbqp_part.judge_assignment(problem, mapping)

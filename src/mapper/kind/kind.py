@@ -16,6 +16,9 @@ from mapper.solver.method import Effort, Method
 from mapper.workloads.document import InputError
 from mapper.workloads.network import InputFile
 
+MOST = frozenset({"throughput"})
+"""Objectives of which more is better."""
+
 
 @dataclass(frozen=True)
 class Workload:
@@ -161,6 +164,10 @@ class Kind(ABC):
         """
         raise InputError("--pareto", "", f"a {self.name} problem has no trade-offs to list; leave it out")
 
+    def criteria(self, problem: Any, mapping: Any) -> tuple[int, ...]:
+        """What the points of a front are judged by, all of which least is best, by the model."""
+        raise InputError("--pareto", "", f"a {self.name} problem has no trade-offs to list; leave it out")
+
     def why_infeasible(self, problem: Any) -> str | None:
         """Why a part that is proven to have no mapping has none, in a sentence; None where there is no more to say."""
         return None
@@ -168,6 +175,11 @@ class Kind(ABC):
     @abstractmethod
     def judge(self, problem: Any, mapping: Any) -> Judged:
         """The referee's verdict and the model's cost."""
+
+    def slack(self, problem: Any, value: int | float) -> float:
+        """By how much floats near ``value`` may differ that stand for the same value of the objective, since sums are
+        rounded in another order; integers compare exactly. 0 where equal values are equal floats."""
+        return 0.0
 
     @abstractmethod
     def read_mapping(self, fields: Mapping[str, Any], problem: Any, source: str) -> Any:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mapper.formulations.pbqp.problem import PbqpProblem, pbqp_problem
 from mapper.formulations.pbqp.referee import verify
 from mapper.kind.kind import Judged, Options, Part, PosedPart, Workload
@@ -16,6 +18,8 @@ from mapper.workloads.pbqp_document import pbqp_document, pbqp_from_document
 from mapper.workloads.pbqp_file import read_pbqp
 from mapper.workloads.pbqp_instance import PbqpInstance
 
+ROUNDING = 1e-9
+"""The share of all costs together, as amounts, by which sums of some of them differ, with room to spare."""
 MOST_SHOWN = 64
 """Vertices that are listed on a terminal."""
 
@@ -40,6 +44,15 @@ def judge_assignment(problem: PbqpProblem, assignment: PbqpAssignment) -> Judged
     if verdict.cost is None:
         return Judged(verdict.broken, None, None, None)
     return Judged(verdict.broken, {"value": verdict.cost}, {"cycles": {}, "bytes": {}}, verdict.cost)
+
+
+def rounding(problem: PbqpProblem) -> float:
+    """By how much sums of the instance's costs differ that are equal but for rounding."""
+    given = problem.instance
+    if given.exact:
+        return 0.0
+    amounts = (np.abs(costs[np.isfinite(costs)]).sum() for costs in (given.vertex_cost, given.edge_cost))
+    return ROUNDING * float(sum(amounts))
 
 
 def describe_assignment(problem: PbqpProblem, part: Part) -> list[str]:

@@ -94,6 +94,12 @@ class PeAllocation(Kind):
 
         return front(problem, effort)
 
+    def criteria(self, problem: AllocationProblem, mapping: Allocation) -> tuple[int, ...]:
+        from mapper.solver.pe_allocation.front import criteria
+
+        found = criteria(problem, mapping)
+        return found if problem.mode == "mixed" else found[:3]
+
     def why_infeasible(self, problem: AllocationProblem) -> str | None:
         from mapper.formulations.pe_allocation.bottleneck import why_infeasible
         from mapper.solver.pe_allocation.mixed_reason import why_mixed_infeasible

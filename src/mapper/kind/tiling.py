@@ -18,6 +18,9 @@ from mapper.workloads.nest_file import nest_from_document, nest_to_document
 from mapper.workloads.network import Layer, Network
 from mapper.workloads.source import load_network
 
+ROUNDING = 1e-9
+"""The share of an energy by which sums of the same floats differ, with room to spare."""
+
 
 class Tiling(Kind):
     """Every layer is a part of its own: tile and order its loop nest for the least objective."""
@@ -55,6 +58,9 @@ class Tiling(Kind):
         from mapper.solver.tiling.catalogue import METHODS
 
         return {method.name: method for method in METHODS}
+
+    def slack(self, problem: TilingProblem, value: int | float) -> float:
+        return ROUNDING * abs(value)
 
     def judge(self, problem: TilingProblem, mapping: TilingMapping) -> Judged:
         verdict = verify(problem, mapping)

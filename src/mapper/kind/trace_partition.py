@@ -24,6 +24,9 @@ from mapper.workloads.network import InputFile
 from mapper.workloads.network_layer import LayerNetwork
 from mapper.workloads.source import load_layers
 
+ROUNDING = 1e-9
+"""The share of an energy by which sums of the same floats differ, with room to spare."""
+
 
 class TracePartition(Kind):
     """The layers of a network are decided together, since what stays in Buf couples them, and listed one by one."""
@@ -69,6 +72,9 @@ class TracePartition(Kind):
         from mapper.formulations.trace_partition.impossibility import impossible
 
         return impossible(problem)
+
+    def slack(self, problem: PartitionProblem, value: int | float) -> float:
+        return ROUNDING * abs(value)
 
     def judge(self, problem: PartitionProblem, mapping: Partition) -> Judged:
         verdict = verify(problem, mapping)

@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+from mapper.contradicting import refuse_contradicting_parts
 from mapper.history import history_from_json
 from mapper.judging import judged
-from mapper.kind.kind import Kind, Part, PosedPart
+from mapper.kind.kind import MOST, Kind, Part, PosedPart
 from mapper.posing import Posed
 from mapper.solution import as_document
 from mapper.solver.certificate import Certificate, certificate_from_json
-from mapper.solver.method import Start
+from mapper.solver.contradiction import ContradictionError, contradiction
+from mapper.solver.method import Outcome, Start
 from mapper.store.database import Entry, Store, StoreError
 from mapper.store.key import content_key, problem_key, version_key
 from mapper.workloads.document import InputError
 
-MOST = frozenset({"throughput"})
-"""Objectives of which more is better."""
-
 
 @dataclass(frozen=True)
 class Kept:
-    """An answer that was kept, judged anew: as documents show it, its mapping, and the searches behind it."""
+    """An answer that was kept, judged anew: as documents show it, its mapping, the searches behind it, and by how much
+    floats may differ from its value that mean the same."""
 
     part: Part
     mapping: Any | None
     searches: int
+    slack: float = 0.0
 
     @property
     def proven(self) -> bool:
@@ -40,7 +43,9 @@ class Kept:
         if self.mapping is None or known.value is None:
             return None
         most = objective in MOST
-        return Start(problem, self.mapping, known.value, known.bound, known.method, most, self.searches)
+        return Start(
+            problem, self.mapping, known.value, known.bound, known.method, most, self.searches, self.slack
+        )
 
 
 def answer_fields(kind: Kind, part: Part) -> tuple[dict[str, Any] | None, dict[str, Any]]:
@@ -96,7 +101,7 @@ def kept_answer(
     searches = fields.get("searches", 1)
     if type(searches) is not int or searches < 1:
         raise ValueError("no number of searches")
-    return Kept(answer, read, searches)
+    return Kept(answer, read, searches, 0.0 if value is None else kind.slack(part.problem, value))
 
 
 def _holds(certificate: Certificate) -> bool:
@@ -106,7 +111,8 @@ def _holds(certificate: Certificate) -> bool:
 
 class Recall:
     """A store beside one solve. The first failure is told to ``complain`` and ends its use, and the solve goes on; the
-    first answer that is damaged is told as well, and is none."""
+    first answer that is damaged is told as well, and is none. No two answers to one part pass that contradict each
+    other, whichever methods gave them."""
 
     def __init__(self, store: Store, posed: Posed, method: str, complain: Callable[[str], None]) -> None:
         self._store: Store | None = store
@@ -114,34 +120,87 @@ class Recall:
         self._content = content_key(posed)
         self._complained = False
         self._refused: set[str] = set()
+        self._parts: tuple[PosedPart, ...] = ()
+        self._held: dict[int, list[Entry]] = {}
 
     def known(self, parts: Sequence[PosedPart]) -> list[Kept | None]:
         """The answers kept for the different ``parts`` of the problem, all of them in order, judged anew by the
         referee; None where there is none that it accepts."""
-        keys = [self._key(place) for place in range(len(parts))]
+        own = [self._key(place) for place in range(len(parts))]
+        methods = self._posed.kind.methods_of(self._posed.read.value)
+        keys = {
+            place: [problem_key(self._content, place, name) for name in methods]
+            for place in range(len(parts))
+        }
         try:
-            entries = {} if self._store is None else self._store.get(keys, version_key())
+            every = [key for listed in keys.values() for key in listed]
+            entries = {} if self._store is None else self._store.get(every, version_key())
         except StoreError as error:
             self._give_up(error)
             entries = {}
+        self._parts = tuple(parts)
+        for place, listed in keys.items():
+            self._held[place] = [entry for key in listed if (entry := entries.get(key)) is not None]
+            for one, other in itertools.combinations(self._held[place], 2):
+                self._refuse(place, one, other)
         return [
             self._accepted(key, entries[key], part) if key in entries else None
-            for key, part in zip(keys, parts, strict=True)
+            for key, part in zip(own, parts, strict=True)
         ]
 
     def keep(self, answers: Mapping[int, Part]) -> None:
-        """Write down what was found or proven, by place among the different parts; an answer without either is none."""
-        entries = [
-            self._entry(place, answer)
-            for place, answer in answers.items()
-            if _holds(answer.certificate) and not answer.certificate.broken
-        ]
-        if self._store is None or not entries:
+        """Write down what was found or proven, by place among the different parts; an answer without either is none.
+
+        Raises: ContradictionError if an answer and one that is there cannot both hold; the others are kept first.
+        """
+        sound = {
+            place: one
+            for place, one in answers.items()
+            if _holds(one.certificate) and not one.certificate.broken
+        }
+        fresh = {place: self._entry(place, answer) for place, answer in sound.items()}
+        if self._store is None or not fresh:
             return
+        contradicting: list[ContradictionError] = []
+        for place, entry in tuple(fresh.items()):
+            try:
+                for held in self._held.get(place, ()):
+                    self._refuse(place, held, entry)
+            except ContradictionError as error:
+                contradicting.append(error)
+                del fresh[place]
+        places = {entry.problem: place for place, entry in fresh.items()}
         try:
-            self._store.put(entries, self._no_worse)
+            self._store.put(fresh.values(), partial(self._agreed, places))
         except StoreError as error:
             self._give_up(error)
+        if contradicting:
+            raise contradicting[0]
+
+    def refuse(self, place: int, answer: Part) -> None:
+        """Let no answer pass, which is not to be kept, that one which is there contradicts.
+
+        Raises: ContradictionError.
+        """
+        for held in self._held.get(place, ()):
+            self._refuse(place, held, self._entry(place, answer))
+
+    def _refuse(self, place: int, one: Entry, other: Entry) -> None:
+        """Let no two answers to a part pass that cannot both hold; of those that seem to, the referee is asked.
+
+        Raises: ContradictionError.
+        """
+        first, second = _claims(one), _claims(other)
+        if first is None or second is None or contradiction(first, second, self._most) is None:
+            return
+        part = self._parts[place]
+        kept, more = (self._accepted(entry.problem, entry, part) for entry in (one, other))
+        if kept is not None and more is not None:
+            refuse_contradicting_parts(self._posed, kept.part, more.part)
+
+    @property
+    def _most(self) -> bool:
+        return self._posed.objective in MOST
 
     def _key(self, place: int) -> str:
         return problem_key(self._content, place, self._method)
@@ -174,9 +233,17 @@ class Recall:
             as_document(fields),
         )
 
+    def _agreed(self, places: Mapping[str, int], held: Entry, fresh: Entry) -> Entry:
+        """What is kept of two answers, of which another process may have written the one that is there just now.
+
+        Raises: ContradictionError if they cannot both hold.
+        """
+        if self._parts and held.problem not in self._refused:
+            self._refuse(places[fresh.problem], held, fresh)
+        return self._no_worse(held, fresh)
+
     def _no_worse(self, held: Entry, fresh: Entry) -> Entry:
-        """What is kept of two answers, of which another process may have written the one that is there: the better one
-        with the tighter bound, as one more search."""
+        """The better one of two answers with the tighter bound, as one more search."""
         if fresh.proven or held.problem in self._refused:
             return fresh
         try:
@@ -186,7 +253,7 @@ class Recall:
             return fresh
         if held.proven or old.value is None or new.value is None:
             return held if held.proven else fresh
-        most = self._posed.objective in MOST
+        most = self._most
         better = old.value > new.value if most else old.value < new.value
         best, value = (held, old.value) if better else (fresh, new.value)
         bounds = [one.bound for one in (old, new) if one.bound is not None]
@@ -205,3 +272,13 @@ class Recall:
         if not self._complained:
             self._complain(reason)
         self._complained = True
+
+
+def _claims(entry: Entry) -> Outcome[Any] | None:
+    """What a row says of its problem; None if that cannot be read."""
+    try:
+        known = certificate_from_json(entry.certificate)
+    except (KeyError, TypeError, ValueError):
+        return None
+    value = None if entry.mapping is None else known.value
+    return Outcome(entry.mapping, value, known.bound, known.stop, known.proven, method=known.method)
