@@ -61,7 +61,7 @@ def searched(problem: ModuloProblem, effort: Effort, start: Start, starts: int) 
     known = effort.known(problem)
     lower = max(least_bound(problem), 0 if known is None else ceil(known.bound or 0))
     if problem.fixed_ii is not None and problem.fixed_ii < lower:
-        return Outcome(None, None, lower, "complete", True)
+        return Outcome(None, None, None, "complete", True, evaluations=0)
     operations = len(problem.kernel.graph.operations)
     stop = effort.stopped()
     if operations > LARGEST and stop is None:

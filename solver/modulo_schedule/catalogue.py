@@ -10,8 +10,10 @@ from math import inf
 from mapper.arch.cgra import CgraMachine
 from mapper.formulations.modulo_schedule.impossibility import impossibility
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.formulations.modulo_schedule.referee import verify
 from mapper.models.modulo_schedule.interval import res_mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
+from mapper.solver.contradiction import ContradictionError
 from mapper.solver.method import Effort, Method, Outcome, Progress
 from mapper.solver.modulo_schedule.annealing import ANNEALING
 from mapper.solver.modulo_schedule.brute_force import BRUTE_FORCE
@@ -40,6 +42,9 @@ def _automatic(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule
     than one it contains, up to time: either its own II is below what the smaller one can reach, or the searches that
     the smaller one would get are made, with a share of the limit; if these are cut short, a smaller array that had
     the whole time for itself can still come out ahead. Without a limit only the searches' own caps cut them short.
+
+    Raises: InputError if no PE can execute an operation, or a cycle of the graph has distance 0; ContradictionError if
+    what one method proves excludes what another found.
     """
     if impossibility(problem) is not None:
         return replace(CONSTRAINT_PROGRAM.search(problem, effort), method=CONSTRAINT_PROGRAM.name)
@@ -51,7 +56,7 @@ def _automatic(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule
             assert best is not None
             best = on_corners(problem, own, method, best)
         else:
-            outcome = replace(method.search(problem, own), method=method.name)
+            outcome = _accepted(problem, replace(method.search(problem, own), method=method.name))
             best = outcome if best is None else _better(best, outcome)
         if best.proven or effort.stopped() is not None:
             break
@@ -84,7 +89,7 @@ def on_corners(
         if found.mapping is not None and found.mapping.ii < limit:
             whole = embed(found.mapping, corner, machine)
             ours = Outcome(whole, whole.ii, best.bound, found.stop, False, evaluations=found.evaluations)
-            best = _better(best, replace(ours, method=method.name))
+            best = _better(best, _accepted(problem, replace(ours, method=method.name)))
             if best.proven:
                 break
     return best
@@ -109,7 +114,12 @@ def _floor(problem: ModuloProblem, corner: CgraMachine) -> int | None:
 
 
 def _better(one: Outcome[ModuloSchedule], other: Outcome[ModuloSchedule]) -> Outcome[ModuloSchedule]:
-    """The smaller II with the larger bound; bounds hold for the problem, whoever found them."""
+    """The smaller II with the larger bound; bounds hold for the problem, whoever found them.
+
+    Raises: ContradictionError if one of the two excludes the other.
+    """
+    _agree(one, other)
+    _agree(other, one)
     if other.proven and other.mapping is None:
         return other
     chosen = other if one.value is None or (other.value is not None and other.value < one.value) else one
@@ -121,6 +131,30 @@ def _better(one: Outcome[ModuloSchedule], other: Outcome[ModuloSchedule]) -> Out
     names = dict.fromkeys(outcome.method for outcome in (one, other) if outcome.method)
     method = " + ".join(names) if met else chosen.method
     return replace(chosen, bound=bound, proven=met, stop=stop, restrictions=restrictions, method=method)
+
+
+def _agree(claim: Outcome[ModuloSchedule], found: Outcome[ModuloSchedule]) -> None:
+    """Whether what was found keeps what is claimed.
+
+    Raises: ContradictionError if not.
+    """
+    if found.value is None:
+        return
+    has = f"{found.method} has a schedule of II {found.value}"
+    if claim.proven and claim.mapping is None:
+        raise ContradictionError(claim, found, f"{claim.method} proves that there is no schedule, {has}")
+    if claim.bound is not None and found.value < claim.bound:
+        reason = f"{claim.method} proves that no II is below {claim.bound}, {has}"
+        raise ContradictionError(claim, found, reason)
+
+
+def _accepted(problem: ModuloProblem, outcome: Outcome[ModuloSchedule]) -> Outcome[ModuloSchedule]:
+    """``outcome``, without its schedule if the referee rejects that: the stages after it may have a valid one. What is
+    said of smaller IIs does not rest on the schedule."""
+    if outcome.mapping is None or verify(problem, outcome.mapping).valid:
+        return outcome
+    stop = "heuristic" if outcome.proven else outcome.stop
+    return replace(outcome, mapping=None, value=None, proven=False, stop=stop)
 
 
 AUTOMATIC: Method[ModuloProblem, ModuloSchedule] = Method(

@@ -9,6 +9,7 @@ from mapper.arch.cgra import Pe
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.modulo_schedule.compaction import compacted
 from mapper.solver.modulo_schedule.interval_search import Attempt, least_interval
 
 SHORT_LIVES = ((1, 1.0), (2, 2.0))
@@ -51,13 +52,14 @@ def constraint_program(problem: ModuloProblem, effort: Effort) -> Outcome[Modulo
 def improved(problem: ModuloProblem, known: ModuloSchedule, effort: Effort) -> Outcome[ModuloSchedule]:
     """As ``constraint_program``, from a schedule that is known: only intervals below its II are tried.
 
-    Raises: InputError as there.
+    Raises: InputError as there; ContradictionError if a bound excludes what is known.
     """
     return least_interval(
         problem,
         effort,
-        lambda ii, left: Attempt(known, "found") if ii >= known.ii else _short_lives(problem, ii, left),
+        lambda ii, left: _short_lives(problem, ii, left),
         lambda ii, left: _decided(problem, ii, left),
+        compacted(problem, known),
     )
 
 

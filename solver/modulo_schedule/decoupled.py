@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from mapper.arch.cgra import Pe
 from mapper.formulations.modulo_schedule.impossibility import impossibility
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.models.modulo_schedule.interval import mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.method import Effort, Method, Outcome
 from mapper.solver.modulo_schedule.constraint_program import decide, too_large
@@ -47,6 +48,7 @@ def decoupled(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]
 
     Raises: InputError if no PE can execute an operation, or a cycle of the graph has distance 0.
     """
+    mii(problem.kernel.graph, problem.machine)  # what cannot be posed is not called infeasible
     if impossibility(problem) is not None:
         return Outcome(None, None, None, "complete", True, evaluations=0)
     left = effort.seconds_left()
@@ -94,12 +96,16 @@ def _decide(problem: ModuloProblem, ii: int, effort: Effort, rounds: int | None)
             return Attempt(None, "undecided") if undecided else times
         if rounds is None:
             tried = decide(problem, ii, problem.machine.all_pes, effort, times)
+            if tried.answer != "infeasible":
+                # Only times that are proven to have no places are cut, or having none left would prove nothing.
+                return tried
+            cut = _refined(problem, ii, times, effort)
         else:
             tried = decide(problem, ii, _window(problem, ii), effort, times, work=QUICK_WORK)
-        if tried.schedule is not None or tried.left_out is not None or effort.stopped():
-            # That a window has no room is no proof.
-            return Attempt(None, "undecided", tried.stop) if tried.answer == "infeasible" else tried
-        cut = _refined(problem, ii, times, effort) if rounds is None else tuple(times)
+            if tried.schedule is not None or tried.left_out is not None or effort.stopped():
+                # That a window has no room is no proof.
+                return Attempt(None, "undecided", tried.stop) if tried.answer == "infeasible" else tried
+            cut = tuple(times)
         program.leave_out(times, cut)
         tries += 1
     return Attempt(None, "undecided")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 from math import ceil
 from typing import Literal
 
@@ -13,6 +14,7 @@ from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.interval import mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.certificate import Stop
+from mapper.solver.contradiction import ContradictionError
 from mapper.solver.method import Effort, Outcome, Progress
 from mapper.solver.modulo_schedule.compaction import compacted
 
@@ -50,7 +52,10 @@ def least_interval(
     upwards, so that an answer is there early and is proven, or bettered, as time allows; ``known`` is a schedule
     that is there already, up to whose II alone is tried. What the effort says to be known counts as well: its
     schedule, and its bound, below which no II is tried again. With ``fixed_ii`` only that II is tried, and having no
-    schedule there is having none at all.
+    schedule there is having none at all. An answer ``infeasible``, be it of ``quick``, is taken for a proof.
+
+    Raises: InputError if no PE can execute an operation, or a cycle of the graph has distance 0; ContradictionError if
+    a schedule is known that the bound or an argument excludes.
     """
     start = effort.known(problem)
     if start is not None and (known is None or start.mapping.ii < known.ii):
@@ -58,31 +63,31 @@ def least_interval(
     least = max(least_bound(problem), 0 if start is None else ceil(start.bound or 0))
     fixed = problem.fixed_ii
     if (fixed is not None and fixed < least) or impossibility(problem) is not None:
-        return Outcome(None, None, None, "complete", True, evaluations=0)
+        return _agreed(known, Outcome(None, None, None, "complete", True, evaluations=0))
     first, last = (least, most_interval(problem)) if fixed is None else (fixed, fixed)
     found = known
     last = last if known is None else known.ii
-    open_intervals = []
+    if last < first:
+        _agreed(known, Outcome(None, None, first, "complete", False))
+    # In ascending order, and all of them up to where trying ended; of those from there on nothing is known.
+    open_intervals: list[int] = []
+    untried = first
     evaluations = 0
-    for ii in range(first, last + 1):
-        if known is not None and ii == known.ii:
-            open_intervals.append(ii)
+    while untried <= last and not effort.stopped():
+        if known is not None and untried == known.ii:
             break
-        if effort.stopped():
-            open_intervals += range(ii, last + 1) if known is not None else [ii]
-            break
-        tried = quick(ii, effort)
+        tried = quick(untried, effort)
         evaluations += 1
         if tried.answer != "infeasible":
-            open_intervals.append(ii)
+            open_intervals.append(untried)
+        untried += 1
         if tried.schedule is not None:
             found = compacted(problem, tried.schedule)
             break
         if tried.left_out is not None and known is None:
             break
-    for ii in tuple(open_intervals):
-        bound = open_intervals[0]
-        effort.report(Progress(None if found is None else found.ii, bound, evaluations))
+    for ii in chain(open_intervals, range(untried, last + 1)):
+        effort.report(Progress(None if found is None else found.ii, ii, evaluations))
         if found is not None and ii == found.ii:
             break
         tried = decide(ii, effort)
@@ -95,8 +100,8 @@ def least_interval(
             left_out = () if tried.left_out is None else (tried.left_out,)
             # A search that ends undecided by itself has given up: that is not being complete.
             stop: Stop = "heuristic" if tried.stop == "complete" else tried.stop
-            return Outcome(found, value, bound, stop, False, left_out, evaluations)
-        open_intervals.remove(ii)
+            return Outcome(found, value, ii, stop, False, left_out, evaluations)
+    # Every II below that of what was found, or up to the last, has been proven to have no schedule.
     if found is not None:
         effort.report(Progress(found.ii, found.ii, evaluations))
         return Outcome(found, found.ii, found.ii, "complete", True, evaluations=evaluations)
@@ -104,3 +109,16 @@ def least_interval(
         return Outcome(None, None, None, "complete", True, evaluations=evaluations)
     beyond = f"initiation intervals above {last} are not tried"
     return Outcome(None, None, last + 1, "heuristic", False, (beyond,), evaluations=evaluations)
+
+
+def _agreed(known: ModuloSchedule | None, claim: Outcome[ModuloSchedule]) -> Outcome[ModuloSchedule]:
+    """``claim``, which excludes every schedule that is known.
+
+    Raises: ContradictionError if there is one.
+    """
+    if known is None:
+        return claim
+    reason = f"a schedule of II {known.ii} is known, and it is proven that " + (
+        "there is none" if claim.bound is None else f"none has an II below {claim.bound}"
+    )
+    raise ContradictionError(Outcome(known, known.ii, None, "heuristic", False), claim, reason)

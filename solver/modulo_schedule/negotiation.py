@@ -99,6 +99,9 @@ def _relieve(t: Tables, s: State) -> None:
     if own and np.random.random() < 0.7:
         lift(t, s, net)
         return
+    if kind == SLOT and not own:
+        # The key of a move is the cycle after it.
+        time -= 1
     seen = 0
     chosen = -1
     for position in range(t.edge_start[net], t.edge_start[net + 1]):

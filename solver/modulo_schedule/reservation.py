@@ -4,7 +4,8 @@ A *cell* is one of these on one PE in one cycle modulo II; its users are *keys*:
 the absolute cycle (iteration 0). A key counts once however many edges need it, so that edges of one source share
 moves. Cells may have more users than they hold; those too many are conflicts, and a search ends when there are none.
 
-- ``SLOT``: what issues, one operation or move.
+- ``SLOT``: what issues, one operation or move. The cycle in a move's key is the one in which its copy gets ready: a
+  result of latency 0 can be moved in the cycle in which its operation issues, and both take the slot.
 - ``OUTPUT``: what the output register holds, from the cycle in which it is ready to its last read. One value: another
   that gets ready in between would overwrite it.
 - ``REGISTER``: values kept in registers, from being ready to the last read. Fewer than the registers can still lack

@@ -270,9 +270,10 @@ def _mark(t: Tables, s: State, edge: int, taking: bool, limit: int) -> int:
                     return done
                 file = kind * t.pes + p if kind < KINDS else KINDS * t.pes + kind - KINDS
                 cell = file * t.ii + cycle % t.ii
+                key = key_of(net, cycle + 1 if kind == SLOT else cycle)
                 if not taking:
-                    give(s.book, s.toll, s.counters, cell, key_of(net, cycle))
-                elif not take(s.book, s.toll, s.counters, cell, key_of(net, cycle)):
+                    give(s.book, s.toll, s.counters, cell, key)
+                elif not take(s.book, s.toll, s.counters, cell, key):
                     return done
                 done += 1
     s.counters[ISSUES] += s.hops[edge] - 1 if taking else 1 - s.hops[edge]

@@ -145,8 +145,8 @@ class PrivateScheduler(Scheduler):
 
 
 class PrivateWorker(Worker):
-    """A worker without a page in the web browser. It is deaf to Ctrl-C and to the end of the terminal, which workers are
-    told of too: the process that began them ends them."""
+    """A worker without a page in the web browser. It is deaf to Ctrl-C and to the end of the terminal, of which
+    workers are told too: the process that began them ends them."""
 
     def __init__(self, *options: Any, **named: Any) -> None:
         for number in (signal.SIGINT, signal.SIGHUP):

@@ -1,14 +1,17 @@
 """Whether a modulo schedule exists, by trying everything: placements, then moves, then what reads from where.
 
-It knows cycles and places only and shares no code with the programs, searches or the referee. It is exhaustive
-for graphs whose operations data edges connect: a place holds a value for II cycles at the most and every move
-takes a free slot, so that F free slots let a value be read up to (F + 1) * II - 1 cycles after it got ready.
+It knows cycles and places only and shares no code with the programs, searches or the referee. It is exhaustive: a
+place holds a value for II cycles at the most and every move takes a free slot, so that F free slots let a value be
+read up to (F + 1) * II - 1 cycles after it got ready. Parts of a graph that no value joins collide modulo II only:
+the first operation of each is tried in II cycles, and edges that order parts ask for no more than that multiples of II
+can be found by which the parts slide.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 
 from mapper.arch.cgra import CgraMachine, Pe
@@ -33,26 +36,62 @@ class Oracle:
         """Slots that operations leave."""
         return len(self.machine.all_pes) * self.ii - len(self.graph.operations)
 
-    def feasible(self) -> bool:
-        return self.free >= 0 and any(self._moved(placed) for placed in self._placements())
+    def feasible(self, most: int | None = None) -> bool | None:
+        """Whether there is a schedule; None if that is open after so many placements with their moves."""
+        if self.free < 0:
+            return False
+        for count, works in enumerate(self._tries()):
+            if works:
+                return True
+            if count == most:
+                return None
+        return False
 
     def _placements(self) -> Iterator[dict[int, tuple[Pe, int]]]:
-        """Every placement with the first operation in cycle 0 that keeps latencies and slots."""
-        order = [0]
-        while len(order) < len(self.graph.operations):
-            order.append(
-                next(
-                    other
-                    for edge in self.graph.edges
-                    if edge.operand is not None
-                    for known, other in (
-                        (edge.source, edge.destination),
-                        (edge.destination, edge.source),
+        """Every placement that keeps latencies and slots, the first operation of every part in one round of II."""
+        order: list[int] = []
+        for first in range(len(self.graph.operations)):
+            if first in order:
+                continue
+            order.append(first)
+            while (joined := self._joined(order)) is not None:
+                order.append(joined)
+        for placed in self._extended({}, order):
+            if self._slides(placed):
+                yield placed
+
+    def _joined(self, order: list[int]) -> int | None:
+        """An operation that a value joins to some of ``order``."""
+        for edge in self.graph.edges:
+            if edge.operand is not None and (edge.source in order) != (edge.destination in order):
+                return edge.destination if edge.source in order else edge.source
+        return None
+
+    @cached_property
+    def _part(self) -> list[int]:
+        """Per operation its part, by the first operation of it."""
+        part = list(range(len(self.graph.operations)))
+        for _ in part:
+            for edge in self.graph.edges:
+                if edge.operand is not None:
+                    part[edge.source] = part[edge.destination] = min(
+                        part[edge.source], part[edge.destination]
                     )
-                    if known in order and other not in order
-                )
-            )
-        yield from self._extended({}, order)
+        return part
+
+    def _slides(self, placed: dict[int, tuple[Pe, int]]) -> bool:
+        """Whether parts can slide by multiples of II such that the edges between them are kept."""
+        rounds = dict.fromkeys(self._part, 0)
+        for _ in range(len(rounds) + 1):
+            before = dict(rounds)
+            for position, edge in enumerate(self.graph.edges):
+                u, w = self._part[edge.source], self._part[edge.destination]
+                late = placed[edge.source][1] + self._latency(position) - placed[edge.destination][1]
+                if u != w:
+                    rounds[w] = max(rounds[w], rounds[u] - edge.distance - (-late // self.ii))
+            if rounds == before:
+                return True
+        return False
 
     def _extended(
         self, placed: dict[int, tuple[Pe, int]], order: list[int]
@@ -62,10 +101,14 @@ class Oracle:
             return
         v = order[len(placed)]
         reach = (self.free + 1) * self.ii
-        low, high = (0, 0) if not placed else (-(10**6), 10**6)
+        fresh = all(self._part[other] != self._part[v] for other in placed)
+        # The first operation of all may as well issue in cycle 0.
+        low, high = (0, self.ii - 1 if placed else 0) if fresh else (-(10**6), 10**6)
         for edge in self.graph.edges:
             if edge.operand is None:
                 continue
+            if edge.source == edge.destination == v and edge.distance * self.ii - self._result(v) >= reach:
+                return
             if edge.destination == v and edge.source in placed:
                 ready = placed[edge.source][1] + self._result(edge.source) - edge.distance * self.ii
                 low, high = max(low, ready), min(high, ready + reach - 1)
@@ -109,11 +152,17 @@ class Oracle:
             placed[edge.source][1] + self._latency(position)
             <= placed[edge.destination][1] + edge.distance * self.ii
             for position, edge in enumerate(self.graph.edges)
-            if edge.source in placed and edge.destination in placed
+            if edge.source in placed
+            and edge.destination in placed
+            and self._part[edge.source] == self._part[edge.destination]
         )
 
-    def _moved(self, placed: dict[int, tuple[Pe, int]]) -> bool:
-        """Whether some moves in the free slots bring every value to its readers."""
+    def _tries(self) -> Iterator[bool]:
+        """For every placement and all moves in the free slots whether these bring every value to its readers."""
+        for placed in self._placements():
+            yield from self._moved(placed)
+
+    def _moved(self, placed: dict[int, tuple[Pe, int]]) -> Iterator[bool]:
         reads = {
             (edge.source, placed[edge.destination][0], placed[edge.destination][1] + edge.distance * self.ii)
             for edge in self.graph.edges
@@ -139,9 +188,8 @@ class Oracle:
             ]
             for pe, cycle in free
         ]
-        return any(
-            self._brought(ready, [move for move in moves if move], reads) for moves in product(*choices)
-        )
+        for moves in product(*choices):
+            yield self._brought(ready, [move for move in moves if move], reads)
 
     def _brought(self, ready: list[Ready], moves: list[Ready], reads: set[Ready]) -> bool:
         """Whether every read, those of the moves too, finds its value somewhere, with the registers there are."""

@@ -19,13 +19,17 @@ from mapper.workloads.kernel import Kernel
 from tests.solver.modulo_oracle import Oracle
 from tests.solver.random_kernel import graphs, machines, sharing
 
+MOST_TRIES = 100_000
+"""Placements with their moves after which trying everything is given up."""
+
 
 def check(graph: DataflowGraph, machine: CgraMachine, above: int, most_free: int) -> None:
     """All say the same of an interval so far above the bound, and what is found is valid."""
     ii = mii(graph, machine).value + above
     oracle = Oracle(graph, machine, ii)
     assume(oracle.free <= most_free)
-    expected = oracle.feasible()
+    expected = oracle.feasible(MOST_TRIES)
+    assume(expected is not None)
     posed = ModuloProblem(Kernel("graph", graph), machine, ii)
     assert not expected or impossibility(posed) is None
     for method in (CONSTRAINT_PROGRAM, DECOUPLED):
