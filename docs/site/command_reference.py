@@ -8,14 +8,15 @@ from typing import Any
 
 import typer
 
-from mapper.cli import app
+from mapper.cli import EXIT_CODES, app
 
 PAGE = Path(__file__).parents[1] / "cli.md"
 HEAD = """# Command line
 
-Made from the commands themselves by `python -m docs.site.command_reference`; do not edit. Exit codes: 0 mapped; 1
-proven to have no answer, or rejected; 2 the problem cannot be posed; 3 no answer within the limit.
+Made from the commands themselves by `python -m docs.site.command_reference`; do not edit.
+
 """
+EXITS = f"Exit codes: {EXIT_CODES}.\n"
 
 
 def commands(group: Any, words: tuple[str, ...] = ("mapper",)) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -39,7 +40,7 @@ def is_option(parameter: Any) -> bool:
 def reference() -> str:
     """The whole page."""
     root = typer.main.get_command(app)
-    return HEAD + "".join(section(words, command) for words, command in commands(root))
+    return HEAD + EXITS + "".join(section(words, command) for words, command in commands(root))
 
 
 def section(words: tuple[str, ...], command: Any) -> str:

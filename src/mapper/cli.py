@@ -17,9 +17,14 @@ from mapper.store_command import app as store_app
 from mapper.sweep_command import sweep
 from mapper.workloads.document import InputError
 
+EXIT_CODES = (
+    "0 mapped; 1 proven to have no answer, or rejected; 2 the problem cannot be posed; 3 no answer within the limit; "
+    "4 two answers contradict each other, both are in a file"
+)
 app = typer.Typer(
     name="mapper",
-    help="Decide how loops, kernels and networks run on accelerators, and prove how good the decision is.",
+    help="Decide how loops, kernels and networks run on accelerators, and prove how good the decision is.\n\n"
+    f"Exit codes: {EXIT_CODES}.",
     epilog="Example: mapper solve --objective edp",
     add_completion=False,
     rich_markup_mode=None,
