@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def contradiction(
     its value if that is proven, and that there is none if that is proven. A heuristic or a restricted search claims
     nothing else. ``most``: more is better. ``slack``: see ``beats``.
     """
-    for claim, found in ((first, second), (second, first)):
+    for claim, found in itertools.product((first, second), repeat=2):
         if found.mapping is None or found.value is None:
             continue
         prover, finder = claim.method or "one search", found.method or "one search"

@@ -8,13 +8,12 @@ from typing import Any
 
 import typer
 
-from mapper.cli import app
+from mapper.cli import EXIT_CODES, app
 
 PAGE = Path(__file__).parents[1] / "cli.md"
 HEAD = """# Command line
 
-Made from the commands themselves by `python -m docs.site.command_reference`; do not edit. Exit codes: 0 mapped; 1
-proven to have no answer, or rejected; 2 the problem cannot be posed; 3 no answer within the limit.
+Made from the commands themselves by `python -m docs.site.command_reference`; do not edit.
 
 **Ctrl-C**, SIGTERM and SIGHUP ask a search to end with what it has (exit code 0, `interrupted`; 3 if that is nothing).
 Before a search has begun, and in commands without one, they end the program at once: exit code 3, one line. So does a
@@ -26,7 +25,9 @@ is ignored. (The interpreter's own start, some 20 ms, is not the program's to an
 rights, a symbolic link stays and its file is replaced. A pipe, a device or a socket is written to, once. With `-o
 /dev/stdout` the document is all that is printed. If a file cannot be written in the end (a full disk), the answer is
 printed all the same; the exit code is 2.
+
 """
+EXITS = f"Exit codes: {EXIT_CODES}.\n"
 
 
 def commands(group: Any, words: tuple[str, ...] = ("mapper",)) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -50,7 +51,7 @@ def is_option(parameter: Any) -> bool:
 def reference() -> str:
     """The whole page."""
     root = typer.main.get_command(app)
-    return HEAD + "".join(section(words, command) for words, command in commands(root))
+    return HEAD + EXITS + "".join(section(words, command) for words, command in commands(root))
 
 
 def section(words: tuple[str, ...], command: Any) -> str:

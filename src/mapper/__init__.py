@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mapper.reporting import report
     from mapper.side_by_side import side_by_side
     from mapper.solution import Solution
+    from mapper.solver.contradiction import ContradictionError
     from mapper.solving import Search
     from mapper.sweeping import sweep
     from mapper.trade_off import front
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from mapper.workloads.document import InputError
 
 __all__ = [
+    "ContradictionError",
     "Inference",
     "InputError",
     "Options",
@@ -43,6 +45,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "ContradictionError": "mapper.solver.contradiction",
     "Inference": "mapper.inference",
     "InputError": "mapper.workloads.document",
     "Options": "mapper.kind.kind",

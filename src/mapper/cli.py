@@ -20,9 +20,14 @@ from mapper.workloads.document import InputError
 # The base of all wrong usage; typer does not export it under a name of its own.
 UsageError: Any = typer.BadParameter.__bases__[0]
 
+EXIT_CODES = (
+    "0 mapped; 1 proven to have no answer, or rejected; 2 the problem cannot be posed; 3 no answer within the limit; "
+    "4 two answers contradict each other, both are in a file"
+)
 app = typer.Typer(
     name="mapper",
-    help="Decide how loops, kernels and networks run on accelerators, and prove how good the decision is.",
+    help="Decide how loops, kernels and networks run on accelerators, and prove how good the decision is.\n\n"
+    f"Exit codes: {EXIT_CODES}.",
     epilog="Example: mapper solve --objective edp",
     add_completion=False,
     rich_markup_mode=None,

@@ -28,8 +28,10 @@ from mapper.workloads.ending import at_the_end
 SECONDS_TO_CONNECT = 20.0
 SECONDS_BETWEEN_LOOKS = 0.5
 """How long an interrupt may go unseen."""
+SECONDS_TO_TRAVEL = 0.5
+"""How long before the time limit searches end, so that what they found is here in time."""
 SECONDS_BEYOND = 1.0
-"""How long after the time limit answers are waited for: the searches end at the limit, and what they found travels."""
+"""How long after the time limit answers are still waited for."""
 SECONDS_WITHOUT_WORKERS = 30.0
 """How long a cluster here may be without any worker. One that dies is begun anew within seconds."""
 TASKS_PER_WORKER = 3
@@ -150,7 +152,7 @@ class DaskEngine(AbstractContextManager["DaskEngine"]):
     def _handed_out(self, task: Task, search: Search, topic: str) -> Any:
         deadline, now = search.deadline, time.monotonic()
         # The limit is that of the whole command. Clocks of other machines do not tell this one's time.
-        limit = None if deadline is None else max(0.0, deadline - now)
+        limit = None if deadline is None else max(0.0, deadline - SECONDS_TO_TRAVEL - now)
         return self._client.submit(
             solved,
             task.document(),

@@ -25,6 +25,7 @@ from distributed.comm.core import BaseListener, CommClosedError, Connector
 from distributed.comm.registry import Backend, backends
 from distributed.comm.tcp import MAX_BUFFER_SIZE, TCP, convert_stream_closed_error
 from distributed.system import MEMORY_LIMIT
+from distributed.utils import silence_logging_cmgr
 from tornado.iostream import IOStream, StreamClosedError
 from tornado.netutil import add_accept_handler, bind_unix_socket
 
@@ -163,7 +164,8 @@ def private_cluster(workers: int) -> Iterator[SpecCluster]:
 
     Raises: RuntimeError if a process does not start.
     """
-    with _private_folder() as folder:
+    # What goes wrong is said in a line by whoever asked for the cluster.
+    with _private_folder() as folder, silence_logging_cmgr(logging.CRITICAL):
         worker = {
             "host": folder,
             "protocol": SCHEME,
@@ -176,7 +178,6 @@ def private_cluster(workers: int) -> Iterator[SpecCluster]:
         scheduler = {"host": folder, "protocol": SCHEME, "dashboard": False}
         cluster = SpecCluster(  # type: ignore[no-untyped-call]
             scheduler={"cls": PrivateScheduler, "options": scheduler},
-            silence_logs=logging.CRITICAL,
             name="mapper",
         )
         try:

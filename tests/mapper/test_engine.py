@@ -4,28 +4,47 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import dask
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import mapper as api
 from mapper.engine import DaskEngine
+from mapper.posing import Posed
+from mapper.private_cluster import PrivateWorker
+from mapper.solution import Solution
 from mapper.solver.method import Progress
-from mapper.solving import Search
+from mapper.solving import Search, run
 from mapper.store import Store
-from mapper.sweeping import Sweep, sweep
+from mapper.store.recall import Recall, answer_fields
+from mapper.sweeping import Sweep, grid, sweep, swept
+from mapper.task import Task
 from mapper.workloads.document import InputError
 
 LAYERS = "resnet-dmazerunner"
+LAYER = "resnet-dmazerunner/conv5_2"
 GRID = {"rf.bytes": [128, 256, 512, 1024]}
+
+
+class Stillborn(PrivateWorker):
+    """A worker whose process ends as it begins."""
+
+    def __init__(self, *options: Any, **named: Any) -> None:
+        os._exit(1)
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +88,9 @@ def test_an_interrupt_keeps_what_is_done(engine: DaskEngine, here: list[Any]) ->
 
     grid = {"rf.bytes": [128, 256, 512, 1024], "spm.bytes": [131072, 65536, 262144, 524288]}
     swept = sweep(LAYERS, None, grid, search=search, engine=engine, finished=stop)
-    assert 0 < len(swept.rows) < 16
-    assert all(row.certificate.proven for row in swept.rows)
+    assert len(swept.rows) == 16
+    assert 0 < sum(row.certificate.proven for row in swept.rows) < 16
+    assert {row.certificate.stop for row in swept.rows} == {"complete", "interrupted"}
 
 
 @pytest.mark.parametrize("on_cluster", [True, False])
@@ -128,6 +148,121 @@ def test_what_is_proven_in_the_store_is_no_task(
     assert len(Store(tmp_path / "s.sqlite").entries()) == 24
     monkeypatch.setattr(DaskEngine, "_handed_out", None)
     assert answers(sweep(LAYERS, None, GRID, search=search, engine=engine)) == here
+
+
+GRID_OF_16 = {"rf.bytes": [128, 256, 512, 1024], "spm.bytes": [65536, 131072, 262144, 524288]}
+
+
+def test_a_sweep_over_a_store_that_holds_all_of_it_has_all_rows(tmp_path: Path, mapper: Any) -> None:
+    vary = [word for key, values in GRID_OF_16.items() for word in ("--vary", f"{key}={values}"[:-1])]
+    words = ["sweep", LAYER, *(word.replace("[", "").replace(" ", "") for word in vary), "--json"]
+    words += ["--store", str(tmp_path / "s.sqlite")]
+    first = json.loads(mapper(*words)[1])["rows"]
+    code, out, _ = mapper(*words, "--engine", "dask", "--workers", "1")
+    again = json.loads(out)["rows"]
+    assert code == 0 and len(again) == 16
+    assert [row["vary"] for row in again] == [row["vary"] for row in first]
+    assert [row["cost"] for row in again] == [row["cost"] for row in first]
+
+
+@pytest.fixture(scope="module")
+def solved_points() -> tuple[list[Posed], list[Solution]]:
+    """Sixteen machines, and the answers on them."""
+    _, problems = grid(LAYER, None, GRID_OF_16, None, None)
+    return problems, [run(problem, Search(workers=1)) for problem in problems]
+
+
+class NoCluster(DaskEngine):
+    """An engine whose workers are this process: so many tasks may be out at once, and which end first is drawn."""
+
+    def __init__(self, room: int, draw: random.Random, solutions: dict[int, Solution]) -> None:
+        super().__init__(None, 1)
+        self._client = Mock()
+        self._rooms, self._draw, self._solutions = room, draw, solutions
+        self.handed_out = 0
+
+    def _room(self, search: Search) -> int:
+        return self._draw.randint(1, self._rooms)
+
+    @contextmanager
+    def _listening(self, listener: Any) -> Iterator[str]:
+        yield "topic"
+
+    def _handed_out(self, task: Task, search: Search, topic: str) -> Any:
+        self.handed_out += 1
+        return object()
+
+    def _done(self, waiting: dict[Any, tuple[int, Task]]) -> list[Any]:
+        return self._draw.sample(list(waiting), self._draw.randint(0, len(waiting)))
+
+    def _answers(self, future: Any, task: Task, search: Search) -> dict[str, Any]:
+        solution = self._solutions[id(task.posed)]
+        return {part.name: answer_fields(task.posed.kind, part) for part in solution.parts}
+
+
+@given(st.sets(st.integers(0, 15)), st.integers(1, 20), st.integers(0, 1000))
+@settings(derandomize=True, deadline=None, max_examples=25)
+def test_whatever_the_store_holds_and_whoever_ends_first_every_machine_has_its_row(
+    solved_points: tuple[list[Posed], list[Solution]], stored: set[int], room: int, seed: int
+) -> None:
+    problems, solutions = solved_points
+    with tempfile.TemporaryDirectory() as folder:
+        search = Search(store=Store(Path(folder) / "s.sqlite"))
+        for place in stored:
+            recall = Recall(search.store, problems[place], "auto", pytest.fail)  # type: ignore[arg-type]
+            recall.keep(dict(enumerate(solutions[place].parts)))
+        engine = NoCluster(
+            room, random.Random(seed), {id(one): two for one, two in zip(*solved_points, strict=True)}
+        )
+        points = [{"place": place} for place in range(16)]
+        found = swept(points, problems, search, engine)
+    assert [row.vary for row in found.rows] == points
+    assert [row.cost for row in found.rows] == [solution.cost for solution in solutions]
+    assert engine.handed_out == 16 - len(stored)
+
+
+def test_an_engine_that_loses_machines_leaves_rows_that_say_so(
+    solved_points: tuple[list[Posed], list[Solution]],
+) -> None:
+    class Forgetful(DaskEngine):
+        def solve(self, problems: Any, search: Search) -> Iterator[tuple[int, Solution]]:
+            yield 3, solved_points[1][3]
+
+    points = [{"place": place} for place in range(16)]
+    found = swept(points, solved_points[0], Search(), Forgetful(None, 1))
+    assert [row.certificate.found for row in found.rows] == [place == 3 for place in range(16)]
+    assert {row.certificate.stop for row in found.rows} == {"complete", "interrupted"}
+
+
+def test_a_store_that_holds_a_part_of_the_grid_does_not_end_the_sweep(
+    tmp_path: Path, engine: DaskEngine, here: list[Any]
+) -> None:
+    search = Search(store=Store(tmp_path / "s.sqlite"))
+    sweep(LAYERS, None, {"rf.bytes": [256, 1024]}, search=search)
+    assert answers(sweep(LAYERS, None, GRID, search=search, engine=engine)) == here
+
+
+def test_a_worker_that_dies_at_its_start_is_told_in_a_line(
+    mapper: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mapper.private_cluster.PrivateWorker", Stillborn)
+    words = ("sweep", LAYER, "--vary", "rf.bytes=128", "--engine", "dask", "--workers", "1")
+    code, out, errors = mapper(*words)
+    assert code == 2 and out == "" and "do not start" in errors and len(errors.splitlines()) == 1
+
+
+def test_a_sweep_goes_on_without_workers_for_a_while_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mapper.engine.SECONDS_WITHOUT_WORKERS", 1.0)
+    told: list[str] = []
+    with DaskEngine(None, 1) as dying:
+        (worker,) = dying._client.cluster.workers.values()
+        worker.close_gracefully()
+        os.kill(worker.pid, signal.SIGKILL)
+        found = sweep(
+            LAYER, None, {"rf.bytes": [256, 512]}, search=Search(complain=told.append), engine=dying
+        )
+    assert [row.certificate.found for row in found.rows] == [False, False]
+    assert told and "every worker has died" in told[0]
 
 
 def test_a_scheduler_without_a_cluster_is_told_in_a_line(mapper: Any) -> None:
@@ -189,9 +324,11 @@ def test_ctrl_c_ends_a_sweep_on_a_cluster_with_the_machines_that_are_done(tmp_pa
     assert running.returncode == 0, errors
     assert errors == ""
     rows = json.loads(out)["rows"]
-    assert 0 < len(rows) < 300 and all(row["certificate"]["proven"] for row in rows)
+    done = [row for row in rows if row["certificate"]["found"]]
+    assert len(rows) == 300 and 0 < len(done) < 300 and all(row["certificate"]["proven"] for row in done)
+    assert {row["certificate"]["stop"] for row in rows if row not in done} == {"interrupted"}
     kept = {entry.problem for entry in Store(store).entries()}
-    assert len(kept) >= 6 * len(rows)
+    assert len(kept) >= 6 * len(done)
 
 
 def test_a_machine_that_takes_its_workers_down_costs_its_own_row_only(

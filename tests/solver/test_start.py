@@ -20,6 +20,7 @@ from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.kind.kind import Options
 from mapper.posing import Posed, pose
+from mapper.solver.contradiction import ContradictionError
 from mapper.solver.method import Effort, Outcome, Progress, Start
 from mapper.solver.modulo_schedule.network.tuning import algorithm_1, exhaustive
 from mapper.solver.pbqp.catalogue import METHODS as PBQP_METHODS
@@ -188,18 +189,6 @@ def test_a_bound_that_meets_the_start_proves_it() -> None:
     assert found.proven and found.stop == "complete" and found.method == "before + now"
 
 
-def test_a_proof_that_the_start_contradicts_is_none() -> None:
-    infeasible = START.combined(replace(NOTHING, stop="complete", proven=True))
-    worse = START.combined(Outcome("new", 12, 12, "complete", True))
-    for found in (infeasible, worse):
-        assert (found.mapping, found.bound, found.proven, found.stop) == ("old", 4, False, "heuristic")
-
-
-def test_a_known_bound_that_a_mapping_contradicts_goes() -> None:
-    found = START.combined(Outcome("new", 3, 2, "time_limit", False))
-    assert (found.mapping, found.value, found.bound) == ("new", 3, 2)
-
-
 @given(
     st.integers(1, 50), st.integers(1, 50), st.none() | st.integers(1, 50), st.none() | st.integers(1, 50),
     st.booleans(),
@@ -210,11 +199,14 @@ def test_combining_keeps_the_better_value_and_claims_no_more_than_both(
 ) -> None:
     sign = -1 if most else 1
     start = Start("problem", "old", sign * old, None if known is None else sign * known, "before", most)
-    found = start.combined(
-        Outcome("new", sign * new, None if bound is None else sign * bound, "time_limit", False)
-    )
+    fresh = Outcome("new", sign * new, None if bound is None else sign * bound, "time_limit", False)
+    if any(claim is not None and claim > min(old, new) for claim in (known, bound)):
+        with pytest.raises(ContradictionError):
+            start.combined(fresh)
+        return
+    found = start.combined(fresh)
     assert found.value == sign * min(old, new)
-    claims = [claim for claim in (known, bound) if claim is not None and claim <= min(old, new)]
+    claims = [claim for claim in (known, bound) if claim is not None]
     assert found.bound == (sign * max(claims) if claims else None)
     assert found.proven == (found.bound == found.value)
     heard = start.heard(Progress(sign * new, None if bound is None else sign * bound, 1))
