@@ -9,6 +9,9 @@ import typer
 
 from mapper.cli import app
 from mapper.workloads.document import InputError
+from mapper.workloads.plain_text import plain
+
+LONGEST_LINE = 650
 
 # The base of all wrong usage; typer does not export it under a name of its own.
 UsageError: Any = typer.BadParameter.__bases__[0]
@@ -39,5 +42,5 @@ def main() -> None:
 
 
 def _fail(line: str, code: int) -> None:
-    print("mapper: " + " ".join(line.split()), file=sys.stderr)
+    print("mapper: " + plain(" ".join(line.split()), LONGEST_LINE), file=sys.stderr)
     sys.exit(code)

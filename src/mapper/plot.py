@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mapper.sweeping import Sweep
 from mapper.trade_off import TradeOff
 from mapper.workloads.document import InputError
+from mapper.workloads.plain_text import plotted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+LONGEST = 100
+"""Characters of a name in a plot."""
 
 
 def draw_sweep(sweep: Sweep, path: Path) -> None:
@@ -31,9 +37,14 @@ def draw_sweep(sweep: Sweep, path: Path) -> None:
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.subplots()
     for label, points in lines.items():
-        axes.plot([x for x, _ in points], [y for _, y in points], marker="o", label=label or None)
+        axes.plot(
+            [plotted(x, LONGEST) for x, _ in points],
+            [y for _, y in points],
+            marker="o",
+            label=plotted(label, LONGEST) or None,
+        )
     axes.set_yscale("log")
-    axes.set_xlabel(varied[0])
+    axes.set_xlabel(plotted(varied[0], LONGEST))
     axes.set_ylabel("objective value")
     if len(varied) > 1:
         axes.legend(fontsize="small")
@@ -63,7 +74,7 @@ def draw_front(found: TradeOff, path: Path) -> None:
     figure.colorbar(drawn, label="latency [ms]")
     axes.set_xlabel("PEs")
     axes.set_ylabel("throughput [frames/s]")
-    axes.set_title(f"{found.posed.workload} on {found.posed.arch}", fontsize="medium")
+    axes.set_title(plotted(f"{found.posed.workload} on {found.posed.arch}", LONGEST), fontsize="medium")
     axes.grid(True, alpha=0.3)
     _save(figure, path)
 
@@ -75,6 +86,9 @@ def _check_suffix(path: Path) -> None:
 
 def _save(figure: Figure, path: Path) -> None:
     try:
-        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+        with warnings.catch_warnings():
+            # Characters that matplotlib's own font lacks are nothing to be told of.
+            warnings.simplefilter("ignore")
+            figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
     except OSError as error:
         raise InputError("--plot", str(path), f"cannot be written ({error.strerror})") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -104,9 +103,9 @@ def _trade_offs(
         print(dumped(found.to_json()), end="")
     elif found.points:
         terminal.print_table(*terminal.front_rows(found))
-        print("all trade-offs" if found.complete else "not all trade-offs: the search was cut short")
+        terminal.say("all trade-offs" if found.complete else "not all trade-offs: the search was cut short")
     if not found.points:
-        print(f"mapper: {terminal.why_no_front(found)}", file=sys.stderr)
+        terminal.complain(f"mapper: {terminal.why_no_front(found)}")
     raise typer.Exit(0 if found.points else 1 if found.complete else 3)
 
 
@@ -116,12 +115,11 @@ def _show(solution: Solution, as_json: bool) -> None:
     if as_json:
         print(dumped(solution.to_json()), end="")
     else:
-        print(terminal.headline(solution))
+        terminal.say(terminal.headline(solution))
         terminal.print_table(*terminal.solution_rows(solution))
         if len(solution.parts) == 1 and solution.parts[0].breakdown is not None:
-            print("\n".join(solution.posed.kind.describe(solution.posed.parts[0].problem, solution.parts[0])))
-        for line in terminal.skipped_lines(solution) + terminal.started_lines(solution):
-            print(line)
+            terminal.say(*solution.posed.kind.describe(solution.posed.parts[0].problem, solution.parts[0]))
+        terminal.say(*terminal.skipped_lines(solution), *terminal.started_lines(solution))
     if solution.exit_code:
-        print(f"mapper: {terminal.cause(solution)}", file=sys.stderr)
+        terminal.complain(f"mapper: {terminal.cause(solution)}")
     raise typer.Exit(solution.exit_code)

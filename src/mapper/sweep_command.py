@@ -47,7 +47,7 @@ def sweep(
     from mapper.sweep_table import plan_lines, sweep_rows
     from mapper.sweeping import sweep as api
     from mapper.sweeping import varied_values
-    from mapper.terminal import print_table
+    from mapper.terminal import print_table, say
 
     if not vary:
         raise InputError("--vary", "", "is missing; give KEY=V1,V2,... with a field of the machine")
@@ -59,7 +59,10 @@ def sweep(
     if dry_run:
         found = planned(problem.workload, problem.arch, grid, problem.objective, problem.options, search)
         lines = plan_lines(found, search.used_workers)
-        print(dumped(found.to_json()) if as_json else "".join(f"{line}\n" for line in lines), end="")
+        if as_json:
+            print(dumped(found.to_json()), end="")
+        else:
+            say(*lines)
         raise typer.Exit(0)
     machines = math.prod(len(values) for values in grid.values())
     with interruptible(search), progress.report(machines) as report, ExitStack() as stack:
