@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Callable, Sequence
 from typing import Literal, get_args
 
 from mapper.formulations.formulation import BuiltPart, Formulation, Kind
 from mapper.workloads.document import InputError
+from mapper.workloads.plain_text import latex, markdown, plain
 
 Format = Literal["text", "markdown", "latex", "html"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -60,7 +62,7 @@ def _name(built: BuiltPart) -> str:
 
 
 def _text(formulation: Formulation, sections: Sections, remarks: Sequence[str]) -> str:
-    lines = [formulation.title, f"  {formulation.instance()}", f"  {_total(formulation)}"]
+    lines = [plain(formulation.title), f"  {plain(formulation.instance())}", f"  {_total(formulation)}"]
     for heading, parts in sections:
         lines += ["", heading]
         for built in parts:
@@ -70,12 +72,16 @@ def _text(formulation: Formulation, sections: Sections, remarks: Sequence[str]) 
                 f"    {built.part.tex}",
             ]
     if remarks:
-        lines += ["", INSTANCE, *(f"  {line}" for line in remarks)]
+        lines += ["", INSTANCE, *(f"  {plain(line)}" for line in remarks)]
     return "\n".join(lines) + "\n"
 
 
 def _markdown(formulation: Formulation, sections: Sections, remarks: Sequence[str]) -> str:
-    lines = [f"# {formulation.title}", "", f"{formulation.instance()}: {_total(formulation)}."]
+    lines = [
+        f"# {markdown(formulation.title)}",
+        "",
+        f"{markdown(formulation.instance())}: {_total(formulation)}.",
+    ]
     for heading, parts in sections:
         lines += ["", f"## {heading}"]
         for built in parts:
@@ -86,7 +92,10 @@ def _markdown(formulation: Formulation, sections: Sections, remarks: Sequence[st
                 f"$${built.part.tex}$$",
             ]
     if remarks:
-        lines += ["", f"## {INSTANCE}", "", "```", *remarks, "```"]
+        said = [plain(line) for line in remarks]
+        # A fence is ended by one as long: longer than any that a remark holds.
+        fence = "`" * max(3, *(1 + len(run) for line in said for run in re.findall("`+", line)), 0)
+        lines += ["", f"## {INSTANCE}", "", fence, *said, fence]
     return "\n".join(lines) + "\n"
 
 
@@ -95,37 +104,36 @@ def _latex(formulation: Formulation, sections: Sections, remarks: Sequence[str])
         r"\documentclass{article}",
         r"\usepackage{amsmath,amssymb}",
         r"\begin{document}",
-        rf"\section*{{{_escaped(formulation.title)}}}",
-        _escaped(f"{formulation.instance()}: {_total(formulation)}."),
+        rf"\section*{{{latex(formulation.title)}}}",
+        latex(f"{formulation.instance()}: {_total(formulation)}."),
     ]
     for heading, parts in sections:
         lines.append(rf"\subsection*{{{heading}}}")
         for built in parts:
-            said = _escaped(f"({_count(built)}). {built.part.sentence}")
-            lines += [rf"\paragraph{{{_escaped(_name(built))}}} {said}", rf"\[ {built.part.tex} \]"]
+            said = latex(f"({_count(built)}). {built.part.sentence}")
+            lines += [rf"\paragraph{{{latex(_name(built))}}} {said}", rf"\[ {built.part.tex} \]"]
     if remarks:
-        lines += [rf"\subsection*{{{INSTANCE}}}", r"\begin{verbatim}", *remarks, r"\end{verbatim}"]
+        lines += [
+            rf"\subsection*{{{INSTANCE}}}",
+            r"\begin{verbatim}",
+            *map(_verbatim, remarks),
+            r"\end{verbatim}",
+        ]
     return "\n".join([*lines, r"\end{document}"]) + "\n"
 
 
-def _escaped(text: str) -> str:
-    special = {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "<": r"\textless{}",
-    }
-    special |= {">": r"\textgreater{}"} | {sign: f"\\{sign}" for sign in "&%$#_{}"}
-    return "".join(special.get(sign, sign) for sign in text)
+def _verbatim(line: str) -> str:
+    """A line that does not end the environment that it stands in."""
+    return plain(line).replace(r"\end{verbatim}", r"\end {verbatim}")
 
 
 def _html(formulation: Formulation, sections: Sections, remarks: Sequence[str]) -> str:
-    title = html.escape(formulation.title)
+    title = html.escape(plain(formulation.title))
     lines = [
         "<!DOCTYPE html>",
         f'<html lang="en"><head><meta charset="utf-8"><title>{title}</title></head><body>',
         f"<h1>{title}</h1>",
-        f"<p>{html.escape(formulation.instance())}: {_total(formulation)}.</p>",
+        f"<p>{html.escape(plain(formulation.instance()))}: {_total(formulation)}.</p>",
     ]
     for heading, parts in sections:
         lines.append(f"<h2>{heading}</h2><dl>")
@@ -136,5 +144,5 @@ def _html(formulation: Formulation, sections: Sections, remarks: Sequence[str]) 
             ]
         lines.append("</dl>")
     if remarks:
-        lines.append(f"<h2>{INSTANCE}</h2><pre>{html.escape(chr(10).join(remarks))}</pre>")
+        lines.append(f"<h2>{INSTANCE}</h2><pre>{html.escape(chr(10).join(map(plain, remarks)))}</pre>")
     return "\n".join([*lines, "</body></html>"]) + "\n"

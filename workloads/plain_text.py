@@ -22,3 +22,28 @@ def ascii_comment(text: str) -> str:
     return "".join(
         char if char.isascii() and char.isprintable() and char not in "*\\?" else "." for char in text
     )
+
+
+def plotted(text: str, longest: int) -> str:
+    """``text`` as matplotlib draws it: no formula, one line. Not in axes that are told to parse none."""
+    return plain(text, longest).replace("$", r"\$")
+
+
+_MARKDOWN = str.maketrans(
+    {sign: f"\\{sign}" for sign in "\\|`*[]"} | {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+)
+_LATEX = str.maketrans(
+    {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}"}
+    | {sign: f"\\{sign}" for sign in "&%$#_{}"}
+)
+
+
+def markdown(text: str) -> str:
+    """``text`` in Markdown, in a cell of a table too: no markup, no HTML, one line."""
+    return plain(text).translate(_MARKDOWN)
+
+
+def latex(text: str) -> str:
+    """``text`` in a paragraph of LaTeX: no commands, one line."""
+    return plain(text).translate(_LATEX)

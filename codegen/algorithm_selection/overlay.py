@@ -20,6 +20,7 @@ from mapper.codegen.algorithm_selection.program import (
 )
 from mapper.models.algorithm_selection.control import Control
 from mapper.workloads.network_layer import LayerNetwork
+from mapper.workloads.plain_text import plain
 
 RTL = Path(__file__).parent / "rtl"
 
@@ -72,7 +73,7 @@ def listing(control: Control, made: Sequence[StepProgram], sizes: Parameters) ->
     """What the files are, and every step with its instructions."""
     rows, columns = control.array
     lines = [
-        f"Overlay of {control.network}: {rows} x {columns} PEs, {1 << sizes.log_banks} banks a buffer.",
+        f"Overlay of {plain(control.network)}: {rows} x {columns} PEs, {1 << sizes.log_banks} banks a buffer.",
         "",
         "rtl/overlay.sv     top module; rtl/parameters.svh says its sizes",
         "control.hex        the controller's memory, read by rtl/control_rom.sv from the folder it runs in",
@@ -83,9 +84,9 @@ def listing(control: Control, made: Sequence[StepProgram], sizes: Parameters) ->
         "",
     ]
     for program in made:
-        lines.append(program.name)
+        lines.append(plain(program.name))
         if not program.instructions:
-            lines.append(f"  beside the overlay, which waits for `resume`: {program.reason}")
+            lines.append(f"  beside the overlay, which waits for `resume`: {plain(program.reason)}")
         for one in program.instructions:
             if isinstance(one, Gemm):
                 sizes_text = f"{one.a} x {one.b} by {one.b} x {one.c}"

@@ -6,6 +6,7 @@ from html import escape
 
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.overlay_network import OverlayNetwork
+from mapper.workloads.plain_text import plain
 
 COLOURS = {"im2col": "#9ecae1", "kn2row": "#a1d99b", "winograd": "#fdae6b", "winograd-4x4": "#fd8d3c"}
 STORED = "#f0f0f0"
@@ -106,4 +107,4 @@ def _legend(selection: Selection) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    return escape("".join(sign if sign.isprintable() else "?" for sign in text)[:40])
+    return escape(plain(text, 40))

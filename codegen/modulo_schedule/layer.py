@@ -9,6 +9,7 @@ from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.models.modulo_schedule.network.algorithm import Algorithm
 from mapper.models.modulo_schedule.network.mapping import LayerMapping, kernel_of
 from mapper.workloads.network_layer import NetworkLayer
+from mapper.workloads.plain_text import plain
 
 
 def generate_layer(problem: LayerProblem, mapping: LayerMapping) -> dict[str, str]:
@@ -55,8 +56,7 @@ def _program(
     lines = [title + (f", {repeats} times (images and groups):" if repeats > 1 else ":")]
     lines += [f"{number}. {step}" for number, step in enumerate(steps, 1)]
     lines += [f"No code: {text}; the cost has its cycles." for text in _without_code(layer, algorithm)]
-    plain = ["".join(char if char.isprintable() else "?" for char in line) for line in lines]
-    return "\n".join(plain) + "\n"
+    return "\n".join(map(plain, lines)) + "\n"
 
 
 def _without_code(layer: NetworkLayer, algorithm: Algorithm) -> list[str]:

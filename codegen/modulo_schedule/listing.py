@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from mapper.models.modulo_schedule.configuration import Configuration, Immediate, Output, Register, Word
+from mapper.workloads.plain_text import plain
 
 LEGEND = """\
 ; OUT is the PE's own output register, OUT[r,c] that of PE [r,c], Rk an own register, #v an immediate.
@@ -19,7 +20,7 @@ def listing(configuration: Configuration) -> str:
     """One block per PE that issues anything, one line per word: slot, stage, operation, destination, operands."""
     trips = "unknown" if configuration.trip_count is None else str(configuration.trip_count)
     lines = [
-        f"; {_plain(configuration.kernel)} on {_plain(configuration.machine)}",
+        f"; {plain(configuration.kernel)} on {plain(configuration.machine)}",
         f"; II {configuration.ii}, {configuration.stages} stages, trip count {trips}",
         LEGEND,
     ]
@@ -33,12 +34,12 @@ def listing(configuration: Configuration) -> str:
 
 
 def _line(word: Word, shared_from: int | None) -> str:
-    array = "" if word.array is None else f" {_plain(word.array)}{f'{word.offset:+}' if word.offset else ''}"
-    opcode = _plain(word.opcode) + array
+    array = "" if word.array is None else f" {_token(word.array)}{f'{word.offset:+}' if word.offset else ''}"
+    opcode = _token(word.opcode) + array
     places = (["OUT"] if word.output else []) + [_register(number, shared_from) for number in word.registers]
     operands = ", ".join(_operand(operand, word, shared_from) for operand in word.operands)
     predicate = "" if word.predicate is None else f" ?{_operand(word.predicate, word, shared_from)}"
-    name = "" if word.operation is None else f"  ; {_plain(word.operation)}"
+    name = "" if word.operation is None else f"  ; {plain(word.operation)}"
     text = f"  {word.slot:>3} @S{word.stage:<3} {opcode:<14} {'+'.join(places):<8} <- {operands}{predicate}"
     return f"{text} +{word.latency}{name}"
 
@@ -56,6 +57,6 @@ def _operand(operand: Immediate | Output | Register, word: Word, shared_from: in
     return first + ("OUT" if operand.pe == word.pe else f"OUT[{operand.pe[0]},{operand.pe[1]}]")
 
 
-def _plain(name: str) -> str:
-    """Names come from files: whatever would break a line is not passed on."""
-    return "".join(char if char.isprintable() else "?" for char in name)
+def _token(name: str) -> str:
+    """A name in front of the comment: a word that begins none and takes no operand's place."""
+    return "".join("_" if char.isspace() or char in ";,<" else char for char in plain(name))

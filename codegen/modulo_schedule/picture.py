@@ -6,6 +6,7 @@ from html import escape
 
 from mapper.arch.cgra import CgraMachine
 from mapper.models.modulo_schedule.configuration import Configuration, Word
+from mapper.workloads.plain_text import plain
 
 CELL_WIDTH, CELL_HEIGHT, MARGIN = 132, 34, 56
 SHADES = ("#dbe9f6", "#fde3c8", "#dcefd9", "#f5d9de", "#e6def2", "#efe9cf")
@@ -51,5 +52,4 @@ def _cell(words: list[Word], x: int, y: int) -> list[str]:
 
 
 def _text(text: str) -> str:
-    short = text if len(text) <= 4 * LONGEST_NAME else text[: 4 * LONGEST_NAME - 1] + "…"
-    return escape("".join(char if char.isprintable() else "?" for char in short))
+    return escape(plain(text, 4 * LONGEST_NAME))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mapper.models.pe_allocation.address import Affine
 from mapper.models.pe_allocation.program import Configuration, LayerProgram, Loop, PeProgram, Source
+from mapper.workloads.plain_text import plain
 
 LEGEND = """\
 ; One word of the loop body is issued in every cycle; its slots, one for each functional unit, stand in { | }.
@@ -18,7 +19,7 @@ def listing(configuration: Configuration, position: int) -> str:
     layer = configuration.layers[position]
     outside = "-128" if layer.rule == "max" else "0"
     lines = [
-        f"; {_plain(layer.name)} of {_plain(configuration.network)} on {_plain(configuration.machine)}, "
+        f"; {plain(layer.name)} of {plain(configuration.network)} on {plain(configuration.machine)}, "
         f"{configuration.mode}, {configuration.model}",
         LEGEND % outside,
         "",
@@ -40,14 +41,14 @@ def listing(configuration: Configuration, position: int) -> str:
 
 
 def _shared(configuration: Configuration, group: tuple[int, ...]) -> str:
-    names = ", ".join(_plain(configuration.layers[at].name) for at in group)
+    names = ", ".join(plain(configuration.layers[at].name) for at in group)
     return f".shared {names}    ; take turns on one PE, the position that is due first goes first"
 
 
 def _source(configuration: Configuration, source: Source) -> list[str]:
     if source.feed is None:
         return [f".input frame {source.maps} maps{_at(source.border)}", f".read {_affine(source.read)}"]
-    maker = _plain(configuration.layers[source.feed].name)
+    maker = plain(configuration.layers[source.feed].name)
     kind = "maps" if source.whole else "line buffer"
     lines = [f".input {maker} {source.maps} maps, {kind} of {source.words} words{_at(source.border)}"]
     assert source.write is not None
@@ -136,8 +137,3 @@ def _affine(affine: Affine) -> str:
 
 def _at(pe: tuple[int, int] | None) -> str:
     return "" if pe is None else f", in the buffer at [{pe[0]},{pe[1]}]"
-
-
-def _plain(name: str) -> str:
-    """Names come from files: whatever would break a line is not passed on."""
-    return "".join(char if char.isprintable() else "?" for char in name)

@@ -11,11 +11,12 @@ from mapper.models.pe_allocation.allocation import Allocation, Placement
 from mapper.models.pe_allocation.interconnect import shortest_way
 from mapper.models.pe_allocation.placement import runs
 from mapper.models.pe_allocation.stream_layer import StreamNetwork
+from mapper.workloads.plain_text import plain as plain_text
 
 WIDEST = 960
 LARGEST_CELL, SMALLEST_CELL, LABELLED_CELL = 56, 8, 28
 MARGIN, LINE = 40, 18
-LONGEST_NAME = 32
+LONGEST_NAME, LONGEST_TITLE = 32, 400
 FREE = "#ffffff"
 GOLDEN = 0.618
 ARROW = (
@@ -82,14 +83,15 @@ def _grid(
         row, column = pe
         x, y = MARGIN + column * cell, top + row * cell
         on = owners.get(pe, [])
-        names = ", ".join(plain(network.names[at]) for at in on) or "free"
+        names = ", ".join(network.names[at] for at in on) or "free"
+        title = f"<title>[{row},{column}] {plain(names, LONGEST_TITLE)}</title>"
         lines.append(
             f'<rect x="{x}" y="{y}" width="{cell}" height="{cell}" fill="{shade(on[0]) if on else FREE}" '
-            f'stroke="{"#000000" if pe in machine.border_pes else "#999999"}"><title>[{row},{column}] {names}</title>'
+            f'stroke="{"#000000" if pe in machine.border_pes else "#999999"}">{title}'
             "</rect>"
         )
         if on and cell >= LABELLED_CELL:
-            lines.append(f'<text x="{x + 3}" y="{y + 12}" font-size="9">{names[: cell // 6]}</text>')
+            lines.append(f'<text x="{x + 3}" y="{y + 12}" font-size="9">{plain(names[: cell // 6])}</text>')
 
     def middle(pe: Pe) -> tuple[int, int]:
         return MARGIN + pe[1] * cell + cell // 2, top + pe[0] * cell + cell // 2
@@ -119,7 +121,6 @@ def shade(at: int) -> str:
     return "#" + "".join(f"{round(255 * part):02x}" for part in parts)
 
 
-def plain(text: str) -> str:
+def plain(text: str, longest: int = LONGEST_NAME) -> str:
     """A name as text of a picture: printable, not too long, escaped."""
-    short = text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + "…"
-    return escape("".join(char if char.isprintable() else "?" for char in short))
+    return escape(plain_text(text, longest))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 from mapper.codegen.pe_allocation.chart import chart
 from mapper.codegen.pe_allocation.document import document
@@ -13,6 +12,7 @@ from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.models.pe_allocation.allocation import Allocation
 from mapper.models.pe_allocation.configuration import configure
 from mapper.models.pe_allocation.cost import evaluate
+from mapper.workloads.file_name import file_names
 
 
 def generate(problem: AllocationProblem, allocation: Allocation) -> dict[str, str]:
@@ -30,9 +30,6 @@ def generate(problem: AllocationProblem, allocation: Allocation) -> dict[str, st
     }
     if allocation.placement is not None:
         files["placement.svg"] = picture(network, machine, allocation, allocation.placement)
-    for position, layer in enumerate(configuration.layers):
-        # Names of layers may come from files; a layer never writes outside the folder.
-        name = re.sub(r"[^A-Za-z0-9_.-]", "_", layer.name).lstrip(".") or "layer"
-        unique = name if f"{name}.txt" not in files else f"{name}-{position}"
-        files[f"{unique}.txt"] = listing(configuration, position)
+    for position, name in enumerate(file_names(layer.name for layer in configuration.layers)):
+        files[f"{name}.txt"] = listing(configuration, position)
     return files

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from mapper.arch.dataflow import DataflowMachine
 from mapper.codegen.tiling.mapped import mapped_source, statement
-from mapper.codegen.tiling.text import Writer, check_names, comment, counted, indexed, subscripts
+from mapper.codegen.tiling.text import Writer, check_names, counted, indexed, subscripts
 from mapper.codegen.tiling.tile import Buffered, Tiles, tiles_of
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.workloads.nest import LoopNest
+from mapper.workloads.plain_text import ascii_comment
 from mapper.workloads.tensor import INCREMENT, LEAST, MULTIPLIER, first_state
 
 MAKEFILE = """\
@@ -62,7 +63,7 @@ def _tensors(tiles: Tiles) -> dict[str, Buffered]:
 
 def _header(tiles: Tiles, machine: DataflowMachine, mapping: TilingMapping) -> str:
     nest, writer = tiles.nest, Writer()
-    writer.line(f"/* {comment(nest.name)} on {comment(machine.name)}")
+    writer.line(f"/* {ascii_comment(nest.name)} on {ascii_comment(machine.name)}")
     writer.line(f" * {'loop':<12}{'bound':>10}{'dram':>10}{'spm':>8}{'rf':>8}{'spatial':>9}")
     for loop, bound in nest.bounds:
         dram, spm, rf, pes = (level[loop] for level in (tiles.dram, tiles.spm, tiles.rf, tiles.pes))

@@ -19,11 +19,6 @@ def check_names(nest: LoopNest) -> None:
             raise InputError(nest.name, name, "is no name in C; use letters, digits and underscores")
 
 
-def comment(text: str) -> str:
-    """Text that neither ends a comment nor begins another."""
-    return "".join(char if char.isascii() and char.isprintable() and char != "*" else "?" for char in text)
-
-
 def linear(terms: Iterable[tuple[int, str]], constant: int = 0) -> str:
     """``2 * s_Ox + r_Fx - 1``."""
     text = ""

@@ -7,19 +7,20 @@ from bisect import bisect_right
 from mapper.arch.snowflake import BANK_INSTRUCTIONS
 from mapper.models.trace_partition.assembly import disassemble
 from mapper.models.trace_partition.program import ClusterCode, Program
+from mapper.workloads.plain_text import plain
 
 
 def listing(program: Program) -> str:
     """What lies where in memory, then the code of every cluster by layer, with what each address names behind it."""
     named = sorted(
-        [(tensor.address, tensor.words, tensor.name) for tensor in program.tensors]
-        + [(segment.address, len(segment.words), segment.name) for segment in program.segments]
+        [(tensor.address, tensor.words, plain(tensor.name)) for tensor in program.tensors]
+        + [(segment.address, len(segment.words), plain(segment.name)) for segment in program.segments]
         + [
             (cluster.address, 2 * len(cluster.code), f"code of cluster {number}")
             for number, cluster in enumerate(program.clusters)
         ]
     )
-    lines = [f"; {program.name}: {program.words} words of memory", "; first word, words, name"]
+    lines = [f"; {plain(program.name)}: {program.words} words of memory", "; first word, words, name"]
     lines += [f"; {program.base + address:10} {words:10} {name}" for address, words, name in named]
     parts = ["\n".join(lines) + "\n"]
     for number, cluster in enumerate(program.clusters):

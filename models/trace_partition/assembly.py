@@ -20,6 +20,7 @@ from mapper.models.trace_partition.instruction import Instruction, Operation
 from mapper.models.trace_partition.mnemonic import MNEMONICS, written
 from mapper.models.trace_partition.program import Code, Mark
 from mapper.workloads.document import InputError
+from mapper.workloads.plain_text import plain
 
 MOST_INSTRUCTIONS = 1 << 24
 """Of one cluster's code."""
@@ -50,8 +51,7 @@ def disassemble(code: Code | Sequence[int], source: str, marks: Sequence[Mark] =
     }
     layers: dict[int, list[str]] = {}
     for mark in marks:
-        name = "".join(char if char.isprintable() else "?" for char in mark.layer)
-        layers.setdefault(mark.place, []).append(name)
+        layers.setdefault(mark.place, []).append(plain(mark.layer))
     lines: list[str] = []
     shown = 0
     for first in range(0, len(instructions), BANK_INSTRUCTIONS):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xml.sax.saxutils import escape
 
 from mapper.sim.trace_partition.cycle_report import LANE_NAMES, CycleReport, Interval, Lane
+from mapper.workloads.plain_text import plain
 
 WIDTH, NAMES, BAR, ROW, MARGIN = 1200, 150, 14, 20, 40
 LABELS: dict[Lane, str] = {
@@ -58,4 +59,4 @@ def _bar(one: Interval, y: int, end: int, colour: str) -> str:
 
 def _plain(text: str) -> str:
     """Names from files stay text."""
-    return escape("".join(char if char.isprintable() else "?" for char in text)[:60], {'"': "&quot;"})
+    return escape(plain(text, 60), {'"': "&quot;"})

@@ -90,7 +90,7 @@ def simulate(
 
     def compiling() -> None:
         if sys.stderr.isatty():
-            print(COMPILING, file=sys.stderr)
+            terminal.complain(COMPILING)
 
     # Simulators run too long for plain Python.
     with limited(lambda: None, compiling, plain=False):
@@ -99,13 +99,13 @@ def simulate(
         print(dumped(result), end="")
     else:
         terminal.print_table(*terminal.simulation_rows(result))
-        print("".join(f"{line}\n" for part in result["parts"] for line in part.get("notes", [])), end="")
+        terminal.say(*(line for part in result["parts"] for line in part.get("notes", [])))
         weights = result["data"].get("weights")
-        own = f", weights of {terminal.plain(weights)}" if weights else ""
-        print(f"data: seeded integers, seed {seed}{own}", file=sys.stderr)
+        own = f", weights of {weights}" if weights else ""
+        terminal.complain(f"data: seeded integers, seed {seed}{own}")
     agrees = result["outputs_equal"] and result["agrees"]
     if not agrees:
-        print("mapper: the simulation disagrees with the reference or the model", file=sys.stderr)
+        terminal.complain("mapper: the simulation disagrees with the reference or the model")
     raise typer.Exit(0 if agrees else 1)
 
 
@@ -116,12 +116,12 @@ def generate(
     seed: Seed = 0,
 ) -> None:
     """Write the code that a solution becomes."""
+    from mapper import terminal
     from mapper.verb import generate as api
 
     if output is None:
         raise InputError("-o", "", "is missing; give the folder to write to")
-    for path in api(solution, output, seed):
-        print(path)
+    terminal.say(*map(str, api(solution, output, seed)))
 
 
 @app.command(name="report", epilog="Example: mapper report solution.json -o report.html")
@@ -135,6 +135,7 @@ def report_page(
     output: Annotated[Path | None, typer.Option("-o", "--output", help="The page to write (.html).")] = None,
 ) -> None:
     """A page to look at: what is proven, what it costs and why, pictures; it needs nothing but a browser."""
+    from mapper import terminal
     from mapper.reporting import report as api
     from mapper.workloads.whole_file import is_stdout, write_whole
 
@@ -143,7 +144,7 @@ def report_page(
     check_writable(output)
     write_whole(output, api(*solutions), "-o")
     if not is_stdout(output):
-        print(output)
+        terminal.say(str(output))
 
 
 @app.command(name="list", epilog="Example: mapper list workloads")

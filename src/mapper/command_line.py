@@ -15,8 +15,11 @@ from mapper.interruption import NOTHING, answer_begins
 from mapper.models.limit import UnfinishedError
 from mapper.solver.contradiction import ContradictionError
 from mapper.workloads.document import InputError
+from mapper.workloads.plain_text import plain
 from mapper.workloads.temporary import remove_abandoned
 from mapper.workloads.whole_file import write_all
+
+LONGEST_LINE = 650
 
 
 class _Held(io.StringIO):
@@ -57,7 +60,7 @@ def run(program: bool) -> int:
             code, line = code or 2, line or f"stdout: cannot be written ({error.strerror}); give -o a file"
     if line is not None:
         with suppress(OSError):
-            print("mapper: " + " ".join(line.split()), file=sys.stderr, flush=True)
+            print("mapper: " + plain(" ".join(line.split()), LONGEST_LINE), file=sys.stderr, flush=True)
     return code
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -49,14 +48,14 @@ def compare(
             problem.workload, problem.arch, problem.objective, problem.options, listening, method
         )
     if table.print(comparison.to_json(), *terminal.comparison_rows(comparison)):
-        print("".join(f"{line}\n" for line in comparison.remarks), end="")
+        terminal.say(*comparison.remarks)
         for name, reason in comparison.refused.items():
-            print(f"{name} does not fit: {reason}", file=sys.stderr)
+            terminal.complain(f"{name} does not fit: {reason}")
     found = any(row.certificate.found for row in comparison.rows)
     infeasible = any(row.certificate.proven and not row.certificate.found for row in comparison.rows)
     if not found:
         why = terminal.why_nothing(problem.workload, infeasible, search.interrupt.is_set())
-        print(f"mapper: {why}", file=sys.stderr)
+        terminal.complain(f"mapper: {why}")
     raise typer.Exit(0 if found else 1 if infeasible else 3)
 
 
@@ -79,7 +78,7 @@ def _side_by_side(
             problem.workload, machines, problem.objective, problem.options, listening, report.machines
         )
     if table.print(found.to_json(), *machine_table.machine_rows(found)):
-        print("\n".join(machine_table.warning_lines(found)))
+        terminal.say(*machine_table.warning_lines(found))
         terminal.print_table(*machine_table.layer_rows(found))
     mapped = any(row.certificate.found for row in found.rows)
     # Of machines that cannot run the network nothing is proven, and none is known of those that had no turn.
@@ -87,5 +86,5 @@ def _side_by_side(
     infeasible = len(found.rows) == len(machines) and all(certificate.proven for certificate in posed)
     if not mapped:
         why = terminal.why_nothing(problem.workload, infeasible, search.interrupt.is_set())
-        print(f"mapper: {why}", file=sys.stderr)
+        terminal.complain(f"mapper: {why}")
     raise typer.Exit(0 if mapped else 1 if infeasible else 3)

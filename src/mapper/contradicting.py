@@ -6,7 +6,6 @@ Which of the two is wrong nobody knows here, so the command ends: an answer besi
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -122,8 +121,10 @@ def told(error: ContradictionError, output: Path | None) -> int:
         where = f"both are in {path}"
     except InputError as failed:
         where = str(failed)
+    from mapper.terminal import complain
+
     line = f"mapper: CONTRADICTION: {error.reason}; one of the two is wrong; {where}, please report it"
-    print(" ".join(line.split()), file=sys.stderr)
+    complain(" ".join(line.split()))
     return EXIT_CODE
 
 

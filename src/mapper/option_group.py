@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -117,6 +116,7 @@ class SearchOptions:
     store: StorePath = None
 
     def search(self, method: str) -> Search:
+        from mapper import terminal
         from mapper.solving import Search
         from mapper.time_limit import command_began
 
@@ -125,7 +125,7 @@ class SearchOptions:
         def complain(reason: str) -> None:
             # A sweep hears of the same full disk at every machine.
             if reason not in told:
-                print(f"mapper: {reason}", file=sys.stderr)
+                terminal.complain(f"mapper: {reason}")
             told.add(reason)
 
         store = store_at(self.store)

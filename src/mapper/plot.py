@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import io
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mapper.sweeping import Sweep
 from mapper.trade_off import TradeOff
 from mapper.workloads.document import InputError
+from mapper.workloads.plain_text import plotted
 from mapper.workloads.whole_file import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+LONGEST = 100
+"""Characters of a name in a plot."""
 
 
 def draw_sweep(sweep: Sweep, path: Path) -> None:
@@ -33,9 +39,14 @@ def draw_sweep(sweep: Sweep, path: Path) -> None:
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.subplots()
     for label, points in lines.items():
-        axes.plot([x for x, _ in points], [y for _, y in points], marker="o", label=label or None)
+        axes.plot(
+            [plotted(x, LONGEST) for x, _ in points],
+            [y for _, y in points],
+            marker="o",
+            label=plotted(label, LONGEST) or None,
+        )
     axes.set_yscale("log")
-    axes.set_xlabel(varied[0])
+    axes.set_xlabel(plotted(varied[0], LONGEST))
     axes.set_ylabel("objective value")
     if len(varied) > 1:
         axes.legend(fontsize="small")
@@ -65,7 +76,7 @@ def draw_front(found: TradeOff, path: Path) -> None:
     figure.colorbar(drawn, label="latency [ms]")
     axes.set_xlabel("PEs")
     axes.set_ylabel("throughput [frames/s]")
-    axes.set_title(f"{found.posed.workload} on {found.posed.arch}", fontsize="medium")
+    axes.set_title(plotted(f"{found.posed.workload} on {found.posed.arch}", LONGEST), fontsize="medium")
     axes.grid(True, alpha=0.3)
     _save(figure, path)
 
@@ -79,5 +90,8 @@ def check_form(path: Path) -> None:
 def _save(figure: Figure, path: Path) -> None:
     drawn = io.BytesIO()
     form = path.suffix[1:]
-    figure.savefig(drawn, format=form, metadata={"Date": None} if form == "svg" else None)
+    with warnings.catch_warnings():
+        # Characters that matplotlib's own font lacks are nothing to be told of.
+        warnings.simplefilter("ignore")
+        figure.savefig(drawn, format=form, metadata={"Date": None} if form == "svg" else None)
     write_whole(path, drawn.getvalue(), "--plot")

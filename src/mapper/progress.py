@@ -11,8 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
-from mapper.terminal import number, percent, plain
+from mapper.terminal import number, percent
 from mapper.workloads.document import InputError
+from mapper.workloads.plain_text import plain
 from mapper.workloads.whole_file import open_stream
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class ProgressReport(AbstractContextManager["ProgressReport"]):
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
             self._bar = Progress(
-                TextColumn("{task.description}"),
+                TextColumn("{task.description}", markup=False),
                 BarColumn(),
                 MofNCompleteColumn(),
                 TimeElapsedColumn(),
@@ -71,8 +72,8 @@ class ProgressReport(AbstractContextManager["ProgressReport"]):
             {"event": "progress", "part": part, "value": progress.value, "bound": progress.bound, "gap": gap}
         )
         if self._bar is not None:
-            text = f"{plain(part)}: best {number(progress.value)}, bound {number(progress.bound)}, gap {percent(gap)}"
-            self._bar.update(self._task, description=text)
+            so_far = f"best {number(progress.value)}, bound {number(progress.bound)}, gap {percent(gap)}"
+            self._bar.update(self._task, description=f"{plain(part, 80)}: {so_far}")
 
     def compiling(self) -> None:
         """A search is slow at first, on a machine that has not run it before."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -113,14 +112,14 @@ def _trade_offs(
     document = dumped(found.to_json())
     if not _is_on_stdout(document, output, as_json) and found.points:
         terminal.print_table(*terminal.front_rows(found))
-        print("all trade-offs" if found.complete else "not all trade-offs: the search was cut short")
+        terminal.say("all trade-offs" if found.complete else "not all trade-offs: the search was cut short")
     _write(document, output)
     if plot is not None:
         from mapper.plot import draw_front
 
         draw_front(found, plot)
     if not found.points:
-        print(f"mapper: {terminal.why_no_front(found)}", file=sys.stderr)
+        terminal.complain(f"mapper: {terminal.why_no_front(found)}")
     raise typer.Exit(0 if found.points else 1 if found.complete else 3)
 
 
@@ -130,15 +129,14 @@ def _answer(solution: Solution, output: Path | None, as_json: bool) -> None:
 
     document = dumped(solution.to_json())
     if not _is_on_stdout(document, output, as_json):
-        print(terminal.headline(solution))
+        terminal.say(terminal.headline(solution))
         terminal.print_table(*terminal.solution_rows(solution))
         if len(solution.parts) == 1 and solution.parts[0].breakdown is not None:
-            print("\n".join(solution.posed.kind.describe(solution.posed.parts[0].problem, solution.parts[0])))
-        for line in terminal.skipped_lines(solution) + terminal.started_lines(solution):
-            print(line)
+            terminal.say(*solution.posed.kind.describe(solution.posed.parts[0].problem, solution.parts[0]))
+        terminal.say(*terminal.skipped_lines(solution), *terminal.started_lines(solution))
     _write(document, output)
     if solution.exit_code:
-        print(f"mapper: {terminal.cause(solution)}", file=sys.stderr)
+        terminal.complain(f"mapper: {terminal.cause(solution)}")
     raise typer.Exit(solution.exit_code)
 
 

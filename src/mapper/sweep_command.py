@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -49,7 +48,7 @@ def sweep(
     from mapper.sweep_table import plan_lines, sweep_rows
     from mapper.sweeping import grid as machines_of
     from mapper.sweeping import swept, varied_values
-    from mapper.terminal import print_table, why_nothing
+    from mapper.terminal import complain, print_table, say, why_nothing
 
     if not vary:
         raise InputError("--vary", "", "is missing; give KEY=V1,V2,... with a field of the machine")
@@ -61,7 +60,10 @@ def sweep(
     if dry_run:
         plan = planned(problem.workload, problem.arch, grid, problem.objective, problem.options, search)
         lines = plan_lines(plan, search.used_workers)
-        print(dumped(plan.to_json()) if as_json else "".join(f"{line}\n" for line in lines), end="")
+        if as_json:
+            print(dumped(plan.to_json()), end="")
+        else:
+            say(*lines)
         raise typer.Exit(0)
     with interruptible(search), ExitStack() as stack:
         posed = (problem.workload, problem.arch, grid, problem.objective, problem.options)
@@ -91,5 +93,5 @@ def sweep(
     infeasible = all(row.certificate.proven for row in found.rows)
     if not some:
         why = why_nothing(problem.workload, infeasible, search.interrupt.is_set())
-        print(f"mapper: {why}", file=sys.stderr)
+        complain(f"mapper: {why}")
     raise typer.Exit(0 if some else 1 if infeasible else 3)

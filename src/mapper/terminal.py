@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mapper.workloads.plain_text import markdown, plain
+
 if TYPE_CHECKING:
     from mapper.comparison import Comparison
     from mapper.solution import Solution
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from mapper.trade_off import TradeOff
 
 SHOWN_SKIPPED = 12
+WIDEST_CELL = 80
 COMPARED = ("ii", "energy_pj", "throughput_fps", "cycles", "buffer_bytes")
 """Costs that a simulation shows beside the model's."""
 
@@ -133,32 +136,42 @@ def print_table(heading: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD)
     for place, title in enumerate(heading):
-        table.add_column(title, justify="left" if place == 0 else "right", no_wrap=True)
+        table.add_column(
+            Text(plain(title, WIDEST_CELL)), justify="left" if place == 0 else "right", no_wrap=True
+        )
     for line in lines:
-        table.add_row(*[plain(cell) for cell in line])
+        table.add_row(*[Text(plain(cell, WIDEST_CELL)) for cell in line])
     Console(width=None if sys.stdout.isatty() else 240, highlight=False).print(table)
 
 
-def plain(text: str) -> str:
-    """Names from files stay text: no markup, no control characters."""
-    return "".join(char if char.isprintable() else "?" for char in text)[:80].replace("[", r"\[")
+def say(*lines: str) -> None:
+    """Lines for people on stdout, whatever names they hold: one line each, nothing that a terminal obeys."""
+    for line in lines:
+        print(plain(line))
+
+
+def complain(line: str) -> None:
+    """One line on stderr, likewise."""
+    print(plain(line), file=sys.stderr)
 
 
 def as_csv(heading: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     """The table as comma-separated values."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(heading)
-    writer.writerows(lines)
+    writer.writerow(map(plain, heading))
+    writer.writerows(map(plain, line) for line in lines)
     return text.getvalue()
 
 
 def as_markdown(heading: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     """The table in Markdown."""
-    rows = [list(heading), ["---"] + ["---:"] * (len(heading) - 1), *map(list, lines)]
+    rows = [[markdown(cell) for cell in row] for row in (heading, *lines)]
+    rows.insert(1, ["---"] + ["---:"] * (len(heading) - 1))
     return "".join("| " + " | ".join(row) + " |\n" for row in rows)
 
 

@@ -15,6 +15,7 @@ from mapper.solution import Solution, as_document, assemble
 from mapper.solver.certificate import Certificate
 from mapper.solving import Search, run
 from mapper.workloads.document import InputError, parse_document, read_bytes
+from mapper.workloads.file_name import file_name, file_names
 from mapper.workloads.whole_file import write_whole
 
 LARGEST_SOLUTION_BYTES = 256 << 20
@@ -118,10 +119,12 @@ def generate(solution: Path | Mapping[str, Any], directory: Path, seed: int = 0)
     problem, mappings = _solved(solution)
     distinct = _distinct(problem, mappings)
     written = []
-    for part, mapping in distinct:
-        folder = directory / part.name if len(distinct) > 1 else directory
+    # Names of parts may come from a file: none leads out of the folder, or into that of another part.
+    folders = file_names(part.name for part, _ in distinct)
+    for (part, mapping), own in zip(distinct, folders, strict=True):
+        folder = directory / own if len(distinct) > 1 else directory
         for name, content in problem.kind.generate(part, mapping, seed).items():
-            path = folder / name
+            path = folder.joinpath(*map(file_name, name.split("/")))
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
             except OSError as error:

@@ -168,7 +168,9 @@ def test_nothing_is_claimed_falsely_where_the_solver_gives_up_at_any_moment(
             check_outcome(problem, method, KIND, outcome)
         assert known is not None
         said = known
-        oracle = Method("oracle", True, "", lambda problem, effort: said)
+        oracle: Method[ModuloProblem, ModuloSchedule] = Method(
+            "oracle", True, "", lambda problem, effort: said
+        )
         check_agreement(problem, KIND, [(oracle, known), *outcomes])
 
     holds()

@@ -9,7 +9,8 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from mapper.history import HistoryPoint
-from mapper.reporting.drawing import embedded, plain
+from mapper.reporting.drawing import LONGEST, embedded
+from mapper.workloads.plain_text import plotted
 
 WIDTH, ROW = 7.6, 0.26
 COLOURS = ("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#76b7b2", "#e15759", "#9c755f", "#bab0ac")
@@ -28,10 +29,15 @@ def stacked(title: str, unit: str, rows: Mapping[str, Mapping[str, float]], pref
     for number, cause in enumerate(causes):
         widths = [float(row.get(cause, 0)) for row in shown.values()]
         axes.barh(
-            places, widths, left=left, height=0.7, label=plain(cause), color=COLOURS[number % len(COLOURS)]
+            places,
+            widths,
+            left=left,
+            height=0.7,
+            label=plotted(cause, LONGEST),
+            color=COLOURS[number % len(COLOURS)],
         )
         left = [one + other for one, other in zip(left, widths, strict=True)]
-    axes.set_yticks(places, [plain(name, MOST_LABEL) for name in shown])
+    axes.set_yticks(places, [plotted(name, MOST_LABEL) for name in shown])
     axes.invert_yaxis()
     axes.xaxis.set_major_formatter(figure_text)
     axes.set_xlabel(unit)
@@ -50,7 +56,7 @@ def methods(values: Sequence[tuple[str, float | None, bool]], best: float, prefi
         places, ratios, height=0.7, color=[COLOURS[2] if proven else COLOURS[0] for *_, proven in shown]
     )
     axes.bar_label(bars, [f"{ratio:.3g}" for ratio in ratios], padding=3, fontsize="small")
-    axes.set_yticks(places, [plain(name, MOST_LABEL) for name, *_ in shown])
+    axes.set_yticks(places, [plotted(name, MOST_LABEL) for name, *_ in shown])
     axes.invert_yaxis()
     if max(ratios) > 20 * min(ratio for ratio in ratios if ratio > 0):
         axes.set_xscale("log")
@@ -71,7 +77,7 @@ def over_time(points: Sequence[HistoryPoint], objective: str, prefix: str) -> El
             times, heights = zip(*pairs, strict=True)
             axes.step(times, heights, where="post", marker="o", markersize=3, label=label, color=colour)
     axes.set_xlabel("seconds since the search began")
-    axes.set_ylabel(plain(objective))
+    axes.set_ylabel(plotted(objective, LONGEST))
     axes.yaxis.set_major_formatter(figure_text)
     axes.legend(fontsize="small", frameon=False)
     return finished(figure, "best value and bound over time", prefix)
@@ -89,13 +95,13 @@ def swept(rows: Sequence[tuple[Mapping[str, Any], float | None]], prefix: str) -
     for number, (label, points) in enumerate(list(lines.items())[:MOST_BARS]):
         colour = COLOURS[number % len(COLOURS)]
         axes.plot(
-            [plain(x, 20) for x, _ in points],
+            [plotted(x, 20) for x, _ in points],
             [y for _, y in points],
             marker="o",
-            label=plain(label, 60) or None,
+            label=plotted(label, 60) or None,
             color=colour,
         )
-    axes.set_xlabel(plain(varied[0]))
+    axes.set_xlabel(plotted(varied[0], LONGEST))
     axes.set_ylabel("value")
     if any(y > 0 for points in lines.values() for _, y in points):
         axes.set_yscale("log")
@@ -103,7 +109,7 @@ def swept(rows: Sequence[tuple[Mapping[str, Any], float | None]], prefix: str) -
     axes.yaxis.set_major_formatter(figure_text)
     if len(varied) > 1 and len(lines) <= 12:
         axes.legend(fontsize="small", frameon=False)
-    return finished(figure, f"value over {plain(varied[0])}", prefix)
+    return finished(figure, f"value over {varied[0]}", prefix)
 
 
 def figure_text(value: float, place: int | None = None) -> str:
@@ -129,7 +135,7 @@ def finished(figure: Any, label: str, prefix: str) -> Element:
     import matplotlib
 
     text = io.StringIO()
-    settings: Any = {"svg.fonttype": "none", "svg.hashsalt": prefix, "text.parse_math": False}
+    settings: Any = {"svg.fonttype": "none", "svg.hashsalt": prefix}
     with matplotlib.rc_context(settings), warnings.catch_warnings():
         # Characters that matplotlib's own font lacks are drawn by the browser's.
         warnings.simplefilter("ignore")

@@ -7,14 +7,15 @@ from xml.etree.ElementTree import Element
 
 from markupsafe import Markup
 
+from mapper.workloads.plain_text import plain as plain_text
+
 LONGEST = 80
 """Characters of a name that are shown."""
 
 
 def plain(text: str, longest: int = LONGEST) -> str:
     """A name as text: no control or invisible characters, none that change the direction of what follows."""
-    short = text if len(text) <= longest else text[: longest - 1] + "…"
-    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in short)
+    return plain_text(text, longest, "\N{REPLACEMENT CHARACTER}")
 
 
 def node(tag: str, *children: Element | str, **attributes: object) -> Element:
