@@ -17,7 +17,7 @@ import pytest
 from mapper.models import plain
 from mapper.models.compiled import Compiled, compiled
 from mapper.models.compiling import CHILD, Wanted
-from mapper.models.limit import UnfinishedError, limited, on_disk
+from mapper.models.limit import Limit, UnfinishedError, limited, on_disk
 from mapper.models.plain import in_time
 from mapper.solver.pareto import undominated
 
@@ -155,7 +155,7 @@ def test_nothing_is_raised_where_what_was_watched_has_ended() -> None:
     # Ends at the very moment at which it is given up, many times.
     for turn in range(200):
         end = time.perf_counter() + turn * 1e-4
-        limit = plain.Limit(lambda: None, lambda: None)
+        limit = Limit(lambda: None, lambda: None)
         done, _ = plain._tried(lambda end=end: _until(end), lambda end=end: time.perf_counter() > end)  # type: ignore[misc]
         assert done in (True, False)
         assert limit.stopped() is None
@@ -175,6 +175,18 @@ def test_plain_python_draws_the_numbers_that_machine_code_draws() -> None:
 def _draws(seed: int) -> tuple[int, int, float, int]:
     np.random.seed(seed)
     return np.random.randint(7), np.random.randint(3, 1000), np.random.random(), np.random.randint(1)
+
+
+def test_sums_of_narrow_integers_are_as_wide_in_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = np.full(2, 2**31 - 1, np.int32)
+    monkeypatch.setattr(plain, "PATIENCE", 60.0)
+    with limited(lambda: None):
+        assert Compiled(_total, {})(counts) == 2**32 - 2
+
+
+def _total(counts: Any) -> int:
+    total: int = counts[0] + counts[1]
+    return total
 
 
 def test_undominated_rows_need_no_machine_code() -> None:
