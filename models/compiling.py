@@ -23,8 +23,6 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import mapper
-
 if TYPE_CHECKING:
     from mapper.models.compiled import Compiled
     from mapper.models.limit import Limit
@@ -129,7 +127,7 @@ class Child:
     def _start(self) -> bool:
         numba: Any = import_module("numba")
         environment = {**os.environ, "NUMBA_CACHE_DIR": numba.config.CACHE_DIR or ""}
-        package = str(Path(mapper.__file__).parent.parent)
+        package = str(Path(__file__).parents[2])
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
         try:
             self._process = subprocess.Popen(

@@ -15,9 +15,8 @@ Array = NDArray[Any]
 def _slot(keys: Array, key: int) -> int:
     """Where ``key`` is in an open table of a power of two slots (-1: free), or where it would go."""
     mask = len(keys) - 1
-    # 64 bits that wrap, as plain Python too.
-    mixed: Any = np.int64(key) * np.int64(0x9E3779B97F4A7C1)
-    at: int = (mixed ^ (mixed >> 29)) & mask
+    mixed = key * 0x9E3779B97F4A7C1
+    at = (mixed ^ (mixed >> 29)) & mask
     while keys[at] != -1 and keys[at] != key:
         at = (at + 1) & mask
     return at
@@ -35,9 +34,8 @@ def _grown(keys: Array, values: Array) -> tuple[Array, Array]:
     return wider, held
 
 
-def _key(vertices: int, one: int, other: int) -> Any:
-    found: Any = np.int64(min(one, other)) * vertices + max(one, other)
-    return found
+def _key(vertices: int, one: int, other: int) -> int:
+    return min(one, other) * vertices + max(one, other)
 
 
 def _joined(keys: Array, vertices: int, one: int, other: int) -> bool:

@@ -177,6 +177,18 @@ def _draws(seed: int) -> tuple[int, int, float, int]:
     return np.random.randint(7), np.random.randint(3, 1000), np.random.random(), np.random.randint(1)
 
 
+def test_sums_of_narrow_integers_are_as_wide_in_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = np.full(2, 2**31 - 1, np.int32)
+    monkeypatch.setattr(plain, "PATIENCE", 60.0)
+    with limited(lambda: None):
+        assert Compiled(_total, {})(counts) == 2**32 - 2
+
+
+def _total(counts: Any) -> int:
+    total: int = counts[0] + counts[1]
+    return total
+
+
 def test_undominated_rows_need_no_machine_code() -> None:
     rows = np.array([[0, 1], [0, 2], [1, 0]])
     assert undominated.plain(rows).tolist() == [True, False, True]
