@@ -130,9 +130,9 @@ def _bounds(builder: GraphBuilder, rows: Shapes, columns: Shapes) -> NDArray[np.
         weights = 1 / max(1.0, least_time[middle]), 1 / max(1.0, least_energy[middle])
         together = least_bounds(_weighted(time, energy, *weights))
         scaled_time, scaled_energy = least_time * weights[0], least_energy * weights[1]
-        together, lost = together * (1 - ROUNDED), 1 + ROUNDED
-        rest_energy = np.maximum(scaled_energy, together - scaled_time * lost)
-        rest_time = np.maximum(scaled_time, together - scaled_energy * lost)
+        surely, more = together * (1 - ROUNDED), 1 + ROUNDED
+        rest_energy = np.maximum(scaled_energy, surely - scaled_time * more)
+        rest_time = np.maximum(scaled_time, surely - scaled_energy * more)
         least = np.minimum(scaled_time * rest_energy, rest_time * scaled_energy)
         parts.append(least / (weights[0] * weights[1]))
     return np.concatenate(parts)
