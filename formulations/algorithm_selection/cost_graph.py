@@ -24,12 +24,14 @@ from mapper.models.algorithm_selection.mapping import Selection, reader_label, s
 from mapper.models.algorithm_selection.overlay_network import Store
 from mapper.models.algorithm_selection.product import best_dataflow, product
 from mapper.workloads.document import InputError
-from mapper.workloads.pbqp_instance import PbqpInstance, flat_instance
+from mapper.workloads.pbqp_instance import LARGEST_TOTAL, PbqpInstance, flat_instance
 
 Costs = NDArray[np.int64]
 Shapes = NDArray[np.int64]
 Quantity = Literal["latency", "energy"]
-LARGEST = 1 << 60
+LARGEST = LARGEST_TOTAL
+"""Costs stay below, one by one and summed over a graph, as those of any PBQP do: sums of a few of them stay far below
+2^63 on the way."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +110,7 @@ class GraphBuilder:
             for position, share in enumerate(store.shares):
                 matrix = self._storing(at, position, quantity)
                 if share.layer is None:
-                    vertices[vertex] = vertices[vertex] + matrix
+                    vertices[vertex] = self._below(vertices[vertex] + matrix)
                 else:
                     edges.append((share.layer, vertex, matrix[np.newaxis]))
             for reader in store.readers:
@@ -173,8 +175,8 @@ class GraphBuilder:
             weight_words(layer, one, machine) if machine.traffic.weights else Fraction(0)
             for one in self.algorithms[at]
         ]
-        load = np.array([[self._moved(words, quantity) for words in reads]], np.int64)
-        weights = np.array([[self._moved(words, quantity) for words in kernels]], np.int64)
+        load = self._costs([self._moved(words, quantity) for words in reads])
+        weights = self._costs([self._moved(words, quantity) for words in kernels])
         if quantity == "energy":
             return self._energy(at, array, passes) + weights, load
         if not machine.traffic.double_buffering:
@@ -190,18 +192,20 @@ class GraphBuilder:
         setup = rule.factor * passes.larger
         for dataflow in self.problem.dataflows(at):
             over_rows, over_columns, each = work.passes(dataflow)
-            count = passes.count(over_rows, over_columns)
             coefficient = _whole(each * work.times * unit)
             paid_per_pass = _whole(work.times * unit) if rule.per == "pass" and rule.factor else 0
-            most = int(count.max(initial=0)) * (coefficient + int(setup.max(initial=0)) * paid_per_pass)
-            if most >= LARGEST:
+            most = passes.most(over_rows, over_columns)
+            if most * (coefficient + int(setup.max(initial=0)) * paid_per_pass) >= LARGEST:
                 raise self._too_large()
+            count = passes.count(over_rows, over_columns)
             taken = count * coefficient + count * setup * paid_per_pass
             best = taken if best is None else np.minimum(best, taken)
         assert best is not None
         paid = {"layer": Fraction(1), "product": work.times, "pass": Fraction(0)}[rule.per]
-        found: Costs = best + setup * _whole(paid * unit) + _whole(work.transform * work.times * unit)
-        return found
+        each_setup, transform = _whole(paid * unit), _whole(work.transform * work.times * unit)
+        if max(int(setup.max(initial=0)) * each_setup, each_setup, transform) >= LARGEST:
+            raise self._too_large()
+        return self._below(best + setup * each_setup + transform)
 
     def _energy(self, at: int, array: Costs, passes: _Passes) -> Costs:
         """Energy of a layer's algorithms without what they move, in picojoules rounded up like the model's."""
@@ -211,12 +215,17 @@ class GraphBuilder:
             for one in self.algorithms[at]
         ]
         each = Fraction(repr(rule.pe_cycle)) / self.machine.units_per_cycle
-        # Whole cycles and the rest apart, so that no product leaves 64 bits.
-        whole, rest = np.divmod(array, each.denominator)
         pes = passes.pes[:, np.newaxis]
-        clocked = whole * pes * each.numerator + -(-(rest * pes * each.numerator) // each.denominator)
-        found: Costs = clocked + np.array([busy], np.int64)
-        return found
+        longest, most = int(array.max(initial=1)), int(pes.max(initial=0)) * each.numerator
+        if longest * most < LARGEST and each.denominator < LARGEST:
+            clocked = -(-(array * (pes * each.numerator)) // each.denominator)
+        else:
+            # Products leave 64 bits, if quotients do not: whole numbers of any size.
+            exact = -(-(array.astype(object) * pes * each.numerator) // each.denominator)
+            if exact.size and exact.max() >= LARGEST:
+                raise self._too_large()
+            clocked = exact.astype(np.int64)
+        return self._below(clocked + self._costs(busy))
 
     def _edge(self, at: int, loads: Sequence[Costs], quantity: Quantity) -> tuple[int, int, Costs]:
         """The transition between two consecutive layers: store and load, or nothing where the tensor stays on chip."""
@@ -233,7 +242,7 @@ class GraphBuilder:
             ],
             np.int64,
         )
-        matrix: Costs = (storing[:, columns] + loads[head][:, np.newaxis, :]) * moved
+        matrix: Costs = self._below(storing[:, columns] + loads[head][:, np.newaxis, :]) * moved
         return tail, head, matrix
 
     def _storing(self, at: int, position: int, quantity: Quantity) -> Costs:
@@ -252,8 +261,8 @@ class GraphBuilder:
                     row.append(moved_energy(written.words(share.channels), self.machine))
                 else:
                     row.append(store_units(written, share.channels, producer, self.machine))
-            found.append(row)
-        return np.array(found, np.int64).reshape(len(producers), len(self.labels[at]))
+            found += row
+        return self._costs(found).reshape(len(producers), len(self.labels[at]))
 
     def _moved(self, words: Fraction, quantity: Quantity) -> int:
         if quantity == "energy":
@@ -265,8 +274,20 @@ class GraphBuilder:
         room, store = self.machine.traffic.onchip_bytes, self.network.stores[at]
         return bool(room) and kept_bytes(self.network, store, store.shares[0], producer, reader) <= room
 
+    def _costs(self, found: Sequence[int]) -> Costs:
+        """One row of costs."""
+        if max(found, default=0) >= LARGEST:
+            raise self._too_large()
+        return np.array([found], np.int64)
+
+    def _below(self, costs: Costs) -> Costs:
+        """Sums of a few costs, each of which is below the limit, as long as they are below it themselves."""
+        if int(costs.max(initial=0)) >= LARGEST:
+            raise self._too_large()
+        return costs
+
     def _check(self, vertices: Sequence[Costs], matrices: Sequence[Costs], constant: int) -> None:
-        total = constant + sum(float(costs.max(initial=0)) for costs in (*vertices, *matrices))
+        total = constant + sum(int(costs.max(initial=0)) for costs in (*vertices, *matrices))
         if total >= LARGEST:
             raise self._too_large()
 
@@ -287,6 +308,11 @@ class _Passes:
     def count(self, over_rows: Fraction, over_columns: Fraction) -> Shapes:
         """ceil(over_rows / P1) * ceil(over_columns / P2)."""
         return self._block(over_rows, 0) * self._block(over_columns, 1)
+
+    def most(self, over_rows: Fraction, over_columns: Fraction) -> int:
+        """No array of these takes more passes, in whole numbers of any size."""
+        least = [int(side.min(initial=side.max(initial=1))) for side in self.sides]
+        return -(-math.ceil(over_rows) // least[0]) * -(-math.ceil(over_columns) // least[1])
 
     def _block(self, size: Fraction, side: int) -> Shapes:
         key = (size, side)

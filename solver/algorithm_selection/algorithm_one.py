@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from mapper.formulations.algorithm_selection.cost_graph import Costs, GraphBuilder
+import numpy as np
+
+from mapper.formulations.algorithm_selection.cost_graph import LARGEST, Costs, GraphBuilder
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.solver.algorithm_selection.fixed import Array, judged, solve_at
@@ -19,7 +21,10 @@ def algorithm_one(problem: SelectionProblem) -> Array | None:
     rows, columns = shapes(problem)
     if builder.nothing_left is not None or not len(rows):
         return None
-    total: Costs = sum(costs.sum(axis=1) for costs in builder.on_array(rows, columns))
+    # Each cost is below the limit of a graph, but not their sum over algorithms.
+    every = builder.on_array(rows, columns)
+    wide = sum(int(costs.max(initial=0)) * costs.shape[1] for costs in every) >= LARGEST
+    total: Costs = sum(costs.sum(axis=1, dtype=object if wide else np.int64) for costs in every)
     at = int(total.argmin())
     return int(rows[at]), int(columns[at])
 

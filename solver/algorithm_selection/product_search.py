@@ -26,6 +26,9 @@ from mapper.solver.method import Effort, Outcome
 CHUNK = 8192
 SLACK = 1e-9
 """Bounds are sums in floating point; what rounding can lose stays far below this part of them."""
+ROUNDED = 1e-11
+"""Part of a sum of costs that rounding can lose, for up to ten thousand of them; where sums are subtracted it may be
+much of what is left."""
 
 
 @dataclass(frozen=True)
@@ -127,8 +130,9 @@ def _bounds(builder: GraphBuilder, rows: Shapes, columns: Shapes) -> NDArray[np.
         weights = 1 / max(1.0, least_time[middle]), 1 / max(1.0, least_energy[middle])
         together = least_bounds(_weighted(time, energy, *weights))
         scaled_time, scaled_energy = least_time * weights[0], least_energy * weights[1]
-        rest_energy = np.maximum(scaled_energy, together - scaled_time)
-        rest_time = np.maximum(scaled_time, together - scaled_energy)
+        surely, more = together * (1 - ROUNDED), 1 + ROUNDED
+        rest_energy = np.maximum(scaled_energy, surely - scaled_time * more)
+        rest_time = np.maximum(scaled_time, surely - scaled_energy * more)
         least = np.minimum(scaled_time * rest_energy, rest_time * scaled_energy)
         parts.append(least / (weights[0] * weights[1]))
     return np.concatenate(parts)

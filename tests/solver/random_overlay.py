@@ -12,31 +12,45 @@ from mapper.models.algorithm_selection.overlay_network import OverlayNetwork, Sh
 
 
 @st.composite
-def machines(draw: st.DrawFn) -> OverlayMachine:
-    """Overlays of a few PEs with any of the readings that the paper leaves open."""
+def machines(draw: st.DrawFn, ends: bool = False) -> OverlayMachine:
+    """Overlays of one PE and a few, with any of the readings that the paper leaves open; energy and words free and
+    dear. To the ``ends`` of what the format allows: transforms and transfers that take for ever, and block memories
+    that leave few shapes or none."""
+    dear = ends and draw(st.integers(0, 3)) == 0
     fields: dict[str, Any] = {
         "schema": "mapper.dynamap/1",
         "name": "drawn",
         "pes": draw(st.integers(1, 6)),
-        "clock_mhz": 100,
-        "word_bits": 8,
-        "bandwidth_gb_s": draw(st.sampled_from([None, 0.05, 0.3, 7])),
+        "clock_mhz": draw(st.sampled_from([100, 100, 99.991, 0.001, 1e6])) if ends else 100,
+        "word_bits": draw(st.sampled_from([8, 8, 16, 32])),
+        "bandwidth_gb_s": draw(st.sampled_from([None, 0.05, 0.3, 7, *([0.001, 1e6] if ends else [])])),
         "winograd": {
             "tiles": draw(st.sampled_from(["ceil", "area"])),
             "rounds": draw(st.sampled_from(["exact", "ceil", "pieces"])),
             "f_4_3": draw(st.booleans()),
-            "transform_cycles": draw(st.integers(0, 5)),
+            "transform_cycles": draw(st.sampled_from([0, 1, 5, 7919, 1 << 40] if dear else [0, 1, 2, 5])),
         },
         "initialisation": {
-            "factor": draw(st.integers(0, 2)),
+            "factor": draw(st.sampled_from([0, 1, 2, 1024] if dear else [0, 1, 2])),
             "per": draw(st.sampled_from(["layer", "product", "pass"])),
         },
         "traffic": {
-            "burst_words": draw(st.sampled_from([1, 4])),
-            "overhead_cycles": draw(st.integers(0, 9)),
+            "burst_words": draw(st.sampled_from([1, 4, 1 << 16])),
+            "overhead_cycles": draw(st.sampled_from([0, 1, 9, 1 << 40] if dear else [0, 1, 9])),
             "weights": draw(st.booleans()),
             "double_buffering": draw(st.booleans()),
-            "onchip_bytes": draw(st.sampled_from([0, 0, 300, 2000])),
+            "onchip_bytes": draw(st.sampled_from([0, 0, 1, 300, 2000, 1 << 50])),
+        },
+        "resource": {
+            "dsps_per_pe": draw(st.sampled_from([1, 5, 1 << 16])),
+            "other_dsps": draw(st.sampled_from([0, 160, 1 << 50])),
+            "brams": draw(st.sampled_from([2160, 2160, 60, 30])),
+            "limits_shapes": ends and draw(st.booleans()),
+        },
+        "energy_pj": {
+            "mac": draw(st.sampled_from([0, 0.3, 1e6])),
+            "dram_byte": draw(st.sampled_from([0, 80.0, 0.1, 1e6])),
+            "pe_cycle": draw(st.sampled_from([0, 0.05, 1e6, 0.012345678901234567])),
         },
     }
     return overlay_from_document(fields, "drawn")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import threading
 import time
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.solver.cbc import CbcResult, run_cbc
 from mapper.solver.method import Effort, Progress
 from mapper.solver.pbqp.bound import bounded
+from mapper.solver.pbqp.branch_and_bound import branch_and_bound
 from mapper.solver.pbqp.catalogue import METHODS
 from mapper.solver.pbqp.elimination import Eliminated, reduced
 from mapper.solver.pbqp.floating import UNDECIDED, lowered
@@ -165,6 +168,27 @@ def test_a_search_without_time_bounds_what_others_prove(name: str) -> None:
         proven = METHODS["auto"].search(problem, Effort())
         assert proven.proven and proven.value is not None
         assert outcome.bound <= proven.value <= outcome.value
+
+
+def test_a_search_that_is_interrupted_bounds_no_more_than_what_it_has() -> None:
+    # Its bound is added to those of other parts, so that it may not lie above the best of its own.
+    cut = 0
+    for seed in range(40):
+        interrupt = threading.Event()
+        progress: list[Progress] = []
+
+        def stop(one: Progress, interrupt: threading.Event = interrupt, heard: Any = progress) -> None:
+            heard.append(one)
+            interrupt.set()
+
+        problem = _complete(7, 3, 9, seed)
+        found = branch_and_bound(problem, None, Effort(interrupt=interrupt, report=stop), stop)
+        cut += found.stop == "interrupted"
+        best = METHODS["elimination"].search(PbqpProblem(problem), Effort()).value
+        assert best is not None
+        assert all(one.bound is not None and one.bound <= best for one in progress)
+        assert found.bound <= best
+    assert cut > 5, "hardly any search was cut"
 
 
 @drawn(100)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mapper.arch.overlay import overlay_from_document
 from mapper.formulations.algorithm_selection.cost_graph import GraphBuilder
 from mapper.formulations.algorithm_selection.problem import OBJECTIVES, Objective, Pin, SelectionProblem
 from mapper.formulations.algorithm_selection.referee import verify
@@ -22,6 +24,7 @@ from mapper.solver.algorithm_selection.joint import joint
 from mapper.solver.algorithm_selection.shape import shapes
 from mapper.solver.method import Effort
 from mapper.solver.pbqp.catalogue import METHODS as PBQP_METHODS
+from mapper.workloads.document import InputError
 from tests.solver.random_overlay import networks
 
 
@@ -94,6 +97,36 @@ def test_the_pbqp_solver_finds_the_value_of_the_elimination(network: OverlayNetw
     for at in range(0, len(rows), 3):
         posed = PbqpProblem(graph.instance("one shape", at))
         assert PBQP_METHODS["auto"].search(posed, Effort()).value == values[at] - graph.constant
+
+
+@pytest.mark.parametrize(
+    "field", [{"winograd": {"transform_cycles": 1 << 50}}, {"traffic": {"overhead_cycles": 1 << 50}}]
+)
+@settings(derandomize=True, deadline=None, max_examples=5)
+@given(network=networks())
+def test_costs_beyond_64_bits_are_refused_and_not_wrapped(
+    network: OverlayNetwork, field: dict[str, Any]
+) -> None:
+    fields = {
+        "schema": "mapper.dynamap/1",
+        "name": "endless",
+        "pes": 4,
+        "clock_mhz": 99.991,
+        "word_bits": 8,
+        "bandwidth_gb_s": 0.997,
+        **field,
+    }
+    endless = replace(network, machine=overlay_from_document(fields, "endless"))
+    for search in (joint, METHODS["algorithm-1"].search, METHODS["annealing"].search):
+        try:
+            found = search(SelectionProblem(endless), Effort())
+        except InputError as refused:
+            assert "64 bits" in str(refused)
+        else:
+            assert found.mapping is not None and found.value is not None
+            cost = verify(SelectionProblem(endless), found.mapping).cost
+            assert cost is not None and cost.cycles == found.value > 0
+            assert found.bound is not None and 0 < found.bound <= found.value
 
 
 @settings(derandomize=True, deadline=None, max_examples=20)
