@@ -40,7 +40,7 @@ def anneal(problem: PartitionProblem, effort: Effort) -> Outcome[Partition]:
     """From the greedy partition on, or from the one that is known: one layer's decisions change at a time, or the
     residency between two. Where the rule finds no partition (a pin asks for residency), none is looked for."""
     known = effort.known(problem)
-    start = GreedyRule(problem).partition() if known is None else known.mapping
+    start = GreedyRule(problem, effort).partition() if known is None else known.mapping
     if start is None:
         return heuristic(problem, None, effort, 0)
     run = _Run(problem, random.Random(effort.seed))

@@ -9,7 +9,7 @@ from mapper.formulations.trace_partition.option_table import OptionTable, option
 from mapper.formulations.trace_partition.problem import PartitionProblem
 from mapper.models.trace_partition.mapping import Partition
 from mapper.solver.method import Effort, Method, Outcome, Progress
-from mapper.solver.trace_partition.judged import from_table, value_of
+from mapper.solver.trace_partition.judged import IMPOSSIBLE, from_table, value_of
 
 TIES = 2
 """Places of the rank behind the objective: cycles, bytes."""
@@ -50,13 +50,14 @@ def constraint_program(problem: PartitionProblem, effort: Effort) -> Outcome[Par
     program = PartitionProgram(table)
     program.build()
     result = run_cp_sat(program.model, effort, lambda value, bound: None)
-    if not result.found:
-        none: Outcome[Partition] = Outcome(None, None, None, result.stop, result.answer == "infeasible")
-        return replace(none, evaluations=table.costed)
+    if result.answer == "infeasible":
+        return replace(IMPOSSIBLE, evaluations=table.costed)
+    if result.answer != "optimal":
+        # Its time is over, but all that it would have weighed is there: the shortest path takes no time.
+        return replace(from_table(table, effort), method=DYNAMIC_PROGRAM.name)
     partition = program.extract(result.value_of)
-    proven = result.answer == "optimal"
-    bound = None if result.bound is None else in_unit(problem, round(result.bound))
-    for place in range(TIES) if proven else ():
+    least = program.total(0, result.value_of)
+    for place in range(TIES):
         if effort.stopped() is not None:
             break
         program.break_ties(place, program.total(place, result.value_of))
@@ -64,17 +65,11 @@ def constraint_program(problem: PartitionProblem, effort: Effort) -> Outcome[Par
         if not result.found:
             break
         partition = program.extract(result.value_of)
-    value = value_of(problem, partition)
+    value, bound = value_of(problem, partition), in_unit(problem, least)
     effort.report(Progress(value, bound, table.costed))
-    return Outcome(
-        partition,
-        value,
-        value if proven else bound,
-        "complete" if proven else result.stop,
-        proven,
-        (),
-        table.costed,
-    )
+    # The table holds what the model says of each layer: were the sum another, nothing would be proven.
+    proven = value == bound
+    return Outcome(partition, value, bound, "complete" if proven else "heuristic", proven, (), table.costed)
 
 
 def _largest_sum(table: OptionTable) -> int:

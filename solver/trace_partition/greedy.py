@@ -18,6 +18,9 @@ from mapper.models.trace_partition.trace_layer import TraceLayer
 from mapper.solver.method import Effort, Method, Outcome, Progress
 from mapper.solver.trace_partition.judged import heuristic
 
+PATIENCE = 1_000
+"""Depths of a tile that are tried whatever the clock says: the rule has its answer in milliseconds if at all."""
+
 
 def greedy(problem: PartitionProblem, effort: Effort) -> Outcome[Partition]:
     """The rule, layer by layer; nothing stays in Buf between layers.
@@ -30,18 +33,20 @@ def greedy(problem: PartitionProblem, effort: Effort) -> Outcome[Partition]:
     channels, in either loop order, the one that keeps most MACs at work is taken, then the one that loads the fewest
     words. Where a choice does not fit, the next is.
     """
-    rule = GreedyRule(problem)
+    rule = GreedyRule(problem, effort)
     found = rule.partition()
     effort.report(Progress(None, None, rule.seen))
     return heuristic(problem, found, effort, rule.seen)
 
 
 class GreedyRule:
-    """The rule on one problem; ``seen``: tiles whose fit was asked for."""
+    """The rule on one problem; ``seen``: tiles whose fit was asked for. Where it looks long for one that fits, it ends
+    when the effort does, without a partition."""
 
-    def __init__(self, problem: PartitionProblem) -> None:
-        self.problem = problem
+    def __init__(self, problem: PartitionProblem, effort: Effort) -> None:
+        self.problem, self.effort = problem, effort
         self.seen = 0
+        self._asked = 0
         self._known: dict[tuple[TraceLayer, Pin], LayerMapping | None] = {}
 
     def partition(self) -> Partition | None:
@@ -78,6 +83,9 @@ class GreedyRule:
         even = [row for row in rows if _is_even(family, family.rows[row])]
         for heights in (even, [row for row in rows if row not in even]):
             for summed, out in product(ins, outs) if heights else ():
+                self._asked += 1
+                if self._asked > PATIENCE and self.effort.stopped() is not None:
+                    return
                 if not self._has_room(layer, family.mapping(0, 0, summed, out)):
                     continue
                 for row in heights:

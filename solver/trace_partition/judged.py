@@ -61,4 +61,6 @@ def heuristic(problem: PartitionProblem, partition: Partition | None, effort: Ef
             return IMPOSSIBLE
         return Outcome(None, None, None, stop, False, evaluations=seen)
     value, bound = value_of(problem, partition), least_value(problem)
-    return Outcome(partition, value, bound, stop, value == bound, evaluations=seen)
+    if value == bound:
+        return Outcome(partition, value, bound, "complete", True, evaluations=seen)
+    return Outcome(partition, value, bound, stop, False, evaluations=seen)

@@ -9,13 +9,16 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
-from mapper.arch.snowflake import UNITS, VMACS
+from mapper.arch.snowflake import UNITS, VMACS, Energy
 from mapper.formulations.trace_partition.impossibility import impossible
 from mapper.formulations.trace_partition.problem import MOST_STEPS, PartitionProblem, Pin
 from mapper.formulations.trace_partition.referee import verify
 from mapper.models.trace_partition.configuration import Configuration
 from mapper.models.trace_partition.share import unit_channels
+from mapper.solver import cp_sat
+from mapper.solver.cp_sat import Answer, CpSatResult
 from mapper.solver.method import Effort
+from mapper.solver.trace_partition import greedy
 from mapper.solver.trace_partition.catalogue import METHODS
 from mapper.solver.trace_partition.judged import value_of
 from mapper.workloads.document import InputError
@@ -178,3 +181,40 @@ def test_ties_go_to_fewer_cycles() -> None:
     assert by_program.mapping is not None and by_path.mapping is not None
     latency = replace(problem, objective="latency")
     assert value_of(latency, by_program.mapping) == value_of(latency, by_path.mapping)
+
+
+@pytest.mark.parametrize("answer", ["unknown", "feasible"])
+def test_a_table_that_is_complete_has_the_best_partition_also_where_cp_sat_has_no_time(
+    answer: Answer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = _pair()
+    best = METHODS["dynamic-programming"].search(problem, Effort())
+    cut = CpSatResult(answer, 0, "time_limit", lambda variable: 0)
+    monkeypatch.setattr(cp_sat, "run_cp_sat", lambda model, effort, report: cut)
+    for name in ("auto", "cp-sat"):
+        found = METHODS[name].search(problem, Effort())
+        assert (found.value, found.bound, found.proven, found.stop) == (
+            best.value,
+            best.value,
+            True,
+            "complete",
+        )
+        assert found.method == "dynamic-programming"
+
+
+def test_a_rule_that_looks_long_ends_with_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, over = _pair(), Effort(deadline=time.monotonic())
+    assert METHODS["greedy"].search(problem, over).mapping is not None
+    monkeypatch.setattr(greedy, "PATIENCE", 0)
+    found = METHODS["greedy"].search(problem, over)
+    assert (found.mapping, found.stop, found.proven) == (None, "time_limit", False)
+
+
+def test_a_partition_that_meets_the_bound_by_argument_is_proven_complete() -> None:
+    free = dict.fromkeys(("mac", "buffer_word", "dram_byte", "cluster_cycle"), 0.0)
+    one = network(layer("conv1", view("image", 2, 2, 4), 4))
+    problem = PartitionProblem(one, machine().model_copy(update={"energy_pj": Energy(**free)}), ONE, "energy")
+    for name in METHODS:
+        if name != "brute-force":
+            found = METHODS[name].search(problem, Effort())
+            assert (found.value, found.proven, found.stop) == (0, True, "complete"), name
