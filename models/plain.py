@@ -28,7 +28,9 @@ PATIENCE = 0.5
 SECONDS_BETWEEN_LOOKS = 0.02
 LARGEST_COPY = 1 << 28
 """Bytes of arrays beyond which machine code is awaited: plain Python would take hours for them."""
+SECONDS_BETWEEN_READS = 1.0
 _spent = 0.0
+_asked_again: dict[Wanted, float] = {}
 
 
 class _EnoughError(BaseException):
@@ -114,7 +116,7 @@ def bridged(kernel: Compiled, limit: Limit, *arguments: Any) -> Any:
     Raises: UnfinishedError if the effort ends before; NoMachineCodeError if nothing but the disk is asked.
     """
     wanted = Wanted.of(kernel, arguments)
-    if not wanted.is_read():
+    if not _is_read(wanted):
         if limit.on_disk:
             raise NoMachineCodeError(kernel.identity)
         copies = _Copies()
@@ -134,6 +136,16 @@ def bridged(kernel: Compiled, limit: Limit, *arguments: Any) -> Any:
             # No process can be had, or what it wrote is gone: nothing is left but to wait here.
             kernel.dispatcher.compile(wanted.types)
     return kernel.dispatcher(*arguments)
+
+
+def _is_read(wanted: Wanted) -> bool:
+    """Whether the machine code is in this process now. The disk is asked again once in a while: other processes compile
+    too."""
+    now = time.monotonic()
+    if now < _asked_again.get(wanted, now) and not CHILD.has(wanted):
+        return False
+    _asked_again[wanted] = now + SECONDS_BETWEEN_READS
+    return wanted.is_read()
 
 
 def _tried_plainly(wanted: Wanted, limit: Limit, arguments: list[Any]) -> tuple[bool, Any]:

@@ -147,8 +147,26 @@ def test_a_nest_that_fits_no_register_file_is_proven_infeasible(mapper: Any, tmp
     assert run[2].count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "method"),
+    [
+        (("matmul",), "random"),
+        (("squeezenet", "--arch", "dynamap-u200"), "greedy"),
+        (("lenet5", "--arch", "snowflake-1cc"), "greedy"),
+    ],
+)
+def test_without_time_a_rule_answers_and_claims_nothing(
+    mapper: Any, words: tuple[str, ...], method: str
+) -> None:
+    run = mapper("solve", *words, "--time-limit", "0", "--json")
+    certificate = document(run)["certificate"]
+    assert run[0] == 0
+    assert certificate["found"] and certificate["verified"] and not certificate["proven"]
+    assert (certificate["stop"], certificate["method"]) == ("time_limit", method)
+
+
 def test_no_time_at_all_is_no_answer_rather_than_infeasible(mapper: Any) -> None:
-    run = mapper("solve", "matmul", "--time-limit", "0", "--json")
+    run = mapper("solve", "matmul", "--method", "branch-and-bound", "--time-limit", "0", "--json")
     certificate = document(run)["certificate"]
     assert run[0] == 3
     assert not certificate["found"] and not certificate["proven"]
