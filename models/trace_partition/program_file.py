@@ -26,7 +26,10 @@ _RELOCATION_BYTES = 4
 
 def write_program(program: Program) -> bytes:
     """The program as a file."""
-    header = Header.of(program).model_dump_json().encode("utf-8")
+    try:
+        header = Header.of(program).model_dump_json().encode("utf-8")
+    except ValidationError as error:
+        raise validation_error(error, program.name[:60]) from None
     parts = [_START.pack(MAGIC, VERSION, len(header)), header]
     for cluster in program.clusters:
         parts.append(cluster.code.astype("<u4").tobytes())

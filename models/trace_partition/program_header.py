@@ -14,8 +14,10 @@ MOST_INSTRUCTIONS = 1 << 24
 LARGEST_WORDS = 1 << 31
 Words = Annotated[int, Field(ge=0, le=LARGEST_WORDS, strict=True)]
 Size = Annotated[int, Field(ge=1, le=1 << 24, strict=True)]
-Name = Annotated[str, Field(min_length=1, max_length=200)]
-Text = Annotated[str, Field(max_length=200)]
+LONGEST_NAME = 4200
+"""As long as names of a network may be, with what is put before them."""
+Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
+Text = Annotated[str, Field(max_length=LONGEST_NAME)]
 Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
 Whole = Annotated[int, Field(ge=-(1 << 31), lt=1 << 31, strict=True)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from unittest.mock import patch
@@ -12,6 +13,8 @@ from unittest.mock import patch
 from tests.fuzz import command, seed, vocabulary
 from tests.fuzz.byte_mutation import NUMBERS, mutated_bytes
 from tests.fuzz.document_mutation import mutated_json, mutated_yaml
+from tests.fuzz.form_mutation import must_read, must_refuse, other_form, repeated_key
+from tests.fuzz.name_mutation import renamed
 from tests.fuzz.onnx_fork import read_onnx, read_onnx_here
 from tests.fuzz.onnx_mutation import mutated_onnx
 from tests.fuzz.reader import Reader
@@ -195,8 +198,41 @@ _ONE = (
     Reader("mapping", ".json", seed.mappings, mutated_json, _mapping),
     Reader("store", ".sqlite", seed.stores, mutated_store, _store),
 )
+_TEXTS = ("workload-yaml", "workload-json", "machine-yaml", "machine-json", "c", "dot", "edges", "graphml",
+          "graph-json", "pbqp-text", "pbqp-json", "solution", "mapping")  # fmt: skip
+_OBJECTS = ("workload-json", "machine-json", "graph-json", "pbqp-json", "solution", "mapping")
+_FORMS = (
+    *(
+        replace(one, name=f"form-{one.name}", mutate=other_form, read=functools.partial(must_read, one.read))
+        for one in _ONE
+        if one.name in _TEXTS
+    ),
+    *(
+        replace(
+            one,
+            name=f"twice-{one.name}",
+            mutate=repeated_key,
+            read=functools.partial(must_refuse, one.read),
+            valid=one.read,
+        )
+        for one in _ONE
+        if one.name in _OBJECTS
+    ),
+)
+"""The same files in another form, which must be read, and with a key that stands twice, which must not."""
+_NAMED = (
+    Reader(
+        "names", ".json", seed.generating, renamed, command.generated, seconds=60.0, memory=2 << 30, share=5
+    ),
+)
+"""Solutions whose names are hostile, generated."""
 READERS = {
     reader.name: reader
-    for reader in (*_ONE, *(command.of(reader) for reader in _ONE if reader.name in command.LINES))
+    for reader in (
+        *_ONE,
+        *_FORMS,
+        *_NAMED,
+        *(command.of(reader) for reader in _ONE if reader.name in command.LINES),
+    )
 }
 """By name; ``command-NAME`` gives inputs of NAME to whole commands."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import shutil
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.fuzz import seed
+from tests.fuzz.name_mutation import check_files, check_text
 from tests.fuzz.reader import Reader
 
 _SOLVE = ("--time-limit", "1", "--workers", "1", "--store", "none", "--quiet")
@@ -69,6 +71,19 @@ def of(reader: Reader) -> Reader:
     )
 
 
+def generated(path: Path) -> None:
+    """Generate a solution's files: they stay in the folder, and hold no more than text.
+
+    Raises: InputError if the solution is refused, AssertionError if a file is none of these.
+    """
+    folder = path.with_name("folder")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    code, said = run_command(["generate", str(path), "-o", str(folder)])
+    assert code in (0, 1, 2), said
+    check_files(folder)
+
+
 def _run(lines: tuple[tuple[str, ...], ...], path: Path) -> None:
     """Run one of the command lines, which of them by the file's content.
 
@@ -104,9 +119,10 @@ def run_command(words: list[str]) -> tuple[int, str]:
             code = app(words, standalone_mode=False)
         except (UsageError, typer.Abort):
             code = 2
-    # A terminal takes UTF-8 alone.
-    out.getvalue().encode()
-    err.getvalue().encode()
+    # A terminal takes UTF-8 alone, and obeys more than it should.
+    for text in (out.getvalue(), err.getvalue()):
+        text.encode()
+        check_text(text, f"what mapper {words[0]} prints")
     return code if isinstance(code, int) else 0, err.getvalue()
 
 

@@ -16,7 +16,8 @@ class Reader:
     """``read`` takes a file whose name ends in ``suffix`` and may raise nothing but InputError. ``seeds`` are valid
     files, ``mutate`` makes one change in one. ``guided``: the same in this process, where ``read`` needs others, so
     that the lines that an input reaches are seen. An input may take ``seconds`` of processor time and ``memory``
-    bytes. One of ``share`` inputs is enough, if each is a whole command."""
+    bytes. One of ``share`` inputs is enough, if each is a whole command. ``valid``: takes a seed, where ``read`` is for
+    changed ones alone."""
 
     name: str
     suffix: str
@@ -27,6 +28,7 @@ class Reader:
     seconds: float = 10.0
     memory: int = 1 << 30
     share: int = 1
+    valid: Callable[[Path], None] | None = None
 
 
 @dataclass(frozen=True)

@@ -244,6 +244,10 @@ def solutions() -> tuple[bytes, ...]:
 
     documents = [solved(place).to_json() for place in range(len(PROBLEMS))]
     with tempfile.TemporaryDirectory() as folder:
+        # Several parts, each of which becomes a folder of its own.
+        several = Path(folder) / "two.json"
+        several.write_bytes(as_json(CONVOLUTIONS))
+        documents.append(mapper.solve(str(several), search=Search(workers=1)).to_json())
         path = Path(folder) / "small.in"
         path.write_bytes(pbqp_files(".in")[0])
         documents.append(mapper.solve(str(path)).to_json())
@@ -261,6 +265,14 @@ def solutions() -> tuple[bytes, ...]:
         {"schema": "mapper.front/1", "problem": second["problem"], "points": [point], "complete": True}
     )
     return in_json(documents)
+
+
+@cache
+def generating() -> tuple[bytes, ...]:
+    """The solutions that code is generated from."""
+    found = [data for data in solutions() if b'"mapper.solution/1"' in data and b'"pbqp"' not in data]
+    assert len(found) >= len(PROBLEMS)
+    return tuple(found)
 
 
 @cache

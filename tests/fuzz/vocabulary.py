@@ -7,7 +7,8 @@ C = ("int", "unsigned", "float", "for (int q = 0; q < 9; q++)", "if (a[0])", "el
      ":", "<", ">=", "==", "!=", "fmaxf", "sizeof(int)", "(float)", "(int)", "const", "static", "struct s", "goto l",
      "while (1)", "return", "break", "a", "b", "i", "i + 1", "a[i]", "x[0]", "N", "#define M 5\n", "#include <a>\n",
      "1u", "0x1F", "'a'", "1e30f", '"s"', "\\\n", "void f(int a[])", "int a[5][6]", "*a", "typedef int t;", "08", "0b1",
-     "1.5e", "0x1p3f", "L'a'", "restrict", "void", "extern", "long long", "double", "_Bool", "...")  # fmt: skip
+     "1.5e", "0x1p3f", "L'a'", "restrict", "void", "extern",  "long long", "double", "_Bool", "...",
+     "t = t * t; " * 26, "<< 2147483647", "+ 1" * 300, "[2]" * 100, "()" * 100, "\r", "\r\n")  # fmt: skip
 DOT = ("digraph", "graph", "subgraph", "node", "edge", "strict", "{", "}", "[", "]", "->", "--", "=", ";", ",", ":",
        "opcode", "operand", "distance", "latency", "label", "add", "load", "select", "LHS", "RHS", "-1", "4097",
        "a", "b", '"q"', "<b>", "/*", "//", "#", '"')  # fmt: skip
