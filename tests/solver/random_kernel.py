@@ -7,7 +7,7 @@ registers. Recurrences and few places put the least II above both bounds by argu
 
 from __future__ import annotations
 
-import itertools
+from itertools import pairwise
 from typing import Any
 
 from hypothesis import strategies as st
@@ -89,7 +89,7 @@ def links_of(draw: st.DrawFn, rows: int, columns: int) -> list[Any]:
     if form == "none" or len(pes) == 1:
         return []
     if form == "chain":
-        return [[one, other] for one, other in itertools.pairwise(pes)]
+        return [[one, other] for one, other in pairwise(pes)]
     if form == "one":
         return [draw(st.permutations(pes))[:2]]
     return [form]

@@ -13,10 +13,13 @@ from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.formulations.modulo_schedule.referee import verify
 from mapper.models.modulo_schedule.interval import mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.contradiction import ContradictionError
+from mapper.solver.method import Effort, Method, Outcome, Start
 from mapper.solver.modulo_schedule.brute_force import BRUTE_FORCE
+from mapper.solver.modulo_schedule.catalogue import AUTOMATIC
 from mapper.solver.modulo_schedule.constraint_program import CONSTRAINT_PROGRAM
 from mapper.solver.modulo_schedule.decoupled import DECOUPLED
+from mapper.solver.modulo_schedule.interval_search import Attempt, least_interval
 from mapper.workloads.dataflow_graph import DataflowGraph, Edge, Operation
 from mapper.workloads.kernel import Kernel
 
@@ -133,6 +136,96 @@ def test_a_program_too_large_to_build_is_said_to_be_left_out_and_proves_nothing(
     outcome = CONSTRAINT_PROGRAM.search(replace(given, fixed_ii=150), Effort())
     assert outcome.mapping is None and not outcome.proven
     assert outcome.bound == 150 and outcome.restrictions and outcome.stop == "heuristic"
+
+
+def test_issue_times_whose_places_are_undecided_are_not_taken_for_impossible(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = replace(problem(mesh(1, 1), 2, (0, 1, 0)), fixed_ii=2)
+    nothing: Outcome[ModuloSchedule] = Outcome(None, None, 2, "heuristic", False)
+    monkeypatch.setattr(
+        "mapper.solver.modulo_schedule.decoupled.ITERATIVE",
+        Method("nothing", False, "", lambda problem, effort: nothing),
+    )
+    monkeypatch.setattr(
+        "mapper.solver.modulo_schedule.decoupled.decide",
+        lambda *given, **named: Attempt(None, "undecided", "time_limit"),
+    )
+    outcome = DECOUPLED.search(given, Effort())
+    assert outcome.mapping is None and not outcome.proven and outcome.bound == 2
+    assert outcome.stop == "time_limit"
+
+
+def test_intervals_above_one_that_is_left_out_and_then_refuted_are_not_passed_over() -> None:
+    given = problem(mesh(1, 1), 2, (0, 1, 0))
+    schedule = CONSTRAINT_PROGRAM.search(replace(given, fixed_ii=3), Effort()).mapping
+    assert schedule is not None
+
+    def quick(ii: int, effort: Effort) -> Attempt:
+        return Attempt(None, "undecided", "complete", "programs so large are not built")
+
+    def decide(ii: int, effort: Effort) -> Attempt:
+        return Attempt(schedule, "found") if ii == schedule.ii else Attempt(None, "infeasible")
+
+    outcome = least_interval(given, Effort(), quick, decide)
+    assert (outcome.value, outcome.bound, outcome.proven) == (3, 3, True)
+
+
+def test_a_schedule_below_what_is_claimed_to_be_the_bound_is_a_contradiction() -> None:
+    given = problem(mesh(1, 1), 2, (0, 1, 0))
+    found = CONSTRAINT_PROGRAM.search(given, Effort())
+    assert found.mapping is not None and found.value == 2
+    start = Start(given, found.mapping, 2, 3, "another")
+    with pytest.raises(ContradictionError, match="none has an II below 3"):
+        CONSTRAINT_PROGRAM.search(given, Effort(start=start))
+
+
+def contradicting(
+    monkeypatch: pytest.MonkeyPatch, claim: Outcome[ModuloSchedule], posed: ModuloProblem
+) -> None:
+    """``auto`` with a heuristic that finds a schedule one above MII, and CP-SAT that claims something."""
+    late = CONSTRAINT_PROGRAM.search(replace(posed, fixed_ii=3), Effort()).mapping
+    outcomes = {"ITERATIVE": Outcome(late, 3, 2, "heuristic", False), "CONSTRAINT_PROGRAM": claim}
+    stages = tuple(
+        (Method(name.lower(), True, "", lambda problem, effort, said=said: said), False, 1.0)
+        for name, said in outcomes.items()
+    )
+    monkeypatch.setattr("mapper.solver.modulo_schedule.catalogue.STAGES", stages)
+
+
+@pytest.mark.parametrize(
+    ("claim", "reason"),
+    [
+        (Outcome(None, None, None, "complete", True), "proves that there is no schedule"),
+        (Outcome(None, None, 4, "heuristic", False), "proves that no II is below 4"),
+    ],
+)
+def test_auto_lets_no_claim_pass_that_a_schedule_already_found_refutes(
+    monkeypatch: pytest.MonkeyPatch, claim: Outcome[ModuloSchedule], reason: str
+) -> None:
+    given = problem(mesh(1, 1), 2, (0, 1, 0))
+    contradicting(monkeypatch, claim, given)
+    with pytest.raises(ContradictionError, match=f"{reason}, iterative has a schedule of II 3") as raised:
+        AUTOMATIC.search(given, Effort())
+    assert (raised.value.first.bound, raised.value.second.value) == (claim.bound, 3)
+
+
+def test_auto_goes_on_where_the_referee_rejects_what_a_stage_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = problem(mesh(1, 1), 2, (0, 1, 0))
+    valid = CONSTRAINT_PROGRAM.search(given, Effort())
+    assert valid.mapping is not None
+    first, second = valid.mapping.placements
+    rejected = replace(
+        valid, mapping=replace(valid.mapping, placements=(first, replace(second, time=first.time)))
+    )
+    stages = (
+        (Method("hasty", True, "", lambda problem, effort: rejected), False, 1.0),
+        (CONSTRAINT_PROGRAM, False, 1.0),
+    )
+    monkeypatch.setattr("mapper.solver.modulo_schedule.catalogue.STAGES", stages)
+    outcome = AUTOMATIC.search(given, Effort())
+    check(given, outcome)
+    assert outcome.proven and outcome.value == valid.value
 
 
 def layered_problem(machine: CgraMachine, seed: int) -> ModuloProblem:
