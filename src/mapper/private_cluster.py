@@ -146,11 +146,12 @@ class PrivateScheduler(Scheduler):
 
 
 class PrivateWorker(Worker):
-    """A worker without a page in the web browser. It is deaf to Ctrl-C, which a terminal sends to workers too: the
-    process that began them ends them."""
+    """A worker without a page in the web browser. It is deaf to Ctrl-C and to the end of the terminal, of which workers
+    hear too: the process that began them ends them."""
 
     def __init__(self, *options: Any, **named: Any) -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        for number in (signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
         super().__init__(*options, **named)
 
     def start_http_server(self, *options: Any, **named: Any) -> None:
