@@ -18,6 +18,8 @@ from mapper.workloads.number_text import whole_number
 
 Objective = Literal["edp", "energy", "latency"]
 OBJECTIVES: tuple[Objective, ...] = ("edp", "energy", "latency")
+ROUNDING = 1e-9
+"""The share of an energy by which sums of the same floats differ, with room to spare."""
 
 
 @dataclass(frozen=True)

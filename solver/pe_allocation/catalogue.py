@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.models.pe_allocation.allocation import Allocation
+from mapper.solver.contradiction import refuse_contradiction
 from mapper.solver.method import Effort, Method, Outcome
 from mapper.solver.pe_allocation.brute_force import BRUTE_FORCE
 from mapper.solver.pe_allocation.constraint_program import CONSTRAINT_PROGRAM
@@ -22,7 +23,10 @@ SHARE = 0.6
 
 def _automatic(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation]:
     """The integer linear program; what it leaves unproven within its share of a limit goes to CP-SAT. Where layers may
-    share PEs CP-SAT comes first: the relaxation of who works where is weak."""
+    share PEs CP-SAT comes first: the relaxation of who works where is weak.
+
+    Raises: ContradictionError if the two cannot both be right.
+    """
     one, other = INTEGER_PROGRAM, CONSTRAINT_PROGRAM
     if problem.sharing:
         one, other = other, one
@@ -32,6 +36,7 @@ def _automatic(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation
     if first.proven or effort.stopped() is not None:
         return first
     second = replace(other.search(problem, effort), method=other.name)
+    refuse_contradiction(first, second, problem.objective == "throughput")
     return second if second.proven else _better(problem, first, second)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 
-from mapper.formulations.tiling.problem import TilingProblem
+from mapper.formulations.tiling.problem import ROUNDING, TilingProblem
 from mapper.models.tiling.mapping import TilingMapping
+from mapper.solver.contradiction import refuse_contradiction
 from mapper.solver.method import Effort, Method, Outcome
 from mapper.solver.tiling.annealing import ANNEALING
 from mapper.solver.tiling.branch_and_bound import BRANCH_AND_BOUND, pruned_method
@@ -20,15 +21,22 @@ from mapper.workloads.document import InputError
 
 def _automatic(problem: TilingProblem, effort: Effort) -> Outcome[TilingMapping]:
     """Branch and bound; what it restricts or refuses, brute force where the space is small, else the better
-    of what it found and annealing, with an honest bound."""
+    of what it found and annealing, with an honest bound.
+
+    Raises: ContradictionError if two of them cannot both be right.
+    """
     exact = replace(BRANCH_AND_BOUND.search(problem, effort), method=BRANCH_AND_BOUND.name)
     if exact.proven or exact.stop != "complete":
         return exact
+    slack = ROUNDING * abs(exact.value or 0)
     try:
-        return replace(BRUTE_FORCE.search(problem, effort), method=BRUTE_FORCE.name)
+        counted = replace(BRUTE_FORCE.search(problem, effort), method=BRUTE_FORCE.name)
+        refuse_contradiction(exact, counted, slack=slack)
+        return counted
     except InputError:
         pass
     annealed = replace(ANNEALING.search(problem, effort), method=ANNEALING.name)
+    refuse_contradiction(exact, annealed, slack=slack)
     if exact.value is None or (annealed.value is not None and annealed.value < exact.value):
         return annealed
     return exact

@@ -12,7 +12,7 @@ from mapper.compare_command import compare
 from mapper.listing import Listing, listed_names
 from mapper.option import AsJson, ExportFormat, Format, Seed, check_writable, dumped
 from mapper.option_group import PosedProblem, grouped
-from mapper.solve_command import evaluate, solve
+from mapper.solve_command import contradictions_beside, evaluate, solve
 from mapper.store_command import app as store_app
 from mapper.sweep_command import sweep
 from mapper.workloads.document import InputError
@@ -142,7 +142,9 @@ def report_page(
     if output is None:
         raise InputError("-o", "", "is missing; give the page to write, as report.html")
     check_writable(output)
-    write_whole(output, api(*solutions), "-o")
+    with contradictions_beside(output):
+        page = api(*solutions)
+    write_whole(output, page, "-o")
     if not is_stdout(output):
         terminal.say(str(output))
 

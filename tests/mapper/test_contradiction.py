@@ -24,8 +24,11 @@ from mapper.solver.contradiction import ContradictionError
 from mapper.solver.front import Front
 from mapper.solver.method import Effort, Method, Outcome
 from mapper.solver.pbqp.catalogue import METHODS as PBQP_METHODS
+from mapper.solver.pe_allocation import catalogue as allocation
 from mapper.solver.pe_allocation.catalogue import METHODS as ALLOCATION_METHODS
 from mapper.solver.pe_allocation.front import front
+from mapper.solver.pe_allocation.integer_program import INTEGER_PROGRAM
+from mapper.solver.tiling import catalogue as tiling
 from mapper.solver.tiling.catalogue import METHODS
 from mapper.solving import Search, run
 from mapper.store import Store
@@ -46,7 +49,7 @@ def none_at_all(found: Outcome[Any]) -> Outcome[Any]:
 def too_tight(found: Outcome[Any]) -> Outcome[Any]:
     """A bound that no mapping as good as the one found can have."""
     assert found.value is not None
-    return replace(INFEASIBLE, bound=2 * found.value, proven=False)
+    return replace(INFEASIBLE, bound=1000 * found.value, proven=False)
 
 
 def another_value(found: Outcome[Any]) -> Outcome[Any]:
@@ -329,6 +332,30 @@ def test_machines_side_by_side_refuse_two_searches_that_contradict_each_other(
     monkeypatch.setattr(Tiling, "first_methods", ("liar",))
     words = ("compare", "lenet5", "--arch", "dmazerunner-256,dynamap-u200")
     told(mapper(*words), here / "mapper.contradiction.json")
+
+
+@pytest.mark.parametrize("lie", [none_at_all, too_tight])
+def test_a_method_that_asks_two_searches_refuses_answers_that_contradict_each_other(
+    monkeypatch: pytest.MonkeyPatch, lie: Lie
+) -> None:
+    problem = pose(LAYER, None, "edp", Options()).parts[0].problem
+    open_end = replace(worse(INFEASIBLE), bound=None, proven=False)
+    monkeypatch.setattr(tiling, "BRANCH_AND_BOUND", lying("one", lambda found: open_end))
+    monkeypatch.setattr(tiling, "BRUTE_FORCE", lying("other", lie))
+    with pytest.raises(ContradictionError):
+        TILING["auto"].search(problem, Effort())
+
+
+@pytest.mark.parametrize("objective", ["throughput", "latency", "pes"])
+def test_programs_that_contradict_each_other_are_refused(
+    monkeypatch: pytest.MonkeyPatch, objective: str
+) -> None:
+    problem = pose(NETWORK, None, objective, Options()).parts[0].problem
+    open_end = partial(replace, bound=None, proven=False, stop="time_limit")
+    monkeypatch.setattr(allocation, "INTEGER_PROGRAM", lying("one", open_end, INTEGER_PROGRAM))
+    monkeypatch.setattr(allocation, "CONSTRAINT_PROGRAM", lying("other", none_at_all, INTEGER_PROGRAM))
+    with pytest.raises(ContradictionError):
+        ALLOCATION_METHODS["auto"].search(problem, Effort())
 
 
 def test_sums_that_differ_by_rounding_are_no_contradiction(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, cast
 
 from mapper.arch.dataflow import DataflowMachine
-from mapper.formulations.tiling.problem import OBJECTIVES, Objective, Pins, TilingProblem
+from mapper.formulations.tiling.problem import OBJECTIVES, ROUNDING, Objective, Pins, TilingProblem
 from mapper.formulations.tiling.referee import verify
 from mapper.kind.kind import Judged, Kind, Options, Part, PosedPart, Workload
 from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS, TilingMapping
@@ -17,9 +17,6 @@ from mapper.workloads.kernel_source import is_kernel
 from mapper.workloads.nest_file import nest_from_document, nest_to_document
 from mapper.workloads.network import Layer, Network
 from mapper.workloads.source import load_network
-
-ROUNDING = 1e-9
-"""The share of an energy by which sums of the same floats differ, with room to spare."""
 
 
 class Tiling(Kind):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import itertools
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import metadata
@@ -14,6 +15,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from mapper.contradicting import refuse_contradicting_solutions
 from mapper.reporting.document import Rows, Solved, read
 from mapper.reporting.drawing import plain
 from mapper.reporting.section import (
@@ -36,12 +38,15 @@ def report(*given: Path | str | Mapping[str, Any] | Solution) -> str:
     comparison of it, are set against each other.
 
     Raises: InputError if one of them is no such document, if there are none or too many, or if the page would be larger
-    than 3 MB.
+    than 3 MB; ContradictionError if two solutions of one problem cannot both hold.
     """
     if not 1 <= len(given) <= MOST_DOCUMENTS:
         raise InputError("report", str(len(given)), f"give 1 to {MOST_DOCUMENTS} solutions or comparisons")
     read_in = [read(_plain_document(one)) for one in given]
     solved = [one for one in read_in if isinstance(one, Solved)]
+    for first, second in itertools.combinations(solved, 2):
+        if first.key == second.key:
+            refuse_contradicting_solutions(first.solution, second.solution)
     compared = [one for one in read_in if isinstance(one, Rows)]
     sections = [solution_section(one, f"s{number}") for number, one in enumerate(solved)]
     methods: dict[str, list[MethodRow]] = {}
