@@ -23,7 +23,7 @@ from mapper.solver.method import Effort
 from mapper.solving import Search
 from mapper.sweeping import grid, swept
 from mapper.task import Task
-from mapper.time_limit import OutOfTimeError, begin_command, command_began, in_time
+from mapper.time_limit import OutOfTimeError, begin_command, command_began, ended_by_alarm
 
 LAYER = "resnet-dmazerunner/conv5_2"
 LONG = 120.0
@@ -66,7 +66,7 @@ def test_reading_ends_with_the_limit_of_the_command(
 
 def test_what_comes_after_reading_is_not_ended_by_its_alarm() -> None:
     before = signal.getsignal(signal.SIGALRM)
-    with in_time(Search(time_limit=0.1)):
+    with ended_by_alarm(Search(time_limit=0.1)):
         pass
     time.sleep(0.4)
     assert signal.getsignal(signal.SIGALRM) is before
@@ -78,7 +78,7 @@ def test_an_alarm_of_somebody_else_is_left_alone() -> None:
     before = signal.signal(signal.SIGALRM, lambda number, frame: rung.append(number))
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.3)
-        with in_time(Search(time_limit=0.0)):
+        with ended_by_alarm(Search(time_limit=0.0)):
             time.sleep(0.5)
         assert rung == [signal.SIGALRM]
     finally:
@@ -90,7 +90,7 @@ def test_other_threads_have_no_alarm() -> None:
     ended: list[bool] = []
 
     def read() -> None:
-        with in_time(Search(time_limit=0.0)):
+        with ended_by_alarm(Search(time_limit=0.0)):
             time.sleep(0.3)
         ended.append(True)
 
@@ -101,9 +101,9 @@ def test_other_threads_have_no_alarm() -> None:
 
 
 def test_whoever_reads_without_a_limit_is_not_ended() -> None:
-    with in_time(Search()):
+    with ended_by_alarm(Search()):
         time.sleep(0.2)
-    with pytest.raises(OutOfTimeError), in_time(Search(time_limit=0.0)):
+    with pytest.raises(OutOfTimeError), ended_by_alarm(Search(time_limit=0.0)):
         time.sleep(LONG)
 
 
@@ -190,7 +190,7 @@ def test_a_front_is_told_when_to_end(mapper: Any, monkeypatch: pytest.MonkeyPatc
 def test_an_end_that_is_caught_is_asked_for_again() -> None:
     turns = 0
     until = time.monotonic() + LONG
-    with suppress(OutOfTimeError), in_time(Search(time_limit=0.0)):
+    with suppress(OutOfTimeError), ended_by_alarm(Search(time_limit=0.0)):
         while time.monotonic() < until:
             turns += 1
             if turns > 1:

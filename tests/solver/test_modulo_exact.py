@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 
@@ -186,10 +187,10 @@ def contradicting(
     """``auto`` with a heuristic that finds a schedule one above MII, and CP-SAT that claims something."""
     late = CONSTRAINT_PROGRAM.search(replace(posed, fixed_ii=3), Effort()).mapping
     outcomes = {"ITERATIVE": Outcome(late, 3, 2, "heuristic", False), "CONSTRAINT_PROGRAM": claim}
-    stages = tuple(
-        (Method(name.lower(), True, "", lambda problem, effort, said=said: said), False, 1.0)
+    stages = [
+        (Method[ModuloProblem, ModuloSchedule](name.lower(), True, "", Mock(return_value=said)), False, 1.0)
         for name, said in outcomes.items()
-    )
+    ]
     monkeypatch.setattr("mapper.solver.modulo_schedule.catalogue.STAGES", stages)
 
 
@@ -218,7 +219,7 @@ def test_auto_goes_on_where_the_referee_rejects_what_a_stage_found(monkeypatch: 
     rejected = replace(
         valid, mapping=replace(valid.mapping, placements=(first, replace(second, time=first.time)))
     )
-    stages = (
+    stages: tuple[tuple[Method[ModuloProblem, ModuloSchedule], bool, float], ...] = (
         (Method("hasty", True, "", lambda problem, effort: rejected), False, 1.0),
         (CONSTRAINT_PROGRAM, False, 1.0),
     )
