@@ -45,7 +45,7 @@ def test_methods_agree_on_random_instances(count: int) -> None:
     assert seen["branched"] >= 0.1 * count
     assert seen["below zero"] >= 0.3 * count
     for family in (family.name for family in FAMILIES):
-        # Where the least double stands beside the largest, rounding decides as often as not.
-        assert seen[f"{family}, proven"] >= (0.2 if family == "any double" else 0.8) * seen[family] > 0, (
+        # Where the least double stands beside the largest, rounding decides more often than not.
+        assert seen[f"{family}, proven"] >= (0.1 if family == "any double" else 0.8) * seen[family] > 0, (
             family
         )
