@@ -84,5 +84,5 @@ def sweep(
     else:
         print_table(*sweep_rows(found))
     some = any(row.certificate.found for row in found.rows)
-    infeasible = all(row.certificate.proven for row in found.rows)
+    infeasible = len(found.rows) == len(points) and all(row.certificate.proven for row in found.rows)
     raise typer.Exit(0 if some else 1 if infeasible else 3)

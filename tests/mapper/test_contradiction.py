@@ -106,6 +106,14 @@ def test_compare_refuses_two_methods_that_contradict_each_other(
     assert "conv5_2" in document["reason"]
 
 
+def test_help_and_reference_say_what_exit_code_4_is(mapper: Any) -> None:
+    code, out, _ = mapper("--help")
+    told = "4 two answers contradict each other"
+    assert code == 0 and told in " ".join(out.split())
+    page = Path(__file__).parents[2] / "docs" / "cli.md"
+    assert told in page.read_text(encoding="utf-8")
+
+
 def test_methods_that_agree_are_compared_as_ever(mapper: Any, here: Path) -> None:
     names = ("branch-and-bound", "opt1+opt2", "soc", "ws1")
     code, _, errors = mapper("compare", LAYER, *(word for name in names for word in ("--method", name)))
