@@ -107,8 +107,11 @@ def documented(posed: Posed, part: PosedPart, error: ContradictionError, method:
 
 
 def file_beside(output: Path | None) -> Path:
-    """Where both documents go: beside the file that the command writes, else in the folder at hand."""
-    return Path(DEFAULT_NAME) if output is None else output.with_name(output.name + SUFFIX)
+    """Where both documents go: beside the file that the command writes, else in the folder at hand. Beside a device or
+    a pipe is no place for files."""
+    if output is None or (output.exists() and not output.is_file()):
+        return Path(DEFAULT_NAME)
+    return output.with_name(output.name + SUFFIX)
 
 
 def told(error: ContradictionError, output: Path | None) -> int:
@@ -121,7 +124,8 @@ def told(error: ContradictionError, output: Path | None) -> int:
     except OSError as failed:
         where = f"{path} cannot be written ({failed.strerror})"
     line = f"mapper: CONTRADICTION: {error.reason}; one of the two is wrong; {where}, please report it"
-    print(" ".join(line.split()), file=sys.stderr)
+    # Names in it may come from files.
+    print("".join(char if char.isprintable() else "?" for char in " ".join(line.split())), file=sys.stderr)
     return EXIT_CODE
 
 

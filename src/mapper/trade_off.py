@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mapper.contradicting import between, broken
+from mapper.contradicting import between, broken, documented
 from mapper.judging import judged
 from mapper.kind.kind import MOST, Options, Part
 from mapper.posing import Posed, pose
 from mapper.solution import as_document, unanswered
 from mapper.solver.certificate import Certificate
+from mapper.solver.contradiction import ContradictionError
 from mapper.solver.method import Outcome, Progress
 from mapper.solving import Search, effort_of
 from mapper.store.recall import Recall
@@ -71,7 +72,10 @@ def front(
         search.listener(part.name, progress)
 
     began, processor = time.perf_counter(), time.process_time()
-    found = posed.kind.front(part.problem, effort_of(search, 1, report))
+    try:
+        found = posed.kind.front(part.problem, effort_of(search, 1, report))
+    except ContradictionError as error:
+        raise documented(posed, part, error, "front") from None
     seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - processor
     share = max(1, len(found.points))
 

@@ -180,6 +180,30 @@ def test_where_the_file_cannot_be_written_the_line_says_so(
     assert code == 4 and "cannot be written" in errors and len(errors.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    "words", [("solve", LAYER, "-o", "/dev/null"), ("sweep", LAYER, "--vary", "rf.bytes=256", "--dry-run")]
+)
+def test_without_a_file_of_the_command_both_documents_are_in_the_folder_at_hand(
+    mapper: Any, here: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    given(monkeypatch, lying("auto", another_value))
+    told(mapper(*words), here / "mapper.contradiction.json")
+    assert not Path("/dev/null.contradiction.json").exists()
+
+
+def test_a_front_whose_searches_contradict_each_other_is_told_with_both_documents(
+    mapper: Any, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def contradicting(kind: PeAllocation, problem: Any, effort: Effort) -> Front[Any]:
+        found = ALLOCATION_METHODS["greedy"].search(problem, effort)
+        raise ContradictionError(INFEASIBLE, found, "one finds \x1b[2J what another excludes")
+
+    monkeypatch.setattr(PeAllocation, "front", contradicting)
+    answer = mapper("solve", NETWORK, "--pareto")
+    told(answer, here / "mapper.contradiction.json")
+    assert "\x1b" not in answer[2]
+
+
 def test_the_library_raises_it_with_both_documents(monkeypatch: pytest.MonkeyPatch) -> None:
     given(monkeypatch, lying("auto", another_value))
     with pytest.raises(api.ContradictionError) as raised:
