@@ -108,8 +108,11 @@ def documented(posed: Posed, part: PosedPart, error: ContradictionError, method:
 
 
 def file_beside(output: Path | None) -> Path:
-    """Where both documents go: beside the file that the command writes, else in the folder at hand."""
-    return Path(DEFAULT_NAME) if output is None else output.with_name(output.name + SUFFIX)
+    """Where both documents go: beside the file that the command writes, else in the folder at hand. Beside a device or
+    a pipe is no place for files."""
+    if output is None or (output.exists() and not output.is_file()):
+        return Path(DEFAULT_NAME)
+    return output.with_name(output.name + SUFFIX)
 
 
 def told(error: ContradictionError, output: Path | None) -> int:

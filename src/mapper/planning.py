@@ -13,9 +13,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mapper.arch.source import machine_to_document
+from mapper.contradicting import documented
 from mapper.kind.kind import MOST, Options, PosedPart
 from mapper.models.limit import on_disk
 from mapper.posing import Posed
+from mapper.solver.contradiction import ContradictionError
 from mapper.solving import Search, method_named, solve_part
 from mapper.store import StoreError, content_key, problem_key, version_key
 from mapper.sweeping import grid
@@ -77,7 +79,7 @@ def plan(
 ) -> Plan:
     """Count what the sweep would solve, and solve some of it, spread over machines and layers, for an estimate.
 
-    Raises: InputError as ``sweep``.
+    Raises: InputError and ContradictionError as ``sweep``.
     """
     _, problems = grid(workload, arch, vary, objective, options)
     search = search or Search()
@@ -152,7 +154,10 @@ def _sampled(problems: Sequence[tuple[Posed, PosedPart]], search: Search) -> tup
         posed, part = problems[place]
         own = replace(search, store=None, time_limit=SECONDS_OF_SAMPLE, workers=1, started=time.monotonic())
         processor = time.process_time()
-        answer = solve_part(posed.kind, method, part, own, 1, most=posed.objective in MOST)
+        try:
+            answer = solve_part(posed.kind, method, part, own, 1, most=posed.objective in MOST)
+        except ContradictionError as error:
+            raise documented(posed, part, error, method.name) from None
         seconds.append(time.process_time() - processor)
         cut += answer.certificate.stop == "time_limit"
     return seconds, cut

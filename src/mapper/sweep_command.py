@@ -90,7 +90,7 @@ def sweep(
 
         draw_sweep(found, plot)
     some = any(row.certificate.found for row in found.rows)
-    infeasible = all(row.certificate.proven for row in found.rows)
+    infeasible = len(found.rows) == len(points) and all(row.certificate.proven for row in found.rows)
     if not some:
         why = why_nothing(problem.workload, infeasible, search.interrupt.is_set())
         complain(f"mapper: {why}")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mapper.contradicting import between, broken
+from mapper.contradicting import between, broken, documented
 from mapper.judging import judged
 from mapper.kind.kind import MOST, Options, Part
 from mapper.models.limit import UnfinishedError, limited
@@ -15,6 +15,7 @@ from mapper.models.plain import in_time
 from mapper.posing import Posed, pose
 from mapper.solution import as_document, unanswered
 from mapper.solver.certificate import Certificate
+from mapper.solver.contradiction import ContradictionError
 from mapper.solver.front import Front
 from mapper.solver.method import Outcome, Progress
 from mapper.solving import Search, effort_of
@@ -78,6 +79,8 @@ def front(
             found = posed.kind.front(part.problem, effort)
     except UnfinishedError:
         found = Front((), False)
+    except ContradictionError as error:
+        raise documented(posed, part, error, "front") from None
     seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - processor
     share = max(1, len(found.points))
 

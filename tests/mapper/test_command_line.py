@@ -12,7 +12,6 @@ import pytest
 
 from mapper import entry
 from mapper.listing import Listing, listed_names, methods_of_kinds
-from mapper.sweeping import Sweep
 
 Run = tuple[int, str, str]
 
@@ -279,9 +278,9 @@ def test_help_and_lists_import_no_heavy_library(words: tuple[str, ...]) -> None:
 def test_a_sweep_that_ends_before_its_first_machine_is_not_infeasible(
     mapper: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mapper.sweeping.sweep", lambda *given: Sweep(()))
-    code, _, _ = mapper("sweep", "matmul", "--vary", "rf.bytes=256,512", "--json")
-    assert code == 3
+    monkeypatch.setattr("mapper.sweeping._here", lambda problems, search: iter(()))
+    code, out, _ = mapper("sweep", "matmul", "--vary", "rf.bytes=256,512", "--json")
+    assert code == 3 and len(json.loads(out)["rows"]) == 2
 
 
 def test_the_methods_that_are_listed_are_those_of_the_kinds() -> None:

@@ -106,6 +106,14 @@ def test_compare_refuses_two_methods_that_contradict_each_other(
     assert "conv5_2" in document["reason"]
 
 
+def test_help_and_reference_say_what_exit_code_4_is(mapper: Any) -> None:
+    code, out, _ = mapper("--help")
+    told = "4 two answers contradict each other"
+    assert code == 0 and told in " ".join(out.split())
+    page = Path(__file__).parents[2] / "docs" / "cli.md"
+    assert told in page.read_text(encoding="utf-8")
+
+
 def test_methods_that_agree_are_compared_as_ever(mapper: Any, here: Path) -> None:
     names = ("branch-and-bound", "opt1+opt2", "soc", "ws1")
     code, _, errors = mapper("compare", LAYER, *(word for name in names for word in ("--method", name)))
@@ -170,6 +178,30 @@ def test_where_the_file_cannot_be_written_the_line_says_so(
     given(monkeypatch, lying("auto", another_value))
     code, _, errors = mapper("solve", LAYER)
     assert code == 4 and "cannot be written" in errors and len(errors.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "words", [("solve", LAYER, "-o", "/dev/null"), ("sweep", LAYER, "--vary", "rf.bytes=256", "--dry-run")]
+)
+def test_without_a_file_of_the_command_both_documents_are_in_the_folder_at_hand(
+    mapper: Any, here: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    given(monkeypatch, lying("auto", another_value))
+    told(mapper(*words), here / "mapper.contradiction.json")
+    assert not Path("/dev/null.contradiction.json").exists()
+
+
+def test_a_front_whose_searches_contradict_each_other_is_told_with_both_documents(
+    mapper: Any, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def contradicting(kind: PeAllocation, problem: Any, effort: Effort) -> Front[Any]:
+        found = ALLOCATION_METHODS["greedy"].search(problem, effort)
+        raise ContradictionError(INFEASIBLE, found, "one finds \x1b[2J what another excludes")
+
+    monkeypatch.setattr(PeAllocation, "front", contradicting)
+    answer = mapper("solve", NETWORK, "--pareto")
+    told(answer, here / "mapper.contradiction.json")
+    assert "\x1b" not in answer[2]
 
 
 def test_the_library_raises_it_with_both_documents(monkeypatch: pytest.MonkeyPatch) -> None:

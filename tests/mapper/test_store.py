@@ -37,7 +37,7 @@ def newer(held: Entry, fresh: Entry) -> Entry:
 
 
 def forbid_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*words: Any) -> Any:
+    def refuse(*words: Any, **named: Any) -> Any:
         raise AssertionError("was solved again")
 
     monkeypatch.setattr(solving, "solve_part", refuse)
