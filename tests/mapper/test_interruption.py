@@ -168,3 +168,23 @@ def test_one_search_of_several_that_is_interrupted_says_so_in_one_line(tmp_path:
     code, document = check_end(run)
     assert document is not None and len(document["rows"]) == 1
     assert code == (0 if document["rows"][0]["certificate"]["found"] else 3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("signals", [(signal.SIGKILL,), (signal.SIGINT, signal.SIGTERM), (signal.SIGINT,)])
+def test_workers_of_a_cluster_end_with_the_program(
+    tmp_path: Path, signals: tuple[signal.Signals, ...]
+) -> None:
+    words = ("sweep", "resnet-dmazerunner", "--vary", "rf.bytes=128,256,512,1024", "--store", "none")
+    run = Running((*words, "--engine", "dask", "--workers", "2"), tmp_path)
+    run.wait_for(lambda: len(run.relatives("spawn_main")) >= 2)
+    time.sleep(0.5)
+    run.send(*signals)
+    code, _, err = run.ended()
+    assert code in ((-signal.SIGKILL,) if signals == (signal.SIGKILL,) else (0, 3))
+    assert run.orphans() == []
+    if signals == (signal.SIGKILL,):
+        assert Running(("list", "archs"), tmp_path).ended()[0] == 0
+    else:
+        assert "Traceback" not in err
+    assert run.left() == []
