@@ -61,3 +61,36 @@ def test_the_referee_shares_no_code_with_formulation_or_search() -> None:
     assert (
         not {"mapper.models.tiling.tile", "mapper.models.tiling.cost", "mapper.models.tiling.order"} & modules
     )
+
+
+ONE_PLACE = {
+    "subprocess.run": "workloads/child_process.py",
+    "subprocess.Popen": "workloads/child_process.py",
+    "subprocess.call": "workloads/child_process.py",
+    "subprocess.check_call": "workloads/child_process.py",
+    "subprocess.check_output": "workloads/child_process.py",
+    "os.system": "workloads/child_process.py",
+    "os.popen": "workloads/child_process.py",
+    "tempfile.mkdtemp": "workloads/temporary.py",
+    "tempfile.mkstemp": "workloads/temporary.py",
+    "tempfile.NamedTemporaryFile": "workloads/temporary.py",
+    "signal.signal": "src/mapper/interruption.py",
+    "cp_model.CpSolver": "solver/cp_sat.py",
+}
+"""What is done in one place, so that no child, folder or handler outlives the program or takes its signals."""
+
+
+def test_what_a_signal_must_find_again_is_started_in_one_place() -> None:
+    found = set()
+    for path in modules():
+        own = str(path.relative_to(ROOT))
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                call = f"{node.value.id}.{node.attr}"
+                found.add(call)
+                assert ONE_PLACE.get(call, own) == own, f"{own} calls {call}"
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "tempfile.TemporaryDirectory":
+                assert [word for word in node.keywords if word.arg == "dir"], (
+                    f"{own} makes a temporary folder of its own; take temporary_folder"
+                )
+    assert {"subprocess.Popen", "signal.signal", "cp_model.CpSolver"} <= found

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from onnx import helper
 
-from tests.mapper.signalled import SIGNALS, Running, check_end, hard_pbqp
+from tests.mapper.signalled import Running, check_end, hard_pbqp
 
 LAYER = "resnet-dmazerunner/conv5_2"
 
@@ -51,8 +51,10 @@ def searching(folder: Path, *words: str, **given: Any) -> Running:
     return run
 
 
-@pytest.mark.parametrize("number", SIGNALS)
-@pytest.mark.parametrize("delay", [0.0, 0.3])
+@pytest.mark.parametrize(
+    ("number", "delay"),
+    [(signal.SIGINT, 0.0), (signal.SIGTERM, 0.0), (signal.SIGHUP, 0.0), (signal.SIGINT, 0.3)],
+)
 def test_before_the_search_there_is_one_line(tmp_path: Path, number: signal.Signals, delay: float) -> None:
     run = Running(("solve", LAYER, "--store", "none", "--method", "cp-sat"), tmp_path)
     time.sleep(delay)
@@ -60,7 +62,7 @@ def test_before_the_search_there_is_one_line(tmp_path: Path, number: signal.Sign
     assert run.ended() == (3, "", "mapper: interrupted before anything was found\n")
 
 
-@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
 def test_a_constraint_program_that_is_interrupted_has_its_answer(
     tmp_path: Path, number: signal.Signals
 ) -> None:
@@ -168,3 +170,23 @@ def test_one_search_of_several_that_is_interrupted_says_so_in_one_line(tmp_path:
     code, document = check_end(run)
     assert document is not None and len(document["rows"]) == 1
     assert code == (0 if document["rows"][0]["certificate"]["found"] else 3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("signals", [(signal.SIGKILL,), (signal.SIGINT, signal.SIGTERM), (signal.SIGINT,)])
+def test_workers_of_a_cluster_end_with_the_program(
+    tmp_path: Path, signals: tuple[signal.Signals, ...]
+) -> None:
+    words = ("sweep", "resnet-dmazerunner", "--vary", "rf.bytes=128,256,512,1024", "--store", "none")
+    run = Running((*words, "--engine", "dask", "--workers", "2"), tmp_path)
+    run.wait_for(lambda: len(run.relatives("spawn_main")) >= 2)
+    time.sleep(0.5)
+    run.send(*signals)
+    code, _, err = run.ended()
+    assert code in ((-signal.SIGKILL,) if signals == (signal.SIGKILL,) else (0, 3))
+    assert run.orphans() == []
+    if signals == (signal.SIGKILL,):
+        assert Running(("list", "archs"), tmp_path).ended()[0] == 0
+    else:
+        assert "Traceback" not in err
+    assert run.left() == []
