@@ -7,15 +7,17 @@ can be stopped. Within `limited` nobody waits for that: a function that has none
 
 from __future__ import annotations
 
+import atexit
 import hashlib
-import tempfile
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import cached_property, partial
 from importlib import import_module
 from types import FunctionType
 from typing import Any
 
 from mapper.models.limit import current
+from mapper.workloads.temporary import temporary_folder
 
 
 class Compiled:
@@ -93,10 +95,13 @@ def compiled(function: Callable[..., Any], **called: Compiled) -> Compiled:
     return Compiled(function, called)
 
 
-_folders: list[tempfile.TemporaryDirectory[str]] = []
+_folders = ExitStack()
+"""Where machine code lies that can be kept nowhere else: as long as this process lives."""
+atexit.register(_folders.close)
+_folder: list[str] = []
 
 
 def _own_folder() -> str:
-    if not _folders:
-        _folders.append(tempfile.TemporaryDirectory(prefix="mapper-compiled-"))
-    return _folders[0].name
+    if not _folder:
+        _folder.append(str(_folders.enter_context(temporary_folder())))
+    return _folder[0]

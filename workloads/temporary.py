@@ -33,13 +33,14 @@ _ending = False
 
 
 @contextmanager
-def temporary_folder() -> Iterator[Path]:
-    """An empty folder for the time of the block, which nobody else may read.
+def temporary_folder(base: Path | None = None) -> Iterator[Path]:
+    """An empty folder in ``base`` (default: where temporary folders are) for the time of the block, which nobody else
+    may read.
 
     Raises: InputError if none can be made.
     """
     try:
-        path, descriptor = _made(Path(tempfile.gettempdir()), FOLDER)
+        path, descriptor = _made(base or Path(tempfile.gettempdir()), FOLDER)
     except OSError as error:
         remedy = f"needs a temporary folder ({error.strerror}); set it to a writable folder"
         raise InputError("TMPDIR", os.environ.get("TMPDIR", ""), remedy) from None

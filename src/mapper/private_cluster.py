@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 import logging
 import os
-import shutil
 import signal
 import socket
 import tempfile
@@ -29,8 +28,9 @@ from distributed.utils import silence_logging_cmgr
 from tornado.iostream import IOStream, StreamClosedError
 from tornado.netutil import add_accept_handler, bind_unix_socket
 
+from mapper.workloads.temporary import remove_abandoned, temporary_folder
+
 SCHEME = "private"
-FOLDER = "mapper-dask-"
 LONGEST_BASE = 60
 """Letters of the folder for temporary files at the most: the path of a socket has room for about a hundred."""
 BACKLOG = 2048
@@ -204,27 +204,10 @@ def _end(cluster: SpecCluster) -> None:
 
 @contextmanager
 def _private_folder() -> Iterator[str]:
-    """A folder that only this user may enter; those of programs that were killed are removed."""
-    base = tempfile.gettempdir()
-    if len(base) > LONGEST_BASE:
-        base = "/tmp"
-    for left in Path(base).glob(f"{FOLDER}*"):
-        owner = left.name.removeprefix(FOLDER).partition("-")[0]
-        if owner.isdecimal() and not _runs(int(owner)) and left.lstat().st_uid == os.getuid():
-            shutil.rmtree(left, ignore_errors=True)
-    # Made with the rights 0700.
-    folder = tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-", dir=base)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _runs(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        pass
-    return True
+    """A folder that only this user may enter."""
+    base = Path(tempfile.gettempdir())
+    if len(str(base)) > LONGEST_BASE:
+        base = Path("/tmp")
+        remove_abandoned(base)
+    with temporary_folder(base) as folder:
+        yield str(folder)

@@ -10,7 +10,6 @@ import resource
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -160,11 +159,26 @@ def test_a_limit_holds_for_posing_too(mapper: Any, monkeypatch: pytest.MonkeyPat
     assert (code, error) == (3, "mapper: no answer within the limit; raise --time-limit\n")
 
 
-def test_ctrl_c_ends_posing_too(mapper: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mapper.posing.pose", _never_posed)
-    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-    code, _, error = mapper("solve", "gemm")
-    assert (code, error) == (3, "mapper: interrupted before anything was found\n")
+POSING = """
+import mapper.posing
+def never(*given):
+    print("posing", file=sys.stderr, flush=True)
+    while True:
+        pass
+import sys
+mapper.posing.pose = never
+sys.argv = ["mapper", "solve", "gemm"]
+from mapper.entry import main
+main()
+"""
+
+
+def test_ctrl_c_ends_posing_too() -> None:
+    with subprocess.Popen([sys.executable, "-c", POSING], stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None and process.stderr.readline() == "posing\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 3
+        assert process.stderr.read() == "mapper: interrupted before anything was found\n"
 
 
 def test_a_terminal_is_told_that_something_is_compiled(dense: str, tmp_path: Path) -> None:

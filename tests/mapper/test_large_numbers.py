@@ -16,7 +16,7 @@ from mapper.arch.snowflake import snowflake_preset
 @pytest.mark.parametrize(
     "words",
     [
-        ("--fix", "mode=mixed", "--method", "cp-sat", "--max-buffer", "9" * 25),
+        ("--fix", "mode=mixed", "--method", "cp-sat", "--max-buffer", "9" * 15),
         ("--fix", "mode=mixed", "--method", "cp-sat", "--min-throughput", "1e-300"),
         ("--model", "streaming", "--objective", "pes", "--method", "cp-sat", "--min-throughput", "1e-300"),
         ("--model", "streaming", "--objective", "latency", "--method", "ilp", "--min-throughput", "1e-300"),

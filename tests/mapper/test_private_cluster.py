@@ -18,6 +18,7 @@ import pytest
 
 from mapper import private_cluster
 from mapper.engine import DaskEngine
+from mapper.workloads.temporary import remove_abandoned
 
 NOBODY = 65534
 HOLDS = """
@@ -84,11 +85,16 @@ def test_no_process_of_a_cluster_listens_on_a_port(engine: DaskEngine) -> None:
         assert ports(os.getpid()) == [seen.getsockname()[1]]
 
 
+def _runs(process: int) -> bool:
+    found: bool = import_module("psutil").pid_exists(process)
+    return found
+
+
 def test_an_end_leaves_no_folder_and_no_process() -> None:
     with DaskEngine(None, 1) as engine:
         folder, processes = sockets(engine)[0].parent, list(engine.processes())
     assert not folder.exists()
-    assert not any(private_cluster._runs(process) for process in processes)
+    assert not any(_runs(process) for process in processes)
 
 
 def test_after_a_kill_workers_end_and_the_next_start_removes_the_folder() -> None:
@@ -99,11 +105,11 @@ def test_after_a_kill_workers_end_and_the_next_start_removes_the_folder() -> Non
     folder = Path(address.removeprefix("private://")).parent
     assert folder.exists()
     until = time.monotonic() + 30
-    while private_cluster._runs(int(worker)):
+    while _runs(int(worker)):
         assert time.monotonic() < until
         time.sleep(0.1)
-    with private_cluster._private_folder() as own:
-        assert Path(own).exists() and not folder.exists()
+    remove_abandoned()
+    assert not folder.exists()
 
 
 def test_a_folder_of_a_program_that_runs_stays() -> None:
