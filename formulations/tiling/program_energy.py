@@ -42,7 +42,8 @@ class WholeEnergies:
         prices = Prices.of(nest, machine)
         constant = operation_energy(nest, prices) + rf_access_energy(nest, prices)
         values = (prices.noc, prices.spm, prices.dram, prices.addition, constant)
-        finest = int(LARGEST_ENERGY / max(Fraction(1), largest_energy(nest, machine)))
+        dearest = Fraction(max(values), prices.per_pj)
+        finest = int(LARGEST_ENERGY / max(Fraction(1), dearest, largest_energy(nest, machine)))
         if finest < 1:
             raise CostsTooLargeError("energies are too large for CP-SAT's integers")
         per_pj = min(prices.per_pj, finest)

@@ -14,6 +14,11 @@ from mapper.workloads.nest_file import nest_from_document
 
 def small_machine(rows: int = 2, columns: int = 2, rf_bytes: int = 16, **sections: Any) -> DataflowMachine:
     """``dmazerunner-256`` with few PEs, 8 words of register file and 8 visible banks of 8 words."""
+    return dataflow_from_document(machine_fields(rows, columns, rf_bytes, **sections), "small machine")
+
+
+def machine_fields(rows: int, columns: int, rf_bytes: int, **sections: Any) -> dict[str, Any]:
+    """The document of ``small_machine``."""
     preset, _ = load_machine("dmazerunner-256")
     fields = preset.model_dump(mode="json", by_alias=True)
     fields["pe_array"] |= {"rows": rows, "columns": columns}
@@ -22,7 +27,7 @@ def small_machine(rows: int = 2, columns: int = 2, rf_bytes: int = 16, **section
     fields["energy_pj"] |= {"rf": 0.06, "spm": 4.0}
     for section, changes in sections.items():
         fields[section] |= changes
-    return dataflow_from_document(fields, "small machine")
+    return fields
 
 
 def matrix_product(rows: int = 2, columns: int = 3, depth: int = 4) -> LoopNest:
