@@ -26,12 +26,15 @@ def machine(rows: int, columns: int, links: str = "mesh", registers: int = 8, sh
     return cgra_from_document(document, "test")
 
 
-def problem(machine: CgraMachine, *edges: tuple[int, int, int]) -> ModuloProblem:
-    """Edges as source, destination and distance."""
-    count = 1 + max(max(u, w) for u, w, _ in edges)
-    operations = tuple(Operation(f"o{v}", "add") for v in range(count))
-    made = tuple(Edge(u, w, operand, distance) for operand, (u, w, distance) in enumerate(edges))
-    return ModuloProblem(Kernel("graph", DataflowGraph("graph", operations, made)), machine)
+def problem(machine: CgraMachine, *edges: tuple[int, ...], operations: int = 0) -> ModuloProblem:
+    """Edges as source, destination, distance, and perhaps latency; more operations than they join if so many."""
+    count = max([operations, *(1 + max(edge[:2]) for edge in edges)])
+    named = tuple(Operation(f"o{v}", "add") for v in range(count))
+    made = tuple(
+        Edge(edge[0], edge[1], operand, edge[2], edge[3] if len(edge) > 3 else None)
+        for operand, edge in enumerate(edges)
+    )
+    return ModuloProblem(Kernel("graph", DataflowGraph("graph", named, made)), machine)
 
 
 FAN = problem(machine(1, 5), (0, 1, 0), (0, 2, 0), (0, 3, 0), (0, 4, 0))
@@ -45,6 +48,13 @@ PROBLEMS = {
     "a shared register instead of links": problem(machine(1, 2, "", 0, 1), (0, 1, 0), (1, 2, 0), (0, 2, 0)),
     "value of two iterations ago": problem(machine(1, 2), (0, 1, 2), (0, 1, 0)),
     "more readers than neighbours": FAN,
+    "results read in the cycle of their issue": problem(
+        machine(1, 2), (0, 1, 0, 0), (1, 2, 0, 0), (0, 2, 1, 0)
+    ),
+    "a recurrence of forty cycles over forty iterations": problem(machine(1, 1), (0, 0, 40, 40)),
+    "a value of forty iterations ago": problem(machine(1, 2), (0, 1, 40, 0)),
+    "one operation": problem(machine(1, 1, registers=0), operations=1),
+    "parts that no value joins": problem(machine(1, 1), (0, 1, 0), operations=4),
     "interval below the bound": replace(FAN, fixed_ii=0),
     "interval above the bound": replace(FAN, fixed_ii=3),
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import time
 from dataclasses import replace
-from unittest.mock import Mock
 
 import pytest
 
@@ -139,18 +138,20 @@ def test_a_program_too_large_to_build_is_said_to_be_left_out_and_proves_nothing(
     assert outcome.bound == 150 and outcome.restrictions and outcome.stop == "heuristic"
 
 
+def saying(name: str, said: Outcome[ModuloSchedule]) -> Exact:
+    """A method that always says the same."""
+    return Method(name, True, "", lambda problem, effort: said)
+
+
 def test_issue_times_whose_places_are_undecided_are_not_taken_for_impossible(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     given = replace(problem(mesh(1, 1), 2, (0, 1, 0)), fixed_ii=2)
-    nothing: Outcome[ModuloSchedule] = Outcome(None, None, 2, "heuristic", False)
-    monkeypatch.setattr(
-        "mapper.solver.modulo_schedule.decoupled.ITERATIVE",
-        Method("nothing", False, "", lambda problem, effort: nothing),
-    )
+    nothing = saying("nothing", Outcome(None, None, 2, "heuristic", False))
+    monkeypatch.setattr("mapper.solver.modulo_schedule.decoupled.ITERATIVE", nothing)
     monkeypatch.setattr(
         "mapper.solver.modulo_schedule.decoupled.decide",
-        lambda *given, **named: Attempt(None, "undecided", "time_limit"),
+        lambda *_, **__: Attempt(None, "undecided", "time_limit"),
     )
     outcome = DECOUPLED.search(given, Effort())
     assert outcome.mapping is None and not outcome.proven and outcome.bound == 2
@@ -181,19 +182,6 @@ def test_a_schedule_below_what_is_claimed_to_be_the_bound_is_a_contradiction() -
         CONSTRAINT_PROGRAM.search(given, Effort(start=start))
 
 
-def contradicting(
-    monkeypatch: pytest.MonkeyPatch, claim: Outcome[ModuloSchedule], posed: ModuloProblem
-) -> None:
-    """``auto`` with a heuristic that finds a schedule one above MII, and CP-SAT that claims something."""
-    late = CONSTRAINT_PROGRAM.search(replace(posed, fixed_ii=3), Effort()).mapping
-    outcomes = {"ITERATIVE": Outcome(late, 3, 2, "heuristic", False), "CONSTRAINT_PROGRAM": claim}
-    stages = [
-        (Method[ModuloProblem, ModuloSchedule](name.lower(), True, "", Mock(return_value=said)), False, 1.0)
-        for name, said in outcomes.items()
-    ]
-    monkeypatch.setattr("mapper.solver.modulo_schedule.catalogue.STAGES", stages)
-
-
 @pytest.mark.parametrize(
     ("claim", "reason"),
     [
@@ -205,7 +193,12 @@ def test_auto_lets_no_claim_pass_that_a_schedule_already_found_refutes(
     monkeypatch: pytest.MonkeyPatch, claim: Outcome[ModuloSchedule], reason: str
 ) -> None:
     given = problem(mesh(1, 1), 2, (0, 1, 0))
-    contradicting(monkeypatch, claim, given)
+    late = CONSTRAINT_PROGRAM.search(replace(given, fixed_ii=3), Effort()).mapping
+    stages = (
+        (saying("iterative", Outcome(late, 3, 2, "heuristic", False)), False, 1.0),
+        (saying("cp-sat", claim), False, 1.0),
+    )
+    monkeypatch.setattr("mapper.solver.modulo_schedule.catalogue.STAGES", stages)
     with pytest.raises(ContradictionError, match=f"{reason}, iterative has a schedule of II 3") as raised:
         AUTOMATIC.search(given, Effort())
     assert (raised.value.first.bound, raised.value.second.value) == (claim.bound, 3)
@@ -219,10 +212,7 @@ def test_auto_goes_on_where_the_referee_rejects_what_a_stage_found(monkeypatch: 
     rejected = replace(
         valid, mapping=replace(valid.mapping, placements=(first, replace(second, time=first.time)))
     )
-    stages: tuple[tuple[Method[ModuloProblem, ModuloSchedule], bool, float], ...] = (
-        (Method("hasty", True, "", lambda problem, effort: rejected), False, 1.0),
-        (CONSTRAINT_PROGRAM, False, 1.0),
-    )
+    stages = ((saying("hasty", rejected), False, 1.0), (CONSTRAINT_PROGRAM, False, 1.0))
     monkeypatch.setattr("mapper.solver.modulo_schedule.catalogue.STAGES", stages)
     outcome = AUTOMATIC.search(given, Effort())
     check(given, outcome)

@@ -38,7 +38,7 @@ FEW = {
 """Starts of a heuristic, and its steps for every operation."""
 MOST_FREE = 2
 """Slots that operations may leave for trying everything to end soon."""
-SECONDS = 0.5
+SECONDS = 0.1
 """For a heuristic on a wider array: of what it finds every bit is looked at, not how much it is."""
 MOST_TRIES = 5000
 """Placements with their moves after which trying everything is given up."""
@@ -82,8 +82,8 @@ def runs(problem: ModuloProblem, schedule: ModuloSchedule) -> bool:
     return bool(found["outputs_equal"] and found["agrees"])
 
 
-@pytest.fixture(autouse=True)
-def few_restarts(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Heuristics that give up soon where there is no schedule, and miss some that there are, so that others must find
     and prove them."""
     for name, number in FEW.items():
@@ -93,6 +93,7 @@ def few_restarts(monkeypatch: pytest.MonkeyPatch) -> None:
 KIND = judged_by(verify, lambda problem, cost: cost.ii)
 
 
+@pytest.mark.usefixtures("few_steps")
 @pytest.mark.parametrize("count", [QUICK, pytest.param(THOROUGH, marks=pytest.mark.slow)])
 def test_methods_agree_on_random_loops_and_every_schedule_runs(count: int) -> None:
     exact = frozenset({"auto", "cp-sat", "decoupled"})
@@ -119,6 +120,8 @@ def test_every_schedule_of_a_heuristic_is_valid_and_runs_on_wider_arrays(count: 
     """Where trying everything would take too long: what is found keeps every rule, no bound lies beyond it, and none
     finds what another proves impossible."""
     found = Counter[str]()
+    for method in (ITERATIVE, ANNEALING):
+        method.prepare()
 
     @drawn(count)
     @given(wide())
