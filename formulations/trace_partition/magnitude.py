@@ -7,6 +7,7 @@ they are whole numbers of any size.
 
 from __future__ import annotations
 
+from mapper.arch.snowflake import WORD_BYTES
 from mapper.formulations.trace_partition.problem import MOST_STEPS, PartitionProblem
 from mapper.models.trace_partition.trace_layer import TraceLayer
 from mapper.workloads.document import InputError
@@ -17,6 +18,10 @@ SLOW = 64
 """No plan issues or computes more cycles for a product."""
 STEP = 1 << 12
 """No step has more instructions, aligned words or cycles beside its latencies and its products."""
+
+
+ADDRESSED = 1 << 32
+"""Bytes that registers of 32 bits address: no machine has a larger memory."""
 
 
 def products(layer: TraceLayer) -> int:
@@ -41,7 +46,11 @@ def largest_number(problem: PartitionProblem, layer: TraceLayer) -> int:
 
 
 def refuse_large(problem: PartitionProblem) -> None:
-    """Raises: InputError if a layer's numbers could pass ``LARGEST``."""
+    """Raises: InputError if a layer's numbers could pass ``LARGEST``, or a tensor has more than addresses reach."""
+    for name, words in problem.network.tensors:
+        if words * WORD_BYTES > ADDRESSED:
+            remedy = f"has {words * WORD_BYTES:,} bytes, and addresses reach {ADDRESSED:,}; lower its sizes"
+            raise InputError(problem.network.name[:60], f"tensor {name[:60]!r}", remedy)
     for layer in problem.network.traced:
         number = largest_number(problem, layer)
         if number > LARGEST:

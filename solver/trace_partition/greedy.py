@@ -18,8 +18,8 @@ from mapper.models.trace_partition.trace_layer import TraceLayer
 from mapper.solver.method import Effort, Method, Outcome, Progress
 from mapper.solver.trace_partition.judged import heuristic
 
-PATIENCE = 1_000
-"""Depths of a tile that are tried whatever the clock says: the rule has its answer in milliseconds if at all."""
+PATIENCE = 2_000
+"""Tiles that are looked at whatever the clock says: the rule mostly has its answer in milliseconds."""
 
 
 def greedy(problem: PartitionProblem, effort: Effort) -> Outcome[Partition]:
@@ -83,17 +83,24 @@ class GreedyRule:
         even = [row for row in rows if _is_even(family, family.rows[row])]
         for heights in (even, [row for row in rows if row not in even]):
             for summed, out in product(ins, outs) if heights else ():
-                self._asked += 1
-                if self._asked > PATIENCE and self.effort.stopped() is not None:
+                if self._is_over():
                     return
                 if not self._has_room(layer, family.mapping(0, 0, summed, out)):
                     continue
                 for row in heights:
+                    if self._is_over():
+                        return
                     if self._fits(layer, family.mapping(row, columns[0], summed, out)):
                         yield family.mapping(row, columns[0], summed, out)
                 for column in columns:
+                    if self._is_over():
+                        return
                     if self._fits(layer, family.mapping(heights[-1], column, summed, out)):
                         yield family.mapping(heights[-1], column, summed, out)
+
+    def _is_over(self) -> bool:
+        self._asked += 1
+        return self._asked > PATIENCE and self.effort.stopped() is not None
 
     def _worth(self, layer: TraceLayer, mapping: LayerMapping) -> tuple[Fraction, int, bool]:
         tiling = layer_tiling(layer, mapping, self.problem.configuration.sharing, 0)

@@ -91,6 +91,12 @@ def test_a_constant_finer_than_can_be_counted_is_refused() -> None:
         snowflake_machine.machine(1, energy_pj={"mac": 9e-13})
 
 
+def test_a_tensor_beyond_all_addresses_is_refused() -> None:
+    refuse_large(pair(4096, 128))
+    with pytest.raises(InputError, match=r"tensor 'image'.*4,295,491,600 bytes, and addresses reach"):
+        refuse_large(pair(16384 + 1, 8))
+
+
 def test_the_largest_number_of_a_machine_file_is_found_by_its_slowest_memory() -> None:
     """The refused pair would have wrapped: the floor of a tile of it is beyond 64 bits."""
     problem = pair(224, 256, **SLOWEST)
