@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 from mapper.workloads.document import InputError
@@ -40,7 +41,9 @@ def temporary_folder(base: Path | None = None) -> Iterator[Path]:
     Raises: InputError if none can be made.
     """
     try:
-        path, descriptor = _made(base or Path(tempfile.gettempdir()), FOLDER)
+        root = base or Path(tempfile.gettempdir())
+        remove_abandoned_once(root)
+        path, descriptor = _made(root, FOLDER)
     except OSError as error:
         remedy = f"needs a temporary folder ({error.strerror}); set it to a writable folder"
         raise InputError("TMPDIR", os.environ.get("TMPDIR", ""), remedy) from None
@@ -76,6 +79,12 @@ def remove_abandoned(folder: Path | None = None) -> None:
             if _NAME.fullmatch(entry.name) and Path(entry.path) not in _own:
                 with suppress(OSError):
                     _remove_if_abandoned(Path(entry.path))
+
+
+@cache
+def remove_abandoned_once(folder: Path) -> None:
+    """Remove what dead processes left in ``folder``, where this process begins to write to it."""
+    remove_abandoned(folder)
 
 
 def _remove_if_abandoned(path: Path) -> None:

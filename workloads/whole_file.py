@@ -18,14 +18,12 @@ from pathlib import Path
 from typing import IO
 
 from mapper.workloads.document import InputError
-from mapper.workloads.temporary import remove_abandoned, temporary_file
+from mapper.workloads.temporary import remove_abandoned_once, temporary_file
 
 MOST_LINKS = 40
 DESCRIPTORS = re.compile(r"/proc/(?:self|\d+)(?:/task/\d+)?/fd|/dev/fd")
 """Folders whose entries are open files of a process."""
 STDOUT = 1
-
-_swept: set[Path] = set()
 
 
 def write_whole(path: Path, content: str | bytes, option: str = "") -> None:
@@ -166,9 +164,7 @@ def _replace(path: Path, data: bytes, old: os.stat_result | None) -> None:
     """Raises: OSError; ``path`` is then as it was."""
     if old is not None and not os.access(path, os.W_OK, effective_ids=True):
         raise PermissionError(13, os.strerror(13))
-    if path.parent not in _swept:
-        _swept.add(path.parent)
-        remove_abandoned(path.parent)
+    remove_abandoned_once(path.parent)
     # What takes the place of a private file is private from its first byte on.
     with temporary_file(path.parent, 0o666 if old is None else 0o600) as (beside, descriptor):
         write_all(descriptor, data)

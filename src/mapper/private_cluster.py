@@ -28,7 +28,7 @@ from distributed.utils import silence_logging_cmgr
 from tornado.iostream import IOStream, StreamClosedError
 from tornado.netutil import add_accept_handler, bind_unix_socket
 
-from mapper.workloads.temporary import remove_abandoned, temporary_folder
+from mapper.workloads.temporary import temporary_folder
 
 SCHEME = "private"
 LONGEST_BASE = 60
@@ -208,6 +208,5 @@ def _private_folder() -> Iterator[str]:
     base = Path(tempfile.gettempdir())
     if len(str(base)) > LONGEST_BASE:
         base = Path("/tmp")
-        remove_abandoned(base)
     with temporary_folder(base) as folder:
         yield str(folder)
