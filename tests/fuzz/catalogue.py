@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 import zlib
 from dataclasses import replace
 from pathlib import Path
@@ -169,9 +170,18 @@ def _text(words: tuple[str, ...], data: bytes, random: Random) -> bytes:
     return mutated_bytes(data, random) if random.random() < 0.1 else mutated_text(data, words, random)
 
 
-_c, _dot, _edges, _graphml, _in = (
+def _c(data: bytes, random: Random) -> bytes:
+    """C with one change, sometimes with statements before a loop whose values would grow without end."""
+    loops = [found.start() for found in re.finditer(rb"\bfor\b", data)]
+    if loops and random.random() < 0.05:
+        at = random.choice(loops)
+        return data[:at] + random.choice(vocabulary.GROWING_C).encode() + data[at:]
+    return _text(vocabulary.C, data, random)
+
+
+_dot, _edges, _graphml, _in = (
     functools.partial(_text, words)
-    for words in (vocabulary.C, vocabulary.DOT, vocabulary.EDGES, vocabulary.GRAPHML, vocabulary.PBQP)
+    for words in (vocabulary.DOT, vocabulary.EDGES, vocabulary.GRAPHML, vocabulary.PBQP)
 )
 _ONE = (
     Reader("onnx", ".onnx", seed.onnx_models, mutated_onnx, read_onnx, read_onnx_here),

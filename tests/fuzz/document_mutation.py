@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -18,6 +19,16 @@ VALUES: tuple[Any, ...] = (
     float("nan"), float("inf"), float("-inf"), [], {}, [[]], [{}], {"": None}, {"0": 0}, [None], [0, 0],
     "\ud800", "0", "1", "inf", "all", "any", *HOSTILE,
 )  # fmt: skip
+_NUMBER = re.compile(rb"(?<![\w.])[0-9]+(?![\w.:])")
+_LONG_NUMBERS = (
+    b"1" + b":1" * 400_000,
+    b"1" + b":1" * 400_000 + b".5",
+    b"9" * 5000,
+    b"0x" + b"f" * 50_000,
+    b"1:30",
+)
+_LONG_PARTS = (b":1" * 1000, b"9" * 4000, b"f" * 4000)
+"""In place of numbers: to the base of 60, and longer than any number is."""
 LONG = 50_000
 """Longer documents are not multiplied: several changes in a row would."""
 _ALIASES = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
@@ -28,7 +39,7 @@ _YAML_WORDS = (
     "&a ", "*a", "<<: *a", "!!python/object/apply:os.system [true]", "!!binary aGk=", "!!set {a, b}", "!!float 1",
     "!!timestamp 2001-01-01", "? ", ": ", "- ", "---\n", "...\n", "%YAML 9.9\n", "|\n", ">-\n", "~", "0o17", "1:30",
     "0x10", "1_000", "yes", ".inf", ".nan", "[", "{", "}", "]", ",", "\t", "=", "2001-01-01", "!", "@", "`",
-    "1" + ":1" * 400_000, "1:30.5", "9" * 5000, "0x" + "f" * 5000, "\r", "\r\n", "\ufeff",
+    "1:30.5", "\r", "\r\n", "\ufeff",
 )  # fmt: skip
 
 
@@ -39,7 +50,13 @@ def mutated_json(data: bytes, random: Random) -> bytes:
 
 def mutated_yaml(data: bytes, random: Random) -> bytes:
     """``data``, a YAML document, with one change."""
-    if random.random() < 0.02:
+    chance = random.random()
+    if chance < 0.02:
+        numbers = list(_NUMBER.finditer(data))
+        if numbers:
+            place = random.choice(numbers)
+            return data[: place.start()] + random.choice(_LONG_NUMBERS) + data[place.end() :]
+    if chance < 0.04:
         return (_ALIASES.encode() + data)[:LARGEST_BYTES]
     return _mutated(data, random, as_yaml if random.random() < 0.2 else as_flow)
 
@@ -96,8 +113,8 @@ def mutated_tree(tree: Any, random: Random) -> Any:
 
 def _mutated(data: bytes, random: Random, written: Callable[[Any], bytes]) -> bytes:
     chance = random.random()
-    # What aliases unfold to must not be unfolded here.
-    if chance < 0.1 or (b"&" in data and b"*" in data):
+    # What aliases unfold to must not be unfolded here, nor a long number read.
+    if chance < 0.1 or (b"&" in data and b"*" in data) or any(part in data for part in _LONG_PARTS):
         return mutated_bytes(data, random)
     if chance < 0.25:
         return mutated_text(data, _YAML_WORDS, random)

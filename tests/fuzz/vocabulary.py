@@ -8,7 +8,19 @@ C = ("int", "unsigned", "float", "for (int q = 0; q < 9; q++)", "if (a[0])", "el
      "while (1)", "return", "break", "a", "b", "i", "i + 1", "a[i]", "x[0]", "N", "#define M 5\n", "#include <a>\n",
      "1u", "0x1F", "'a'", "1e30f", '"s"', "\\\n", "void f(int a[])", "int a[5][6]", "*a", "typedef int t;", "08", "0b1",
      "1.5e", "0x1p3f", "L'a'", "restrict", "void", "extern",  "long long", "double", "_Bool", "...",
-     "t = t * t; " * 26, "<< 2147483647", "+ 1" * 300, "[2]" * 100, "()" * 100, "\r", "\r\n")  # fmt: skip
+     "<< 2147483647", "+ 1" * 300, "[2]" * 100, "()" * 100, "\r", "\r\n")  # fmt: skip
+GROWING_C = tuple(
+    f"int grown = {first}; " + step * count
+    for first, step, count in (
+        ("65537", "grown = grown * grown; ", 26),
+        ("8 * n", "grown = grown * grown; ", 26),
+        ("1", "grown = grown << 30; ", 900),
+        ("3", "grown = grown * grown + grown; ", 26),
+        ("7", "grown = grown + grown; ", 5000),
+        ("1", "grown = grown << grown; ", 40),
+    )
+)
+"""Statements whose values would grow without end if they did not wrap."""
 DOT = ("digraph", "graph", "subgraph", "node", "edge", "strict", "{", "}", "[", "]", "->", "--", "=", ";", ",", ":",
        "opcode", "operand", "distance", "latency", "label", "add", "load", "select", "LHS", "RHS", "-1", "4097",
        "a", "b", '"q"', "<b>", "/*", "//", "#", '"')  # fmt: skip
