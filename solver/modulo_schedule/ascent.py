@@ -54,7 +54,8 @@ def searched(problem: ModuloProblem, effort: Effort, start: Start, starts: int) 
     downwards, half as many starts for every next one, twice as many in every round without success, until one II
     gets ``starts`` in a round. At an II of MII + operations + latencies the
     operations fit one after the other; beyond it nothing is tried. A few more starts at the least II choose the
-    schedule with the fewest stages, then moves. With a schedule known the rounds begin below it.
+    schedule with the fewest stages, then moves. With a schedule known the rounds begin below it; without ``starts``
+    the ascent is all.
 
     Raises: InputError if no PE can execute an operation, or a cycle of the graph has distance 0.
     """
@@ -91,7 +92,7 @@ def searched(problem: ModuloProblem, effort: Effort, start: Start, starts: int) 
             found = better
     value = None if found is None else found.ii
     proven = value == bound
-    if found is not None:
+    if found is not None and starts:
         found = _tied(trial, start, found, starts)
     reason = "complete" if proven else effort.stopped() or "heuristic"
     return Outcome(found, value, bound, reason, proven, evaluations=trial.evaluations)

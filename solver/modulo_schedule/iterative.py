@@ -8,6 +8,8 @@ order by height, the others grow from the tightest recurrence along the edges.
 from __future__ import annotations
 
 import random
+import time
+from dataclasses import replace
 from heapq import heapify, heappop, heappush
 from sys import maxsize
 
@@ -26,6 +28,7 @@ from mapper.solver.modulo_schedule.timing import CHANGES, MOST_CHANGES, WAITS, t
 
 BRIEF_STARTS = 2
 RESTARTS = 32
+AT_ONCE = 1.0
 PLACEMENTS, LIGHT = 20, 10
 """Placements for every operation of the graph in one start, and in one of the first ascent."""
 LIGHT_WORK = 8000
@@ -95,6 +98,14 @@ def search_briefly(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSche
     Raises: InputError if no PE can execute an operation, or a cycle of the graph has distance 0.
     """
     return searched(problem, effort, _start, BRIEF_STARTS)
+
+
+def search_at_once(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
+    """The first schedule of the light ascent, if it is there in `AT_ONCE` seconds.
+
+    Raises: InputError as ``search_briefly``.
+    """
+    return searched(problem, replace(effort, deadline=time.monotonic() + AT_ONCE), _start, 0)
 
 
 ITERATIVE: Method[ModuloProblem, ModuloSchedule] = Method(

@@ -40,13 +40,13 @@ class Run:
         )
 
     def document(self) -> Any:
-        out, error = self.process.communicate(timeout=120)
+        out, error = self.process.communicate(timeout=600)
         assert self.process.returncode == 0, error
         return json.loads(out)
 
     def await_compiling(self) -> int:
         """Wait until something is being compiled; the number of the process that does it."""
-        for _ in range(6000):
+        for _ in range(30000):
             found = children(self.process.pid)
             if self.log.exists() and "compiling" in self.log.read_text() and found:
                 return found[0]
@@ -95,35 +95,36 @@ def dense(tmp_path: Path) -> str:
     return str(path)
 
 
-def processor_seconds(words: tuple[str, ...], folder: Path) -> tuple[Any, float]:
-    """What a command answers, and the processor seconds of it and its children."""
+def answered(words: tuple[str, ...], folder: Path, limit: float) -> Any:
+    """What a command answers within its limit, which is checked in processor seconds: others may have the processors.
+    Where they have left it less than its limit and it has no answer, it is tried again with four times as much."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    document = Run(folder, *words).document()
+    run = Run(folder, *words, "--time-limit", str(limit))
+    out, error = run.process.communicate(timeout=600)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return document, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    # Two processes at once at the most: one that solves, one that compiles.
+    assert seconds < 2 * (limit + SECONDS_TO_END)
+    if run.process.returncode == 3 and seconds < limit:
+        return answered(words, folder, 4 * limit)
+    assert run.process.returncode == 0, error
+    return json.loads(out)
 
 
 @pytest.mark.parametrize("kind", COMMANDS)
 def test_every_kind_answers_within_its_limit(kind: str, tmp_path: Path) -> None:
-    limit = 3.0
-    words = (*COMMANDS[kind], "--time-limit", str(limit))
-    document, seconds = processor_seconds(words, tmp_path)
-    assert document["certificate"]["found"] and document["certificate"]["verified"]
-    # Two processes at once at the most: one that solves, one that compiles.
-    assert seconds < 2 * (limit + SECONDS_TO_END)
+    certificate = answered(COMMANDS[kind], tmp_path, 3.0)["certificate"]
+    assert certificate["found"] and certificate["verified"]
 
 
 def test_an_instance_beyond_plain_python_has_an_honest_answer(dense: str, tmp_path: Path) -> None:
-    document, seconds = processor_seconds(("solve", dense, "--time-limit", "3"), tmp_path)
-    certificate = document["certificate"]
+    certificate = answered(("solve", dense), tmp_path, 3.0)["certificate"]
     assert certificate["found"] and certificate["verified"] and not certificate["proven"]
     assert (certificate["stop"], certificate["method"]) == ("time_limit", "descent")
-    assert seconds < 2 * (3 + SECONDS_TO_END)
 
 
 def test_a_kernel_is_scheduled_without_machine_code(tmp_path: Path) -> None:
-    document = Run(tmp_path, "solve", "gemm", "--arch", "srp-4x4", "--time-limit", "10").document()
-    certificate = document["certificate"]
+    certificate = answered(COMMANDS["kernel"], tmp_path, 10.0)["certificate"]
     assert (certificate["value"], certificate["proven"], certificate["method"]) == (3, True, "iterative")
 
 
@@ -133,7 +134,7 @@ def test_ctrl_c_ends_a_command_that_compiles(dense: str, tmp_path: Path) -> None
     run.process.send_signal(signal.SIGINT)
     began = time.monotonic()
     document = run.document()
-    # As long as others have the processors, two seconds of them take longer by the clock.
+    # Where others have the processors, two seconds of them take longer by the clock.
     assert time.monotonic() - began < 10 * SECONDS_TO_END
     assert document["certificate"]["stop"] == "interrupted"
     assert document["certificate"]["found"]
@@ -184,21 +185,16 @@ def test_ctrl_c_ends_posing_too() -> None:
 def test_a_terminal_is_told_that_something_is_compiled(dense: str, tmp_path: Path) -> None:
     terminal, end = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "mapper", "solve", dense, "--store", "none", "--time-limit", "6"],
+        [sys.executable, "-m", "mapper", "solve", dense, "--store", "none"],
         env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "machine-code"), "COLUMNS": "120"},
         stdout=subprocess.DEVNULL,
         stderr=end,
     )
     os.close(end)
     shown = b""
-    while True:
-        try:
-            read = os.read(terminal, 1 << 16)
-        except OSError:
-            break
-        if not read:
-            break
-        shown += read
+    while b"compiling what runs here (once per machine and version)" not in shown:
+        # Raises OSError where the command has ended without a word of it.
+        shown += os.read(terminal, 1 << 16)
+    process.kill()
+    process.wait()
     os.close(terminal)
-    assert process.wait() == 0
-    assert b"compiling what runs here (once per machine and version)" in shown

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from typing import Any
 
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
@@ -10,7 +12,7 @@ from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.method import Effort, Method, Outcome
 from mapper.solver.modulo_schedule.catalogue import AUTOMATIC
 from mapper.solver.modulo_schedule.catalogue import METHODS as KERNEL_METHODS
-from mapper.solver.modulo_schedule.iterative import ITERATIVE
+from mapper.solver.modulo_schedule.iterative import AT_ONCE, ITERATIVE, search_at_once
 from mapper.solver.modulo_schedule.network.loop_proof import tuned_and_decided
 from mapper.solver.modulo_schedule.network.tuning import algorithm_1, exhaustive, unoptimised
 from mapper.workloads.document import InputError
@@ -26,6 +28,13 @@ def _automatic(problem: Problem, effort: Effort) -> Found:
         if isinstance(problem, LayerProblem)
         else AUTOMATIC.search(problem, effort)
     )
+
+
+def _at_once(problem: Problem, effort: Effort) -> Found:
+    if isinstance(problem, LayerProblem):
+        brief = replace(effort, deadline=time.monotonic() + AT_ONCE)
+        return replace(unoptimised(problem, brief), method="baseline")
+    return search_at_once(problem, effort)
 
 
 def _tuner(problem: Problem, effort: Effort) -> Found:
@@ -75,7 +84,14 @@ _TUNERS = (
 )
 
 METHODS: tuple[AnyMethod, ...] = (
-    Method("auto", True, f"kernels: {AUTOMATIC.summary}; networks: tuner", _automatic, AUTOMATIC.prepare),
+    Method(
+        "auto",
+        True,
+        f"kernels: {AUTOMATIC.summary}; networks: tuner",
+        _automatic,
+        AUTOMATIC.prepare,
+        Method(ITERATIVE.name, False, "what is there at once", _at_once),
+    ),
     *(_of_kernels(method) for method in KERNEL_METHODS if method is not AUTOMATIC),
     *(Method(*tuner, ITERATIVE.prepare) for tuner in _TUNERS),
 )
