@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
 from hypothesis import strategies as st
 
 from mapper.arch.tcpa import TcpaMachine, tcpa_from_document, tcpa_preset
-from mapper.formulations.pe_allocation.bound import least_interval
+from mapper.formulations.pe_allocation.bound import least_interval, most_interval
 from mapper.formulations.pe_allocation.problem import OBJECTIVES, AllocationProblem, Pin
 from mapper.models.pe_allocation import calculus
 from mapper.models.pe_allocation.allocation import Allocation
@@ -19,6 +20,7 @@ from mapper.solver.pe_allocation.catalogue import METHODS
 from tests.sim.allocation_example import Net
 
 JOINING = ("Add", "Mul", "Max", "Min", "Sub", "Mean")
+MOST_PACES = 20_000
 GRIDS = ((1, 1), (2, 2), (2, 3), (2, 3), (3, 2))
 ALL_SIDES = ["north", "east", "south", "west"]
 MODELS_IN_TURN: tuple[Model, ...] = ("calculus", "lanes")
@@ -143,7 +145,19 @@ def _of_every_mode(draw: st.DrawFn) -> AllocationProblem:
             # A pace bounds the idle cycles, of which more may need fewer words in buffers.
             longest = draw(st.integers(4, 24))
             posed = replace(posed, longest_interval=longest, sharing=False, free_delta=False)
-    return posed
+    return posed if _has_few_paces(posed) else replace(posed, model="calculus")
+
+
+def _has_few_paces(problem: AllocationProblem) -> bool:
+    """Whether all PEs, units and idle cycles of the streaming model can be tried in seconds: maps of a pixel leave much
+    time for idle cycles."""
+    if problem.model != "streaming":
+        return True
+    longest = problem.interval_limit(most_interval(problem)) * (2 if problem.objective == "latency" else 1)
+    ways = [problem.units(layer) if problem.free_delta else 1 for layer in problem.network.layers]
+    paces = [longest // layer.positions + 1 for layer in problem.network.layers]
+    tried: int = math.prod(ways) * math.prod(paces) * problem.most_pes ** len(ways)
+    return tried <= MOST_PACES
 
 
 @st.composite

@@ -3,6 +3,7 @@ an answer or none, no false claim, and nothing raised."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -124,3 +125,12 @@ PARTITIONS = {
 def test_a_partition_may_be_cut_at_any_moment(name: str, method: str, count: int) -> None:
     kind = judged_by(verify_partition, PartitionProblem.value)
     check_moments(PARTITIONS[name], PARTITION[method], kind, count)
+
+
+@pytest.mark.parametrize("method", ["auto", "ilp", "cp-sat"])
+@pytest.mark.parametrize("name", ["latency", "streaming", "sharing", "mixed", "mixed in small buffers"])
+def test_a_search_that_had_no_time_has_an_allocation_in_closed_form(name: str, method: str) -> None:
+    problem = ALLOCATIONS[name]
+    found = ALLOCATION[method].search(problem, Effort(deadline=time.monotonic()))
+    assert found.mapping is not None and verify_allocation(problem, found.mapping).valid
+    assert found.value is not None and found.bound is not None

@@ -55,6 +55,28 @@ def test_what_is_called_optimal_is_the_least_of_all_placements(
     assert (said["status"], said["wiring"]) == ("optimal", least)
 
 
+@settings(derandomize=True, deadline=None, max_examples=12)
+@given(
+    st.sampled_from([(1, 5), (5, 1), (2, 2), (2, 3), (1, 1), (3, 3)]),
+    st.sampled_from([["mesh"], ["torus"], ["mesh", "diagonal"], ["torus", "diagonal"]]),
+    st.sampled_from([["west"], ["south", "east"], ["north", "east", "south", "west"]]),
+    st.data(),
+)
+def test_no_bound_of_the_wiring_is_above_the_least_on_any_links(
+    size: tuple[int, int], links: list[str], sides: list[str], data: st.DataObject
+) -> None:
+    machine = array_of(*size, links, sides)
+    count = data.draw(st.integers(1, min(4, machine.pe_count)))
+    feeds = [data.draw(st.lists(st.integers(0, at - 1), max_size=3, unique=True)) for at in range(1, count)]
+    network = network_of([], *feeds)
+    pes = [1] * count
+    pes[data.draw(st.integers(0, count - 1))] += data.draw(st.integers(0, min(4, machine.pe_count - count)))
+    said = placement_json(network, machine, placed(network, machine, allocation_of(*pes)))
+    least = counted(network, machine, *every_placement(machine, pes))
+    assert said["bound"] <= least <= said["wiring"]
+    assert said["status"] == ("optimal" if said["bound"] == said["wiring"] else "feasible")
+
+
 def test_layers_on_a_single_row_stand_one_after_another() -> None:
     network, machine = network_of([], [0], [1], [2]), array_of(1, 9)
     found = placed(network, machine, allocation_of(3, 1, 4, 1))
