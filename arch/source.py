@@ -22,7 +22,7 @@ from mapper.workloads.document import (
     read_bytes,
     sha256,
 )
-from mapper.workloads.network import InputFile
+from mapper.workloads.network.network import InputFile
 
 PRESETS = Path(__file__).parent / "presets"
 SNOWFLAKES = ("snowflake-1cc", "snowflake-2cc", "snowflake-4cc")

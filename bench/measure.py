@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from mapper.arch.source import load_machine
+from mapper.cli.terminal import print_table
 from mapper.formulations.tiling.problem import Objective, TilingProblem
-from mapper.terminal import print_table
 from mapper.workloads.source import load_network
 
 T = TypeVar("T")

@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from bench.measure import show
-from mapper.engine import DaskEngine
-from mapper.solving import Search
+from mapper.api.solving import Search
 from mapper.store import Store
-from mapper.sweeping import grid, sweep
-from mapper.task import Task, solved
+from mapper.sweeping.engine import DaskEngine
+from mapper.sweeping.sweep import grid, sweep
+from mapper.sweeping.task import Task, solved
 
 NETWORK, ARCH = "resnet50", "dmazerunner-256-fine"
 VARIED = {"rf.bytes": [256, 512], "spm.bytes": [65536, 98304, 131072, 196608, 262144, 393216]}

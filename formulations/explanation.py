@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from mapper.formulations.formulation import BuiltPart, Formulation, Kind
 from mapper.workloads.document import InputError
-from mapper.workloads.plain_text import latex, markdown, plain
+from mapper.workloads.text.plain_text import latex, markdown, plain
 
 Format = Literal["text", "markdown", "latex", "html"]
 FORMATS: tuple[Format, ...] = get_args(Format)

@@ -17,7 +17,7 @@ from types import FunctionType
 from typing import Any
 
 from mapper.models.limit import current
-from mapper.workloads.temporary import temporary_folder
+from mapper.workloads.process.temporary import temporary_folder
 
 
 class Compiled:

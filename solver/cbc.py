@@ -20,8 +20,8 @@ import pulp
 from mapper.solver.certificate import Stop
 from mapper.solver.cp_sat import POLL_SECONDS, Answer
 from mapper.solver.method import Effort
-from mapper.workloads.child_process import Child, ask, child
-from mapper.workloads.temporary import temporary_folder
+from mapper.workloads.process.child_process import Child, ask, child
+from mapper.workloads.process.temporary import temporary_folder
 
 GRACE_SECONDS = 2.0
 """How long past its deadline, or an interrupt, CBC may take to write down what it has."""

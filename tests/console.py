@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mapper import entry
+from mapper.cli import entry
 
 FIGURE = re.compile(r"\d[\d,]*\.\d+e\+\d+|\d{1,3}(?:,\d{3})+")
 

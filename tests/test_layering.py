@@ -55,16 +55,17 @@ def test_code_generation_and_simulation_do_not_know_each_other() -> None:
 
 
 def test_the_referee_shares_no_code_with_formulation_or_search() -> None:
-    names = imported(ROOT / "formulations" / "tiling" / "referee.py")
+    names = imported(ROOT / "formulations" / "tiling" / "referee" / "verify.py")
     modules = {name.rsplit(".", 1)[0] for name in names}
     assert not [module for module in modules if ".solver" in module or ".program" in module]
     assert (
-        not {"mapper.models.tiling.tile", "mapper.models.tiling.cost", "mapper.models.tiling.order"} & modules
+        not {"mapper.models.tiling.tile", "mapper.models.tiling.transfer", "mapper.models.tiling.order"}
+        & modules
     )
 
 
-CHILDREN = ("workloads/child_process.py",)
-FOLDERS = ("workloads/temporary.py",)
+CHILDREN = ("workloads/process/child_process.py",)
+FOLDERS = ("workloads/process/temporary.py",)
 PLACES = {
     "subprocess.run": CHILDREN,
     # A process that compiles ends by itself when its pipe does.
@@ -78,10 +79,10 @@ PLACES = {
     "tempfile.mkstemp": FOLDERS,
     "tempfile.NamedTemporaryFile": FOLDERS,
     "signal.signal": (
-        "src/mapper/interruption.py",
+        "src/mapper/cli/interruption.py",
         # An alarm of its own, given back; and children that leave Ctrl-C to their parent.
-        "src/mapper/time_limit.py",
-        "src/mapper/private_cluster.py",
+        "src/mapper/api/time_limit.py",
+        "src/mapper/sweeping/private_cluster.py",
         "models/compiling.py",
     ),
     "cp_model.CpSolver": ("solver/cp_sat.py",),

@@ -81,7 +81,7 @@ def entry_bytes(name: str) -> bytes:
         if not path.is_file():
             raise InputError(name, "", "the installed onnx wheel lacks its test data; reinstall onnx")
         return read_bytes(path, LARGEST_ENTRY_BYTES)
-    from mapper.workloads.built_network import BUILT
+    from mapper.workloads.network.published import BUILT
 
     data: bytes = BUILT[name]().SerializeToString(deterministic=True)
     return data

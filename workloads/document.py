@@ -11,8 +11,8 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from mapper.workloads.plain_text import plain
-from mapper.workloads.structured_text import LongNumberError, RepeatedKeyError, load_json, load_yaml
+from mapper.workloads.text.plain_text import plain
+from mapper.workloads.text.structured_text import LongNumberError, RepeatedKeyError, load_json, load_yaml
 
 LARGEST_DOCUMENT_BYTES = 1 << 20
 _OTHER_MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)

@@ -6,7 +6,6 @@ import difflib
 from pathlib import Path
 
 from mapper.workloads.catalogue import CATALOGUE, entry_bytes
-from mapper.workloads.convolution_file import CONVOLUTIONS_SCHEMA, convolutions_from_document
 from mapper.workloads.document import (
     LARGEST_DOCUMENT_BYTES,
     InputError,
@@ -15,11 +14,12 @@ from mapper.workloads.document import (
     read_bytes,
     sha256,
 )
-from mapper.workloads.layer_building import layer_part, network_layers
-from mapper.workloads.nest_file import NEST_SCHEMA, nest_from_document
-from mapper.workloads.network import InputFile, Layer, Network
-from mapper.workloads.network_layer import LayerNetwork
-from mapper.workloads.operator_network import OperatorNetwork
+from mapper.workloads.nest.convolution_file import CONVOLUTIONS_SCHEMA, convolutions_from_document
+from mapper.workloads.nest.nest_file import NEST_SCHEMA, nest_from_document
+from mapper.workloads.network.building import layer_part, network_layers
+from mapper.workloads.network.network import InputFile, Layer, Network
+from mapper.workloads.network.network_layer import LayerNetwork
+from mapper.workloads.network.operator_network import OperatorNetwork
 
 DOCUMENT_SUFFIXES = (".yaml", ".yml", ".json")
 LARGEST_BATCH = 1 << 20
@@ -85,7 +85,7 @@ def _suffix(text: str) -> str:
 def _whole(text: str, batch: int | None) -> Network:
     if text not in CATALOGUE:
         if _suffix(text) == ".onnx":
-            from mapper.workloads.onnx_process import read_network
+            from mapper.workloads.onnx.process import read_network
 
             return read_network(Path(text), batch)
         path = Path(text)
@@ -97,8 +97,8 @@ def _whole(text: str, batch: int | None) -> Network:
     data, origin = entry_bytes(text), f"catalogue:{text}"
     if CATALOGUE[text].origin == "document":
         return _document(data, text, origin, batch)
-    from mapper.workloads.onnx_file import parse_model
-    from mapper.workloads.onnx_network import network_of
+    from mapper.workloads.onnx.file import parse_model
+    from mapper.workloads.onnx.network import network_of
 
     inputs = (InputFile(origin, sha256(data)),)
     return network_of(parse_model(data, text), text, batch, inputs, CATALOGUE[text].own_names)
@@ -106,14 +106,14 @@ def _whole(text: str, batch: int | None) -> Network:
 
 def _operators(text: str, batch: int | None) -> OperatorNetwork:
     if text not in CATALOGUE and _suffix(text) == ".onnx":
-        from mapper.workloads.onnx_process import read_operators
+        from mapper.workloads.onnx.process import read_operators
 
         return read_operators(Path(text), batch)
     if text not in CATALOGUE or CATALOGUE[text].origin == "document":
         remedy = "lists loop nests, which are no graph of operators; give an ONNX network"
         raise InputError(text[:80], "", remedy)
-    from mapper.workloads.onnx_file import parse_model
-    from mapper.workloads.onnx_operator import operators_of
+    from mapper.workloads.onnx.file import parse_model
+    from mapper.workloads.onnx.operator import operators_of
 
     data = entry_bytes(text)
     files = (InputFile(f"catalogue:{text}", sha256(data)),)

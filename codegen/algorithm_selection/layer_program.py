@@ -25,11 +25,11 @@ from mapper.codegen.algorithm_selection.path import (
     matrix_path,
     tile_path,
 )
-from mapper.models.algorithm_selection.control import Control, ConvolutionStep, OtherStep, Region
+from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep, OtherStep, Region
+from mapper.models.algorithm_selection.control.walk import TAP, rounds, tiles
 from mapper.models.algorithm_selection.gemm_call import GemmCall
-from mapper.models.algorithm_selection.walk import TAP, rounds, tiles
 from mapper.workloads.document import InputError
-from mapper.workloads.network_layer import NetworkLayer
+from mapper.workloads.network.network_layer import NetworkLayer
 
 LOWEST, HIGHEST = -128, 127
 FACTOR_BITS = 7

@@ -18,9 +18,9 @@ from mapper.codegen.algorithm_selection.program import (
     programs,
     scale_addresses,
 )
-from mapper.models.algorithm_selection.control import Control
-from mapper.workloads.network_layer import LayerNetwork
-from mapper.workloads.plain_text import plain
+from mapper.models.algorithm_selection.control.sequence import Control
+from mapper.workloads.network.network_layer import LayerNetwork
+from mapper.workloads.text.plain_text import plain
 
 RTL = Path(__file__).parent / "rtl"
 

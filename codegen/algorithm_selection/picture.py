@@ -5,8 +5,8 @@ from __future__ import annotations
 from html import escape
 
 from mapper.models.algorithm_selection.mapping import Selection
-from mapper.models.algorithm_selection.overlay_network import OverlayNetwork
-from mapper.workloads.plain_text import plain
+from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
+from mapper.workloads.text.plain_text import plain
 
 COLOURS = {"im2col": "#9ecae1", "kn2row": "#a1d99b", "winograd": "#fdae6b", "winograd-4x4": "#fd8d3c"}
 STORED = "#f0f0f0"

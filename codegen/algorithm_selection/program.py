@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from mapper.codegen.algorithm_selection.instruction import Gemm, Instruction, control_words
 from mapper.codegen.algorithm_selection.layer_program import convolution, max_pool, pools
-from mapper.models.algorithm_selection.control import Control, ConvolutionStep, OtherStep
+from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep, OtherStep
 from mapper.workloads.document import InputError
-from mapper.workloads.network_layer import LayerNetwork, NetworkLayer
+from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
 
 MERGED = ("BatchNormalization", "Mul", "Add", "Sub", "Div", "Relu", "Clip")
 """What requantisation does besides: factors and addends per map, ReLU."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from mapper.models.modulo_schedule.network.algorithm import IM2COL, IM2ROW, Algorithm
 from mapper.models.modulo_schedule.network.nest import Nest
-from mapper.workloads.network_layer import NetworkLayer
+from mapper.workloads.network.network_layer import NetworkLayer
 
 Pair = tuple[int, int]
 

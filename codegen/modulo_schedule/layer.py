@@ -8,8 +8,8 @@ from mapper.codegen.modulo_schedule.program import generate
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.models.modulo_schedule.network.algorithm import Algorithm
 from mapper.models.modulo_schedule.network.mapping import LayerMapping, kernel_of
-from mapper.workloads.network_layer import NetworkLayer
-from mapper.workloads.plain_text import plain
+from mapper.workloads.network.network_layer import NetworkLayer
+from mapper.workloads.text.plain_text import plain
 
 
 def generate_layer(problem: LayerProblem, mapping: LayerMapping) -> dict[str, str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from mapper.models.modulo_schedule.configuration import Configuration, Immediate, Output, Register, Word
-from mapper.workloads.plain_text import plain
+from mapper.models.modulo_schedule.configuration.word import Configuration, Immediate, Output, Register, Word
+from mapper.workloads.text.plain_text import plain
 
 LEGEND = """\
 ; OUT is the PE's own output register, OUT[r,c] that of PE [r,c], Rk an own register, #v an immediate.

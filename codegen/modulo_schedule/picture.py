@@ -5,8 +5,8 @@ from __future__ import annotations
 from html import escape
 
 from mapper.arch.cgra import CgraMachine
-from mapper.models.modulo_schedule.configuration import Configuration, Word
-from mapper.workloads.plain_text import plain
+from mapper.models.modulo_schedule.configuration.word import Configuration, Word
+from mapper.workloads.text.plain_text import plain
 
 CELL_WIDTH, CELL_HEIGHT, MARGIN = 132, 34, 56
 SHADES = ("#dbe9f6", "#fde3c8", "#dcefd9", "#f5d9de", "#e6def2", "#efe9cf")

@@ -7,9 +7,9 @@ import json
 from mapper.arch.cgra import CgraMachine
 from mapper.codegen.modulo_schedule.listing import listing
 from mapper.codegen.modulo_schedule.picture import picture
-from mapper.models.modulo_schedule.assembly import assemble
+from mapper.models.modulo_schedule.configuration.assembly import assemble
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
-from mapper.workloads.kernel import Kernel
+from mapper.workloads.graph.kernel import Kernel
 
 
 def generate(kernel: Kernel, machine: CgraMachine, schedule: ModuloSchedule) -> dict[str, str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from mapper.arch.tcpa import Pe, TcpaMachine
-from mapper.models.pe_allocation.interconnect import border_side
-from mapper.models.pe_allocation.program import Configuration, LayerProgram, PeProgram, Source
+from mapper.models.pe_allocation.configuration.interconnect import border_side
+from mapper.models.pe_allocation.configuration.program import Configuration, LayerProgram, PeProgram, Source
 
 
 def document(configuration: Configuration, machine: TcpaMachine) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import string
 
 from mapper.arch.tcpa import Pe, TcpaMachine
-from mapper.models.pe_allocation.allocation import Allocation, Placement
+from mapper.models.pe_allocation.mapping import Allocation, Placement
 from mapper.models.pe_allocation.placement import runs
-from mapper.models.pe_allocation.stream_layer import StreamNetwork
+from mapper.models.pe_allocation.stream.layer import StreamNetwork
 
 SIGNS = string.ascii_lowercase + string.ascii_uppercase + string.digits
 FREE = "."

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from mapper.models.pe_allocation.address import Affine
-from mapper.models.pe_allocation.program import Configuration, LayerProgram, Loop, PeProgram, Source
-from mapper.workloads.plain_text import plain
+from mapper.models.pe_allocation.configuration.address import Affine
+from mapper.models.pe_allocation.configuration.program import (
+    Configuration,
+    LayerProgram,
+    Loop,
+    PeProgram,
+    Source,
+)
+from mapper.workloads.text.plain_text import plain
 
 LEGEND = """\
 ; One word of the loop body is issued in every cycle; its slots, one for each functional unit, stand in { | }.

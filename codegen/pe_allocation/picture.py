@@ -7,11 +7,11 @@ from colorsys import hls_to_rgb
 from html import escape
 
 from mapper.arch.tcpa import Pe, TcpaMachine
-from mapper.models.pe_allocation.allocation import Allocation, Placement
-from mapper.models.pe_allocation.interconnect import shortest_way
+from mapper.models.pe_allocation.configuration.interconnect import shortest_way
+from mapper.models.pe_allocation.mapping import Allocation, Placement
 from mapper.models.pe_allocation.placement import runs
-from mapper.models.pe_allocation.stream_layer import StreamNetwork
-from mapper.workloads.plain_text import plain as plain_text
+from mapper.models.pe_allocation.stream.layer import StreamNetwork
+from mapper.workloads.text.plain_text import plain as plain_text
 
 WIDEST = 960
 LARGEST_CELL, SMALLEST_CELL, LABELLED_CELL = 56, 8, 28

@@ -9,10 +9,10 @@ from mapper.codegen.pe_allocation.document import document
 from mapper.codegen.pe_allocation.listing import listing
 from mapper.codegen.pe_allocation.picture import picture
 from mapper.formulations.pe_allocation.problem import AllocationProblem
-from mapper.models.pe_allocation.allocation import Allocation
-from mapper.models.pe_allocation.configuration import configure
+from mapper.models.pe_allocation.configuration.configuration import configure
 from mapper.models.pe_allocation.cost import evaluate
-from mapper.workloads.file_name import file_names
+from mapper.models.pe_allocation.mapping import Allocation
+from mapper.workloads.text.file_name import file_names
 
 
 def generate(problem: AllocationProblem, allocation: Allocation) -> dict[str, str]:

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 
 from mapper.codegen.tiling.text import Writer, counted, indexed, linear, subscripts
 from mapper.codegen.tiling.tile import Tiles
-from mapper.workloads.nest import Operand
-from mapper.workloads.tensor import bounds_of
+from mapper.workloads.nest.loop_nest import Operand
+from mapper.workloads.nest.tensor import bounds_of
 
 Digits = dict[str, list[tuple[int, str]]]
 

@@ -7,9 +7,9 @@ from mapper.codegen.tiling.mapped import mapped_source, statement
 from mapper.codegen.tiling.text import Writer, check_names, counted, indexed, subscripts
 from mapper.codegen.tiling.tile import Buffered, Tiles, tiles_of
 from mapper.models.tiling.mapping import TilingMapping
-from mapper.workloads.nest import LoopNest
-from mapper.workloads.plain_text import ascii_comment
-from mapper.workloads.tensor import INCREMENT, LEAST, MULTIPLIER, first_state
+from mapper.workloads.nest.loop_nest import LoopNest
+from mapper.workloads.nest.tensor import INCREMENT, LEAST, MULTIPLIER, first_state
+from mapper.workloads.text.plain_text import ascii_comment
 
 MAKEFILE = """\
 CC ?= cc

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from mapper.workloads.document import InputError
-from mapper.workloads.nest import LoopNest, Operand
+from mapper.workloads.nest.loop_nest import LoopNest, Operand
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.workloads.document import InputError
-from mapper.workloads.nest import LoopNest, Operand
-from mapper.workloads.tensor import Tensor, bounds_of, tensors
+from mapper.workloads.nest.loop_nest import LoopNest, Operand
+from mapper.workloads.nest.tensor import Tensor, bounds_of, tensors
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ import numpy as np
 
 from mapper.arch.snowflake import BANK_INSTRUCTIONS
 from mapper.codegen.trace_partition.register import CODE_REGISTER, NOP, Piece
-from mapper.models.trace_partition.encoding import encode
-from mapper.models.trace_partition.instruction import DELAY_SLOTS, Instruction, Operation, Queue, Target
-from mapper.models.trace_partition.program import ClusterCode, Mark
+from mapper.models.trace_partition.isa.encoding import encode
+from mapper.models.trace_partition.isa.instruction import DELAY_SLOTS, Instruction, Operation, Queue, Target
+from mapper.models.trace_partition.isa.program import ClusterCode, Mark
 from mapper.workloads.document import InputError
 
 INSTRUCTION_WORDS = 2

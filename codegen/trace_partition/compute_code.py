@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mapper.codegen.trace_partition.register import NOP, Number, Piece, RegisterFile
-from mapper.models.trace_partition.instruction import (
+from mapper.models.trace_partition.isa.instruction import (
     COOP_MOVE,
     MAX_START,
     REACH,
@@ -19,8 +19,8 @@ from mapper.models.trace_partition.instruction import (
     Operation,
     Start,
 )
-from mapper.models.trace_partition.loop_nest import LoopNest, Symbol, loop_nest
-from mapper.models.trace_partition.step import ComputeObject
+from mapper.models.trace_partition.steps.loop_nest import LoopNest, Symbol, loop_nest
+from mapper.models.trace_partition.steps.step import ComputeObject
 
 _MODES = {"coop": MacMode.COOP, "indp": MacMode.INDP, "lane": MacMode.LANE}
 

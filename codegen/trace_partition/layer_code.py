@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from mapper.codegen.trace_partition.compute_code import compute_code
 from mapper.codegen.trace_partition.register import Piece, RegisterFile
 from mapper.codegen.trace_partition.transfer_code import transfer_code
-from mapper.models.trace_partition.instruction import Instruction, Operation, Queue
-from mapper.models.trace_partition.step import Load, Step, Transfer
+from mapper.models.trace_partition.isa.instruction import Instruction, Operation, Queue
+from mapper.models.trace_partition.steps.step import Load, Step, Transfer
 
 SYNC = Piece((Instruction(Operation.SYNC),))
 

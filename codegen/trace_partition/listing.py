@@ -5,9 +5,9 @@ from __future__ import annotations
 from bisect import bisect_right
 
 from mapper.arch.snowflake import BANK_INSTRUCTIONS
-from mapper.models.trace_partition.assembly import disassemble
-from mapper.models.trace_partition.program import ClusterCode, Program
-from mapper.workloads.plain_text import plain
+from mapper.models.trace_partition.isa.assembly import disassemble
+from mapper.models.trace_partition.isa.program import ClusterCode, Program
+from mapper.workloads.text.plain_text import plain
 
 
 def listing(program: Program) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mapper.arch.snowflake import WORD_BYTES, SnowflakeMachine
-from mapper.models.trace_partition.program import PlacedTensor, Segment, Words
+from mapper.models.trace_partition.isa.program import PlacedTensor, Segment, Words
 from mapper.workloads.document import InputError
 
 ALIGNMENT = 32

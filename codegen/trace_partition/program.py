@@ -12,13 +12,13 @@ from mapper.codegen.trace_partition.bank import BankedCode, LayerPieces
 from mapper.codegen.trace_partition.layer_code import ClusterWriter
 from mapper.codegen.trace_partition.memory import MemoryPlan
 from mapper.models.trace_partition.configuration import Configuration
+from mapper.models.trace_partition.data.packing import packed
+from mapper.models.trace_partition.data.quantisation import LayerData
+from mapper.models.trace_partition.isa.program import HostCall, Program, Words
+from mapper.models.trace_partition.lowering.layer import TensorView, TraceLayer, TraceNetwork
 from mapper.models.trace_partition.mapping import LayerMapping, Partition
-from mapper.models.trace_partition.packing import packed
-from mapper.models.trace_partition.plan import LayerPlan, plan_layer
-from mapper.models.trace_partition.program import HostCall, Program, Words
-from mapper.models.trace_partition.quantisation import LayerData
 from mapper.models.trace_partition.residency import ResidentPlace, resident_places
-from mapper.models.trace_partition.trace_layer import TensorView, TraceLayer, TraceNetwork
+from mapper.models.trace_partition.steps.plan import LayerPlan, plan_layer
 
 
 def compile_program(

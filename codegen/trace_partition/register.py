@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from mapper.arch.snowflake import REGISTERS
-from mapper.models.trace_partition.instruction import REACH, Instruction, Operation
+from mapper.models.trace_partition.isa.instruction import REACH, Instruction, Operation
 
 CODE_REGISTER = REGISTERS - 1
 """Holds where the next bank of instructions lies in memory."""

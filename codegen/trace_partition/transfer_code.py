@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from mapper.codegen.trace_partition.register import NOP, Number, Piece, RegisterFile
-from mapper.models.trace_partition.instruction import (
+from mapper.models.trace_partition.isa.instruction import (
     ALL_UNITS,
     DEAL,
     UNITS_SHIFT,
@@ -13,8 +13,8 @@ from mapper.models.trace_partition.instruction import (
     Operation,
     Target,
 )
-from mapper.models.trace_partition.step import Transfer
-from mapper.models.trace_partition.transfer_size import LEAST_LOOP, equal_distances
+from mapper.models.trace_partition.steps.step import Transfer
+from mapper.models.trace_partition.steps.transfer_size import LEAST_LOOP, equal_distances
 
 _TARGETS = {"buf": Target.BUF, "wbuf": Target.WBUF, "fill": Target.FILL}
 _UNITS = {"all": ALL_UNITS, "deal": DEAL}

@@ -60,7 +60,7 @@ import pulp
 from numpy.typing import NDArray
 
 import mapper
-from mapper.kind.selection_part import cost_problem
+from mapper.kind.algorithm_selection.part import cost_problem
 
 ROWS, COLUMNS = 12, 20
 SIDE = 28

@@ -51,7 +51,7 @@ from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
 import mapper
-from mapper.models.trace_partition.trace_layer import TraceLayer
+from mapper.models.trace_partition.lowering.layer import TraceLayer
 
 UNITS, LANES = 4, 16
 ORDERS = ("maps stationary", "weights stationary")

@@ -10,7 +10,7 @@ from statistics import mean
 import numpy as np
 
 from bench.measure import Measured
-from bench.network_tuning import (
+from bench.modulo_schedule.network_tuning import (
     NETWORKS,
     PUBLISHED_IMAGE,
     PUBLISHED_SECONDS,
@@ -20,19 +20,19 @@ from bench.network_tuning import (
     structure_of,
     tuned,
 )
-from bench.tuned_network import MEMORY_OPCODES, mapped_layers
-from bench.tuning_phase import PHASES, SUMS, correlation, mapped, scheduled, vectors_of
-from bench.window_load import im2col_places, im2row_places, in_corner, product, sliding
+from bench.modulo_schedule.tuned_network import MEMORY_OPCODES, mapped_layers
+from bench.modulo_schedule.tuning_phase import PHASES, SUMS, correlation, mapped, scheduled, vectors_of
+from bench.modulo_schedule.window_load import im2col_places, im2row_places, in_corner, product, sliding
 from docs.papers.drawing import bars, dots
 from docs.papers.row import Found, Item, Paper, Row, beside
+from mapper.api.posing import pose
+from mapper.api.solution import Solution
 from mapper.arch.cgra import CgraMachine
 from mapper.arch.cgra_preset import srp_names
 from mapper.arch.source import load_machine
 from mapper.models.modulo_schedule.network.algorithm import uses_registers
 from mapper.models.modulo_schedule.network.cost import evaluate_layer
-from mapper.posing import pose
-from mapper.solution import Solution
-from mapper.solver.modulo_schedule.iterative import ITERATIVE
+from mapper.solver.modulo_schedule.heuristic.iterative import ITERATIVE
 
 SAMPLES = 6
 NAMES = {"lenet5": "LeNet", "cifar10": "CIFAR", "squeezenet": "SqueezeNet", "alexnet": "AlexNet"}

@@ -7,17 +7,17 @@ from decimal import Decimal
 from itertools import permutations
 
 from bench.measure import layer_problems
-from bench.memory_sweep import LAYERS, RF_BYTES, SPM_BYTES, best, design, layer_sweep
-from bench.memory_sweep import PAPER as TABLE_4
-from bench.tiling_pruning import STEPS, counts_of
+from bench.tiling.memory_sweep import LAYERS, RF_BYTES, SPM_BYTES, best, design, layer_sweep
+from bench.tiling.memory_sweep import PAPER as TABLE_4
+from bench.tiling.pruning import STEPS, counts_of
 from docs.papers.dmazerunner_dataflow import OLDER, mechanisms, prior_dataflows
 from docs.papers.drawing import bars, lines
 from docs.papers.row import Drawing, Found, Item, Paper, Row, Value, beside
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.tiling.order import reuse_factors, unique_orders
 from mapper.solver.method import Effort
-from mapper.solver.tiling.branch_and_bound import branch_and_bound
-from mapper.workloads.nest import AffineIndex, LoopNest, Operand
+from mapper.solver.tiling.exact.branch_and_bound import branch_and_bound
+from mapper.workloads.nest.loop_nest import AffineIndex, LoopNest, Operand
 
 TABLE_2 = {
     "M": "I: M", "M Ox": "W: Ox", "M Oy": "W: Oy", "M N": "W: N", "M Oy Ox": "W: Oy Ox", "M N Ox": "W: N Ox",

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from bench.measure import layer_problems
-from bench.prior_dataflow import FURTHER, MECHANISM, PAPER, cost_of, pinned, ratios
+from bench.tiling.prior_dataflow import FURTHER, MECHANISM, PAPER, cost_of, pinned, ratios
 from docs.papers.drawing import bars
 from docs.papers.row import Found, Row, beside
 from mapper.formulations.tiling.problem import TilingProblem
-from mapper.models.tiling.evaluation import TilingCost, evaluate, quantities
+from mapper.models.tiling.cost import TilingCost, evaluate, quantities
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.solver.method import Effort, Method
-from mapper.solver.tiling.branch_and_bound import BRANCH_AND_BOUND
-from mapper.solver.tiling.prior_dataflow import PRIOR_DATAFLOWS
+from mapper.solver.tiling.exact.branch_and_bound import BRANCH_AND_BOUND
+from mapper.solver.tiling.heuristic.prior_dataflow import PRIOR_DATAFLOWS
 
 OLDER = "strided: the paper's figures come from an older burst rule, which is not public"
 PRIOR = "the paper does not say which tilings the prior dataflows took; here they are filled by rule"

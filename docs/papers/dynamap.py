@@ -7,24 +7,24 @@ from decimal import Decimal
 from fractions import Fraction
 from statistics import mean
 
-from bench.dynamap_tables import PUBLISHED, SETTINGS, posed, saved, selected
+from bench.algorithm_selection.tables import PUBLISHED, SETTINGS, posed, saved, selected
 from docs.papers.drawing import bars
 from docs.papers.row import Found, Item, Paper, Row, beside
-from mapper.formulations.algorithm_selection.cost_graph import GraphBuilder
+from mapper.formulations.algorithm_selection.program.cost_graph import GraphBuilder
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.models.algorithm_selection.choice import Algorithm
+from mapper.models.algorithm_selection.control.walk import scattered, tensor, toeplitz
 from mapper.models.algorithm_selection.cost import SelectionCost, evaluate
 from mapper.models.algorithm_selection.layout import format_of
-from mapper.models.algorithm_selection.module import module_of, module_units
-from mapper.models.algorithm_selection.overlay_layer import DATAFLOWS
-from mapper.models.algorithm_selection.overlay_network import OverlayNetwork
+from mapper.models.algorithm_selection.overlay.layer import DATAFLOWS
+from mapper.models.algorithm_selection.overlay.module import module_of, module_units
+from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 from mapper.models.algorithm_selection.resource import overlay_size
-from mapper.models.algorithm_selection.walk import scattered, tensor, toeplitz
-from mapper.sim.algorithm_selection.array_cycles import utilisation
-from mapper.solver.algorithm_selection.fixed import graph_of
+from mapper.sim.algorithm_selection.array.cycles import utilisation
+from mapper.solver.algorithm_selection.exact.fixed import graph_of
 from mapper.solver.method import Effort
 from mapper.solver.pbqp.catalogue import METHODS as PBQP_METHODS
-from mapper.solver.pbqp.series_parallel import reduce_graph
+from mapper.solver.pbqp.reduction.series_parallel import reduce_graph
 from mapper.workloads.source import load_layers
 
 NETWORKS = {"googlenet-224": "GoogLeNet", "inception-v4": "Inception-v4"}

@@ -13,8 +13,8 @@ from xml.etree.ElementTree import Element
 
 from docs.papers.row import VERDICTS, Paper, Row, Value
 from docs.papers.running import Outcome
+from mapper.api.solution import DISTRIBUTION
 from mapper.reporting.drawing import figure, node, table
-from mapper.solution import DISTRIBUTION
 
 TITLE = "The papers' tables and figures, recomputed"
 STYLE = """

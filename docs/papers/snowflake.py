@@ -6,14 +6,14 @@ from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 
-from bench.snowflake import LINEAR, Solved, machine_named, posed, solve
-from bench.snowflake_layers import label
-from bench.snowflake_scaling import PUBLISHED, SIZES, WATTS
+from bench.trace_partition.layers import label
+from bench.trace_partition.posed_network import LINEAR, Solved, machine_named, posed, solve
+from bench.trace_partition.scaling import PUBLISHED, SIZES, WATTS
 from docs.papers.drawing import bars
 from docs.papers.row import Found, Item, Paper, Row, beside
 from mapper.arch import snowflake as arch
 from mapper.models.trace_partition.configuration import Configuration
-from mapper.models.trace_partition.instruction import Operation
+from mapper.models.trace_partition.isa.instruction import Operation
 
 SEARCH = 30.0
 """Seconds of one search."""

@@ -8,22 +8,22 @@ from fractions import Fraction
 import mapper
 from docs.papers.drawing import bars
 from docs.papers.row import Drawing, Found, Item, Paper, Row
+from mapper.api.solution import Solution
 from mapper.arch.tcpa import TcpaMachine, tcpa_from_document, tcpa_preset
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.kind.kind import Options
-from mapper.kind.pe_allocation import NamedAllocation
-from mapper.models.pe_allocation.allocation import Allocation
+from mapper.kind.pe_allocation.kind import NamedAllocation
+from mapper.kind.pe_allocation.picture import allocation_picture
 from mapper.models.pe_allocation.calculus import position_cycles
 from mapper.models.pe_allocation.cost import evaluate
+from mapper.models.pe_allocation.mapping import Allocation
 from mapper.models.pe_allocation.storage import (
     fused_words,
     intermediate_words,
     receptive_fields,
     sequential_words,
 )
-from mapper.models.pe_allocation.stream_layer import StreamNetwork, stream_network
-from mapper.reporting.allocation_picture import allocation_picture
-from mapper.solution import Solution
+from mapper.models.pe_allocation.stream.layer import StreamNetwork, stream_network
 from mapper.workloads.source import load_layers
 
 NETWORK = "mnist-tcpa"

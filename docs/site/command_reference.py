@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from mapper.cli import EXIT_CODES, app
+from mapper.cli.app import EXIT_CODES, app
 
 PAGE = Path(__file__).parents[1] / "cli.md"
 HEAD = """# Command line

@@ -11,8 +11,8 @@ from typing import Literal
 from mapper.arch.overlay import OverlayMachine
 from mapper.models.algorithm_selection.choice import Algorithm, Dataflow
 from mapper.models.algorithm_selection.cost import SelectionCost
-from mapper.models.algorithm_selection.overlay_layer import DATAFLOWS
-from mapper.models.algorithm_selection.overlay_network import OverlayNetwork
+from mapper.models.algorithm_selection.overlay.layer import DATAFLOWS
+from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 from mapper.models.algorithm_selection.resource import fits
 
 Objective = Literal["latency", "edp", "dsps"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from mapper.arch.cgra import CgraMachine, Pe
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
-from mapper.models.modulo_schedule.interval import mii
+from mapper.models.modulo_schedule.bound import mii
 from mapper.models.modulo_schedule.latency import result_latency
 
 

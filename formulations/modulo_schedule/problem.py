@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mapper.arch.cgra import CgraMachine
-from mapper.workloads.kernel import Kernel
+from mapper.workloads.graph.kernel import Kernel
 
 
 @dataclass(frozen=True)

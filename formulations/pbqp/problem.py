@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from mapper.workloads.document import InputError
-from mapper.workloads.pbqp_instance import PbqpInstance
+from mapper.workloads.pbqp.instance import PbqpInstance
 
 
 @dataclass(frozen=True, eq=False)

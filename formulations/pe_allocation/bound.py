@@ -11,8 +11,8 @@ free and idle cycles pinned, it is a bound.
 
 from __future__ import annotations
 
-from mapper.formulations.pe_allocation.choice import Choice, choices
 from mapper.formulations.pe_allocation.problem import AllocationProblem
+from mapper.formulations.pe_allocation.program.choice import Choice, choices
 
 
 def is_exact(problem: AllocationProblem) -> bool:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from mapper.arch.tcpa import TcpaMachine
-from mapper.models.pe_allocation.allocation import Mode
 from mapper.models.pe_allocation.cost import AllocationCost, Model
-from mapper.models.pe_allocation.stream_layer import StreamLayer, StreamNetwork
+from mapper.models.pe_allocation.mapping import Mode
+from mapper.models.pe_allocation.stream.layer import StreamLayer, StreamNetwork
 
 Objective = Literal["throughput", "latency", "pes"]
 OBJECTIVES: tuple[Objective, ...] = ("throughput", "latency", "pes")

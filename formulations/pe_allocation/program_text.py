@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pulp
 
-from mapper.workloads.temporary import temporary_folder
+from mapper.workloads.process.temporary import temporary_folder
 
 
 def program_text(model: pulp.LpProblem, form: str) -> str:

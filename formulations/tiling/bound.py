@@ -6,9 +6,9 @@ import math
 from fractions import Fraction
 
 from mapper.arch.dataflow import DataflowMachine
-from mapper.models.tiling.evaluation import operation_energy, rf_access_energy
+from mapper.models.tiling.cost import operation_energy, rf_access_energy
 from mapper.models.tiling.price import Prices
-from mapper.workloads.nest import LoopNest, Operand
+from mapper.workloads.nest.loop_nest import LoopNest, Operand
 
 
 def least_energy(nest: LoopNest, machine: DataflowMachine) -> Fraction:

@@ -8,13 +8,13 @@ from fractions import Fraction
 from typing import Literal
 
 from mapper.arch.dataflow import DataflowMachine
-from mapper.models.tiling.evaluation import TilingCost, ideal_cycles
+from mapper.models.tiling.cost import TilingCost, ideal_cycles
 from mapper.models.tiling.largest import LARGEST_CYCLES, largest_cycles
 from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS
 from mapper.workloads.document import InputError
-from mapper.workloads.nest import LoopNest
-from mapper.workloads.nest_file import MOST_ITERATIONS
-from mapper.workloads.number_text import whole_number
+from mapper.workloads.nest.loop_nest import LoopNest
+from mapper.workloads.nest.nest_file import MOST_ITERATIONS
+from mapper.workloads.text.number_text import whole_number
 
 Objective = Literal["edp", "energy", "latency"]
 OBJECTIVES: tuple[Objective, ...] = ("edp", "energy", "latency")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from mapper.arch.snowflake import WORD_BYTES
 from mapper.formulations.trace_partition.problem import MOST_STEPS, PartitionProblem
-from mapper.models.trace_partition.trace_layer import TraceLayer
+from mapper.models.trace_partition.lowering.layer import TraceLayer
 from mapper.workloads.document import InputError
 
 LARGEST = 1 << 62

@@ -8,9 +8,9 @@ from typing import Literal
 
 from mapper.arch.snowflake import SnowflakeMachine
 from mapper.models.trace_partition.configuration import Configuration
+from mapper.models.trace_partition.lowering.layer import TraceNetwork
 from mapper.models.trace_partition.mapping import LayerMapping, Mode, Order, Split
 from mapper.models.trace_partition.partition_cost import Cost, PartitionCost
-from mapper.models.trace_partition.trace_layer import TraceNetwork
 
 Objective = Literal["latency", "traffic", "energy"]
 OBJECTIVES: tuple[Objective, ...] = ("latency", "traffic", "energy")

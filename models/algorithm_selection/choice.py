@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from mapper.models.algorithm_selection.walk import Walk, scattered, tensor, toeplitz
+from mapper.models.algorithm_selection.control.walk import Walk, scattered, tensor, toeplitz
 from mapper.workloads.document import InputError
-from mapper.workloads.layer import Convolution
+from mapper.workloads.nest.layer_nest import Convolution
 
 Algorithm = Literal["im2col", "kn2row", "winograd", "winograd-4x4"]
 Dataflow = Literal["NS", "WS", "IS"]

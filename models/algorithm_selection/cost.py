@@ -17,8 +17,8 @@ from mapper.models.algorithm_selection.layout import (
     weight_words,
 )
 from mapper.models.algorithm_selection.mapping import Selection, stored_format
-from mapper.models.algorithm_selection.overlay_layer import OverlayLayer
-from mapper.models.algorithm_selection.overlay_network import OverlayNetwork, Share, Store
+from mapper.models.algorithm_selection.overlay.layer import OverlayLayer
+from mapper.models.algorithm_selection.overlay.network import OverlayNetwork, Share, Store
 from mapper.models.algorithm_selection.product import cycles, product, utilisation
 from mapper.models.algorithm_selection.resource import OverlaySize, overlay_size
 

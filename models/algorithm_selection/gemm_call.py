@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mapper.models.algorithm_selection.choice import Choice
-from mapper.models.algorithm_selection.walk import TAP, phase, rounds, tiles
-from mapper.workloads.layer import Convolution
+from mapper.models.algorithm_selection.control.walk import TAP, phase, rounds, tiles
+from mapper.workloads.nest.layer_nest import Convolution
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from mapper.arch.overlay import OverlayMachine
 from mapper.models.algorithm_selection.choice import Algorithm, Layout
-from mapper.models.algorithm_selection.overlay_layer import TILE, OverlayLayer
+from mapper.models.algorithm_selection.overlay.layer import TILE, OverlayLayer
 from mapper.models.algorithm_selection.product import rounds
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from mapper.models.algorithm_selection.choice import Algorithm, Choice
 from mapper.models.algorithm_selection.layout import Format, format_of
-from mapper.models.algorithm_selection.overlay_network import OverlayNetwork
+from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 
 
 @dataclass(frozen=True)

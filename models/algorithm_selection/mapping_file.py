@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mapper.models.algorithm_selection.choice import Algorithm, Choice, Dataflow
 from mapper.models.algorithm_selection.mapping import Selection
-from mapper.models.algorithm_selection.overlay_network import OverlayNetwork
+from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 from mapper.workloads.document import InputError, validation_error
 
 Side = Annotated[int, Field(ge=1, le=1 << 20, strict=True)]

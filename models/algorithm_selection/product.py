@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from mapper.arch.overlay import OverlayMachine
 from mapper.models.algorithm_selection.choice import Algorithm, Dataflow
-from mapper.models.algorithm_selection.overlay_layer import DATAFLOWS, TILE, OverlayLayer
+from mapper.models.algorithm_selection.overlay.layer import DATAFLOWS, TILE, OverlayLayer
 
 
 @dataclass(frozen=True)

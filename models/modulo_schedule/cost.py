@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from mapper.arch.cgra import CgraMachine
-from mapper.models.modulo_schedule.interval import rec_mii, res_mii
+from mapper.models.modulo_schedule.bound import rec_mii, res_mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
-from mapper.workloads.kernel import Kernel
+from mapper.workloads.graph.kernel import Kernel
 
 
 @dataclass(frozen=True)

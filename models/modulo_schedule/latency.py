@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mapper.arch.cgra import CgraMachine
-from mapper.workloads.dataflow_graph import DataflowGraph, Edge
+from mapper.workloads.graph.dataflow_graph import DataflowGraph, Edge
 
 
 def edge_latency(graph: DataflowGraph, machine: CgraMachine, edge: Edge) -> int:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mapper.models.modulo_schedule.mapping import Hop, ModuloSchedule, Placement, Route, Via
 from mapper.workloads.document import InputError, validation_error
-from mapper.workloads.kernel import Kernel
+from mapper.workloads.graph.kernel import Kernel
 
 LARGEST = 1 << 31
 """Beyond any cycle, row or register that can be meant."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mapper.models.pe_allocation.stream_layer import StreamLayer, StreamNetwork
+from mapper.models.pe_allocation.stream.layer import StreamLayer, StreamNetwork
 
 
 @dataclass(frozen=True)

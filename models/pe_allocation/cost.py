@@ -7,10 +7,11 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from mapper.arch.tcpa import TcpaMachine
-from mapper.models.pe_allocation import calculus, segment, storage, streaming
-from mapper.models.pe_allocation.allocation import Allocation
+from mapper.models.pe_allocation import calculus, segment, storage
 from mapper.models.pe_allocation.calculus import LayerTiming
-from mapper.models.pe_allocation.stream_layer import StreamNetwork
+from mapper.models.pe_allocation.mapping import Allocation
+from mapper.models.pe_allocation.stream import timing as streaming
+from mapper.models.pe_allocation.stream.layer import StreamNetwork
 
 Model = Literal["calculus", "streaming", "lanes"]
 MODELS: tuple[Model, ...] = ("calculus", "streaming", "lanes")

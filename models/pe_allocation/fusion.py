@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from mapper.arch.tcpa import TcpaMachine
-from mapper.models.pe_allocation.allocation import Allocation, Mode
 from mapper.models.pe_allocation.cost import evaluate
-from mapper.models.pe_allocation.stream_layer import StreamNetwork
+from mapper.models.pe_allocation.mapping import Allocation, Mode
+from mapper.models.pe_allocation.stream.layer import StreamNetwork
 
 
 @dataclass(frozen=True)

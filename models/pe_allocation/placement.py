@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from mapper.arch.tcpa import TcpaMachine
-from mapper.models.pe_allocation.allocation import Allocation
-from mapper.models.pe_allocation.stream_layer import StreamNetwork
-from mapper.models.pe_allocation.stream_plan import StreamPlan, has_room, least_wiring, stream_plan
-from mapper.models.pe_allocation.wiring import wiring
+from mapper.models.pe_allocation.configuration.wiring import wiring
+from mapper.models.pe_allocation.mapping import Allocation
+from mapper.models.pe_allocation.stream.layer import StreamNetwork
+from mapper.models.pe_allocation.stream.plan import StreamPlan, has_room, least_wiring, stream_plan
 
 
 def runs(network: StreamNetwork, allocation: Allocation) -> tuple[tuple[range, StreamPlan], ...]:

@@ -8,10 +8,10 @@ than one run the weights of each come anew in every frame.
 
 from __future__ import annotations
 
-from mapper.models.pe_allocation.allocation import Allocation
 from mapper.models.pe_allocation.calculus import LayerTiming
+from mapper.models.pe_allocation.mapping import Allocation
 from mapper.models.pe_allocation.storage import input_words, output_words
-from mapper.models.pe_allocation.stream_layer import StreamNetwork
+from mapper.models.pe_allocation.stream.layer import StreamNetwork
 
 
 def segment_timings(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mapper.models.pe_allocation.stream_layer import StreamLayer, StreamNetwork
+from mapper.models.pe_allocation.stream.layer import StreamLayer, StreamNetwork
 
 
 def receptive_fields(network: StreamNetwork, members: Sequence[int]) -> dict[int, tuple[int, int]]:

@@ -1,211 +1,276 @@
-"""Energy and cycles of one layer from its transfer counts (001, sections 4.3.2 and 4.3.3).
-
-The functions are plain arithmetic on integers, floats and small arrays, so that a search may compile them;
-the numbers are those of this file whoever calls it. Arrays have one entry per operand, in operand order.
-"""
+"""The cost of one tiling mapping, with its breakdown: the one model behind every number of this kind."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
-Array = Any
-"""A one-dimensional numpy array of integers, floats or flags, one entry per operand."""
+from mapper.arch.dataflow import DataflowMachine
+from mapper.models.tiling import tile
+from mapper.models.tiling import transfer as cost
+from mapper.models.tiling.mapping import TilingMapping
+from mapper.models.tiling.order import reuse_factors
+from mapper.models.tiling.price import Prices
+from mapper.workloads.nest.loop_nest import LoopNest
 
 
-def layer_cycles(
-    compute: int,
-    rf_passes: int,
-    spm_passes: int,
-    spm_reuse: Array,
-    dram_reuse: Array,
-    noc_cycles: Array,
-    reduction_cycles: Array,
-    dma_cycles: Array,
-    updated: Array,
-    rereads: Array,
-    read_network: Array,
-    write_network: Array,
-    networks: int,
-    double_buffered: bool,
-) -> int:
-    """Cycles of the layer.
+@dataclass(frozen=True)
+class TileQuantities:
+    """Per operand, in operand order: what one tile of a mapping takes (words, cycles, energies in steps of
+    ``Prices``); ``additions``: partial sums that PEs add up in one RF pass."""
 
-    ``compute``: cycles of one RF pass; ``rf_passes``: RF passes in one SPM pass; ``spm_passes``: SPM passes;
-    ``spm_reuse``, ``dram_reuse``: passes an operand stays (Algorithm 1); ``noc_cycles``,
-    ``reduction_cycles``, ``dma_cycles``: of one tile; ``rereads``: whether DMA brings an evicted tile back
-    while another leaves.
+    rf_words: tuple[int, ...]
+    array_words: tuple[int, ...]
+    spm_words: tuple[int, ...]
+    noc_words: tuple[int, ...]
+    noc_cycles: tuple[int, ...]
+    reduction_cycles: tuple[int, ...]
+    additions: tuple[int, ...]
+    dma_words: tuple[int, ...]
+    dma_cycles: tuple[int, ...]
+    noc_energy: tuple[int, ...]
+    spm_energy: tuple[int, ...]
+    reduction_energy: tuple[int, ...]
+    dma_energy: tuple[int, ...]
+    spm_reuse: tuple[int, ...]
+    dram_reuse: tuple[int, ...]
+    rf_tiles: tuple[int, ...]
+    spm_tiles: tuple[int, ...]
+    compute_cycles: int
+    rf_passes: int
+    spm_passes: int
+
+
+@dataclass(frozen=True)
+class TilingCost:
+    """Energy (pJ), cycles, energy-delay product (pJ*cycles), latency (ms) and what they consist of.
+
+    ``energy_steps`` is the energy exactly, ``steps_per_pj`` to the pJ: costs of one machine are compared by it.
     """
-    operands = len(noc_cycles)
-    # An operand that stays through a whole SPM pass and the next one too moves only between SPM passes.
-    update_every_pass = False
-    for k in range(operands):
-        stays = spm_reuse[k] == rf_passes and dram_reuse[k] > 1
-        if updated[k] and not stays and spm_reuse[k] == 1:
-            update_every_pass = True
 
-    # One SPM pass: RF passes overlap with the NoC, unless a partial sum leaves the array in each of them.
-    serial = update_every_pass or not double_buffered
-    hidden = 0 if serial else compute
-    cycles = 0 if update_every_pass else compute * rf_passes
-    exposes_work = update_every_pass or double_buffered
-    every_pass_noc = 0
-    every = 0
-    while True:
-        following = 0
-        for k in range(operands):
-            stays = spm_reuse[k] == rf_passes and dram_reuse[k] > 1
-            if not stays and spm_reuse[k] > every and (following == 0 or spm_reuse[k] < following):
-                following = spm_reuse[k]
-        if following == 0:
-            break
-        every = following
-        load = 0
-        for network in range(networks):
-            busy = 0
-            for k in range(operands):
-                stays = spm_reuse[k] == rf_passes and dram_reuse[k] > 1
-                uses = read_network[k] == network or write_network[k] == network
-                if not stays and uses and spm_reuse[k] <= every:
-                    busy += noc_cycles[k]
-            load = max(load, busy)
-        if every == 1:
-            every_pass_noc = load
-        if load > hidden:
-            cycles += (load - hidden) * (rf_passes // every)
-            hidden = load
-        for k in range(operands):
-            stays = spm_reuse[k] == rf_passes and dram_reuse[k] > 1
-            if updated[k] and not stays and spm_reuse[k] == every:
-                # Partial sums leave the array before it goes on: the pass's work is not hidden.
-                cycles += ((compute if exposes_work else 0) + reduction_cycles[k]) * (rf_passes // every)
-                exposes_work = False
+    energy_pj: int | float
+    energy_steps: int
+    steps_per_pj: int
+    cycles: int
+    latency_ms: float
+    energy_by_resource: dict[str, float]
+    words: dict[str, dict[str, int]]
+    stall_cycles: dict[str, int]
 
-    # All SPM passes: DMA overlaps with processing through double-buffering.
-    every_pass_dma = 0
-    for k in range(operands):
-        if dram_reuse[k] == 1:
-            every_pass_dma += dma_cycles[k] * (2 if rereads[k] else 1)
-    usual = max(every_pass_dma, cycles)
-    total = usual * spm_passes
-    charged = 0
-    every = 1
-    while True:
-        following = 0
-        for k in range(operands):
-            if dram_reuse[k] > every and (following == 0 or dram_reuse[k] < following):
-                following = dram_reuse[k]
-        if following == 0:
-            break
-        every = following
-        # Where tiles change that stay otherwise: fetched in the pass before; partial sums leave in the next.
-        fetched, returned = every_pass_dma, every_pass_dma
-        last, first = cycles, cycles
-        exposes_work = double_buffered
-        for k in range(operands):
-            if 1 < dram_reuse[k] <= every:
-                fetched += dma_cycles[k]
-                if updated[k]:
-                    returned += dma_cycles[k]
-                if spm_reuse[k] == rf_passes:
-                    first = max(first, cycles + noc_cycles[k] - every_pass_noc)
-                    if updated[k]:
-                        last += reduction_cycles[k] + (compute if exposes_work else 0)
-                        exposes_work = False
-        overhead = max(0, max(fetched, last) - usual) + max(0, max(returned, first) - usual)
-        total += (overhead - charged) * (spm_passes // every)
-        charged = overhead
-    return total
+    @property
+    def edp_pj_cycles(self) -> int | float:
+        product = self.energy_steps * self.cycles
+        return product if isinstance(self.energy_pj, int) else product / self.steps_per_pj
+
+    def cost_json(self) -> dict[str, Any]:
+        return {
+            "energy_pj": self.energy_pj,
+            "cycles": self.cycles,
+            "edp_pj_cycles": self.edp_pj_cycles,
+            "latency_ms": self.latency_ms,
+        }
+
+    def breakdown_json(self) -> dict[str, Any]:
+        return {"energy_pj": self.energy_by_resource, "words": self.words, "stall_cycles": self.stall_cycles}
 
 
-def rf_transfers(
-    rf_passes: int,
-    spm_passes: int,
-    spm_reuse: int,
-    dram_reuse: int,
-    updated: bool,
-    zero_initialised: bool,
-    tiles: int,
-    doubled: bool,
-) -> tuple[int, int]:
-    """Times one operand's tile crosses between scratch-pad and PEs in the layer, and its reductions.
+def quantities(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -> TileQuantities:
+    """What every tile of ``mapping`` takes of ``machine``."""
+    rf, spatial = mapping.trip_counts("rf"), mapping.trip_counts("spatial")
+    array, spm = mapping.trip_counts("rf", "spatial"), mapping.trip_counts("rf", "spatial", "spm")
+    inner, outer = mapping.trip_counts("spm"), mapping.trip_counts("dram")
+    rf_visits = mapping.trip_counts("spm", "dram")
+    operands = nest.operands
+    dma = [tile.dma_words_and_cycles(op, machine, spm, nest.trip_counts) for op in operands]
+    _, _, widths = tile.networks_of(nest, machine)
+    prices = Prices.of(nest, machine)
+    delivered = tuple(tile.noc_words(op, nest, rf, spatial) for op in operands)
+    added = tuple(tile.additions(op, nest, rf, spatial) for op in operands)
+    array_words = tuple(tile.words(op, array) for op in operands)
+    dependent = [[loop for loop in nest.loops if loop in op.loops] for op in operands]
+    return TileQuantities(
+        rf_words=tuple(tile.words(op, rf) for op in operands),
+        array_words=array_words,
+        spm_words=tuple(tile.words(op, spm) for op in operands),
+        noc_words=delivered,
+        noc_cycles=tuple(
+            tile.noc_cycles(op, machine, width, array) for op, width in zip(operands, widths, strict=True)
+        ),
+        reduction_cycles=tuple(tile.reduction_cycles(op, nest, machine, rf, spatial) for op in operands),
+        additions=added,
+        dma_words=tuple(moved for moved, _ in dma),
+        dma_cycles=tuple(taken for _, taken in dma),
+        noc_energy=tuple(words * prices.noc for words in delivered),
+        spm_energy=tuple(words * prices.spm for words in array_words),
+        reduction_energy=tuple(count * prices.addition for count in added),
+        dma_energy=tuple(moved * prices.dram for moved, _ in dma),
+        spm_reuse=reuse_factors(nest, mapping.spm_order, inner),
+        dram_reuse=reuse_factors(nest, mapping.dram_order, outer),
+        rf_tiles=tuple(tile.product(rf_visits, loops) for loops in dependent),
+        spm_tiles=tuple(tile.product(outer, loops) for loops in dependent),
+        compute_cycles=tile.compute_cycles(nest, machine, rf),
+        rf_passes=tile.product(inner, nest.loops),
+        spm_passes=tile.product(outer, nest.loops),
+    )
 
-    ``tiles``: distinct RF tiles of the operand. For a partial sum both directions count.
+
+def rereads(
+    nest: LoopNest, machine: DataflowMachine, spm_passes: int, spm_tiles: tuple[int, ...]
+) -> tuple[bool, ...]:
+    """Whether DMA brings back a partial sum in every pass in which it does not stay."""
+    always = machine.rules.partial_sums == "doubled"
+    return tuple(
+        op.is_updated and (always or not op.zero_initialised or spm_passes > tiles)
+        for op, tiles in zip(nest.operands, spm_tiles, strict=True)
+    )
+
+
+def operation_energy(nest: LoopNest, prices: Prices) -> int:
+    """Energy (steps) of the useful operations."""
+    return nest.iterations * tile.operations(nest) * prices.operation
+
+
+def rf_access_energy(nest: LoopNest, prices: Prices) -> int:
+    """Energy (steps) of register-file accesses: every operand once a read and once a write per iteration."""
+    return nest.iterations * sum(op.reads + op.writes for op in nest.operands) * prices.rf
+
+
+def evaluate(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -> TilingCost:
+    """Cost of a mapping whose factors multiply to the bounds, whether or not it fits the machine.
+
+    Energies and cycles are added as whole numbers; what a float holds was rounded once.
     """
-    stays = spm_reuse == rf_passes and dram_reuse > 1
-    visits = spm_passes // dram_reuse if stays else (rf_passes // spm_reuse) * spm_passes
-    if not updated:
-        return visits, 0
-    if not zero_initialised:
-        return 2 * visits, visits
-    if doubled:
-        return (visits if stays else 2 * visits), visits
-    return 2 * visits - tiles, visits
+    q = quantities(nest, machine, mapping)
+    prices = Prices.of(nest, machine)
+    doubled = machine.rules.partial_sums == "doubled"
+    updated = tuple(op.is_updated for op in nest.operands)
+    zero = tuple(op.zero_initialised for op in nest.operands)
+    steps = cost.layer_energy(
+        operation_energy(nest, prices),
+        rf_access_energy(nest, prices),
+        q.rf_passes,
+        q.spm_passes,
+        q.spm_reuse,
+        q.dram_reuse,
+        updated,
+        zero,
+        q.rf_tiles,
+        q.spm_tiles,
+        q.noc_energy,
+        q.spm_energy,
+        q.reduction_energy,
+        q.dma_energy,
+        doubled,
+    )
+    per_pj = prices.per_pj
+    energy: int | float = steps / per_pj
+    if machine.rules.energy == "rounded":
+        energy = steps = cost.whole_pj(steps, per_pj)
+        per_pj = 1
+    cycles = _cycles(nest, machine, q, machine.rf.double_buffered)
+    return TilingCost(
+        energy_pj=energy,
+        energy_steps=steps,
+        steps_per_pj=per_pj,
+        cycles=cycles,
+        latency_ms=cycles / (machine.clock_mhz * 1e3),
+        energy_by_resource=_energy_by_resource(nest, machine, q),
+        words=_words(nest, machine, q),
+        stall_cycles=_stalls(nest, machine, q, cycles),
+    )
 
 
-def dram_transfers(
-    spm_passes: int, dram_reuse: int, updated: bool, zero_initialised: bool, tiles: int
-) -> int:
-    """Times one operand's scratch-pad tile crosses to or from DRAM; ``tiles``: its distinct tiles."""
-    visits = spm_passes // dram_reuse
-    if not updated:
-        return visits
-    return 2 * visits - tiles if zero_initialised else 2 * visits
+def _cycles(nest: LoopNest, machine: DataflowMachine, q: TileQuantities, double_buffered: bool) -> int:
+    read, write, _ = tile.networks_of(nest, machine)
+    return cost.layer_cycles(
+        q.compute_cycles,
+        q.rf_passes,
+        q.spm_passes,
+        q.spm_reuse,
+        q.dram_reuse,
+        q.noc_cycles,
+        q.reduction_cycles,
+        q.dma_cycles,
+        tuple(op.is_updated for op in nest.operands),
+        rereads(nest, machine, q.spm_passes, q.spm_tiles),
+        read,
+        write,
+        len(machine.noc.networks),
+        double_buffered,
+    )
 
 
-def layer_energy(
-    operation_energy: Any,
-    rf_energy: Any,
-    rf_passes: int,
-    spm_passes: int,
-    spm_reuse: Array,
-    dram_reuse: Array,
-    updated: Array,
-    zero_initialised: Array,
-    rf_tiles: Array,
-    spm_tiles: Array,
-    noc_energy: Array,
-    spm_energy: Array,
-    reduction_energy: Array,
-    dma_energy: Array,
-    doubled: bool,
-) -> Any:
-    """Energy of the layer in the steps of its arguments, which are whole numbers (also as floating-point numbers,
-    which hold them exactly up to 2^53); tile energies are per transfer."""
-    one_spm_pass = 0
-    dram = 0
-    for k in range(len(noc_energy)):
-        stays = spm_reuse[k] == rf_passes and dram_reuse[k] > 1
-        transfer = noc_energy[k] + spm_energy[k]
-        moved = dma_energy[k] * (spm_passes // dram_reuse[k])
-        if updated[k]:
-            moved += dma_energy[k] * (
-                dram_transfers(spm_passes, dram_reuse[k], True, zero_initialised[k], spm_tiles[k])
-                - spm_passes // dram_reuse[k]
-            )
-        if not doubled or (stays and updated[k] and not zero_initialised[k]):
-            crossings, reductions = rf_transfers(
-                rf_passes,
-                spm_passes,
-                spm_reuse[k],
-                dram_reuse[k],
-                updated[k],
-                zero_initialised[k],
-                rf_tiles[k],
-                doubled,
-            )
-            moved += transfer * crossings + reduction_energy[k] * reductions
-        elif stays:
-            moved += (transfer + reduction_energy[k]) * (spm_passes // dram_reuse[k])
-        else:
-            if updated[k]:
-                transfer = 2 * transfer + reduction_energy[k]
-            one_spm_pass += transfer * (rf_passes // spm_reuse[k])
-        dram += moved
-    return operation_energy + rf_energy + one_spm_pass * spm_passes + dram
+def _transfers(nest: LoopNest, machine: DataflowMachine, q: TileQuantities, k: int) -> tuple[int, int, int]:
+    """Crossings of operand ``k`` at the NoC, its reductions, and its crossings at DRAM."""
+    op = nest.operands[k]
+    doubled = machine.rules.partial_sums == "doubled"
+    crossings, reductions = cost.rf_transfers(
+        q.rf_passes,
+        q.spm_passes,
+        q.spm_reuse[k],
+        q.dram_reuse[k],
+        op.is_updated,
+        op.zero_initialised,
+        q.rf_tiles[k],
+        doubled,
+    )
+    return (
+        crossings,
+        reductions,
+        cost.dram_transfers(
+            q.spm_passes, q.dram_reuse[k], op.is_updated, op.zero_initialised, q.spm_tiles[k]
+        ),
+    )
 
 
-def whole_pj(steps: int, per_pj: int) -> int:
-    """An energy in steps, ``per_pj`` to the pJ, rounded to whole pJ; a half goes to the even one."""
-    pj = steps // per_pj
-    left = 2 * (steps - pj * per_pj)
-    return pj + 1 if left > per_pj or (left == per_pj and pj % 2 == 1) else pj
+def _words(nest: LoopNest, machine: DataflowMachine, q: TileQuantities) -> dict[str, dict[str, int]]:
+    table = {}
+    for k, op in enumerate(nest.operands):
+        crossings, _, moved = _transfers(nest, machine, q, k)
+        table[op.name] = {
+            "rf": nest.iterations * (op.reads + op.writes),
+            "noc": q.noc_words[k] * crossings,
+            "spm": q.array_words[k] * crossings,
+            "dram": q.dma_words[k] * moved,
+        }
+    return table
+
+
+def _energy_by_resource(nest: LoopNest, machine: DataflowMachine, q: TileQuantities) -> dict[str, float]:
+    prices = Prices.of(nest, machine)
+    added = sum(_transfers(nest, machine, q, k)[1] * count for k, count in enumerate(q.additions))
+    table = _words(nest, machine, q).values()
+    steps = {
+        "mac": operation_energy(nest, prices) + added * prices.mac,
+        "rf": rf_access_energy(nest, prices) + added * 3 * prices.rf,
+        "noc": (sum(row["noc"] for row in table) + added) * prices.noc,
+        "spm": sum(row["spm"] for row in table) * prices.spm,
+        "dram": sum(row["dram"] for row in table) * prices.dram,
+    }
+    return {resource: energy / prices.per_pj for resource, energy in steps.items()}
+
+
+def _stalls(nest: LoopNest, machine: DataflowMachine, q: TileQuantities, cycles: int) -> dict[str, int]:
+    """Cycles beyond the useful ones, by what would be saved if a cause were removed after the others."""
+    nothing = (0,) * len(nest.operands)
+    useful = q.compute_cycles * q.rf_passes * q.spm_passes
+    no_reduction = _cycles(nest, machine, replace(q, reduction_cycles=nothing), machine.rf.double_buffered)
+    # With no NoC traffic there is nothing to hide: a simple buffer then has no wait at all.
+    idle_noc = replace(q, reduction_cycles=nothing, noc_cycles=nothing)
+    dma_alone = _cycles(nest, machine, idle_noc, double_buffered=False)
+    return {"noc": no_reduction - dma_alone, "dma": dma_alone - useful, "reduction": cycles - no_reduction}
+
+
+def fits(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -> bool:
+    """Whether the tiles fit PEs, register files and scratch-pad."""
+    return bool(
+        tile.product(mapping.trip_counts("spatial"), nest.loops) <= machine.pes
+        and tile.rf_words(nest, mapping.trip_counts("rf")) <= machine.rf_words
+        and tile.banks(nest, machine, mapping.trip_counts("rf", "spatial", "spm"))
+        <= machine.spm.visible_banks
+    )
+
+
+def ideal_cycles(nest: LoopNest, machine: DataflowMachine) -> int:
+    """Bound by argument alone: every PE busy with useful operations in every cycle."""
+    return -(-nest.iterations * tile.iteration_cycles(nest, machine) // machine.pes)

@@ -1,8 +1,8 @@
 """The largest cost that any mapping of a nest can have, which decides in what numbers costs may be counted.
 
 Searches count cycles in machine words; a problem whose worst mapping would leave them is refused where problems are
-made. Energies only say in what steps they can be counted: see ``solver/tiling/kernel_table.py`` and
-``formulations/tiling/program_energy.py``.
+made. Energies only say in what steps they can be counted: see ``solver/tiling/exact/kernel_table.py`` and
+``formulations/tiling/program/energy.py``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from fractions import Fraction
 from mapper.arch.dataflow import DataflowMachine
 from mapper.models.tiling import tile
 from mapper.models.tiling.price import Prices, burst_cost
-from mapper.workloads.nest import LoopNest, Operand
+from mapper.workloads.nest.loop_nest import LoopNest, Operand
 
 LARGEST_CYCLES = tile.WORD
 """No mapping of a problem takes as many cycles, nor as many bytes in one tile."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mapper.workloads.document import InputError
-from mapper.workloads.nest import LoopNest
+from mapper.workloads.nest.loop_nest import LoopNest
 
 LEVELS = ("dram", "spm", "rf", "spatial")
 ORDERED_LEVELS = ("dram", "spm")

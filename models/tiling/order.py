@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from mapper.workloads.nest import LoopNest
+from mapper.workloads.nest.loop_nest import LoopNest
 
 
 def reuse_factors(nest: LoopNest, order: Sequence[str], trip_counts: Mapping[str, int]) -> tuple[int, ...]:

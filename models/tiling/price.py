@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from mapper.arch.dataflow import DataflowMachine
-from mapper.workloads.nest import LoopNest
+from mapper.workloads.nest.loop_nest import LoopNest
 
 
 def decimal(number: float) -> Fraction:

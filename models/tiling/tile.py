@@ -13,7 +13,7 @@ import numpy as np
 
 from mapper.arch.dataflow import DataflowMachine
 from mapper.models.tiling.price import burst_cost
-from mapper.workloads.nest import LoopNest, Operand
+from mapper.workloads.nest.loop_nest import LoopNest, Operand
 
 Numbers = Any
 """An integer or an array of integers."""

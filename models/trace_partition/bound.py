@@ -24,8 +24,8 @@ import numpy.typing as npt
 
 from mapper.arch.snowflake import BLOCK, LANES, UNITS, VMACS, WORD_BYTES, SnowflakeMachine
 from mapper.models.trace_partition.configuration import Configuration
+from mapper.models.trace_partition.lowering.layer import TraceLayer
 from mapper.models.trace_partition.mapping import Mode, Split
-from mapper.models.trace_partition.trace_layer import TraceLayer
 
 Counts = npt.NDArray[np.int64]
 

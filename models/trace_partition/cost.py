@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from mapper.arch.snowflake import SnowflakeMachine
 from mapper.models.trace_partition.configuration import Configuration
+from mapper.models.trace_partition.lowering.layer import TraceLayer, TraceNetwork
 from mapper.models.trace_partition.mapping import LayerMapping, Partition
 from mapper.models.trace_partition.partition_cost import OPERANDS, HostTime, LayerCost, PartitionCost, summed
-from mapper.models.trace_partition.plan import LayerPlan, plan_layer
-from mapper.models.trace_partition.share_cost import share_costs
-from mapper.models.trace_partition.trace_layer import TraceLayer, TraceNetwork
+from mapper.models.trace_partition.steps.plan import LayerPlan, plan_layer
+from mapper.models.trace_partition.timing.share_cost import share_costs
 
 SYNC_CYCLES = 1
 

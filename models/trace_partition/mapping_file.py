@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from mapper.models.trace_partition.lowering.layer import TraceNetwork
 from mapper.models.trace_partition.mapping import LayerMapping, Mode, Order, Partition, Split, StepEntry, Tile
-from mapper.models.trace_partition.trace_layer import TraceNetwork
 from mapper.workloads.document import InputError, validation_error
 
 Size = Annotated[int, Field(ge=-(1 << 31), le=1 << 31, strict=True)]

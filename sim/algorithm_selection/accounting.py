@@ -22,14 +22,14 @@ from fractions import Fraction
 from typing import Any
 
 from mapper.models.algorithm_selection.choice import Dataflow
-from mapper.models.algorithm_selection.control import Control, ConvolutionStep
+from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep
+from mapper.models.algorithm_selection.control.walk import phase, rounds, tiles
 from mapper.models.algorithm_selection.cost import SelectionCost, evaluate, moved_energy
 from mapper.models.algorithm_selection.gemm_call import GemmCall
 from mapper.models.algorithm_selection.layout import format_of, weight_words
 from mapper.models.algorithm_selection.mapping import Selection, stored_format
-from mapper.models.algorithm_selection.overlay_network import OverlayNetwork
-from mapper.models.algorithm_selection.walk import phase, rounds, tiles
-from mapper.sim.algorithm_selection.array_cycles import passes, step_cycles
+from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
+from mapper.sim.algorithm_selection.array.cycles import passes, step_cycles
 
 TERMS = {
     "im2col": "images",

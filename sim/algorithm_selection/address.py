@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mapper.models.algorithm_selection.walk import Walk
+from mapper.models.algorithm_selection.control.walk import Walk
 
 Integers = npt.NDArray[Any]
 

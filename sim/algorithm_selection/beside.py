@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from mapper.sim.algorithm_selection.address import Integers
 from mapper.sim.algorithm_selection.data import SCALES, UNIT, Parameters
-from mapper.workloads.elementwise_reference import activation, unknown
-from mapper.workloads.movement_reference import moved
-from mapper.workloads.network_layer import NetworkLayer
-from mapper.workloads.operator_network import NetworkOperator, Window
+from mapper.workloads.network.network_layer import NetworkLayer
+from mapper.workloads.network.operator_network import NetworkOperator, Window
+from mapper.workloads.reference.elementwise import activation, unknown
+from mapper.workloads.reference.movement import moved
 
 UNIT_OF_REALS = 16
 """Softmax and activations other than Relu and Clip take integers as sixteenths, and the latter round halves upward."""

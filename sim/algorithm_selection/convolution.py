@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from mapper.models.algorithm_selection.control import ConvolutionStep
+from mapper.models.algorithm_selection.control.sequence import ConvolutionStep
+from mapper.models.algorithm_selection.control.walk import rounds
 from mapper.models.algorithm_selection.gemm_call import GemmCall
-from mapper.models.algorithm_selection.walk import rounds
 from mapper.sim.algorithm_selection.address import Integers, to_map
 from mapper.sim.algorithm_selection.winograd import restored_tiles, transformed_data, transformed_kernels
 

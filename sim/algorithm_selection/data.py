@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mapper.models.algorithm_selection.control import layer_shape
+from mapper.models.algorithm_selection.control.sequence import layer_shape
 from mapper.sim.algorithm_selection.address import Integers
-from mapper.workloads.network_layer import NetworkLayer
+from mapper.workloads.network.network_layer import NetworkLayer
 
 UNIT = 128
 """A factor of 1."""

@@ -10,15 +10,20 @@ import numpy as np
 import numpy.typing as npt
 
 from mapper.models.algorithm_selection.choice import Choice, input_walk
-from mapper.models.algorithm_selection.control import Control, ConvolutionStep, convolution_step, layer_shape
-from mapper.models.algorithm_selection.control import requantisation_shift as shift_of
+from mapper.models.algorithm_selection.control.sequence import (
+    Control,
+    ConvolutionStep,
+    convolution_step,
+    layer_shape,
+)
+from mapper.models.algorithm_selection.control.sequence import requantisation_shift as shift_of
 from mapper.sim.algorithm_selection.address import Integers, reads_held, to_map, to_matrix
 from mapper.sim.algorithm_selection.beside import beside, requantised
 from mapper.sim.algorithm_selection.convolution import convolve
 from mapper.sim.algorithm_selection.data import Parameters, given, parameters
 from mapper.sim.algorithm_selection.onnx_convolution import integer_convolution
-from mapper.workloads.layer_reference import stored
-from mapper.workloads.network_layer import LayerInput, LayerNetwork, NetworkLayer
+from mapper.workloads.network.network_layer import LayerInput, LayerNetwork, NetworkLayer
+from mapper.workloads.reference.layer import stored
 
 Tensors = dict[str, npt.NDArray[Any]]
 

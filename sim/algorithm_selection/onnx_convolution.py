@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mapper.sim.algorithm_selection.address import Integers
-from mapper.workloads.layer import Convolution
+from mapper.workloads.nest.layer_nest import Convolution
 
 ZERO = 128
 

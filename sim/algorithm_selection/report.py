@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
-from mapper.models.algorithm_selection.control import Control, ConvolutionStep
+from mapper.models.algorithm_selection.control.selection import selection_control, stored_tensors
+from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep
 from mapper.models.algorithm_selection.gemm_call import GemmCall
 from mapper.models.algorithm_selection.mapping import Selection
-from mapper.models.algorithm_selection.selection_control import selection_control, stored_tensors
 from mapper.sim.algorithm_selection.accounting import Account, account
-from mapper.sim.algorithm_selection.array_cycles import array_cycles, narrow_stall, passes
+from mapper.sim.algorithm_selection.array.cycles import array_cycles, narrow_stall, passes
+from mapper.sim.algorithm_selection.array.systolic import run
 from mapper.sim.algorithm_selection.buffer import most_reads
 from mapper.sim.algorithm_selection.data import parameters
 from mapper.sim.algorithm_selection.network import Overlay, reference
 from mapper.sim.algorithm_selection.onnx_convolution import integer_convolution
-from mapper.sim.algorithm_selection.systolic import run
-from mapper.workloads.network_layer import LayerNetwork
+from mapper.workloads.network.network_layer import LayerNetwork
 
 NOTES = (
     "convolutions: integers of 8 bits, sums compared with onnxruntime's ConvInteger bit for bit, requantised alike",

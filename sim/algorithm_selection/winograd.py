@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mapper.models.algorithm_selection.walk import TAP
+from mapper.models.algorithm_selection.control.walk import TAP
 from mapper.sim.algorithm_selection.address import Integers
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from mapper.arch.cgra import CgraMachine
-from mapper.models.modulo_schedule.configuration import Configuration, Output, Register, Word
+from mapper.models.modulo_schedule.configuration.word import Configuration, Output, Register, Word
 
 Pe = tuple[int, int]
 

@@ -16,7 +16,7 @@ from mapper.models.modulo_schedule.network.cost import (
 from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapping, kernel_of
 from mapper.models.modulo_schedule.network.nest import Nest
 from mapper.sim.modulo_schedule.report import SYMBOLIC_REPETITIONS, report
-from mapper.workloads.kernel import Kernel
+from mapper.workloads.graph.kernel import Kernel
 
 MOST_WORDS = 1 << 20
 """Words of memory that the iterations run of one loop may reach over."""

@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mapper.arch.cgra import CgraMachine
-from mapper.models.modulo_schedule.assembly import assemble
+from mapper.models.modulo_schedule.configuration.assembly import assemble
 from mapper.models.modulo_schedule.cost import evaluate
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.sim.modulo_schedule.simulation import Run, simulate
 from mapper.sim.modulo_schedule.symbol import reference_trace
-from mapper.workloads.kernel import Kernel
-from mapper.workloads.kernel_execution import execute
-from mapper.workloads.kernel_reference import seeded_memory
-from mapper.workloads.opcode import ARITY
+from mapper.workloads.graph.kernel import Kernel
+from mapper.workloads.graph.kernel_execution import execute
+from mapper.workloads.graph.opcode import ARITY
+from mapper.workloads.reference.kernel import seeded_memory
 
 SYMBOLIC_REPETITIONS = 4
 """Iterations beyond the stages and the longest distance that symbols are followed for: by then all words are

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mapper.arch.cgra import CgraMachine
-from mapper.models.modulo_schedule.configuration import (
+from mapper.models.modulo_schedule.configuration.word import (
     Configuration,
     Immediate,
     Output,
@@ -26,9 +26,9 @@ from mapper.models.modulo_schedule.configuration import (
 )
 from mapper.sim.modulo_schedule.conflict import Violation, conflicts, named
 from mapper.sim.modulo_schedule.symbol import symbol
-from mapper.workloads.dataflow_graph import Number
 from mapper.workloads.document import InputError
-from mapper.workloads.opcode import ARITY, evaluate, wrapped
+from mapper.workloads.graph.dataflow_graph import Number
+from mapper.workloads.graph.opcode import ARITY, evaluate, wrapped
 
 Memory = dict[str, NDArray[Any]]
 Values = Literal["numbers", "symbols"]

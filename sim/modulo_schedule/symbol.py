@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 
-from mapper.workloads.dataflow_graph import DataflowGraph, Number
-from mapper.workloads.graph_order import iteration_order
+from mapper.workloads.graph.dataflow_graph import DataflowGraph, Number
+from mapper.workloads.graph.order import iteration_order
 
 
 def symbol(operation: str, opcode: str, iteration: int, operands: tuple[Number, ...]) -> int:

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from mapper.models.pe_allocation.allocation import Allocation
-from mapper.models.pe_allocation.stream_layer import StreamLayer, StreamNetwork
+from mapper.models.pe_allocation.mapping import Allocation
+from mapper.models.pe_allocation.stream.layer import StreamLayer, StreamNetwork
 from mapper.sim.pe_allocation.data import Integers
 
 LARGEST_SIDE, MOST_FILTERS, MOST_DEPTH = 6, 6, 3

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from mapper.models.pe_allocation.program import LayerProgram, PeProgram
+from mapper.models.pe_allocation.configuration.program import LayerProgram, PeProgram
 from mapper.sim.pe_allocation.data import LEAST, MOST, PRODUCT_BITS, SCALE_BITS, Integers, LayerData
 
 Numbers = NDArray[np.float64]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from mapper.arch.tcpa import Pe, TcpaMachine
-from mapper.models.pe_allocation.program import Configuration, Stream
+from mapper.models.pe_allocation.configuration.program import Configuration, Stream
 from mapper.sim.pe_allocation.violation import OCCUPIED, UNLINKED, Violation
 
 

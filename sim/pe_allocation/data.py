@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mapper.models.pe_allocation.program import Configuration, LayerProgram
+from mapper.models.pe_allocation.configuration.program import Configuration, LayerProgram
 
 Integers = NDArray[np.int64]
 LEAST, MOST = -128, 127

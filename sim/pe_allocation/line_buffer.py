@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mapper.models.pe_allocation.address import Affine
-from mapper.models.pe_allocation.program import LayerProgram, Source
+from mapper.models.pe_allocation.configuration.address import Affine
+from mapper.models.pe_allocation.configuration.program import LayerProgram, Source
 from mapper.sim.pe_allocation.data import Integers
 
 Truths = NDArray[np.bool_]

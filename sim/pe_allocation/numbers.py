@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mapper.models.pe_allocation.program import Configuration
+from mapper.models.pe_allocation.configuration.program import Configuration
 from mapper.sim.pe_allocation.arithmetic import position_unit
 from mapper.sim.pe_allocation.data import LEAST, Data, Integers
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from mapper.models.pe_allocation.program import Configuration, LayerProgram
+from mapper.models.pe_allocation.configuration.program import Configuration, LayerProgram
 from mapper.sim.pe_allocation.data import Data, Integers, LayerData
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from mapper.formulations.pe_allocation.problem import AllocationProblem
-from mapper.models.pe_allocation.allocation import Allocation
-from mapper.models.pe_allocation.configuration import configure
+from mapper.models.pe_allocation.configuration.configuration import configure
+from mapper.models.pe_allocation.configuration.program import Configuration, LayerProgram
 from mapper.models.pe_allocation.cost import AllocationCost, evaluate
-from mapper.models.pe_allocation.program import Configuration, LayerProgram
+from mapper.models.pe_allocation.mapping import Allocation
 from mapper.sim.pe_allocation.algorithm import compared
 from mapper.sim.pe_allocation.data import seeded
 from mapper.sim.pe_allocation.line_buffer import Windows

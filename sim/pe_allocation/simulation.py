@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mapper.arch.tcpa import TcpaMachine
-from mapper.models.pe_allocation.program import Configuration, LayerProgram
+from mapper.models.pe_allocation.configuration.program import Configuration, LayerProgram
 from mapper.sim.pe_allocation.channel import conflicts
 from mapper.sim.pe_allocation.data import Data, Integers
 from mapper.sim.pe_allocation.line_buffer import EMPTY, FrameMemory, LineBuffer

@@ -18,7 +18,7 @@ from mapper.arch.dataflow import DataflowMachine
 from mapper.sim.tiling.dataflow import Traffic
 from mapper.sim.tiling.footprint import Footprint, Shape, networks, written
 from mapper.sim.tiling.walk import Flags, Level, Numbers, Walk
-from mapper.workloads.nest import LoopNest
+from mapper.workloads.nest.loop_nest import LoopNest
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from mapper.sim.tiling.footprint import Shape
 from mapper.sim.tiling.statement import Statement, number_type
 from mapper.sim.tiling.walk import Level, Walk
 from mapper.sim.tiling.window import Array, Window
-from mapper.workloads.nest import LoopNest, Operand
-from mapper.workloads.tensor import bounds_of, tensors
+from mapper.workloads.nest.loop_nest import LoopNest, Operand
+from mapper.workloads.nest.tensor import bounds_of, tensors
 
 
 @dataclass

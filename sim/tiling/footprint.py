@@ -16,8 +16,8 @@ import numpy as np
 from mapper.arch.dataflow import DataflowMachine
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.workloads.document import InputError
-from mapper.workloads.nest import LoopNest, Operand
-from mapper.workloads.tensor import bounds_of
+from mapper.workloads.nest.loop_nest import LoopNest, Operand
+from mapper.workloads.nest.tensor import bounds_of
 
 
 @dataclass(frozen=True)

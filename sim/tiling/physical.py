@@ -21,8 +21,8 @@ from mapper.sim.tiling.dataflow import Traffic, moves
 from mapper.sim.tiling.footprint import footprints, networks, shape_of
 from mapper.sim.tiling.simulation import check_size
 from mapper.sim.tiling.walk import walk
-from mapper.workloads.nest import LoopNest
-from mapper.workloads.tensor import tensors
+from mapper.workloads.nest.loop_nest import LoopNest
+from mapper.workloads.nest.tensor import tensors
 
 PHYSICAL_RULES = Rules(stored_extent="touched", partial_sums="first_visit_free", energy="exact")
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mapper.workloads.nest import LoopNest, Operand
-from mapper.workloads.tensor import Tensor, seeded_integers, tensors
+from mapper.workloads.nest.loop_nest import LoopNest, Operand
+from mapper.workloads.nest.tensor import Tensor, seeded_integers, tensors
 
 Array = NDArray[Any]
 
@@ -47,7 +47,7 @@ def reference_output(nest: LoopNest, inputs: Mapping[str, Array]) -> Array:
     Loops that slide along a dimension together with a longer one, and loops that carry a dependence, run one
     after another in nest order; the others are numpy axes.
 
-    Raises: InputError if the nest's tensors cannot be told apart (see ``mapper.workloads.tensor.tensors``).
+    Raises: InputError if the nest's tensors cannot be told apart (see ``mapper.workloads.nest.tensor.tensors``).
     """
     by_operand = {position: tensor for tensor in tensors(nest) for position in tensor.operands}
     written = next(position for position, operand in enumerate(nest.operands) if operand.writes)

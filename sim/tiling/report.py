@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from mapper.arch.dataflow import DataflowMachine
-from mapper.models.tiling.evaluation import evaluate
+from mapper.models.tiling.cost import evaluate
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.sim.tiling.physical import simulate_physical
 from mapper.sim.tiling.simulation import simulate
-from mapper.workloads.nest import LoopNest
+from mapper.workloads.nest.loop_nest import LoopNest
 
 
 def report(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping, seed: int = 0) -> dict[str, Any]:

@@ -17,8 +17,8 @@ from mapper.sim.tiling.reference import Array, initial_tensors, reference_output
 from mapper.sim.tiling.statement import number_type
 from mapper.sim.tiling.walk import walk
 from mapper.workloads.document import InputError
-from mapper.workloads.nest import LoopNest
-from mapper.workloads.tensor import tensors
+from mapper.workloads.nest.loop_nest import LoopNest
+from mapper.workloads.nest.tensor import tensors
 
 MOST_BYTES = 1 << 30
 """Memory that the tensors of a run may take: a byte per word that is read, 33 per word of the result."""

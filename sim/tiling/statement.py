@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from mapper.sim.tiling.window import Array, loops_of
-from mapper.workloads.nest import LoopNest
-from mapper.workloads.tensor import LEAST, tensors
+from mapper.workloads.nest.loop_nest import LoopNest
+from mapper.workloads.nest.tensor import LEAST, tensors
 
 Labelled = tuple[Array, tuple[str, ...]]
 """An array and the loop that runs along each of its axes."""

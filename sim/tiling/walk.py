@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.workloads.document import InputError
-from mapper.workloads.nest import LoopNest
+from mapper.workloads.nest.loop_nest import LoopNest
 
 MOST_PASSES = 5_000_000
 """Passes over the PE array that are simulated at most; more would take many minutes."""

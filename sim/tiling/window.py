@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mapper.sim.tiling.walk import Level
-from mapper.workloads.nest import LoopNest, Operand
-from mapper.workloads.tensor import bounds_of
+from mapper.workloads.nest.loop_nest import LoopNest, Operand
+from mapper.workloads.nest.tensor import bounds_of
 
 Array = NDArray[Any]
 

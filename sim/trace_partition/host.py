@@ -8,13 +8,13 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from mapper.models.trace_partition.host_operator import RELAYING, HostOperator
-from mapper.models.trace_partition.program import HostCall
-from mapper.models.trace_partition.quantisation import ONE, words
-from mapper.sim.trace_partition.tensor_map import Memory, tensor_map
+from mapper.models.trace_partition.data.quantisation import ONE, words
+from mapper.models.trace_partition.isa.program import HostCall
+from mapper.models.trace_partition.lowering.host_operator import RELAYING, HostOperator
+from mapper.sim.trace_partition.functional.tensor_map import Memory, tensor_map
 from mapper.workloads.document import InputError
-from mapper.workloads.layer_reference import layer_results
-from mapper.workloads.network_layer import NetworkLayer
+from mapper.workloads.network.network_layer import NetworkLayer
+from mapper.workloads.reference.layer import layer_results
 
 Values = npt.NDArray[np.float32]
 LARGEST = 1 << 26

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mapper.models.trace_partition.program import HostCall
-from mapper.models.trace_partition.quantisation import FRACTION_BITS, ONE, LayerData
-from mapper.models.trace_partition.trace_layer import HostLayer, TraceLayer, TraceNetwork
-from mapper.models.trace_partition.window import window_classes
+from mapper.models.trace_partition.data.quantisation import FRACTION_BITS, ONE, LayerData
+from mapper.models.trace_partition.isa.program import HostCall
+from mapper.models.trace_partition.lowering.layer import HostLayer, TraceLayer, TraceNetwork
+from mapper.models.trace_partition.steps.window import window_classes
+from mapper.sim.trace_partition.functional.tensor_map import Memory, Words, tensor_map
 from mapper.sim.trace_partition.host import run_call
-from mapper.sim.trace_partition.tensor_map import Memory, Words, tensor_map
 from mapper.workloads.document import InputError
 
 Sums = npt.NDArray[np.int64]

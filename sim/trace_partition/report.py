@@ -10,17 +10,17 @@ import numpy as np
 
 from mapper.formulations.trace_partition.problem import PartitionProblem
 from mapper.models.trace_partition.cost import evaluate
+from mapper.models.trace_partition.data.quantisation import ONE, LayerData, Words, words
+from mapper.models.trace_partition.isa.program import HostCall, Program
+from mapper.models.trace_partition.lowering.layer import HostLayer, TensorView, TraceNetwork
 from mapper.models.trace_partition.mapping import Partition
 from mapper.models.trace_partition.partition_cost import Cost
-from mapper.models.trace_partition.program import HostCall, Program
-from mapper.models.trace_partition.quantisation import ONE, LayerData, Words, words
-from mapper.models.trace_partition.trace_layer import HostLayer, TensorView, TraceNetwork
-from mapper.sim.trace_partition.cycle import simulate_cycles
-from mapper.sim.trace_partition.cycle_report import CycleReport, LayerCycles
-from mapper.sim.trace_partition.functional import Execution, run
+from mapper.sim.trace_partition.cycle.report import CycleReport, LayerCycles
+from mapper.sim.trace_partition.cycle.simulation import simulate_cycles
+from mapper.sim.trace_partition.functional.simulation import Execution, run
+from mapper.sim.trace_partition.functional.tensor_map import tensor_map
 from mapper.sim.trace_partition.host import run_call
 from mapper.sim.trace_partition.reference import reference
-from mapper.sim.trace_partition.tensor_map import tensor_map
 from mapper.workloads.document import InputError
 
 TOLERANCE = 0.05

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xml.sax.saxutils import escape
 
-from mapper.sim.trace_partition.cycle_report import LANE_NAMES, CycleReport, Interval, Lane
-from mapper.workloads.plain_text import plain
+from mapper.sim.trace_partition.cycle.report import LANE_NAMES, CycleReport, Interval, Lane
+from mapper.workloads.text.plain_text import plain
 
 WIDTH, NAMES, BAR, ROW, MARGIN = 1200, 150, 14, 20, 40
 LABELS: dict[Lane, str] = {

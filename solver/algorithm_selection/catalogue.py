@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.models.algorithm_selection.mapping import Selection
-from mapper.solver.algorithm_selection.algorithm_one import ALGORITHM_ONE
-from mapper.solver.algorithm_selection.annealing import ANNEALING, RANDOM
-from mapper.solver.algorithm_selection.baseline import BASELINES, GREEDY
-from mapper.solver.algorithm_selection.brute_force import BRUTE_FORCE
-from mapper.solver.algorithm_selection.joint import JOINT, joint
+from mapper.solver.algorithm_selection.exact.brute_force import BRUTE_FORCE
+from mapper.solver.algorithm_selection.exact.joint import JOINT, joint
+from mapper.solver.algorithm_selection.heuristic.algorithm_one import ALGORITHM_ONE
+from mapper.solver.algorithm_selection.heuristic.annealing import ANNEALING, RANDOM
+from mapper.solver.algorithm_selection.heuristic.baseline import BASELINES, GREEDY
 from mapper.solver.method import Method
 
 SelectionMethod = Method[SelectionProblem, Selection]

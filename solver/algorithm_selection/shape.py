@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mapper.formulations.algorithm_selection.cost_graph import Shapes
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
+from mapper.formulations.algorithm_selection.program.cost_graph import Shapes
 
 
 def shapes(problem: SelectionProblem) -> tuple[Shapes, Shapes]:

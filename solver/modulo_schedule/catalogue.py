@@ -8,19 +8,19 @@ from dataclasses import replace
 from math import inf
 
 from mapper.arch.cgra import CgraMachine
-from mapper.formulations.modulo_schedule.impossibility import impossibility
+from mapper.formulations.modulo_schedule.infeasible import impossibility
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
-from mapper.formulations.modulo_schedule.referee import verify
-from mapper.models.modulo_schedule.interval import res_mii
+from mapper.formulations.modulo_schedule.referee.verify import verify
+from mapper.models.modulo_schedule.bound import res_mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.contradiction import ContradictionError
 from mapper.solver.method import Effort, Method, Outcome, Progress
-from mapper.solver.modulo_schedule.annealing import ANNEALING
-from mapper.solver.modulo_schedule.brute_force import BRUTE_FORCE
-from mapper.solver.modulo_schedule.constraint_program import CONSTRAINT_PROGRAM
-from mapper.solver.modulo_schedule.decoupled import DECOUPLED
-from mapper.solver.modulo_schedule.embedding import corners, embed
-from mapper.solver.modulo_schedule.iterative import ITERATIVE
+from mapper.solver.modulo_schedule.exact.brute_force import BRUTE_FORCE
+from mapper.solver.modulo_schedule.exact.constraint_program import CONSTRAINT_PROGRAM
+from mapper.solver.modulo_schedule.exact.decoupled import DECOUPLED
+from mapper.solver.modulo_schedule.heuristic.annealing import ANNEALING
+from mapper.solver.modulo_schedule.heuristic.embedding import corners, embed
+from mapper.solver.modulo_schedule.heuristic.iterative import ITERATIVE
 from mapper.workloads.document import InputError
 
 STAGES = (

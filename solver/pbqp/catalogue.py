@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 
 from mapper.formulations.pbqp.problem import PbqpProblem
-from mapper.models.pbqp.assignment import PbqpAssignment
+from mapper.models.pbqp.mapping import PbqpAssignment
 from mapper.solver.method import Effort, Method
-from mapper.solver.pbqp.exact import Strategy, exact_search
-from mapper.solver.pbqp.heuristic import descend_once, descent, fix_and_reduce
-from mapper.solver.pbqp.program import brute_force, constraint_program, integer_program
-from mapper.workloads.pbqp_instance import Cost, PbqpInstance, instance
+from mapper.solver.pbqp.exact.program import brute_force, constraint_program, integer_program
+from mapper.solver.pbqp.exact.reduce_and_search import Strategy, exact_search
+from mapper.solver.pbqp.heuristic.heuristic import descend_once, descent, fix_and_reduce
+from mapper.workloads.pbqp.instance import Cost, PbqpInstance, instance
 
 EXACT: tuple[Strategy, ...] = ("elimination", "branch-and-bound")
 PbqpMethod = Method[PbqpProblem, PbqpAssignment]

@@ -6,15 +6,15 @@ import time
 from dataclasses import replace
 
 from mapper.formulations.pe_allocation.problem import AllocationProblem
-from mapper.models.pe_allocation.allocation import Allocation
+from mapper.models.pe_allocation.mapping import Allocation
 from mapper.solver.contradiction import refuse_contradiction
 from mapper.solver.method import Effort, Method, Outcome
-from mapper.solver.pe_allocation.brute_force import BRUTE_FORCE
-from mapper.solver.pe_allocation.constraint_program import CONSTRAINT_PROGRAM
-from mapper.solver.pe_allocation.greedy import GREEDY
-from mapper.solver.pe_allocation.integer_program import INTEGER_PROGRAM
-from mapper.solver.pe_allocation.proportional import PROPORTIONAL
-from mapper.solver.pe_allocation.sequential_search import sequential
+from mapper.solver.pe_allocation.parallel.brute_force import BRUTE_FORCE
+from mapper.solver.pe_allocation.parallel.constraint_program import CONSTRAINT_PROGRAM
+from mapper.solver.pe_allocation.parallel.greedy import GREEDY
+from mapper.solver.pe_allocation.parallel.integer_program import INTEGER_PROGRAM
+from mapper.solver.pe_allocation.parallel.proportional import PROPORTIONAL
+from mapper.solver.pe_allocation.parallel.sequential_search import sequential
 
 AllocationMethod = Method[AllocationProblem, Allocation]
 SHARE = 0.6
@@ -69,12 +69,12 @@ def _of_every_mode(method: AllocationMethod) -> AllocationMethod:
     the mixed mode has methods of its own by the same names. A placement is the last step."""
 
     def search(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation]:
-        from mapper.solver.pe_allocation.placement import place
+        from mapper.solver.pe_allocation.placement.place import place
 
         if problem.mode == "layer-by-layer":
             found = replace(sequential(problem, effort), method="closed form")
         elif problem.mode == "mixed":
-            from mapper.solver.pe_allocation.mixed_catalogue import MIXED
+            from mapper.solver.pe_allocation.mixed.catalogue import MIXED
 
             found = MIXED[method.name](problem, effort)
         else:

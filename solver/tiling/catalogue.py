@@ -9,13 +9,13 @@ from mapper.formulations.tiling.problem import ROUNDING, TilingProblem
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.solver.contradiction import refuse_contradiction
 from mapper.solver.method import Effort, Method, Outcome
-from mapper.solver.tiling.annealing import ANNEALING
-from mapper.solver.tiling.branch_and_bound import BRANCH_AND_BOUND, pruned_method
-from mapper.solver.tiling.brute_force import BRUTE_FORCE
-from mapper.solver.tiling.constraint_program import CONSTRAINT_PROGRAM
-from mapper.solver.tiling.genetic import GENETIC
-from mapper.solver.tiling.prior_dataflow import PRIOR_DATAFLOWS
-from mapper.solver.tiling.random_search import DRAWN, RANDOM_SEARCH
+from mapper.solver.tiling.exact.branch_and_bound import BRANCH_AND_BOUND, pruned_method
+from mapper.solver.tiling.exact.brute_force import BRUTE_FORCE
+from mapper.solver.tiling.exact.constraint_program import CONSTRAINT_PROGRAM
+from mapper.solver.tiling.heuristic.annealing import ANNEALING
+from mapper.solver.tiling.heuristic.genetic import GENETIC
+from mapper.solver.tiling.heuristic.prior_dataflow import PRIOR_DATAFLOWS
+from mapper.solver.tiling.heuristic.random_search import DRAWN, RANDOM_SEARCH
 from mapper.workloads.document import InputError
 
 

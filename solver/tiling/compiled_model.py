@@ -1,4 +1,4 @@
-"""The functions of ``models/tiling/cost.py``, compiled: same source lines, same numbers, machine speed.
+"""The functions of ``models/tiling/transfer.py``, compiled: same source lines, same numbers, machine speed.
 
 Arguments per operand are numpy arrays: ``int64`` for reuse factors, cycles, tiles and networks, ``float64``
 for energies, ``bool_`` for flags.
@@ -6,7 +6,7 @@ for energies, ``bool_`` for flags.
 
 from __future__ import annotations
 
-from mapper.models.tiling import cost
+from mapper.models.tiling import transfer as cost
 from mapper.solver.compiled import compiled
 
 rf_transfers = compiled(cost.rf_transfers)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mapper.formulations.trace_partition.impossibility import impossible
+from mapper.formulations.trace_partition.infeasible import impossible
 from mapper.formulations.trace_partition.problem import PartitionProblem
 from mapper.models.trace_partition.mapping import Partition
 from mapper.solver.method import Effort, Method, Outcome
-from mapper.solver.trace_partition.annealing import ANNEALING
-from mapper.solver.trace_partition.brute_force import BRUTE_FORCE
-from mapper.solver.trace_partition.constraint_program import (
+from mapper.solver.trace_partition.exact.brute_force import BRUTE_FORCE
+from mapper.solver.trace_partition.exact.constraint_program import (
     CONSTRAINT_PROGRAM,
     DYNAMIC_PROGRAM,
     constraint_program,
 )
-from mapper.solver.trace_partition.greedy import GREEDY
+from mapper.solver.trace_partition.heuristic.annealing import ANNEALING
+from mapper.solver.trace_partition.heuristic.greedy import GREEDY
 
 PartitionMethod = Method[PartitionProblem, Partition]
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from mapper.formulations.trace_partition.bound import least_value
-from mapper.formulations.trace_partition.impossibility import impossible
-from mapper.formulations.trace_partition.option_cost import in_unit
-from mapper.formulations.trace_partition.option_table import OptionTable, Searched
+from mapper.formulations.trace_partition.infeasible import impossible
 from mapper.formulations.trace_partition.problem import PartitionProblem
-from mapper.formulations.trace_partition.situation import Situation
+from mapper.formulations.trace_partition.program.option_cost import in_unit
+from mapper.formulations.trace_partition.program.option_table import OptionTable, Searched
+from mapper.formulations.trace_partition.program.situation import Situation
 from mapper.models.trace_partition.cost import evaluate
 from mapper.models.trace_partition.mapping import Partition
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Outcome
-from mapper.solver.trace_partition.chain import first_in_rank
+from mapper.solver.trace_partition.exact.chain import first_in_rank
 
 Found = Outcome[Partition]
 IMPOSSIBLE: Found = Outcome(None, None, None, "complete", True)

@@ -10,18 +10,18 @@ from __future__ import annotations
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from mapper.comparison import compare
-    from mapper.explaining import explain
-    from mapper.inference import Inference, load
+    from mapper.api.comparison import compare
+    from mapper.api.explaining import explain
+    from mapper.api.inference import Inference, load
+    from mapper.api.side_by_side import side_by_side
+    from mapper.api.solution import Solution
+    from mapper.api.solving import Search
+    from mapper.api.trade_off import front
+    from mapper.api.verb import evaluate, generate, simulate, solve
     from mapper.kind.kind import Options
     from mapper.reporting import report
-    from mapper.side_by_side import side_by_side
-    from mapper.solution import Solution
     from mapper.solver.contradiction import ContradictionError
-    from mapper.solving import Search
-    from mapper.sweeping import sweep
-    from mapper.trade_off import front
-    from mapper.verb import evaluate, generate, simulate, solve
+    from mapper.sweeping.sweep import sweep
     from mapper.workloads.document import InputError
 
 __all__ = [
@@ -46,18 +46,18 @@ __all__ = [
 
 _HOMES = {
     "ContradictionError": "mapper.solver.contradiction",
-    "Inference": "mapper.inference",
+    "Inference": "mapper.api.inference",
     "InputError": "mapper.workloads.document",
     "Options": "mapper.kind.kind",
-    "Search": "mapper.solving",
-    "Solution": "mapper.solution",
-    "compare": "mapper.comparison",
-    "explain": "mapper.explaining",
-    "front": "mapper.trade_off",
-    "load": "mapper.inference",
+    "Search": "mapper.api.solving",
+    "Solution": "mapper.api.solution",
+    "compare": "mapper.api.comparison",
+    "explain": "mapper.api.explaining",
+    "front": "mapper.api.trade_off",
+    "load": "mapper.api.inference",
     "report": "mapper.reporting",
-    "side_by_side": "mapper.side_by_side",
-    "sweep": "mapper.sweeping",
+    "side_by_side": "mapper.api.side_by_side",
+    "sweep": "mapper.sweeping.sweep",
 }
 
 
@@ -67,4 +67,4 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'mapper' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_HOMES.get(name, "mapper.verb")), name)
+    return getattr(import_module(_HOMES.get(name, "mapper.api.verb")), name)

@@ -1,5 +1,5 @@
 """``python -m mapper``."""
 
-from mapper.entry import main
+from mapper.cli.entry import main
 
 main()

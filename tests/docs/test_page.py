@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from docs.site import command_reference
-from mapper.cli import app
+from mapper.cli.app import app
 from tests.console import commands, figures, run_commands
 
 ROOT = Path(__file__).parents[2]

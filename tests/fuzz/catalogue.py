@@ -37,8 +37,8 @@ def _machine(path: Path) -> None:
 
 
 def _kernel(path: Path) -> None:
-    from mapper.workloads.graph_document import kernel_document
-    from mapper.workloads.kernel_source import is_kernel, load_kernel
+    from mapper.workloads.graph.document import kernel_document
+    from mapper.workloads.graph.kernel_source import is_kernel, load_kernel
 
     if is_kernel(str(path)):
         kernel, _ = load_kernel(str(path))
@@ -52,7 +52,7 @@ def _nodes(path: Path) -> None:
 
 
 def _pbqp(path: Path) -> None:
-    from mapper.workloads.pbqp_file import is_pbqp, read_pbqp
+    from mapper.workloads.pbqp.file import is_pbqp, read_pbqp
 
     if is_pbqp(str(path)):
         read_pbqp(path)
@@ -60,7 +60,7 @@ def _pbqp(path: Path) -> None:
 
 def _program(path: Path) -> None:
     from mapper.codegen.trace_partition.listing import listing
-    from mapper.models.trace_partition.program_file import load_program, relocated
+    from mapper.models.trace_partition.isa.program_file import load_program, relocated
 
     program = load_program(path)
     listing(program)
@@ -74,8 +74,9 @@ WORK = 1 << 22
 def _run(path: Path) -> None:
     import numpy as np
 
-    from mapper.inference import load
-    from mapper.sim.trace_partition import cycle, functional
+    from mapper.api.inference import load
+    from mapper.sim.trace_partition.cycle import simulation as cycle
+    from mapper.sim.trace_partition.functional import simulation as functional
     from mapper.sim.trace_partition.host import run_call
 
     inference = load(path)
@@ -96,7 +97,7 @@ def _solution(path: Path) -> None:
 
 
 def _mapping(path: Path) -> None:
-    from mapper.verb import read_document
+    from mapper.api.verb import read_document
     from mapper.workloads.document import InputError
 
     fields = read_document(path)
@@ -111,9 +112,9 @@ def _mapping(path: Path) -> None:
 
 
 def _store(path: Path) -> None:
+    from mapper.cli.terminal import number
     from mapper.store import Store, StoreError
     from mapper.store.recall import Recall
-    from mapper.terminal import number
     from mapper.workloads.document import InputError
 
     store, place = Store(path), zlib.crc32(path.read_bytes()) % 6

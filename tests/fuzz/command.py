@@ -111,7 +111,7 @@ def run_command(words: list[str]) -> tuple[int, str]:
     """
     import typer
 
-    from mapper.cli import UsageError, app
+    from mapper.cli.app import UsageError, app
 
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):

@@ -24,7 +24,7 @@ def read_onnx(path: Path) -> None:
 
     Raises: InputError as the readers do, AssertionError where their child process ends with a traceback.
     """
-    from mapper.workloads import onnx_process
+    from mapper.workloads.onnx import process as onnx_process
 
     wanted, batch = _wanted(path)
     warm = SimpleNamespace(run=_forked, DEVNULL=subprocess.DEVNULL)
@@ -40,8 +40,8 @@ def read_onnx(path: Path) -> None:
 
 def read_onnx_here(path: Path) -> None:
     """The same in this process, which a rule of onnx may end."""
-    from mapper.workloads import onnx_process
     from mapper.workloads.document import InputError
+    from mapper.workloads.onnx import process as onnx_process
 
     wanted, batch = _wanted(path)
     with patch.object(onnx_process, "_limit", lambda *sizes: None):
@@ -71,7 +71,7 @@ def _warm(folder: Path) -> None:
 
 
 def _answer_here(path: Path, batch: int | None, wanted: Wanted) -> dict[str, Any]:
-    from mapper.workloads import onnx_process
+    from mapper.workloads.onnx import process as onnx_process
 
     with Path(os.devnull).open("wb", buffering=0) as data:
         return onnx_process._answer(path, batch, wanted, data if wanted == "weights" else None)
@@ -79,7 +79,7 @@ def _answer_here(path: Path, batch: int | None, wanted: Wanted) -> dict[str, Any
 
 def _forked(arguments: list[str], **options: Any) -> subprocess.CompletedProcess[bytes]:
     """As ``subprocess.run`` of ``onnx_process``."""
-    from mapper.workloads import onnx_process
+    from mapper.workloads.onnx import process as onnx_process
 
     path, wanted, batch, *descriptor = arguments[arguments.index(onnx_process.__name__) + 1 :]
     folder = Path(path).parent

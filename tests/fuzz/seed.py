@@ -103,15 +103,15 @@ def in_yaml(documents: Sequence[Any]) -> tuple[bytes, ...]:
 
 @cache
 def c_files() -> tuple[bytes, ...]:
-    from mapper.workloads.kernel_catalogue import KERNELS, kernel_bytes
+    from mapper.workloads.graph.kernel_catalogue import KERNELS, kernel_bytes
 
     return (LOOPS, *(kernel_bytes(name) for name in KERNELS))
 
 
 @cache
 def graph_documents() -> tuple[dict[str, Any], ...]:
-    from mapper.workloads.graph_document import kernel_document
-    from mapper.workloads.kernel_source import load_kernel
+    from mapper.workloads.graph.document import kernel_document
+    from mapper.workloads.graph.kernel_source import load_kernel
 
     return tuple(kernel_document(load_kernel(name)[0]) for name in ("dot", "histogram", "isqrt"))
 
@@ -119,9 +119,9 @@ def graph_documents() -> tuple[dict[str, Any], ...]:
 @cache
 def pbqp_files(suffix: str) -> tuple[bytes, ...]:
     """The same small instances, exact and in floats, in each of the forms."""
-    from mapper.workloads.pbqp_binary import pbqp_binary
-    from mapper.workloads.pbqp_document import pbqp_document, pbqp_from_document
-    from mapper.workloads.pbqp_text import pbqp_text
+    from mapper.workloads.pbqp.binary import pbqp_binary
+    from mapper.workloads.pbqp.document import pbqp_document, pbqp_from_document
+    from mapper.workloads.pbqp.text import pbqp_text
 
     halves = json.loads(json.dumps(PBQP))
     halves["vertices"][0] = [0.5, 2]
@@ -139,7 +139,7 @@ def onnx_models() -> tuple[bytes, ...]:
     import numpy as np
     from onnx import TensorProto, helper, numpy_helper
 
-    from mapper.workloads.built_network import lenet5
+    from mapper.workloads.network.published import lenet5
 
     node = helper.make_node
     nodes = [
@@ -230,7 +230,7 @@ def onnx_models() -> tuple[bytes, ...]:
 def solved(place: int) -> Any:
     """The solution of the small problem of the kind ``place``."""
     import mapper
-    from mapper.solving import Search
+    from mapper.api.solving import Search
 
     workload, arch, method = PROBLEMS[place]
     return mapper.solve(workload, arch, search=Search(method, workers=1))
@@ -240,7 +240,7 @@ def solved(place: int) -> Any:
 def solutions() -> tuple[bytes, ...]:
     """A solution of every kind, a PBQP instance's, a comparison, a sweep and trade-offs."""
     import mapper
-    from mapper.solving import Search
+    from mapper.api.solving import Search
 
     documents = [solved(place).to_json() for place in range(len(PROBLEMS))]
     with tempfile.TemporaryDirectory() as folder:
@@ -284,8 +284,8 @@ def mappings() -> tuple[bytes, ...]:
 @cache
 def snowflake_programs() -> tuple[bytes, ...]:
     """A compiled layer, with its segments cut short so that bytes of the header are hit often enough."""
-    from mapper.kind.trace_run import compiled
-    from mapper.models.trace_partition.program_file import write_program
+    from mapper.kind.trace_partition.run import compiled
+    from mapper.models.trace_partition.isa.program_file import write_program
 
     solution = solved(4)
     part, found = solution.posed.parts[0], solution.parts[0]
@@ -310,7 +310,7 @@ def snowflake_parts(data: bytes) -> tuple[bytes, bytes, bytes]:
 def stores() -> tuple[bytes, ...]:
     """A store with an answer of every kind."""
     import mapper
-    from mapper.solving import Search
+    from mapper.api.solving import Search
     from mapper.store import Store
 
     with tempfile.TemporaryDirectory() as folder:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mapper import entry, report, solve
-from mapper.solution import Solution
+from mapper import report, solve
+from mapper.api.solution import Solution
+from mapper.cli import entry
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

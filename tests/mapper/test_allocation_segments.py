@@ -6,10 +6,10 @@ import pytest
 
 from mapper.arch.tcpa import tcpa_from_document, tcpa_preset
 from mapper.formulations.pe_allocation.problem import AllocationProblem
-from mapper.formulations.pe_allocation.referee import verify
-from mapper.kind.allocation_fix import read_fix
-from mapper.models.pe_allocation.allocation import Allocation
-from mapper.models.pe_allocation.stream_layer import StreamNetwork, stream_network
+from mapper.formulations.pe_allocation.referee.verify import verify
+from mapper.kind.pe_allocation.pins import read_fix
+from mapper.models.pe_allocation.mapping import Allocation
+from mapper.models.pe_allocation.stream.layer import StreamNetwork, stream_network
 from mapper.workloads.document import InputError
 from mapper.workloads.source import load_layers
 

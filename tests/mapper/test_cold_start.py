@@ -155,21 +155,21 @@ def _never_posed(*given: Any) -> None:
 
 
 def test_a_limit_holds_for_posing_too(mapper: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mapper.posing.pose", _never_posed)
+    monkeypatch.setattr("mapper.api.posing.pose", _never_posed)
     code, _, error = mapper("solve", "gemm", "--time-limit", "0.1")
     assert (code, error) == (3, "mapper: no answer within the limit; raise --time-limit\n")
 
 
 POSING = """
-import mapper.posing
+import mapper.api.posing
 def never(*given):
     print("posing", file=sys.stderr, flush=True)
     while True:
         pass
 import sys
-mapper.posing.pose = never
+mapper.api.posing.pose = never
 sys.argv = ["mapper", "solve", "gemm"]
-from mapper.entry import main
+from mapper.cli.entry import main
 main()
 """
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from mapper import entry
-from mapper.listing import Listing, listed_names, methods_of_kinds
+from mapper.cli import entry
+from mapper.cli.listing import Listing, listed_names, methods_of_kinds
 
 Run = tuple[int, str, str]
 
@@ -266,7 +266,7 @@ def test_wrong_input_is_one_line_that_names_the_field(
 def test_help_and_lists_import_no_heavy_library(words: tuple[str, ...]) -> None:
     script = (
         "import sys; sys.argv = ['mapper', *sys.argv[1:]]\n"
-        "from mapper import entry\n"
+        "from mapper.cli import entry\n"
         "try: entry.main()\n"
         "except SystemExit: pass\n"
         "heavy = {'numba', 'ortools', 'onnx', 'onnxruntime', 'matplotlib', 'networkx', 'pulp'} & set(sys.modules)\n"
@@ -278,13 +278,13 @@ def test_help_and_lists_import_no_heavy_library(words: tuple[str, ...]) -> None:
 def test_a_sweep_that_ends_before_its_first_machine_is_not_infeasible(
     mapper: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mapper.sweeping._here", lambda problems, search: iter(()))
+    monkeypatch.setattr("mapper.sweeping.sweep._here", lambda problems, search: iter(()))
     code, out, _ = mapper("sweep", "matmul", "--vary", "rf.bytes=256,512", "--json")
     assert code == 3 and len(json.loads(out)["rows"]) == 2
 
 
 def test_the_methods_that_are_listed_are_those_of_the_kinds() -> None:
-    assert listed_names(Listing.methods) == methods_of_kinds(), "run python -m mapper.listing"
+    assert listed_names(Listing.methods) == methods_of_kinds(), "run python -m mapper.cli.listing"
 
 
 def test_every_command_has_help_and_an_example(mapper: Any) -> None:

@@ -13,26 +13,26 @@ from typing import Any
 import pytest
 
 import mapper as api
-from mapper.contradicting import SCHEMA
-from mapper.engine import DaskEngine
-from mapper.kind.algorithm_selection import AlgorithmSelection
+from mapper.api.contradicting import SCHEMA
+from mapper.api.posing import Posed, pose
+from mapper.api.solving import Search, run
+from mapper.kind.algorithm_selection.kind import AlgorithmSelection
 from mapper.kind.kind import Options, Part
-from mapper.kind.pe_allocation import PeAllocation
-from mapper.kind.tiling import Tiling
-from mapper.posing import Posed, pose
+from mapper.kind.pe_allocation.kind import PeAllocation
+from mapper.kind.tiling.kind import Tiling
 from mapper.solver.contradiction import ContradictionError
 from mapper.solver.front import Front
 from mapper.solver.method import Effort, Method, Outcome
 from mapper.solver.pbqp.catalogue import METHODS as PBQP_METHODS
 from mapper.solver.pe_allocation import catalogue as allocation
 from mapper.solver.pe_allocation.catalogue import METHODS as ALLOCATION_METHODS
-from mapper.solver.pe_allocation.front import front
-from mapper.solver.pe_allocation.integer_program import INTEGER_PROGRAM
+from mapper.solver.pe_allocation.parallel.front import front
+from mapper.solver.pe_allocation.parallel.integer_program import INTEGER_PROGRAM
 from mapper.solver.tiling import catalogue as tiling
 from mapper.solver.tiling.catalogue import METHODS
-from mapper.solving import Search, run
 from mapper.store import Store
 from mapper.store.recall import Recall
+from mapper.sweeping.engine import DaskEngine
 
 LAYER = "resnet-dmazerunner/conv5_2"
 NETWORK = "mnist-tcpa"
@@ -223,7 +223,7 @@ def kept(search: Search, found: Outcome[Any], method: str, **changes: Any) -> No
 
 def run_one(posed: Posed, found: Outcome[Any]) -> Part:
     """``found`` as an answer, judged."""
-    from mapper.contradicting import _part_of
+    from mapper.api.contradicting import _part_of
 
     return _part_of(posed.kind, posed.parts[0], found, "somebody")
 

@@ -18,11 +18,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mapper.cli import app
-from mapper.terminal import as_csv, as_markdown
+from mapper.cli.app import app
+from mapper.cli.terminal import as_csv, as_markdown
 from mapper.workloads.document import InputError
-from mapper.workloads.file_name import LONGEST, file_name, file_names
-from mapper.workloads.plain_text import latex, plain
+from mapper.workloads.text.file_name import LONGEST, file_name, file_names
+from mapper.workloads.text.plain_text import latex, plain
 from tests.fuzz import seed
 from tests.fuzz.command import run_command
 from tests.fuzz.name_mutation import MARK, NAMES, check_files, check_text
@@ -220,7 +220,7 @@ def test_layers_stay_text_in_simulations_pages_and_files_of_every_kind(name: str
 @settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
 @given(TEXTS)
 def test_nodes_of_a_network_stay_text(name: str) -> None:
-    from mapper.workloads.built_network import lenet5
+    from mapper.workloads.network.published import lenet5
 
     def check(folder: Path) -> None:
         model = lenet5()

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import mapper
-from mapper.solution import Solution
-from mapper.solving import Search
+from mapper.api.solution import Solution
+from mapper.api.solving import Search
 from mapper.store import Store
 
 IMPOSSIBLE = [

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from mapper.comparison import compare
+from mapper.api.comparison import compare
+from mapper.api.solving import Search
+from mapper.api.verb import evaluate, generate, simulate, solve
 from mapper.kind.kind import Options
-from mapper.solving import Search
-from mapper.verb import evaluate, generate, simulate, solve
 from mapper.workloads.document import InputError
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mapper import cli
+from mapper.cli import app as cli
 from tests.console import commands, figures, run_commands
 
 PAGE = Path(__file__).parents[2] / "README.md"

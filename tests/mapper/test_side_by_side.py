@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from mapper import solve
+from mapper.api.posing import Posed
+from mapper.api.side_by_side import MachineRow, SideBySide, side_by_side
+from mapper.api.solution import Solution
+from mapper.api.solving import Search, run
+from mapper.cli.machine_table import machine_rows
 from mapper.kind.kind import Options
-from mapper.machine_table import machine_rows
-from mapper.posing import Posed
-from mapper.side_by_side import MachineRow, SideBySide, side_by_side
-from mapper.solution import Solution
-from mapper.solving import Search, run
 from mapper.workloads.document import InputError
 
 MACHINES = ("dmazerunner-256", "tcpa-16x16", "dynamap-u200")
@@ -122,7 +122,7 @@ def test_what_others_leave_of_their_time_goes_to_those_that_were_cut(monkeypatch
         asked.append((posed.arch, search.method, search.time_limit))
         return run(posed, search, **known)
 
-    monkeypatch.setattr("mapper.side_by_side.run", noted)
+    monkeypatch.setattr("mapper.api.side_by_side.run", noted)
     side_by_side("lenet5", ["srp-2x2", "dynamap-u200"], search=Search(time_limit=2.0))
     methods = [(method, limit) for arch, method, limit in asked if arch == "srp-2x2"]
     assert methods[:3] == [("baseline", None), ("algorithm-1", 2.0), ("auto", 2.0)]
@@ -178,6 +178,6 @@ def test_a_network_is_infeasible_if_that_is_proven_on_every_machine_that_can_run
     kind = proven.posed.kind
     rows = (MachineRow("tcpa-4x4", kind, 1, proven), MachineRow("srp-4x4", kind, 1, None, "has no such unit"))
     monkeypatch.setattr(
-        "mapper.side_by_side.side_by_side", lambda *given: SideBySide("mnist-tcpa", "pes", rows)
+        "mapper.api.side_by_side.side_by_side", lambda *given: SideBySide("mnist-tcpa", "pes", rows)
     )
     assert mapper("compare", "mnist-tcpa", "--arch", machines)[0] == code

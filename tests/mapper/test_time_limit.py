@@ -13,17 +13,18 @@ from unittest.mock import Mock
 
 import pytest
 
-from mapper import posing, sweeping, time_limit, trade_off
-from mapper.engine import TASKS_PER_WORKER, DaskEngine
-from mapper.kind.pe_allocation import PeAllocation
-from mapper.posing import Posed
-from mapper.solution import Solution, assemble, unanswered
+from mapper.api import posing, time_limit, trade_off
+from mapper.api.posing import Posed
+from mapper.api.solution import Solution, assemble, unanswered
+from mapper.api.solving import Search
+from mapper.api.time_limit import OutOfTimeError, begin_command, command_began, ended_by_alarm
+from mapper.kind.pe_allocation.kind import PeAllocation
 from mapper.solver.front import Front
 from mapper.solver.method import Effort
-from mapper.solving import Search
-from mapper.sweeping import grid, swept
-from mapper.task import Task
-from mapper.time_limit import OutOfTimeError, begin_command, command_began, ended_by_alarm
+from mapper.sweeping import sweep as sweeping
+from mapper.sweeping.engine import TASKS_PER_WORKER, DaskEngine
+from mapper.sweeping.sweep import grid, swept
+from mapper.sweeping.task import Task
 
 LAYER = "resnet-dmazerunner/conv5_2"
 LONG = 120.0

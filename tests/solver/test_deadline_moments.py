@@ -11,18 +11,18 @@ from typing import Any
 import pytest
 
 from mapper.formulations.pe_allocation.problem import AllocationProblem
-from mapper.formulations.pe_allocation.referee import verify as verify_allocation
+from mapper.formulations.pe_allocation.referee.verify import verify as verify_allocation
 from mapper.formulations.trace_partition.problem import PartitionProblem
-from mapper.formulations.trace_partition.referee import verify as verify_partition
+from mapper.formulations.trace_partition.referee.verify import verify as verify_partition
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Method, Outcome
 from mapper.solver.pe_allocation.catalogue import METHODS as ALLOCATION
-from mapper.solver.pe_allocation.front import front
+from mapper.solver.pe_allocation.parallel.front import front
 from mapper.solver.trace_partition.catalogue import METHODS as PARTITION
-from tests.sim.allocation_example import Net
+from tests.sim.pe_allocation.example import Net
 from tests.solver.conformance import Judgement, check_outcome, judged_by
-from tests.solver.random_allocation import row
-from tests.solver.random_partition import ONE, SHARED, layer, machine, network, view
+from tests.solver.pe_allocation.random_allocation import row
+from tests.solver.trace_partition.random_partition import ONE, SHARED, layer, machine, network, view
 
 FEW, MANY = 2, 60
 """Moments of each search after its first ones, spread over all at which it looks at the clock."""

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from mapper import solve
+from mapper.api.solving import Search
 from mapper.models import plain
 from mapper.models.compiled import Compiled
 from mapper.solver.method import Effort
-from mapper.solving import Search
-from mapper.workloads.pbqp_instance import instance
+from mapper.workloads.pbqp.instance import instance
 
 MOST_CALLS = 12
 """Calls of a function that are run twice: plain Python takes a hundred times as long."""

@@ -12,18 +12,23 @@ from hypothesis import strategies as st
 from mapper.arch.cgra import CgraMachine
 from mapper.formulations.modulo_schedule.network.bound import ideal_cycles
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
-from mapper.formulations.modulo_schedule.network.referee import verify_layer
-from mapper.models.modulo_schedule.interval import mii
+from mapper.formulations.modulo_schedule.network.referee.verify import verify_layer
+from mapper.models.modulo_schedule.bound import mii
 from mapper.models.modulo_schedule.latency import edge_latency
 from mapper.models.modulo_schedule.network.cost import live_ins, outside_cycles, set_up_cycles
 from mapper.models.modulo_schedule.network.estimate import Estimator
 from mapper.models.modulo_schedule.network.mapping import kernel_of
 from mapper.models.modulo_schedule.network.nest import Box, Nest
 from mapper.solver.method import Effort
-from mapper.solver.modulo_schedule.network.tuning import NestTuning, algorithm_1, exhaustive, unoptimised
-from mapper.workloads.kernel import Kernel
-from tests.codegen.small_layer import drawn_cover
-from tests.solver.random_layer import layer_problems
+from mapper.solver.modulo_schedule.network.heuristic.tuning import (
+    NestTuning,
+    algorithm_1,
+    exhaustive,
+    unoptimised,
+)
+from mapper.workloads.graph.kernel import Kernel
+from tests.codegen.modulo_schedule.small_layer import drawn_cover
+from tests.solver.modulo_schedule.random_layer import layer_problems
 from tests.solver.sample import QUICK, THOROUGH, drawn
 
 USES = (2, 4, None)

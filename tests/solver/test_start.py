@@ -13,22 +13,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mapper.api.posing import Posed, pose
 from mapper.arch.cgra import CgraMachine
 from mapper.arch.source import load_machine
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.kind.kind import Options
-from mapper.posing import Posed, pose
 from mapper.solver.contradiction import ContradictionError
 from mapper.solver.method import Effort, Outcome, Progress, Start
-from mapper.solver.modulo_schedule.network.tuning import algorithm_1, exhaustive
+from mapper.solver.modulo_schedule.network.heuristic.tuning import algorithm_1, exhaustive
 from mapper.solver.pbqp.catalogue import METHODS as PBQP_METHODS
 from mapper.solver.tiling.catalogue import METHODS as TILING_METHODS
-from mapper.solver.tiling.random_search import random_search
-from mapper.workloads.layer import matrix_product_nest
-from mapper.workloads.pbqp_instance import instance
-from tests.codegen.small_layer import convolution_layer, window_of
+from mapper.solver.tiling.heuristic.random_search import random_search
+from mapper.workloads.nest.layer_nest import matrix_product_nest
+from mapper.workloads.pbqp.instance import instance
+from tests.codegen.modulo_schedule.small_layer import convolution_layer, window_of
 
 MIXED = Options(fix={"mode": "mixed"})
 SHARED = Options(fix={"sharing": "on"})
@@ -146,7 +146,7 @@ def test_partitions_that_are_cut_again_and_again_end_with_the_proof() -> None:
 
 
 def test_intervals_below_a_known_bound_are_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    from mapper.solver.modulo_schedule import constraint_program
+    from mapper.solver.modulo_schedule.exact import constraint_program
 
     problem, methods = problem_of("gemm", "srp-4x4", "ii", Options())
     found = methods["iterative"].search(problem, Effort())

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from mapper.workloads.c_kernel import kernel_from_c
+from mapper.workloads.c.kernel import kernel_from_c
 from mapper.workloads.document import InputError, parse_document, read_bytes
-from mapper.workloads.dot_file import kernel_from_dot
-from mapper.workloads.graph_file import read_graph
-from mapper.workloads.pbqp_text import pbqp_from_text
+from mapper.workloads.graph.dot_file import kernel_from_dot
+from mapper.workloads.graph.file import read_graph
+from mapper.workloads.pbqp.text import pbqp_from_text
 
 
 def test_edges_into_one_operation_take_its_operands_in_order(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from functools import cached_property
 from mapper.arch.cgra import CgraMachine
 from mapper.models.modulo_schedule.network.algorithm import Algorithm, algorithms, baseline
 from mapper.workloads.document import InputError
-from mapper.workloads.network_layer import NetworkLayer
+from mapper.workloads.network.network_layer import NetworkLayer
 
 MOST_UNROLL = 8
 """maxUF (000, section V-C2)."""

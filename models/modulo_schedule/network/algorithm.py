@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from mapper.arch.cgra import CgraMachine
 from mapper.models.modulo_schedule.network.nest import Access, Nest, Operation
-from mapper.workloads.network_layer import NetworkLayer
-from mapper.workloads.operator_network import NetworkOperator
+from mapper.workloads.network.network_layer import NetworkLayer
+from mapper.workloads.network.operator_network import NetworkOperator
 
 GEMM, IM2COL, IM2ROW, POOL = "gemm", "im2col+gemm", "im2row+optcgra", "pool"
 MERGED_POOL, DIRECT, VLIW, BASELINE = "merge+pool", "direct", "vliw", "baseline"

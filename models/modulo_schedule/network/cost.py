@@ -10,7 +10,7 @@ from mapper.models.modulo_schedule.network.algorithm import Algorithm
 from mapper.models.modulo_schedule.network.mapping import LayerMapping, kernel_of
 from mapper.models.modulo_schedule.network.nest import Nest
 from mapper.workloads.document import InputError
-from mapper.workloads.kernel import Kernel
+from mapper.workloads.graph.kernel import Kernel
 
 WORD_BYTES = 4
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mapper.arch.cgra import CgraMachine, Pe
-from mapper.models.modulo_schedule.interval import fullest_pes
+from mapper.models.modulo_schedule.bound import fullest_pes
 from mapper.models.modulo_schedule.network.nest import Access, Nest, copies
 from mapper.workloads.document import InputError
 

@@ -8,8 +8,8 @@ from functools import lru_cache
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.models.modulo_schedule.network.body import kernel_text
 from mapper.models.modulo_schedule.network.nest import Box, Nest
-from mapper.workloads.c_kernel import kernel_from_c
-from mapper.workloads.kernel import Kernel
+from mapper.workloads.c.kernel import kernel_from_c
+from mapper.workloads.graph.kernel import Kernel
 
 MOST_WORDS = 1 << 25
 """Words between the first and the last iteration that a kernel's arrays hold at the most."""

@@ -12,9 +12,9 @@ from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.method import Effort, Method, Outcome
 from mapper.solver.modulo_schedule.catalogue import AUTOMATIC
 from mapper.solver.modulo_schedule.catalogue import METHODS as KERNEL_METHODS
-from mapper.solver.modulo_schedule.iterative import AT_ONCE, ITERATIVE, search_at_once
-from mapper.solver.modulo_schedule.network.loop_proof import tuned_and_decided
-from mapper.solver.modulo_schedule.network.tuning import algorithm_1, exhaustive, unoptimised
+from mapper.solver.modulo_schedule.heuristic.iterative import AT_ONCE, ITERATIVE, search_at_once
+from mapper.solver.modulo_schedule.network.exact.loop_proof import tuned_and_decided
+from mapper.solver.modulo_schedule.network.heuristic.tuning import algorithm_1, exhaustive, unoptimised
 from mapper.workloads.document import InputError
 
 Problem = ModuloProblem | LayerProblem

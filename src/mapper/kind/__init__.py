@@ -65,4 +65,4 @@ def kind_named(name: str, source: str) -> Kind:
 
 @cache
 def _imported(entry: Entry) -> Kind:
-    return cast(Kind, getattr(import_module(f"mapper.kind.{entry.name}"), entry.value))
+    return cast(Kind, getattr(import_module(f"mapper.kind.{entry.name}.kind"), entry.value))

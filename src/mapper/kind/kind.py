@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
+from mapper.api.history import HistoryPoint
 from mapper.formulations.verdict import BrokenRule
-from mapper.history import HistoryPoint
 from mapper.solver.certificate import Certificate
 from mapper.solver.front import Front
 from mapper.solver.method import Effort, Method
 from mapper.workloads.document import InputError
-from mapper.workloads.network import InputFile
+from mapper.workloads.network.network import InputFile
 
 MOST = frozenset({"throughput"})
 """Objectives of which more is better."""

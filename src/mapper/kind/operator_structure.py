@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from mapper.workloads.document import InputError
-from mapper.workloads.layer_building import network_layers
-from mapper.workloads.network_layer import LayerNetwork
-from mapper.workloads.operator_document import operators_document, operators_from_document
+from mapper.workloads.network.building import network_layers
+from mapper.workloads.network.network_layer import LayerNetwork
+from mapper.workloads.network.operator_document import operators_document, operators_from_document
 
 
 def operator_structure(network: LayerNetwork) -> dict[str, Any]:

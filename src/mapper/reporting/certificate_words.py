@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from mapper.cli.terminal import number, percent
 from mapper.solver.certificate import Certificate
-from mapper.terminal import number, percent
 
 SPACES = {
     "tiling": (

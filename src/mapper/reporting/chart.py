@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from mapper.history import HistoryPoint
+from mapper.api.history import HistoryPoint
 from mapper.reporting.drawing import LONGEST, embedded
-from mapper.workloads.plain_text import plotted
+from mapper.workloads.text.plain_text import plotted
 
 WIDTH, ROW = 7.6, 0.26
 COLOURS = ("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#76b7b2", "#e15759", "#9c755f", "#bab0ac")

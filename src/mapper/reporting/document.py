@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from mapper.history import history_from_json
-from mapper.judging import judged
+from mapper.api.history import history_from_json
+from mapper.api.judging import judged
+from mapper.api.posing import SOLUTION_SCHEMA, Posed, pose_again
+from mapper.api.solution import Solution, as_document, assemble, repeated
+from mapper.api.verb import read_document
 from mapper.kind.kind import Part, PosedPart
-from mapper.posing import SOLUTION_SCHEMA, Posed, pose_again
-from mapper.solution import Solution, as_document, assemble, repeated
 from mapper.solver.certificate import Certificate, certificate_from_json
-from mapper.verb import read_document
 from mapper.workloads.document import InputError
 
 COMPARISON_SCHEMA, SWEEP_SCHEMA, FRONT_SCHEMA = "mapper.comparison/1", "mapper.sweep/1", "mapper.front/1"

@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 
 from markupsafe import Markup
 
-from mapper.workloads.plain_text import plain as plain_text
+from mapper.workloads.text.plain_text import plain as plain_text
 
 LONGEST = 80
 """Characters of a name that are shown."""

@@ -15,7 +15,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from mapper.contradicting import refuse_contradicting_solutions
+from mapper.api.contradicting import refuse_contradicting_solutions
+from mapper.api.solution import DISTRIBUTION, Solution
 from mapper.reporting.document import Rows, Solved, read
 from mapper.reporting.drawing import plain
 from mapper.reporting.section import (
@@ -25,7 +26,6 @@ from mapper.reporting.section import (
     rows_section,
     solution_section,
 )
-from mapper.solution import DISTRIBUTION, Solution
 from mapper.workloads.document import InputError
 
 MOST_BYTES = 3_000_000

@@ -14,25 +14,25 @@ def picture(kind: str, problem: Any, mapping: Any, part: Part, prefix: str, rout
     """Elements that show ``mapping``; identifiers in them begin with ``prefix``. ``routes``: the most that a network's
     layer may draw."""
     if kind == "tiling":
-        from mapper.reporting.tiling_picture import tiling_picture
+        from mapper.kind.tiling.picture import tiling_picture
 
         return tiling_picture(problem, mapping, (part.cost or {})["cycles"])
     if kind == "modulo_schedule":
-        from mapper.reporting.modulo_picture import kernel_picture, layer_picture
+        from mapper.kind.modulo_schedule.picture import kernel_picture, layer_picture
 
         if isinstance(problem, LayerProblem):
             return layer_picture(problem, mapping, prefix, routes)
         return kernel_picture(problem, mapping, prefix)
     if kind == "pe_allocation":
-        from mapper.reporting.allocation_picture import allocation_picture
+        from mapper.kind.pe_allocation.picture import allocation_picture
 
         return allocation_picture(problem, mapping, prefix)
     if kind == "algorithm_selection":
-        from mapper.reporting.selection_picture import instance_picture, network_picture
+        from mapper.kind.algorithm_selection.picture import instance_picture, network_picture
 
         if isinstance(problem, PbqpProblem):
             return instance_picture(problem, mapping)
         return network_picture(problem, mapping)
-    from mapper.reporting.trace_picture import partition_picture
+    from mapper.kind.trace_partition.picture import partition_picture
 
     return partition_picture(problem, mapping, prefix)

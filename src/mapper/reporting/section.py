@@ -9,17 +9,17 @@ from xml.etree.ElementTree import Element
 
 from markupsafe import Markup
 
+from mapper.cli.terminal import number, percent, proof
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.kind.kind import Part, PosedPart
+from mapper.kind.modulo_schedule.picture import routes_drawn
 from mapper.reporting import chart
 from mapper.reporting.certificate_words import Words, words
 from mapper.reporting.document import Rows, Solved
 from mapper.reporting.drawing import figure, markup, node, table
-from mapper.reporting.modulo_picture import routes_drawn
 from mapper.reporting.picture import picture
 from mapper.solver.certificate import Certificate
-from mapper.terminal import number, percent, proof
 
 MOST_PARTS = 400
 """Parts that a page tells apart."""

@@ -8,11 +8,11 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-from mapper.posing import Posed
-from mapper.solution import SOLVERS
+from mapper.api.posing import Posed
+from mapper.api.solution import SOLVERS
 
 FLOORS = ("workloads", "arch", "models", "formulations", "solver", "kind")
-FILES = ("solving.py", "judging.py", "store/recall.py")
+FILES = ("api/solving.py", "api/judging.py", "store/recall.py")
 """Sources that decide what an answer is: whole folders, and these."""
 
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from mapper.contradicting import refuse_contradicting_parts
-from mapper.history import history_from_json
-from mapper.judging import judged
+from mapper.api.contradicting import refuse_contradicting_parts
+from mapper.api.history import history_from_json
+from mapper.api.judging import judged
+from mapper.api.posing import Posed
+from mapper.api.solution import as_document
 from mapper.kind.kind import MOST, Kind, Part, PosedPart
-from mapper.posing import Posed
-from mapper.solution import as_document
 from mapper.solver.certificate import Certificate, certificate_from_json
 from mapper.solver.contradiction import ContradictionError, contradiction
 from mapper.solver.method import Outcome, Start

@@ -1,0 +1,1 @@
+"""Benchmarks of PE allocations."""

@@ -1,0 +1,1 @@
+"""Benchmarks of partitions for Snowflake."""

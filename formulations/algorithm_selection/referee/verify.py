@@ -1,0 +1,168 @@
+"""The referee of algorithm selections: checks every rule of a problem by itself (003, sections 3 to 5).
+
+It shares no code with the cost graph or the searches. Cost comes from the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mapper.formulations.algorithm_selection.problem import SelectionProblem
+from mapper.formulations.verdict import BrokenRule, Verdict
+from mapper.models.algorithm_selection.cost import SelectionCost, evaluate
+from mapper.models.algorithm_selection.mapping import Selection
+from mapper.models.algorithm_selection.overlay.layer import OverlayLayer
+
+SHAPE = "the array has at most the PEs and block memories there are"
+PINNED = "pinned decisions are kept"
+COMPUTED = "every layer has an algorithm that can compute it"
+STORED = "every tensor is stored in the layout of one of its readers"
+READ = "a tensor with one reader is stored in that reader's layout"
+KEPT = "what stays on the chip fits: maps and kernels of two consecutive layers"
+PACE = "an inference takes no longer than asked for"
+
+WINOGRAD_SIDE = {"winograd": (2, 4), "winograd-4x4": (4, 6)}
+"""Sides of output and input tiles."""
+
+
+def verify(problem: SelectionProblem, selection: Selection) -> Verdict[SelectionCost]:
+    """Check ``selection`` against every rule of ``problem`` and have the model recompute its cost.
+
+    Sizes are in PEs, block memories, bytes, cycles or numbers of decisions beyond the limit.
+    """
+    unreadable = (*_computed(problem, selection), *_stored(problem, selection))
+    if unreadable:
+        return Verdict(unreadable, None)
+    cost = evaluate(problem.network, selection)
+    found = (
+        *_shape(problem, selection),
+        *_pinned(problem, selection),
+        *_kept(problem, selection),
+        *_pace(problem, cost),
+    )
+    return Verdict(found, cost)
+
+
+def _computed(problem: SelectionProblem, selection: Selection) -> Iterator[BrokenRule]:
+    network = problem.network
+    if len(selection.choices) != len(network.layers):
+        yield BrokenRule(COMPUTED, "choice", abs(len(selection.choices) - len(network.layers)))
+        return
+    for layer, choice in zip(network.layers, selection.choices, strict=True):
+        if not _suits(problem, layer, choice.algorithm):
+            yield BrokenRule(COMPUTED, layer.name, 1)
+
+
+def _suits(problem: SelectionProblem, layer: OverlayLayer, algorithm: str) -> bool:
+    if algorithm == "im2col":
+        return True
+    if algorithm == "kn2row":
+        return layer.kernel != (1, 1)
+    rule = problem.machine.winograd
+    present = rule.f_2_3 if algorithm == "winograd" else rule.f_4_3
+    high, wide = layer.kernel
+    slides = all(step <= rule.largest_stride for step in layer.strides) and set(layer.dilations) == {1}
+    sized = layer.kernel != (1, 1) and max(high, wide) >= rule.smallest_kernel
+    return present and slides and sized and (high == wide or rule.kernels == "any")
+
+
+def _wanted(layer: OverlayLayer, algorithm: str) -> str:
+    """The layout in which an algorithm reads."""
+    if algorithm in WINOGRAD_SIDE:
+        return algorithm
+    copies = layer.kernel != (1, 1) or layer.strides != (1, 1) or layer.dilations != (1, 1)
+    padded = any(end for pad in layer.pads for end in pad)
+    return "toeplitz" if algorithm == "im2col" and (copies or padded) else "tensor3d"
+
+
+def _stored(problem: SelectionProblem, selection: Selection) -> Iterator[BrokenRule]:
+    network = problem.network
+    if len(selection.stores) != len(network.stores):
+        yield BrokenRule(STORED, "stores", abs(len(selection.stores) - len(network.stores)))
+        return
+    for at, (store, label) in enumerate(zip(network.stores, selection.stores, strict=True)):
+        if label not in network.labels[at]:
+            yield BrokenRule(STORED, store.name, 1)
+        elif not store.vertex and len(selection.choices) == len(network.layers):
+            reader = store.readers[0]
+            wanted = _wanted(network.layers[reader], selection.choices[reader].algorithm)
+            if label.partition("@")[0] != wanted:
+                yield BrokenRule(READ, store.name, 1)
+
+
+def _shape(problem: SelectionProblem, selection: Selection) -> Iterator[BrokenRule]:
+    rows, columns = selection.array
+    if rows * columns > problem.most_pes:
+        yield BrokenRule(SHAPE, "array", rows * columns - problem.most_pes)
+    rule = problem.machine.resource
+    banks = (rows + columns + 2 * max(rows, columns)) * rule.brams_per_bank
+    if rule.limits_shapes and banks > rule.brams:
+        yield BrokenRule(SHAPE, "array", banks - rule.brams)
+
+
+def _pinned(problem: SelectionProblem, selection: Selection) -> Iterator[BrokenRule]:
+    if problem.array is not None and problem.array != selection.array:
+        yield BrokenRule(PINNED, "array", 1)
+    for layer, choice in zip(problem.network.layers, selection.choices, strict=True):
+        pin = problem.pins.get(layer.name)
+        if pin is not None and pin.algorithms is not None and choice.algorithm not in pin.algorithms:
+            yield BrokenRule(PINNED, f"{layer.name}.algorithm", 1)
+        if pin is not None and pin.dataflows is not None and choice.dataflow not in pin.dataflows:
+            yield BrokenRule(PINNED, f"{layer.name}.dataflow", 1)
+    for store, label in zip(problem.network.stores, selection.stores, strict=True):
+        if problem.stores.get(store.name, label) != label:
+            yield BrokenRule(PINNED, f"{store.name}.store", 1)
+
+
+def _kept(problem: SelectionProblem, selection: Selection) -> Iterator[BrokenRule]:
+    network, room = problem.network, problem.machine.traffic.onchip_bytes
+    for at in selection.on_chip:
+        store = network.stores[at]
+        producer = store.shares[0].layer
+        if store.vertex or producer is None:
+            yield BrokenRule(KEPT, store.name, 1)
+            continue
+        reader = store.readers[0]
+        taken = _input_bytes(problem, selection, producer) + _input_bytes(problem, selection, reader)
+        last = network.layers[reader]
+        out = last.images * last.output[0] * last.output[1] * last.out_channels
+        taken += out * problem.machine.word_bytes
+        taken += sum(_kernel_bytes(problem, selection, one) for one in (producer, reader))
+        if taken > room:
+            yield BrokenRule(KEPT, store.name, taken - room)
+
+
+def _input_bytes(problem: SelectionProblem, selection: Selection, at: int) -> float:
+    layer, algorithm = problem.network.layers[at], selection.choices[at].algorithm
+    words = float(layer.images * layer.in_channels)
+    wanted = _wanted(layer, algorithm)
+    if wanted == "toeplitz":
+        words *= layer.output[0] * layer.output[1] * layer.kernel[0] * layer.kernel[1]
+    else:
+        words *= layer.map[0] * layer.map[1]
+    if wanted in WINOGRAD_SIDE:
+        small, large = WINOGRAD_SIDE[wanted]
+        words *= (large / small) ** 2
+    return words * problem.machine.word_bytes
+
+
+def _kernel_bytes(problem: SelectionProblem, selection: Selection, at: int) -> float:
+    layer, algorithm = problem.network.layers[at], selection.choices[at].algorithm
+    high, wide = layer.kernel
+    depth = 1 if layer.per_channel else layer.in_channels // layer.groups
+    kernels = depth * (1 if layer.per_channel else layer.out_channels)
+    if algorithm not in WINOGRAD_SIDE:
+        return float(high * wide * kernels * problem.machine.word_bytes)
+    rule = problem.machine.winograd.rounds
+    rounds = high * wide / 9
+    if rule == "ceil":
+        rounds = -(-high * wide // 9)
+    elif rule == "pieces":
+        rounds = -(-high // 3) * -(-wide // 3)
+    return kernels * rounds * WINOGRAD_SIDE[algorithm][1] ** 2 * problem.machine.word_bytes
+
+
+def _pace(problem: SelectionProblem, cost: SelectionCost) -> Iterator[BrokenRule]:
+    if problem.longest_units is not None and cost.units > problem.longest_units:
+        late = (cost.units - problem.longest_units) / problem.machine.units_per_cycle
+        yield BrokenRule(PACE, "throughput", late)

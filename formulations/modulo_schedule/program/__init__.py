@@ -1,0 +1,1 @@
+"""The constraint program of modulo scheduling, family by family."""

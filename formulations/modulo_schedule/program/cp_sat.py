@@ -1,0 +1,227 @@
+"""The constraint program of modulo scheduling at one initiation interval (000, section V-C).
+
+No issue time enters a statement about places: values live in their own time, and issue times are tied by the
+round of it in which a reader reads. There is no limit on time or moves: docs/formulation-modulo-schedule.md says
+why no schedule is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+from mapper.formulations.formulation import family, objective
+from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.formulations.modulo_schedule.program.instance import ModuloInstance
+from mapper.formulations.modulo_schedule.program.reach import ReachProgram
+from mapper.formulations.modulo_schedule.program.route import Solution
+from mapper.formulations.modulo_schedule.program.symmetry import (
+    Image,
+    array_symmetries,
+    interchangeable,
+    orbit_leaders,
+)
+from mapper.models.modulo_schedule.bound import mii
+
+MOST_PES = 36
+"""PEs of the largest array for which distances are stated."""
+ANCHORS = 3
+"""Operations that are kept to one PE of every orbit."""
+
+
+class ModuloProgram(ReachProgram):
+    """The program of one instance."""
+
+    title = "Modulo scheduling as a constraint program"
+
+    @family(r"k_w + \delta - k_u - \lfloor (s_u + \lambda_u) / II \rfloor = \sum_g g\,b_{d,g}")
+    def reading_rounds(self) -> None:
+        """A demand reads in the round of its value's time that the stages of reader and producer leave."""
+        for demand, literals in zip(self.of.demands, self.round, strict=True):
+            u, w = demand.source, demand.destination
+            self.model.add_exactly_one(list(literals.values()))
+            carried = sum((s + self.of.latency[u]) // self.of.ii * at for s, at in enumerate(self.at[u]))
+            stage = self.stage[w] + demand.distance - self.stage[u] - carried
+            self.model.add(stage == sum(g * literal for g, literal in literals.items()))
+
+    @family(
+        r"x_{w,q,s} \wedge b_{d,g} \Rightarrow r_{u,g,q,s} \vee \bigvee_{q' \to q} o_{u,g,q',s}"
+        r"\; [\vee\, p_{u,g,s}: q \in P]"
+    )
+    def demanded_values(self) -> None:
+        """Where and when an operation issues, every value that it reads is within reach."""
+        for demand, literals in zip(self.of.demands, self.round, strict=True):
+            for q in self.of.able[demand.destination]:
+                for g, s in self.cells[demand.source]:
+                    issue = self.issue.get((demand.destination, q, s))
+                    if issue is not None:
+                        places = self.within_reach(demand.source, (g, s), q)
+                        self.model.add_bool_or([~issue, ~literals[g], *places])
+
+    @family(r"t_w + \delta\,II \ge t_v + \lambda_e \quad \forall e = (v, w, \delta)")
+    def dependences(self) -> None:
+        """Every edge's reader, or what must follow its source, issues after the edge's latency."""
+        for edge in self.of.graph.edges:
+            after = self.time[edge.source] + self.of.edge_latency(edge)
+            self.model.add(self.time[edge.destination] + edge.distance * self.of.ii >= after)
+
+    @family(r"\sum_{v \in V_{mem}} y_{v,s} \le \text{ports} \quad \forall s")
+    def memory_ports(self) -> None:
+        """Loads and stores issued in a cycle fit the memory's ports."""
+        ports = self.of.machine.memory_ports
+        memory = [v for v, o in enumerate(self.of.graph.operations) if o.opcode in ("load", "store")]
+        if ports is not None and len(memory) > ports:
+            for s in range(self.of.ii):
+                self.model.add(sum(self.at[v][s] for v in memory) <= ports)
+
+    @family(
+        r"x_{w,q,s} \wedge b_{d,g} \Rightarrow f_d \vee \bigvee_{q' \to q} o_{u,g,q',s}"
+        r"\; [\vee\, p_{u,g,s}: q \in P],"
+        r"\quad \sum_{d = (\cdot, w, \cdot)} f_d \le \text{ports} \quad \forall w"
+    )
+    def read_ports(self) -> None:
+        """An operation's operands from own registers fit the read ports of the file; a move reads one place, and
+        a PE, which gets one result ready in a cycle, never writes more than one register."""
+        ports = self.of.machine.register_file.read_ports
+        if ports is None or not self.copies:
+            return
+        for v, able in enumerate(self.of.able):
+            reading = [d for d, demand in enumerate(self.of.demands) if demand.destination == v]
+            if len(reading) <= ports:
+                continue
+            from_register = {d: self.literal("f", d) for d in reading}
+            self.model.add(sum(from_register.values()) <= ports)
+            for d, literal in from_register.items():
+                u = self.of.demands[d].source
+                for q, (g, s) in product(able, self.cells[u]):
+                    issue = self.issue.get((v, q, s))
+                    if issue is not None:
+                        places = self.beyond_own(u, (g, s), q)
+                        self.model.add_bool_or([~issue, ~self.round[d][g], literal, *places])
+
+    @family(
+        r"n_u = \sum_{g,q,s} m_{u,g,q,s},\ \sum_u n_u \le M,\quad t_w + \delta\,II - t_u - \lambda_u < II\,(n_u + 1)"
+    )
+    def spare_slots(self) -> None:
+        """Implied: moves take slots that operations leave, and each bridges II cycles of waiting at the most."""
+        ii = self.of.ii
+        of_value: dict[int, list[Any]] = {u: [] for u in self.of.values}
+        in_cycle: list[list[Any]] = [[at[s] for at in self.at] for s in range(ii)]
+        for (u, _, _, s), move in self.move.items():
+            of_value[u].append(move)
+            in_cycle[s].append(move)
+        for u, literals in of_value.items():
+            self.model.add(sum(literals) == self.count[u])
+        self.model.add(sum(self.count.values()) <= self.most_moves)
+        for literals in in_cycle:
+            self.model.add(sum(literals) <= len(self.of.pes))
+        for demand, of_round in zip(self.of.demands, self.round, strict=True):
+            u, w = demand.source, demand.destination
+            latency = self.of.latency[u]
+            waited = self.time[w] + demand.distance * ii - self.time[u] - latency
+            self.model.add(waited <= ii - 1 + ii * self.count[u])
+            if 0 in of_round:
+                for s, at in enumerate(self.at[w]):
+                    early = [self.at[u][other] for other in range(ii) if (other + latency) % ii <= s]
+                    self.model.add_bool_or([~of_round[0], ~at, *early])
+
+    @family(
+        r"z_{u,q} \wedge z_{w,q'} \Rightarrow n_u \ge h(q, q'),"
+        r"\ t_w + \delta\,II - t_u - \lambda_u \ge h(q, q') \quad \forall (u, w, \delta),\ h(q, q') > 0"
+    )
+    def distances(self) -> None:
+        """Implied: a value takes h moves to a PE so far away, and a cycle for each (on arrays of up to 36 PEs, and
+        where no shared registers shorten the way)."""
+        if len(self.of.pes) > MOST_PES or self.of.machine.shared_register_file is not None:
+            return
+        moves = self.of.least_moves
+        for demand in self.of.demands:
+            u, w = demand.source, demand.destination
+            waited = self.time[w] + demand.distance * self.of.ii - self.time[u] - self.of.latency[u]
+            pairs = product(self.of.able[u], self.of.able[w])
+            far = max((moves[q].get(reader, 0) for q, reader in pairs if u != w), default=0)
+            for least in range(1, far + 1):
+                travels = self.literal("h", u, w, demand.distance, least)
+                self.model.add(self.count[u] >= least).only_enforce_if(travels)
+                self.model.add(waited >= least).only_enforce_if(travels)
+                for q in self.of.able[u]:
+                    near = [self.on[w, to] for to in self.of.able[w] if moves[q].get(to, far) < least]
+                    self.model.add_bool_or([~self.on[u, q], travels, *near])
+
+    @family(r"s_0 = 0,\ k_0 = 0")
+    def origin(self) -> None:
+        """The first operation issues in cycle 0: delaying all events alike keeps a schedule. Others do where
+        their times are fixed."""
+        for v, time in {**({0: 0} if self.at else {}), **self.times}.items():
+            stage, slot = divmod(time, self.of.ii)
+            self.model.add_bool_and([self.at[v][slot]])
+            self.model.add(self.stage[v] == stage)
+
+    @family(r"z_{v,q} = 0 \quad q \text{ no leader of its orbit}")
+    def alike_pes(self) -> None:
+        """The operation with most demands is on one PE of every orbit under the array's symmetries, the next
+        two on one of every orbit that the symmetries leave which keep the operations before."""
+        self._break(self._most_tied(), array_symmetries(self.of), [])
+
+    @family(r"t_a \le t_b \quad \forall (a, b) \text{ interchangeable}")
+    def alike_operations(self) -> None:
+        """Of operations that an automorphism of the graph exchanges the first issues no later."""
+        for a, b in interchangeable(self.of):
+            self.model.add(self.time[a] <= self.time[b])
+
+    @objective(r"\text{find any; } II \text{ is minimised by solving from } MII \text{ upwards}")
+    def least_interval(self) -> None:
+        """The II is given: what is sought is any schedule, and a proof if there is none."""
+
+    def extract(self, value_of: Callable[[Any], int]) -> Solution:
+        """Placements, moves and what is held where."""
+        stage = [value_of(stage) for stage in self.stage]
+        placed = {v: (q, s) for (v, q, s), issue in self.issue.items() if value_of(issue)}
+        return Solution(
+            self.of,
+            tuple((placed[v][0], placed[v][1] + self.of.ii * stage[v]) for v in range(len(placed))),
+            frozenset(key for key, move in self.move.items() if value_of(move)),
+            frozenset(key for key, output in self.output.items() if value_of(output)),
+            {held: copy for (held, copy), kept in self.kept.items() if value_of(kept)},
+            self.shared_values(value_of),
+            frozenset(cell for cell, write in self.shared_write.items() if value_of(write)),
+            self.is_named,
+        )
+
+    def _break(self, order: list[int], symmetries: list[Image], chosen: list[Any]) -> None:
+        """Keep the first of ``order`` to leaders of orbits where all before it are as ``chosen``."""
+        if not order or len(symmetries) == 1:
+            return
+        v, *rest = order
+        leaders = orbit_leaders(symmetries, self.of.able[v])
+        for q in self.of.able[v]:
+            on = self.on[v, q]
+            if q not in leaders:
+                self.model.add_bool_or([~on, *(~literal for literal in chosen)])
+            else:
+                self._break(rest, [image for image in symmetries if image[q] == q], [*chosen, on])
+
+    def _most_tied(self) -> list[int]:
+        """The operation with most demands, then those with most demands from and to the ones before."""
+        tied: list[set[int]] = [set() for _ in self.of.able]
+        for demand in self.of.demands:
+            tied[demand.source].add(demand.destination)
+            tied[demand.destination].add(demand.source)
+        order: list[int] = []
+        while len(order) < min(ANCHORS, len(tied)):
+            rest = [v for v in range(len(tied)) if v not in order]
+            order.append(max(rest, key=lambda v: (len(tied[v] & set(order)), len(tied[v]), -v)))
+        return order
+
+
+def build(problem: ModuloProblem) -> ModuloProgram:
+    """The program of ``problem`` on the whole array at its pinned II, or else at MII, built.
+
+    Raises: InputError if no PE can execute an operation, or a cycle of the graph has distance 0.
+    """
+    least = mii(problem.kernel.graph, problem.machine).value
+    ii = least if problem.fixed_ii is None else problem.fixed_ii
+    program = ModuloProgram(ModuloInstance(problem, ii, problem.machine.all_pes))
+    program.build()
+    return program

@@ -1,0 +1,1 @@
+"""The referee of modulo schedules: it replays them cycle by cycle."""

@@ -1,0 +1,1 @@
+"""PBQP as an integer linear program and as a constraint program."""

@@ -1,0 +1,1 @@
+"""The programs of mixed mode: runs of fused layers one after another."""

@@ -1,0 +1,1 @@
+"""The constraint program of placement on the grid."""

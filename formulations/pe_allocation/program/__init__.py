@@ -1,0 +1,1 @@
+"""The programs of layer-parallel mode: PEs for all layers at once."""

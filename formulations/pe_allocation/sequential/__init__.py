@@ -1,0 +1,1 @@
+"""Layers one after another: the closed form, and the program it is held against."""

@@ -1,0 +1,128 @@
+"""The integer linear program of layers that run one after another (002, section 5.1).
+
+The closed form (``sequential``) solves it; the program says what it solves, and is held against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pulp
+
+from mapper.formulations.formulation import Formulation, family, index_set, objective, variables
+from mapper.formulations.pe_allocation.problem import AllocationProblem
+from mapper.formulations.pe_allocation.program_text import program_text
+from mapper.formulations.pe_allocation.sequential.closed_form import rule_of
+from mapper.models.pe_allocation.mapping import Allocation
+from mapper.models.pe_allocation.stream.layer import StreamLayer
+
+Way = tuple[int, int, int]
+"""PEs, units, and cycles of a position."""
+
+
+class SequentialProgram(Formulation):
+    """The program of one instance."""
+
+    title = "PE allocation layer by layer as an integer linear program"
+    exports = ("lp", "mps")
+
+    def __init__(self, problem: AllocationProblem) -> None:
+        self.problem, self.layers = problem, problem.network.layers
+        self.ways = [_ways(problem, layer) for layer in self.layers]
+        self.model = pulp.LpProblem("layer_by_layer", pulp.LpMinimize)
+        self._columns = 0
+
+    def size(self) -> tuple[int, int]:
+        return self._columns, self.model.numConstraints()
+
+    def instance(self) -> str:
+        problem = self.problem
+        return f"{problem.network.name} on {problem.machine.name} ({problem.most_pes} PEs), model {problem.model}"
+
+    def exported(self, form: str) -> str:
+        return program_text(self.model, form)
+
+    @index_set(r"V")
+    def network_layers(self) -> int:
+        """Layers of the array."""
+        return len(self.layers)
+
+    @index_set(r"Q_i \subseteq \{1, \dots, P\}")
+    def useful_choices(self) -> int:
+        """PE counts, and units where these are free, of which none smaller is as fast."""
+        return sum(map(len, self.ways))
+
+    @variables(r"x_{i,q} \in \{0, 1\}")
+    def chosen(self) -> None:
+        """Whether layer i gets choice q."""
+        self.x = [
+            [self._variable(f"x_{i}_{pes}_{delta}", 1) for pes, delta, _ in ways]
+            for i, ways in enumerate(self.ways)
+        ]
+
+    @variables(r"P, L \in \mathbb Z_{\ge 0}")
+    def costs(self) -> None:
+        """PEs, and cycles of a frame."""
+        self.pes = self._variable("pes", self.problem.most_pes)
+        self.cycles = self._variable("cycles", self.problem.longest_interval)
+
+    @family(r"\sum_{q} x_{i,q} = 1 \quad \forall i")
+    def one_choice(self) -> None:
+        """Every layer gets one choice."""
+        for literals in self.x:
+            self.model += pulp.lpSum(literals) == 1
+
+    @family(r"P \ge \sum_q q\, x_{i,q} \quad \forall i")
+    def array_size(self) -> None:
+        """Every layer has the array for itself, which is as large as the layer with most PEs needs."""
+        for ways, literals in zip(self.ways, self.x, strict=True):
+            used = [pes * literal for (pes, _, _), literal in zip(ways, literals, strict=True)]
+            self.model += self.pes >= pulp.lpSum(used)
+
+    @family(r"L = \sum_i R_{i+1} C_{i+1} \sum_q z_{i,q}\, x_{i,q}")
+    def frame_time(self) -> None:
+        """A frame takes the layers' cycles, one after another (Eqs. 3 and 4), and the next starts when it ends
+        (Eq. 5)."""
+        terms = [
+            layer.positions * cycles * literal
+            for layer, ways, literals in zip(self.layers, self.ways, self.x, strict=True)
+            for (_, _, cycles), literal in zip(ways, literals, strict=True)
+        ]
+        self.model += self.cycles == pulp.lpSum(terms)
+
+    @objective(r"\min L \text{ or } P")
+    def least(self) -> None:
+        """Fewest cycles, which is most throughput too, or fewest PEs."""
+        self.model.setObjective(self.pes if self.problem.objective == "pes" else self.cycles)
+
+    def extract(self, value_of: Callable[[Any], int]) -> Allocation:
+        """The allocation of a solution."""
+        taken = [
+            next(way for way, literal in zip(ways, literals, strict=True) if value_of(literal))
+            for ways, literals in zip(self.ways, self.x, strict=True)
+        ]
+        return Allocation(
+            "layer-by-layer",
+            tuple(pes for pes, _, _ in taken),
+            tuple(self.problem.pin(layer).throttle or 0 for layer in self.layers),
+            tuple(delta for _, delta, _ in taken),
+        )
+
+    def _variable(self, name: str, most: int | None) -> Any:
+        self._columns += 1
+        return self.model.add_variable(name, 0, most, "Integer")
+
+
+def _ways(problem: AllocationProblem, layer: StreamLayer) -> list[Way]:
+    pin, units, rule = problem.pin(layer), problem.units(layer), rule_of(problem)
+    counts = range(1, problem.most_pes + 1) if pin.pes is None else (pin.pes,)
+    deltas: tuple[int, ...] = (units,) if pin.delta is None else (pin.delta,)
+    if problem.free_delta and pin.delta is None:
+        deltas = tuple(range(1, units + 1))
+    found: dict[tuple[int, int], Way] = {}
+    for pes in counts:
+        for delta in deltas:
+            cycles = rule(layer, pes, delta)
+            found.setdefault((delta, cycles), (pes, delta, cycles + (pin.throttle or 0)))
+    return list(found.values())

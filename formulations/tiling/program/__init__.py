@@ -1,0 +1,1 @@
+"""The constraint program of tiling, and the tables it chooses from."""

@@ -1,0 +1,142 @@
+"""The constraint program of trace partitioning (004, section 4): one option a layer, and what stays in Buf.
+
+What an option costs is the model's to say; what couples layers, the maps that stay between them, is stated here.
+docs/formulation-trace-partition.md says why that is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ortools.sat.python import cp_model
+
+from mapper.formulations.formulation import Formulation, family, index_set, objective, variables
+from mapper.formulations.trace_partition.program.option_cost import CostedOption
+from mapper.formulations.trace_partition.program.option_table import OptionTable
+from mapper.formulations.trace_partition.program.situation import Situation
+from mapper.models.trace_partition.mapping import Partition
+
+
+class PartitionProgram(Formulation):
+    """The program of one instance."""
+
+    title = "Trace partitioning as a constraint program"
+    exports = ("cpsat",)
+
+    def __init__(self, table: OptionTable) -> None:
+        self.of = table
+        self.options: list[dict[Situation, CostedOption]] = [
+            {at: found.best for at, found in layer.items() if found.best is not None}
+            for layer in table.layers
+        ]
+        self.model = cp_model.CpModel()
+
+    def size(self) -> tuple[int, int]:
+        return len(self.model.proto.variables), len(self.model.proto.constraints)
+
+    def instance(self) -> str:
+        problem = self.of.problem
+        where = f"{problem.machine.name} as {problem.configuration.name}"
+        return f"{problem.network.name} on {where}, least {problem.objective}"
+
+    def exported(self, form: str) -> str:
+        return str(self.model.proto)
+
+    @index_set(r"l \in L")
+    def layers(self) -> int:
+        """Layers on the accelerator, in the order in which they run."""
+        return len(self.options)
+
+    @index_set(r"P_l = \{(m, \omega, s, \kappa, r, c, i, o)\}")
+    def decisions(self) -> int:
+        """Decisions of the layers: mode, loop order, splits over units and over clusters, and rows, columns, summed
+        and output channels of the tile, of sizes that differ in the number of tiles or fill what works at once."""
+        return self.of.size
+
+    @index_set(r"O_l = \{\operatorname{arg\,min} \{C(p) : p \in P_l(\sigma)\} : \sigma \in S_l\}")
+    def best_options(self) -> int:
+        """Options: in each situation, which is what stays before and behind a layer and how that lies in the units,
+        the decisions of least cost that fit the buffers. The cost is that of loads, computation and stores that
+        overlap in steps, as the model counts it."""
+        return sum(map(len, self.options))
+
+    @index_set(r"A = \{(l, \sigma, \sigma') : \sigma \sim \sigma'\}")
+    def agreements(self) -> int:
+        """Pairs of situations of a layer and the next in which each unit holds behind the one just what it needs
+        before the other: nothing, or the same part of a tensor that the next layer alone reads."""
+        return sum(map(len, self.of.situations.agreed))
+
+    @variables(r"x_{l,o} \in \{0, 1\}")
+    def chosen(self) -> None:
+        """Whether layer l takes option o."""
+        self.x = [
+            {at: self.model.new_bool_var(f"x_{place}_{number}") for number, at in enumerate(layer)}
+            for place, layer in enumerate(self.options)
+        ]
+
+    @family(r"\sum_o x_{l,o} = 1 \quad \forall l")
+    def one_option(self) -> None:
+        """Every layer takes one option."""
+        for literals in self.x:
+            self.model.add_exactly_one(literals.values())
+
+    @family(r"x_{l,o} \le \sum_{o' \sim o} x_{l+1,o'}, \quad x_{l+1,o'} \le \sum_{o \sim o'} x_{l,o}")
+    def residency(self) -> None:
+        """What stays behind a layer stays before the next, and lies in its units as that needs it; nothing stays
+        before a layer that did not stay behind the one in front of it."""
+        for agreed, one, other in zip(self.of.situations.agreed, self.x[:-1], self.x[1:], strict=True):
+            for a, literal in one.items():
+                self.model.add_bool_or([~literal, *(other[b] for b in other if (a, b) in agreed)])
+            for b, literal in other.items():
+                self.model.add_bool_or([~literal, *(one[a] for a in one if (a, b) in agreed)])
+
+    @family(r"\sum_o M_o\, x_{l,o} \le M \quad \forall l")
+    def maps_buffer(self) -> None:
+        """Double-buffered maps, results and biases, partial sums and what stays fit each unit's Buf."""
+        words = self.of.problem.machine.unit_words
+        for layer, literals in zip(self.options, self.x, strict=True):
+            self.model.add(sum(layer[at].unit_words * x for at, x in literals.items()) <= words)
+
+    @family(r"\sum_o W_o\, x_{l,o} \le W \quad \forall l")
+    def weight_buffers(self) -> None:
+        """Double-buffered weights fit each vMAC's WBuf."""
+        words = self.of.problem.machine.vmac_words
+        for layer, literals in zip(self.options, self.x, strict=True):
+            self.model.add(sum(layer[at].vmac_words * x for at, x in literals.items()) <= words)
+
+    @objective(r"\min \sum_l \sum_o C_o\, x_{l,o}")
+    def least_cost(self) -> None:
+        """The least cycles, bytes or energy of all layers."""
+        self.model.minimize(self._total(0))
+
+    def _total(self, place: int) -> Any:
+        """The sum of one place of the options' ranks."""
+        return sum(
+            layer[at].rank[place] * x
+            for layer, literals in zip(self.options, self.x, strict=True)
+            for at, x in literals.items()
+        )
+
+    def total(self, place: int, value_of: Callable[[Any], int]) -> int:
+        """One place of a solution's rank."""
+        taken = (
+            layer[at].rank[place] * value_of(x)
+            for layer, literals in zip(self.options, self.x, strict=True)
+            for at, x in literals.items()
+        )
+        return sum(taken)
+
+    def break_ties(self, place: int, least: int) -> None:
+        """Among partitions of the ``least`` total in one place of the rank ask for the least in the next."""
+        self.model.add(self._total(place) == least)
+        self.model.minimize(self._total(place + 1))
+
+    def extract(self, value_of: Callable[[Any], int]) -> Partition:
+        """The partition of a solution."""
+        return Partition(
+            tuple(
+                next(layer[at].mapping for at, x in literals.items() if value_of(x))
+                for layer, literals in zip(self.options, self.x, strict=True)
+            )
+        )

@@ -1,0 +1,1 @@
+"""The referee of partitions: it counts the words of buffers anew."""

@@ -1,0 +1,1 @@
+"""The control sequence of the overlay, and the walks of its address generators."""

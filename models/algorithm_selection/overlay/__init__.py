@@ -1,0 +1,1 @@
+"""A network as the overlay runs it."""

@@ -1,0 +1,145 @@
+"""A network as the overlay runs it: layers, and the tensors that travel between them (003, section 5.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from mapper.arch.overlay import OverlayMachine
+from mapper.models.algorithm_selection.layout import Format, format_of, tensor
+from mapper.models.algorithm_selection.overlay.layer import OverlayLayer
+from mapper.workloads.document import InputError
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one producer stores of a tensor: so many channels. ``layer`` is the position of the layer that computes
+    them, None where they are read back from other tensors, ``loaded`` words in the plain layout (0: the network's
+    input)."""
+
+    layer: int | None
+    channels: int
+    loaded: int = 0
+
+
+@dataclass(frozen=True)
+class Store:
+    """A tensor in the external memory. ``readers`` are positions of layers that read it. ``plain``: words that are read
+    in the plain layout beside them, by what is no layer. ``through``: of the readers, those behind a pool or the like,
+    which reads the plain layout. A tensor with one share of a layer and one reader is an edge of the cost graph;
+    ``vertex`` says that it is a vertex instead. ``whole``: all of it is read by what costs nothing, too, so that no
+    format may lack a position."""
+
+    name: str
+    images: int
+    elements: int
+    shares: tuple[Share, ...]
+    readers: tuple[int, ...]
+    through: tuple[int, ...] = ()
+    plain: int = 0
+    vertex: bool = True
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class HostLayer:
+    """A layer that takes none of the overlay's time."""
+
+    name: str
+    op: str
+    reason: str
+    macs: int
+
+
+@dataclass(frozen=True)
+class OverlayNetwork:
+    """``layers`` in the order in which they run; ``stores`` in the order in which they are complete."""
+
+    name: str
+    machine: OverlayMachine
+    layers: tuple[OverlayLayer, ...]
+    stores: tuple[Store, ...]
+    host: tuple[HostLayer, ...] = field(default=())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(layer.name for layer in self.layers)
+
+    @cached_property
+    def position(self) -> dict[str, int]:
+        """Positions of the layers by name."""
+        return {name: at for at, name in enumerate(self.names)}
+
+    @cached_property
+    def source(self) -> dict[int, int]:
+        """The store that each layer reads, by position; layers that read the network's input are left out."""
+        return {reader: at for at, store in enumerate(self.stores) for reader in store.readers}
+
+    @cached_property
+    def formats(self) -> tuple[tuple[Format, ...], ...]:
+        """In what formats each store can be: those of its readers' algorithms, in the order of the readers."""
+        return tuple(self._formats(store) for store in self.stores)
+
+    @cached_property
+    def labels(self) -> tuple[tuple[str, ...], ...]:
+        """Names of the formats of each store: the layout, with the first reader it suits where that is ambiguous."""
+        found = []
+        for store, formats in zip(self.stores, self.formats, strict=True):
+            layouts = [one.layout for one in formats]
+            found.append(
+                tuple(
+                    one.layout
+                    if layouts.count(one.layout) == 1
+                    else f"{one.layout}@{self._first_reader(store, one)}"
+                    for one in formats
+                )
+            )
+        return tuple(found)
+
+    def layer(self, name: str) -> OverlayLayer:
+        """The layer called ``name``.
+
+        Raises: InputError if the overlay runs none of that name.
+        """
+        if name not in self.position:
+            named = ", ".join(self.names[:3])
+            raise InputError(self.name, name[:40], f"is no layer of the overlay; there are {named}, ...")
+        return self.layers[self.position[name]]
+
+    def _formats(self, store: Store) -> tuple[Format, ...]:
+        """A strided Toeplitz matrix may lack positions; it is a format of a store only if no reader needs those."""
+        found: dict[Format, None] = {}
+        needs = [self._needs(store, reader) for reader in store.readers]
+        if store.plain or store.whole:
+            needs.append(None)
+        for reader in store.readers:
+            layer = self.layers[reader]
+            for algorithm in layer.algorithms(self.machine):
+                wanted = format_of(layer, algorithm)
+                if wanted.layout == "tensor3d" or reader in store.through:
+                    wanted = tensor(store.images, store.elements)
+                if wanted.layout != "toeplitz" or all(_holds(layer.positions_read, need) for need in needs):
+                    found[wanted] = None
+        if store.plain or not found:
+            found[tensor(store.images, store.elements)] = None
+        return tuple(found)
+
+    def _needs(self, store: Store, reader: int) -> tuple[frozenset[int], frozenset[int]] | None:
+        """The rows and columns of a store that a reader needs, None for all."""
+        return None if reader in store.through else self.layers[reader].positions_read
+
+    def _first_reader(self, store: Store, wanted: Format) -> str:
+        for reader in store.readers:
+            layer = self.layers[reader]
+            if wanted in [format_of(layer, algorithm) for algorithm in layer.algorithms(self.machine)]:
+                return layer.name
+        raise AssertionError("every format but the plain one has a reader")
+
+
+def _holds(
+    held: tuple[frozenset[int], frozenset[int]] | None, need: tuple[frozenset[int], frozenset[int]] | None
+) -> bool:
+    """Whether the rows and columns held are all that are needed; None stands for all."""
+    if held is None or need is None:
+        return held is None
+    return all(one >= other for one, other in zip(held, need, strict=True))

@@ -1,0 +1,1 @@
+"""Configuration words: what the array runs."""

@@ -1,0 +1,1 @@
+"""Programs, streams and buffers with which an array is configured."""

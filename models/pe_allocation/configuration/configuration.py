@@ -1,0 +1,237 @@
+"""From an allocation to the configuration of the array: programs, streams, buffers, start times (002, section 4)."""
+
+from __future__ import annotations
+
+from math import isqrt
+
+from mapper.arch.tcpa import TcpaMachine
+from mapper.models.pe_allocation import calculus, segment, storage
+from mapper.models.pe_allocation.configuration.address import Affine
+from mapper.models.pe_allocation.configuration.interconnect import shortest_way, streams
+from mapper.models.pe_allocation.configuration.program import (
+    Configuration,
+    LayerProgram,
+    Loop,
+    Pe,
+    PeProgram,
+    Rule,
+    Scheme,
+    Source,
+)
+from mapper.models.pe_allocation.cost import Model, evaluate
+from mapper.models.pe_allocation.mapping import Allocation
+from mapper.models.pe_allocation.stream import timing as streaming
+from mapper.models.pe_allocation.stream.layer import StreamLayer, StreamNetwork
+from mapper.workloads.document import InputError
+
+RULES: dict[str, Rule] = {
+    "MaxPool": "max", "GlobalMaxPool": "max", "AveragePool": "average", "GlobalAveragePool": "average",
+    "Add": "sum", "Sum": "sum", "Mean": "mean", "Mul": "product", "Max": "largest", "Min": "smallest",
+    "Sub": "difference", "BatchNormalization": "scale", "Relu": "rectify", "Clip": "rectify",
+}  # fmt: skip
+"""What pools and element-wise layers compute; operators that are not here pass their first operand on."""
+
+RECTIFIERS = frozenset({"Relu", "Clip"})
+WEIGHT_SPREAD = 5376
+"""Variance of weights drawn evenly from -127 to 127: (255^2 - 1) / 12."""
+
+
+def configure(
+    network: StreamNetwork, machine: TcpaMachine, allocation: Allocation, model: Model
+) -> Configuration:
+    """The configuration that runs ``allocation``; its start times are the model's.
+
+    Line buffers are as large as the layers need in raster order at their paces (``streaming``): those of the calculus
+    (002, Eqs. 16 and 17) hold intermediate products, not pixels, and stand beside them.
+
+    Raises: InputError if a layer reads maps of another size than its own input, or stands on PEs that there are not.
+    """
+    cost = evaluate(network, machine, allocation, model)
+    alone = allocation.mode == "layer-by-layer"
+    runs = tuple(range(at, at + 1) for at in range(len(network.layers))) if alone else allocation.parts()
+    run_of = {at: number for number, members in enumerate(runs) for at in members}
+    z_out = tuple(timing.z_out for timing in cost.timed)
+    regions = _regions(network, machine, allocation)
+    rings = streaming.feed_peaks(network, streaming.streamed(network, z_out))
+    layers = []
+    for at, layer in enumerate(network.layers):
+        _check_sizes(network, layer)
+        near = () if regions is None else shortest_way(machine, machine.border_pes, regions[at])
+        border = near[0] if near else None
+        lanes = alone and model == "lanes"
+        lanes = lanes and cost.timed[at].z_out - allocation.throttle[at] < calculus.position_cycles(
+            layer, allocation.pes[at], allocation.delta[at]
+        )
+        scheme: Scheme = "lanes" if lanes else "depth"
+        fields = storage.receptive_fields(network, runs[run_of[at]])
+        layers.append(
+            LayerProgram(
+                layer.name,
+                _rule(layer),
+                bool(RECTIFIERS & set(layer.merged)),
+                _shift(layer),
+                layer.maps if scheme == "lanes" and layer.operation == "pool" else layer.filters,
+                layer.depth,
+                max(1, layer.filters // layer.groups),
+                layer.size,
+                layer.output_size,
+                layer.kernel,
+                layer.strides,
+                layer.dilations,
+                layer.pads,
+                layer.depth if layer.operation == "elementwise" else 1,
+                layer.channels,
+                layer.maps,
+                scheme,
+                allocation.delta[at],
+                allocation.throttle[at],
+                cost.timed[at].start,
+                run_of[at],
+                _sources(network, at, run_of, rings[at], border),
+                storage.intermediate_words(layer, fields[at]),
+                layer.weight_words,
+                border if layer.weight_words else None,
+                _output(layer) if not network.readers[at] else None,
+                border if not network.readers[at] else None,
+                tuple(
+                    _pe_program(
+                        layer, number, allocation, at, scheme, regions[at][number] if regions else None
+                    )
+                    for number in range(allocation.pes[at])
+                ),
+            )
+        )
+    return Configuration(
+        network.name,
+        machine.name,
+        allocation.mode,
+        model,
+        cost.interval,
+        model == "streaming" and len(runs) == 1 and not alone,
+        tuple(layers),
+        streams(network, machine, regions, runs),
+        allocation.shared,
+        tuple(
+            at
+            for members, stays in zip(runs, allocation.on_chip, strict=False)
+            if stays
+            for at in segment.leaving(network, members)
+        ),
+    )
+
+
+def _regions(
+    network: StreamNetwork, machine: TcpaMachine, allocation: Allocation
+) -> tuple[tuple[Pe, ...], ...] | None:
+    if allocation.placement is None:
+        return None
+    regions = allocation.placement.regions
+    for name, pes, region in zip(network.names, allocation.pes, regions, strict=True):
+        if len(set(region)) != pes or not set(region) <= set(machine.all_pes):
+            remedy = f"must be {pes} PEs of {machine.name}; leave the placement out or give them"
+            raise InputError(network.name, f"placement.{name}", remedy)
+    return regions
+
+
+def _check_sizes(network: StreamNetwork, layer: StreamLayer) -> None:
+    for feed in layer.feeds:
+        made = network.layers[feed].output_size
+        if made not in (layer.size, (1, 1)):
+            fault = f"reads maps of {layer.size[0]}x{layer.size[1]} pixels, {network.layers[feed].name} makes"
+            raise InputError(
+                network.name, layer.name, f"{fault} {made[0]}x{made[1]}; such a network is not run"
+            )
+
+
+def _rule(layer: StreamLayer) -> Rule:
+    if layer.operation == "convolution":
+        return "convolution"
+    without = "max" if layer.operation == "pool" else "sum" if layer.depth > 1 else "pass"
+    return RULES.get(layer.op, without if not layer.op else "pass")  # type: ignore[arg-type]
+
+
+def _shift(layer: StreamLayer) -> int:
+    """Bits that bring a sum of N*K^2 products with random weights back to the size of a pixel."""
+    if layer.operation != "convolution":
+        return 0
+    return isqrt(WEIGHT_SPREAD * layer.depth * layer.window).bit_length() - 1
+
+
+def _pe_program(
+    layer: StreamLayer, number: int, allocation: Allocation, at: int, scheme: Scheme, place: Pe | None
+) -> PeProgram:
+    pes, delta = allocation.pes[at], allocation.delta[at]
+    high, wide = layer.kernel
+    window = (Loop("k1", 0, 1, high, high), Loop("k2", 0, 1, wide, wide))
+    filter_words = layer.depth * layer.window
+    if scheme == "lanes":
+        pooled = layer.operation == "pool"
+        filters, depth = (layer.maps, 1) if pooled else (layer.filters, layer.depth)
+        lanes = pes * delta
+        inner = (
+            Loop("n", 0, 1, depth, depth),
+            Loop("m", number * delta, lanes, -(-filters // lanes), filters),
+        )
+        strides = (layer.window, lanes * filter_words, filter_words)
+        base = number * delta * filter_words
+    else:
+        steps, share = -(-layer.depth // delta), -(-layer.filters // pes)
+        inner = (Loop("n", 0, delta, steps, layer.depth), Loop("m", number, pes, share, layer.filters))
+        strides = (delta * layer.window, pes * filter_words, layer.window)
+        base = number * filter_words
+    loops = (*window, *inner)
+    weights = None
+    if layer.weight_words:
+        # Weights lie as [m][n][k1][k2].
+        weights = Affine(
+            ("k1", "k2", "n", "m", "d"),
+            (*(loop.count for loop in loops), delta),
+            (wide, 1, *strides),
+            base,
+        )
+    return PeProgram(number, place, loops, weights)
+
+
+def _sources(
+    network: StreamNetwork, at: int, run_of: dict[int, int], rings: tuple[int, ...], border: Pe | None
+) -> tuple[Source, ...]:
+    layer = network.layers[at]
+    if not layer.feeds:
+        frame = layer.channels * layer.pixels
+        read = _read(layer, layer.channels, layer.size, None, frame)
+        return (Source(None, layer.channels, None, False, None, read, border),)
+    found = []
+    for feed, words in zip(layer.feeds, rings, strict=True):
+        maker = network.layers[feed]
+        frame = maker.maps * maker.positions
+        whole = run_of[feed] != run_of[at]
+        room = frame if whole else words
+        (high, wide), maps = maker.output_size, maker.maps
+        write = Affine(("r", "c", "map"), (high, wide, maps), (wide * maps, maps, 1), 0, room, frame)
+        read = _read(layer, maps, maker.output_size, room, frame)
+        found.append(Source(feed, maps, room, whole, write, read, border))
+    return tuple(found)
+
+
+def _read(layer: StreamLayer, maps: int, size: tuple[int, int], ring: int | None, frame: int) -> Affine:
+    """Window by window; addresses of pixels above or left of the image are never used."""
+    counts = (*layer.output_size, *layer.kernel, maps)
+    loops = ("r", "c", "k1", "k2", "map")
+    if size == (1, 1):
+        return Affine(loops, counts, (0, 0, 0, 0, 1), 0, ring, frame)
+    (down, across), (dilate_down, dilate_across) = layer.strides, layer.dilations
+    row, pixel = size[1] * maps, maps
+    strides = (down * row, across * pixel, dilate_down * row, dilate_across * pixel, 1)
+    return Affine(loops, counts, strides, -layer.pads[0] * row - layer.pads[1] * pixel, ring, frame)
+
+
+def _output(layer: StreamLayer) -> Affine:
+    high, wide = layer.output_size
+    return Affine(
+        ("r", "c", "map"),
+        (high, wide, layer.maps),
+        (wide * layer.maps, layer.maps, 1),
+        0,
+        None,
+        layer.maps * layer.positions,
+    )

@@ -1,0 +1,100 @@
+"""The calculus corrected for raster order: a window waits for its last pixel (this project's, beside 002, 5.2).
+
+Every layer works at a steady pace: position k (raster order) is begun at start + k*z and made at
+start + (k+1)*z. It needs its input pixels up to the last one of its window, which the layer before makes in the same
+way. A layer starts as early as no position finds a pixel missing; pixels are handed on in no time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from mapper.models.pe_allocation.calculus import LayerTiming
+from mapper.models.pe_allocation.stream.layer import StreamLayer, StreamNetwork
+
+Indices = npt.NDArray[np.int64]
+
+
+def last_needed(layer: StreamLayer, axis: int) -> Indices:
+    """For each output row (axis 0) or column (axis 1) the last input row or column that its window reads."""
+    start = np.arange(layer.output_size[axis], dtype=np.int64) * layer.strides[axis] - layer.pads[axis]
+    dilation, edge = layer.dilations[axis], layer.size[axis] - 1
+    last = start + layer.reach[axis] - 1
+    outside = np.maximum(0, -((edge - last) // dilation))
+    return np.asarray(np.clip(last - outside * dilation, 0, edge))
+
+
+def first_needed(layer: StreamLayer, axis: int) -> Indices:
+    """For each output row or column the first input row or column that its window reads."""
+    start = np.arange(layer.output_size[axis], dtype=np.int64) * layer.strides[axis] - layer.pads[axis]
+    dilation = layer.dilations[axis]
+    outside = np.maximum(0, -(start // dilation))
+    return np.asarray(np.clip(start + outside * dilation, 0, layer.size[axis] - 1))
+
+
+def delay(layer: StreamLayer, feed: StreamLayer, z_feed: int, z_out: int) -> int:
+    """Least cycles from the start of ``feed`` to that of ``layer``: the largest (need+1)*z_feed - k*z_out over all
+    positions k, ``need`` being the raster index of the last pixel of the window of k."""
+    if feed.positions == 1:
+        return z_feed
+    rows, columns = last_needed(layer, 0), last_needed(layer, 1)
+    high, wide = layer.output_size
+    by_row = rows * feed.output_size[1] * z_feed - np.arange(high, dtype=np.int64) * wide * z_out
+    by_column = (columns + 1) * z_feed - np.arange(wide, dtype=np.int64) * z_out
+    return int(by_row.max() + by_column.max())
+
+
+def streamed(network: StreamNetwork, z_out: tuple[int, ...]) -> tuple[LayerTiming, ...]:
+    """Earliest start times at steady paces ``z_out``; ``z_in`` is the delay behind the layer that decides."""
+    found: list[LayerTiming] = []
+    for position, layer in enumerate(network.layers):
+        pace = z_out[position]
+        start = wait = 0
+        for feed in layer.feeds:
+            behind = delay(layer, network.layers[feed], z_out[feed], pace)
+            start, wait = max((start, wait), (found[feed].start + behind, behind))
+        found.append(LayerTiming(wait, pace, start, pace * layer.positions))
+    return tuple(found)
+
+
+def latency(timed: tuple[LayerTiming, ...]) -> int:
+    """Cycles from the first layer's start to the last pixel of the frame."""
+    return max(layer.start + layer.latency for layer in timed)
+
+
+def line_buffer_peaks(network: StreamNetwork, timed: tuple[LayerTiming, ...]) -> tuple[int, ...]:
+    """Most words that the buffers before each layer hold, frames following each other at the slowest layer's pace.
+
+    Every feed has a buffer of its own. A pixel is held from the moment it is made until the last position that may
+    read it has been made; pixels are freed in raster order. What enters from the frame is read from off the chip and
+    held by no buffer.
+    """
+    return tuple(sum(peaks) for peaks in feed_peaks(network, timed))
+
+
+def feed_peaks(network: StreamNetwork, timed: tuple[LayerTiming, ...]) -> tuple[tuple[int, ...], ...]:
+    """For each layer the most words that the buffer of each of its feeds holds."""
+    interval = max(layer.latency for layer in timed)
+    return tuple(
+        tuple(_peak(layer, network.layers[feed], timed[at], timed[feed], interval) for feed in layer.feeds)
+        for at, layer in enumerate(network.layers)
+    )
+
+
+def _peak(
+    layer: StreamLayer, feed: StreamLayer, timing: LayerTiming, feeding: LayerTiming, interval: int
+) -> int:
+    # What a later position still reads cannot be freed, also where a row of windows begins further left.
+    kept = np.zeros(layer.positions, dtype=np.int64)
+    if feed.positions > 1:
+        wide = feed.output_size[1]
+        first = (first_needed(layer, 0)[:, None] * wide + first_needed(layer, 1)[None, :]).ravel()
+        kept = np.minimum.accumulate(first[::-1])[::-1]
+    done = timing.start + (np.arange(layer.positions, dtype=np.int64) + 1) * timing.z_out
+    arrived = np.zeros(layer.positions, dtype=np.int64)
+    frames = (timing.start + timing.latency - feeding.start) // interval + 1
+    for frame in range(frames):
+        since = done - feeding.start - frame * interval
+        arrived += np.clip(since // feeding.z_out, 0, feed.positions)
+    return int((arrived - kept).max()) * feed.maps

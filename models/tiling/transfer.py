@@ -1,0 +1,211 @@
+"""Energy and cycles of one layer from its transfer counts (001, sections 4.3.2 and 4.3.3).
+
+The functions are plain arithmetic on integers, floats and small arrays, so that a search may compile them;
+the numbers are those of this file whoever calls it. Arrays have one entry per operand, in operand order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Array = Any
+"""A one-dimensional numpy array of integers, floats or flags, one entry per operand."""
+
+
+def layer_cycles(
+    compute: int,
+    rf_passes: int,
+    spm_passes: int,
+    spm_reuse: Array,
+    dram_reuse: Array,
+    noc_cycles: Array,
+    reduction_cycles: Array,
+    dma_cycles: Array,
+    updated: Array,
+    rereads: Array,
+    read_network: Array,
+    write_network: Array,
+    networks: int,
+    double_buffered: bool,
+) -> int:
+    """Cycles of the layer.
+
+    ``compute``: cycles of one RF pass; ``rf_passes``: RF passes in one SPM pass; ``spm_passes``: SPM passes;
+    ``spm_reuse``, ``dram_reuse``: passes an operand stays (Algorithm 1); ``noc_cycles``,
+    ``reduction_cycles``, ``dma_cycles``: of one tile; ``rereads``: whether DMA brings an evicted tile back
+    while another leaves.
+    """
+    operands = len(noc_cycles)
+    # An operand that stays through a whole SPM pass and the next one too moves only between SPM passes.
+    update_every_pass = False
+    for k in range(operands):
+        stays = spm_reuse[k] == rf_passes and dram_reuse[k] > 1
+        if updated[k] and not stays and spm_reuse[k] == 1:
+            update_every_pass = True
+
+    # One SPM pass: RF passes overlap with the NoC, unless a partial sum leaves the array in each of them.
+    serial = update_every_pass or not double_buffered
+    hidden = 0 if serial else compute
+    cycles = 0 if update_every_pass else compute * rf_passes
+    exposes_work = update_every_pass or double_buffered
+    every_pass_noc = 0
+    every = 0
+    while True:
+        following = 0
+        for k in range(operands):
+            stays = spm_reuse[k] == rf_passes and dram_reuse[k] > 1
+            if not stays and spm_reuse[k] > every and (following == 0 or spm_reuse[k] < following):
+                following = spm_reuse[k]
+        if following == 0:
+            break
+        every = following
+        load = 0
+        for network in range(networks):
+            busy = 0
+            for k in range(operands):
+                stays = spm_reuse[k] == rf_passes and dram_reuse[k] > 1
+                uses = read_network[k] == network or write_network[k] == network
+                if not stays and uses and spm_reuse[k] <= every:
+                    busy += noc_cycles[k]
+            load = max(load, busy)
+        if every == 1:
+            every_pass_noc = load
+        if load > hidden:
+            cycles += (load - hidden) * (rf_passes // every)
+            hidden = load
+        for k in range(operands):
+            stays = spm_reuse[k] == rf_passes and dram_reuse[k] > 1
+            if updated[k] and not stays and spm_reuse[k] == every:
+                # Partial sums leave the array before it goes on: the pass's work is not hidden.
+                cycles += ((compute if exposes_work else 0) + reduction_cycles[k]) * (rf_passes // every)
+                exposes_work = False
+
+    # All SPM passes: DMA overlaps with processing through double-buffering.
+    every_pass_dma = 0
+    for k in range(operands):
+        if dram_reuse[k] == 1:
+            every_pass_dma += dma_cycles[k] * (2 if rereads[k] else 1)
+    usual = max(every_pass_dma, cycles)
+    total = usual * spm_passes
+    charged = 0
+    every = 1
+    while True:
+        following = 0
+        for k in range(operands):
+            if dram_reuse[k] > every and (following == 0 or dram_reuse[k] < following):
+                following = dram_reuse[k]
+        if following == 0:
+            break
+        every = following
+        # Where tiles change that stay otherwise: fetched in the pass before; partial sums leave in the next.
+        fetched, returned = every_pass_dma, every_pass_dma
+        last, first = cycles, cycles
+        exposes_work = double_buffered
+        for k in range(operands):
+            if 1 < dram_reuse[k] <= every:
+                fetched += dma_cycles[k]
+                if updated[k]:
+                    returned += dma_cycles[k]
+                if spm_reuse[k] == rf_passes:
+                    first = max(first, cycles + noc_cycles[k] - every_pass_noc)
+                    if updated[k]:
+                        last += reduction_cycles[k] + (compute if exposes_work else 0)
+                        exposes_work = False
+        overhead = max(0, max(fetched, last) - usual) + max(0, max(returned, first) - usual)
+        total += (overhead - charged) * (spm_passes // every)
+        charged = overhead
+    return total
+
+
+def rf_transfers(
+    rf_passes: int,
+    spm_passes: int,
+    spm_reuse: int,
+    dram_reuse: int,
+    updated: bool,
+    zero_initialised: bool,
+    tiles: int,
+    doubled: bool,
+) -> tuple[int, int]:
+    """Times one operand's tile crosses between scratch-pad and PEs in the layer, and its reductions.
+
+    ``tiles``: distinct RF tiles of the operand. For a partial sum both directions count.
+    """
+    stays = spm_reuse == rf_passes and dram_reuse > 1
+    visits = spm_passes // dram_reuse if stays else (rf_passes // spm_reuse) * spm_passes
+    if not updated:
+        return visits, 0
+    if not zero_initialised:
+        return 2 * visits, visits
+    if doubled:
+        return (visits if stays else 2 * visits), visits
+    return 2 * visits - tiles, visits
+
+
+def dram_transfers(
+    spm_passes: int, dram_reuse: int, updated: bool, zero_initialised: bool, tiles: int
+) -> int:
+    """Times one operand's scratch-pad tile crosses to or from DRAM; ``tiles``: its distinct tiles."""
+    visits = spm_passes // dram_reuse
+    if not updated:
+        return visits
+    return 2 * visits - tiles if zero_initialised else 2 * visits
+
+
+def layer_energy(
+    operation_energy: Any,
+    rf_energy: Any,
+    rf_passes: int,
+    spm_passes: int,
+    spm_reuse: Array,
+    dram_reuse: Array,
+    updated: Array,
+    zero_initialised: Array,
+    rf_tiles: Array,
+    spm_tiles: Array,
+    noc_energy: Array,
+    spm_energy: Array,
+    reduction_energy: Array,
+    dma_energy: Array,
+    doubled: bool,
+) -> Any:
+    """Energy of the layer in the steps of its arguments, which are whole numbers (also as floating-point numbers,
+    which hold them exactly up to 2^53); tile energies are per transfer."""
+    one_spm_pass = 0
+    dram = 0
+    for k in range(len(noc_energy)):
+        stays = spm_reuse[k] == rf_passes and dram_reuse[k] > 1
+        transfer = noc_energy[k] + spm_energy[k]
+        moved = dma_energy[k] * (spm_passes // dram_reuse[k])
+        if updated[k]:
+            moved += dma_energy[k] * (
+                dram_transfers(spm_passes, dram_reuse[k], True, zero_initialised[k], spm_tiles[k])
+                - spm_passes // dram_reuse[k]
+            )
+        if not doubled or (stays and updated[k] and not zero_initialised[k]):
+            crossings, reductions = rf_transfers(
+                rf_passes,
+                spm_passes,
+                spm_reuse[k],
+                dram_reuse[k],
+                updated[k],
+                zero_initialised[k],
+                rf_tiles[k],
+                doubled,
+            )
+            moved += transfer * crossings + reduction_energy[k] * reductions
+        elif stays:
+            moved += (transfer + reduction_energy[k]) * (spm_passes // dram_reuse[k])
+        else:
+            if updated[k]:
+                transfer = 2 * transfer + reduction_energy[k]
+            one_spm_pass += transfer * (rf_passes // spm_reuse[k])
+        dram += moved
+    return operation_energy + rf_energy + one_spm_pass * spm_passes + dram
+
+
+def whole_pj(steps: int, per_pj: int) -> int:
+    """An energy in steps, ``per_pj`` to the pJ, rounded to whole pJ; a half goes to the even one."""
+    pj = steps // per_pj
+    left = 2 * (steps - pj * per_pj)
+    return pj + 1 if left > per_pj or (left == per_pj and pj % 2 == 1) else pj

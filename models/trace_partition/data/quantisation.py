@@ -1,0 +1,168 @@
+"""Weights and biases of a network's layers in Q8.8."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mapper.models.trace_partition.lowering.draft import scales_channels
+from mapper.models.trace_partition.lowering.layer import TraceLayer, TraceNetwork
+from mapper.models.trace_partition.lowering.view import flat_geometry, geometry
+from mapper.models.trace_partition.steps.window import Span, window_classes
+from mapper.workloads.document import InputError
+from mapper.workloads.network.network_layer import BIAS_OPERAND, LayerNetwork
+from mapper.workloads.network.operator_network import NetworkOperator
+
+Words = npt.NDArray[np.int16]
+Doubles = npt.NDArray[np.float64]
+Values = npt.NDArray[Any]
+Weights = Mapping[str, npt.NDArray[Any]]
+FRACTION_BITS = 8
+ONE = 1 << FRACTION_BITS
+
+
+@dataclass(frozen=True, eq=False)
+class LayerData:
+    """A layer's constants as Q8.8 words.
+
+    ``kernel``: of a convolution (filters, kernel rows, kernel columns, input channels of a group); of a lane layer
+    (window class, kernel rows, kernel columns, channels), classes as ``window_classes`` counts them; empty for a
+    maximum pool. ``bias``: one word per filter or channel (zeros where the layer has none); empty for a maximum pool.
+    """
+
+    kernel: Words
+    bias: Words
+
+
+def quantised(network: LayerNetwork, trace: TraceNetwork, weights: Weights) -> dict[str, LayerData]:
+    """The constants of every layer of ``trace`` on the accelerator, by name.
+
+    ``weights`` holds the network's constants by tensor name. Scales are folded in double precision, then every number
+    is rounded to Q8.8 once (``words``). The kernel of a transposed convolution is turned round; the columns of a fully
+    connected layer follow the pixels of the map that it reads; filters of MFM keep ONNX's order. The weights of an
+    average over n positions are 256 / n rounded down or up, so spread that they add up to 256 exactly.
+
+    Raises: InputError if a weight is missing or of another shape than the network says.
+    """
+    constants = _Constants(network, weights)
+    return {layer.name: constants.data(layer) for layer in trace.traced}
+
+
+def words(values: npt.NDArray[Any]) -> Words:
+    """Numbers in Q8.8: halves to even, saturated, what is no number as 0."""
+    # A power of two changes no mantissa, so that single precision is as exact as double.
+    kind = values.dtype if values.dtype == np.float32 else np.float64
+    with np.errstate(invalid="ignore", over="ignore"):
+        scaled = np.multiply(values, ONE, dtype=kind)
+    np.rint(scaled, out=scaled)
+    np.nan_to_num(scaled, copy=False, nan=0.0)
+    limits = np.iinfo(np.int16)
+    found: Words = np.clip(scaled, limits.min, limits.max, out=scaled).astype(np.int16)
+    return found
+
+
+def spread_weights(rows: Span, columns: Span, kernel: tuple[int, int]) -> Words:
+    """Weights (kernel rows, kernel columns) of an average over a clipped window: row by row the i-th is the difference
+    of 256 i / n rounded at both its ends; 0 outside."""
+    count = (rows[1] - rows[0]) * (columns[1] - columns[0])
+    found = np.zeros(kernel, np.int16)
+    edges = (np.arange(count + 1) * ONE + count // 2) // max(count, 1)
+    found[slice(*rows), slice(*columns)] = np.diff(edges).reshape(rows[1] - rows[0], columns[1] - columns[0])
+    return found
+
+
+class _Constants:
+    def __init__(self, network: LayerNetwork, weights: Weights) -> None:
+        self.network, self.weights = network, weights
+        self.operators = {operator.name: operator for operator in network.operators.operators}
+        self.shapes = {
+            name: shape for operator in self.operators.values() for name, shape in operator.weights
+        }
+
+    def data(self, layer: TraceLayer) -> LayerData:
+        if layer.work == "max":
+            return LayerData(np.zeros(0, np.int16), np.zeros(0, np.int16))
+        if layer.average is not None:
+            kernels = [spread_weights(*spans, layer.kernel) for spans in window_classes(layer).spans]
+            averages = np.repeat(np.stack(kernels)[..., np.newaxis], layer.filters, axis=3)
+            return LayerData(averages, np.zeros(layer.filters, np.int16))
+        operator = self.operators.get(layer.name)
+        kernel, bias = self._unscaled(layer, operator)
+        scales = [self.operators[name] for name, _ in layer.merged if name in self.operators]
+        if layer.work == "lane" and layer.op != "Conv" and operator is not None:
+            scales = [operator, *scales]
+        for one in scales:
+            if self._is_scale(one):
+                factor, shift = self._scale(one, layer.filters)
+                # Filters come first in a convolution's kernel, channels last in a lane layer's.
+                along = factor if layer.work == "lane" else factor.reshape(-1, 1, 1, 1)
+                kernel, bias = kernel * along, bias * factor + shift
+        return LayerData(words(kernel), words(bias))
+
+    def _unscaled(self, layer: TraceLayer, operator: NetworkOperator | None) -> tuple[Values, Doubles]:
+        """Kernel and bias before what is merged, as ``LayerData`` has them."""
+        filters = layer.filters
+        if operator is None or layer.op not in ("Conv", "ConvTranspose", "Gemm", "MatMul"):
+            return np.ones((1, 1, 1, filters)), np.zeros(filters)
+        bias = np.zeros(filters)
+        place = BIAS_OPERAND.get(layer.op, len(operator.operands))
+        if place < len(operator.operands) and operator.operands[place]:
+            bias = self._values(operator.operands[place]).reshape(-1) + bias
+        values = self._values(operator.operands[1])
+        if layer.op in ("Gemm", "MatMul"):
+            return self._matrix(layer, operator, values, bias)
+        if layer.op == "ConvTranspose":
+            # (inputs, filters of a group, ...), turned round: the convolution of the spread map.
+            grouped = values.reshape(layer.groups, -1, *values.shape[1:]).swapaxes(1, 2)
+            turned = np.flip(grouped, tuple(range(3, grouped.ndim)))
+            values = turned.reshape(filters, -1, *values.shape[2:])
+        kernel = values.reshape(filters, -1, *layer.kernel).transpose(0, 2, 3, 1)
+        return (kernel.transpose(3, 1, 2, 0) if layer.work == "lane" else kernel), bias
+
+    def _matrix(
+        self, layer: TraceLayer, operator: NetworkOperator, values: Values, bias: Doubles
+    ) -> tuple[Values, Doubles]:
+        """Rows are outputs; the inputs follow the pixels of the map, each with its channels."""
+        if layer.op == "MatMul" or not operator.integer("transB"):
+            values = values.T
+        if layer.op == "Gemm":
+            alpha, beta = (operator.number(name, 1.0) for name in ("alpha", "beta"))
+            values, bias = values if alpha == 1.0 else values * np.float64(alpha), bias * beta
+        one = self.network.layer(layer.name).inputs[0]
+        form = flat_geometry(one, geometry(self.network.operators.tensors[one.memory]))
+        maps = values.reshape(layer.filters, form.channels, form.pixels).swapaxes(1, 2)
+        return maps.reshape(layer.filters, 1, 1, -1), bias
+
+    def _is_scale(self, operator: NetworkOperator) -> bool:
+        shape = self.network.operators.tensors.get(operator.output)
+        return shape is not None and bool(operator.weights) and scales_channels(operator, shape)
+
+    def _scale(self, operator: NetworkOperator, channels: int) -> tuple[Doubles, Doubles]:
+        """What every channel is multiplied by, and what is then added."""
+        if operator.op == "BatchNormalization":
+            factor, shift, mean, variance = (
+                self._values(name).astype(np.float64) for name in operator.operands[1:5]
+            )
+            factor = factor / np.sqrt(variance + operator.number("epsilon"))
+            shift = shift - mean * factor
+        else:
+            (name, _), *_ = operator.weights
+            value = self._values(name).reshape(-1).astype(np.float64)
+            one, none = np.ones(1), np.zeros(1)
+            if operator.op in ("Mul", "Div"):
+                factor, shift = value if operator.op == "Mul" else one / value, none
+            else:
+                factor, shift = one, value if operator.op == "Add" else -value
+        # A channel of more than two axes is several of the accelerator's.
+        return np.repeat(factor, channels // factor.size), np.repeat(shift, channels // shift.size)
+
+    def _values(self, name: str) -> Values:
+        shape = self.shapes[name]
+        if name not in self.weights or self.weights[name].shape != shape:
+            remedy = f"has no value of shape {list(shape)}; give the network's own weights"
+            raise InputError(self.network.name, f"tensor {name[:60]!r}", remedy)
+        return np.asarray(self.weights[name])

@@ -1,0 +1,1 @@
+"""Snowflake's instructions, assembler, and files of programs."""

@@ -1,0 +1,1 @@
+"""From a network of layers to what Snowflake runs."""

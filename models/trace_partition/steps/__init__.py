@@ -1,0 +1,1 @@
+"""The steps of a layer: what each loads, computes and stores."""

@@ -1,0 +1,1 @@
+"""The time of steps: vector unit, transfers, instructions."""

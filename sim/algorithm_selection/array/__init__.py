@@ -1,0 +1,1 @@
+"""The systolic array cycle by cycle."""

@@ -1,0 +1,1 @@
+"""The generated Verilog, run by Verilator."""

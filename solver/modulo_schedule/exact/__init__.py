@@ -1,0 +1,1 @@
+"""Schedulers that prove the initiation interval."""

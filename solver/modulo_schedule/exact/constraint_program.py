@@ -1,0 +1,167 @@
+"""The exact method that states an II as one constraint program, routing included, and has CP-SAT decide it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from mapper.arch.cgra import Pe
+from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.models.modulo_schedule.mapping import ModuloSchedule
+from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.modulo_schedule.exact.interval_search import Attempt, least_interval
+from mapper.solver.modulo_schedule.heuristic.compaction import compacted
+
+SHORT_LIVES = ((1, 1.0), (2, 2.0))
+"""Rounds that values live at the most, and work spent, before the next II is tried."""
+LIVES = ((2, 4.0), (3, 4.0), (None, 8.0))
+"""Rounds that values live at the most where an II is decided, in turn, None for as many as can be; and the work
+spent on each before they are taken up again with twice that."""
+FEW_MOVES = 3
+"""Slots for moves up to which values are always short-lived, so that only the complete program is tried."""
+PATIENT_WORK = 24.0
+"""Work spent on it."""
+MOST_DOUBLED = 10
+"""Doublings of the work with which a search begins that had predecessors, at the most."""
+LAST_TIMES = 8
+"""Times the first work after which an II is given up whose complete program is not built."""
+
+MOST_CLAUSES = 400_000
+"""A larger program is not built: that alone would take longer than most limits allow."""
+CLAUSES_A_SECOND = 30_000
+"""Clauses that are built and simplified in a second, on a slow core."""
+
+
+def constraint_program(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
+    """The least II and a schedule for it, proven; the program is complete at every II (its documentation
+    says why), so that an infeasible one is a proof.
+
+    Schedules whose values are short-lived are tried first: most schedules are of that kind, and the program is
+    far smaller for them. Only the program without that limit proves anything.
+
+    Raises: InputError if no PE can execute an operation, or a cycle of the graph has distance 0.
+    """
+    return least_interval(
+        problem,
+        effort,
+        lambda ii, left: _short_lives(problem, ii, left),
+        lambda ii, left: _decided(problem, ii, left),
+    )
+
+
+def improved(problem: ModuloProblem, known: ModuloSchedule, effort: Effort) -> Outcome[ModuloSchedule]:
+    """As ``constraint_program``, from a schedule that is known: only intervals below its II are tried.
+
+    Raises: InputError as there; ContradictionError if a bound excludes what is known.
+    """
+    return least_interval(
+        problem,
+        effort,
+        lambda ii, left: _short_lives(problem, ii, left),
+        lambda ii, left: _decided(problem, ii, left),
+        compacted(problem, known),
+    )
+
+
+def _short_lives(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
+    """A schedule with short-lived values, if little work finds one; a proof where few slots are left for moves."""
+    pes = problem.machine.all_pes
+    tried = Attempt(None, "undecided")
+    more = 1 + _searches(problem, effort)
+    for rounds, work in SHORT_LIVES:
+        limit = None if _has_few_moves(problem, ii) else rounds
+        tried = decide(problem, ii, pes, effort, rounds=limit, work=more * work)
+        if tried.answer != "undecided" or tried.left_out is not None or effort.stopped() is not None:
+            break
+    return tried
+
+
+def _decided(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
+    """A schedule or a proof that there is none, by tries with more and more work: where a schedule is, some
+    program finds it soon, and another searches for it for hours. Every search before this one is taken to have made one
+    try, so that what needs much work gets it in the end, however short the searches are."""
+    pes = problem.machine.all_pes
+    lives = ((None, PATIENT_WORK),) if _has_few_moves(problem, ii) else LIVES
+    turn = min(_searches(problem, effort), MOST_DOUBLED * len(lives))
+    while True:
+        rounds, work = lives[turn % len(lives)]
+        times = 1 << turn // len(lives)
+        turn += 1
+        again = replace(effort, seed=effort.seed + turn)
+        tried = decide(problem, ii, pes, again, rounds=rounds, work=times * work)
+        if tried.answer != "undecided" or effort.stopped() is not None:
+            return tried
+        if tried.left_out is not None and times >= LAST_TIMES and turn % len(lives) == 0:
+            return tried
+
+
+def _searches(problem: ModuloProblem, effort: Effort) -> int:
+    """How many searches of the problem came before this one."""
+    start = effort.known(problem)
+    return 0 if start is None else start.searches
+
+
+def _has_few_moves(problem: ModuloProblem, ii: int) -> bool:
+    return len(problem.machine.all_pes) * ii - len(problem.kernel.graph.operations) <= FEW_MOVES
+
+
+def decide(
+    problem: ModuloProblem,
+    ii: int,
+    pes: Sequence[Pe],
+    effort: Effort,
+    times: Mapping[int, int] | None = None,
+    rounds: int | None = None,
+    work: float | None = None,
+) -> Attempt:
+    """Decide ``ii`` on a part of the array, with issue times fixed (the first operation's 0), with values that
+    live so many rounds at the most where times are not fixed, and with limited work, where these are given.
+    ``infeasible`` is of these times on these PEs; it is never said where ``rounds`` leave schedules out.
+
+    Registers are first counted only; where what is kept in them cannot be named, they are told apart.
+    """
+    from mapper.formulations.modulo_schedule.program.cp_sat import ModuloProgram
+    from mapper.formulations.modulo_schedule.program.instance import ModuloInstance
+    from mapper.formulations.modulo_schedule.program.route import NamelessError
+    from mapper.solver.cp_sat import run_cp_sat
+
+    instance = ModuloInstance(problem, ii, tuple(pes))
+    if instance.spare_slots < 0:
+        return Attempt(None, "infeasible")
+    for named in (False, True):
+        stop = effort.stopped()
+        if stop is not None:
+            return Attempt(None, "undecided", stop)
+        program = ModuloProgram(instance, rounds, times, named)
+        left_out = too_large(program.clauses, effort)
+        if left_out is not None:
+            return left_out
+        program.build()
+        result = run_cp_sat(program.model, effort, lambda value, bound: None, work, clausal=True)
+        if result.answer == "infeasible":
+            return Attempt(None, "infeasible" if program.is_complete else "undecided")
+        if not result.found:
+            return Attempt(None, "undecided", result.stop)
+        try:
+            return Attempt(program.extract(result.value_of).schedule(), "found")
+        except NamelessError:
+            continue
+    raise AssertionError("registers that are told apart have names")
+
+
+def too_large(clauses: int, effort: Effort) -> Attempt | None:
+    """What is said of a program that is not built, because it is too large for any limit or for this one."""
+    if clauses > MOST_CLAUSES:
+        return Attempt(None, "undecided", "complete", f"programs above {MOST_CLAUSES} clauses are not built")
+    left = effort.seconds_left()
+    if left is not None and clauses > CLAUSES_A_SECOND * left:
+        return Attempt(None, "undecided", "time_limit", "programs that outlast the limit are not built")
+    return None
+
+
+CONSTRAINT_PROGRAM: Method[ModuloProblem, ModuloSchedule] = Method(
+    "cp-sat",
+    True,
+    "one constraint program per II, places and routes included, solved by CP-SAT",
+    constraint_program,
+)

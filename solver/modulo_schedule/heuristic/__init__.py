@@ -1,0 +1,1 @@
+"""Heuristic schedulers, and the arrays on which they place and route."""

@@ -1,0 +1,1 @@
+"""Loops of tuned layers, decided exactly."""

@@ -1,0 +1,82 @@
+"""Schedules of the kernels that tuning makes, and what is proven of them, remembered by the shape of the graph.
+
+Layers differ in numbers, not in structure: two kernels of one unroll vector have the same operations and edges,
+and so the same schedule, whatever their constants, displacements and trip counts are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mapper.arch.cgra import CgraMachine
+from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.models.modulo_schedule.mapping import ModuloSchedule
+from mapper.solver.method import Effort, Outcome
+from mapper.solver.modulo_schedule.exact.constraint_program import improved
+from mapper.solver.modulo_schedule.heuristic.iterative import search_briefly
+from mapper.workloads.graph.dataflow_graph import DataflowGraph
+from mapper.workloads.graph.kernel import Kernel
+
+_known: dict[tuple[DataflowGraph, str, int], Outcome[ModuloSchedule]] = {}
+_decided: dict[tuple[DataflowGraph, str, int, int], Outcome[ModuloSchedule]] = {}
+MOST_KNOWN = 20_000
+
+
+def loop_schedule(kernel: Kernel, machine: CgraMachine, effort: Effort) -> Outcome[ModuloSchedule]:
+    """A schedule of ``kernel``, a light search's best; the same for the same structure, machine and seed."""
+    structure = shape(kernel.graph)
+    key = (structure, machine.model_dump_json(by_alias=True), effort.seed)
+    if key not in _known:
+        outcome = search_briefly(
+            ModuloProblem(Kernel("loop", structure), machine), replace(effort, report=_silent)
+        )
+        if effort.stopped() is not None:
+            return outcome
+        if len(_known) >= MOST_KNOWN:
+            _known.clear()
+        _known[key] = outcome
+    return _known[key]
+
+
+def _silent(_: object) -> None:
+    """A loop's progress is not the layer's."""
+
+
+def decided_loop(
+    kernel: Kernel, machine: CgraMachine, schedule: ModuloSchedule, effort: Effort
+) -> Outcome[ModuloSchedule]:
+    """What CP-SAT makes of a kernel that has ``schedule``: a smaller II, or a proof that there is none, or how far it
+    got within ``effort``. Numbers and names enter no rule of schedules, so that a proof holds for the shape."""
+    structure = shape(kernel.graph)
+    key = (structure, machine.model_dump_json(by_alias=True), effort.seed, schedule.ii)
+    if key not in _decided:
+        problem = ModuloProblem(Kernel("loop", structure), machine)
+        outcome = improved(problem, schedule, replace(effort, report=_silent))
+        if effort.stopped() is not None:
+            return outcome
+        if len(_decided) >= MOST_KNOWN:
+            _decided.clear()
+        _decided[key] = outcome
+    return _decided[key]
+
+
+def shape(graph: DataflowGraph) -> DataflowGraph:
+    """``graph`` without its numbers and names."""
+    operations = tuple(
+        replace(
+            operation,
+            name=f"v{position}",
+            immediates=tuple((operand, 0) for operand, _ in operation.immediates),
+            array=None if operation.array is None else "m",
+            offset=0,
+        )
+        for position, operation in enumerate(graph.operations)
+    )
+    edges = tuple(replace(edge, initial=(0,) * edge.distance) for edge in graph.edges)
+    return DataflowGraph("loop", operations, edges)
+
+
+def forget() -> None:
+    """Schedule every kernel anew from here on, so that a search can be timed by itself."""
+    _known.clear()
+    _decided.clear()

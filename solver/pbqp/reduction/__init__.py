@@ -1,0 +1,1 @@
+"""Reductions and elimination of vertices, and the orders in which they go."""

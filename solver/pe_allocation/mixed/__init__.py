@@ -1,0 +1,1 @@
+"""Mixed mode: searches over runs of fused layers."""

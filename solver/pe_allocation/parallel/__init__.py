@@ -1,0 +1,1 @@
+"""Layer-parallel mode: searches, stages, and Pareto fronts."""

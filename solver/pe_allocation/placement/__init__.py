@@ -1,0 +1,1 @@
+"""Where the PEs of an allocation stand on the grid."""

@@ -1,0 +1,158 @@
+"""The exact method that states tiling as a constraint program and has CP-SAT solve it."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from mapper.formulations.tiling.problem import TilingProblem
+from mapper.formulations.tiling.program.energy import CostsTooLargeError
+from mapper.formulations.tiling.program.reduction import Watch, reduce_tables
+from mapper.formulations.tiling.program.scratch_pad import backward_loops
+from mapper.formulations.tiling.program.table import TilingTables, TooManyTilesError
+from mapper.models.tiling.cost import evaluate
+from mapper.models.tiling.mapping import TilingMapping
+from mapper.solver.certificate import Stop
+from mapper.solver.method import Effort, Method, Outcome, Progress
+
+if TYPE_CHECKING:
+    from mapper.formulations.tiling.program.cp_sat import TilingProgram
+
+BACKWARD = "loops along which a dependence runs backwards are kept whole in the register files"
+COARSE = "energies are counted in steps too coarse to tell the best mappings apart"
+MOST_ROUNDS = 64
+
+
+def constraint_program(problem: TilingProblem, effort: Effort) -> Outcome[TilingMapping]:
+    """Find the least objective over the whole space and prove it, or prove that there is no mapping."""
+    from mapper.formulations.tiling.program.cp_sat import TilingProgram
+    from mapper.formulations.tiling.program.instance import TilingInstance
+
+    restrictions = (BACKWARD,) if backward_loops(problem) else ()
+    watch = _EffortWatch(problem, effort, whole=not restrictions)
+    try:
+        tables = TilingTables.of(problem, watch.proceed)
+        known = None if watch.mapping is None or watch.value is None else (watch.mapping, watch.value)
+        reduction = reduce_tables(tables, watch, known=known)
+        program = TilingProgram(TilingInstance.of(tables, reduction))
+    except (TooManyTilesError, CostsTooLargeError) as error:
+        left_out = (*restrictions, str(error))
+        return Outcome(watch.mapping, watch.value, watch.bound_below(), "complete", False, left_out)
+    except _StoppedError as stopped:
+        return Outcome(watch.mapping, watch.value, watch.bound, stopped.stop, False, restrictions)
+    program.build()
+    program.hint()
+    return _solved(program, effort, watch, restrictions)
+
+
+class _StoppedError(Exception):
+    """The effort ended while the tables were made."""
+
+    def __init__(self, stop: Stop) -> None:
+        super().__init__(stop)
+        self.stop = stop
+
+
+class _EffortWatch(Watch):
+    """Stops with the effort, keeps the best mapping, its value and the best bound, and reports them; it begins with
+    what is known. A bound of less than the ``whole`` space is none of the problem's."""
+
+    def __init__(self, problem: TilingProblem, effort: Effort, whole: bool) -> None:
+        self._problem, self._effort, self._whole = problem, effort, whole
+        start = effort.known(problem)
+        self.bound: int | float = max(problem.bound(), 0 if start is None else start.bound or 0)
+        self.mapping: TilingMapping | None = None if start is None else start.mapping
+        self.value: int | float | None = None if start is None else start.value
+
+    def bound_below(self) -> int | float:
+        """The bound, below a value that is not proven even where both round to the same number."""
+        if self.value is None or self.bound < self.value:
+            return self.bound
+        return self.value - 1 if isinstance(self.value, int) else math.nextafter(self.value, -math.inf)
+
+    def proceed(self) -> None:
+        stop = self._effort.stopped()
+        if stop is not None:
+            raise _StoppedError(stop)
+
+    def bounded(self, floor: float) -> None:
+        if self._whole:
+            self.bound = max(self.bound, floor if self.value is None else min(floor, self.value))
+        self._effort.report(Progress(self.value, self.bound, 0))
+
+    def found(self, mapping: TilingMapping, value: int | float) -> None:
+        if self.value is None or value <= self.value:
+            self.mapping, self.value = mapping, value
+        self._effort.report(Progress(value, min(self.bound, value), 0))
+
+
+def _solved(
+    program: TilingProgram, effort: Effort, watch: _EffortWatch, restrictions: tuple[str, ...]
+) -> Outcome[TilingMapping]:
+    """Solve until nothing is left that the program counts below the best mapping.
+
+    The program counts in integers and, where it must, rounds down: a tie at half a pJ, a product beyond 64
+    bits. A mapping that costs more than was counted is kept as an answer and left out of the program, which
+    is solved again. If the first answer was exact, the mapping of equal value that is next in rank is
+    returned.
+    """
+    from mapper.solver.cp_sat import run_cp_sat
+
+    problem, instance = program.of.problem, program.of
+    best = instance.reduction.incumbent
+    rank: tuple[int, ...] | None = None
+    least, value = Fraction(0), None
+    if best is not None:
+        rank, least, value = _cost(problem, best)
+
+    def report(value: float | None, bound: float | None) -> None:
+        if bound is not None:
+            watch.bounded(instance.real(bound))
+
+    met = False
+    for turn in range(MOST_ROUNDS):
+        result = run_cp_sat(program.model, effort, report)
+        if result.found:
+            mapping = program.extract(result.value_of)
+            found = _cost(problem, mapping)
+            if rank is None or found[0] < rank:
+                best, (rank, least, value) = mapping, found
+                watch.found(best, value)
+        met = result.answer == "infeasible"
+        if result.bound is not None:
+            watch.bounded(instance.real(result.bound))
+        if result.answer != "optimal" or rank is None or value is None:
+            break
+        met = instance.exactly(result.value_of(program.minimised)) >= least
+        if met and turn == 0:
+            program.break_ties(result.value_of(program.minimised))
+            tied = run_cp_sat(program.model, effort, lambda value, bound: None)
+            if tied.found and _cost(problem, program.extract(tied.value_of))[0] < rank:
+                best = program.extract(tied.value_of)
+        if met:
+            break
+        program.leave_out(result.value_of)
+        program.improve(value)
+    if best is None or value is None:
+        bound = None if met and not restrictions else watch.bound
+        return Outcome(None, None, bound, result.stop, met and not restrictions, restrictions)
+    if result.stop == "complete" and not met:
+        restrictions = (*restrictions, COARSE)
+    if met and not restrictions:
+        return Outcome(best, value, value, result.stop, True, restrictions)
+    if BACKWARD in restrictions and watch.bound >= value:
+        # By argument, which holds for all that was left out too.
+        return Outcome(best, value, value, "complete", True)
+    return Outcome(best, value, watch.bound_below(), result.stop, False, restrictions)
+
+
+def _cost(problem: TilingProblem, mapping: TilingMapping) -> tuple[tuple[int, ...], Fraction, int | float]:
+    """Rank and value of a mapping, exactly and as a number."""
+    cost = evaluate(problem.nest, problem.machine, mapping)
+    return problem.rank(cost), problem.exact_value(cost), problem.value(cost)
+
+
+CONSTRAINT_PROGRAM: Method[TilingProblem, TilingMapping] = Method(
+    "cp-sat", True, "a constraint program over tables of tiles, solved by CP-SAT", constraint_program
+)

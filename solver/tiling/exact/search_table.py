@@ -1,0 +1,233 @@
+"""Everything branch and bound looks up: which tiles are usable, what they cost, which orders matter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mapper.formulations.tiling.problem import TilingProblem
+from mapper.models.tiling import tile
+from mapper.models.tiling.mapping import LEVELS
+from mapper.models.tiling.order import orders_by_reuse, reuse_ends_alone
+from mapper.solver.tiling.exact.float_price import FloatPrices
+from mapper.solver.tiling.exact.lattice import Floats, Integers, Lattice, build_lattice
+from mapper.solver.tiling.exact.pruning import Pruning
+from mapper.workloads.nest.loop_nest import LoopNest, Operand
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class OrderTable:
+    """Orders by which loops run more than once at a level: rows ``start[mask]:start[mask + 1]`` of ``masks``
+    (one set of loops per operand, over which it is reused) and of ``orders``."""
+
+    start: Integers
+    masks: Integers
+    orders: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class SearchTable:
+    """Tables of one problem over its lattice; see Lattice for the shapes."""
+
+    lattice: Lattice
+    usable: dict[str, Flags]
+    spm_tile_usable: Flags
+    prices: FloatPrices
+    noc_cycles: Integers
+    least_delivered: Floats
+    spm_energy: Floats
+    dma_cycles: Integers
+    dma_energy: Floats
+    orders: dict[str, OrderTable]
+    dominance: bool
+    least_pes: int
+    least_rf: int
+    restrictions: tuple[str, ...]
+
+
+def build_table(problem: TilingProblem, pruning: Pruning) -> SearchTable:
+    """Tabulate ``problem`` under ``pruning``.
+
+    Raises: LatticeTooLargeError if the nest has too many tiles.
+    """
+    nest, machine = problem.nest, problem.machine
+    lattice = build_lattice(nest)
+    grid = {
+        loop: lattice.axis(lattice.divisors[position, :count], position)
+        for position, (loop, count) in enumerate(zip(nest.loops, lattice.counts, strict=True))
+    }
+    usable, restrictions = _usable_factors(problem, pruning, lattice)
+    dma = [tile.dma_words_and_cycles(op, machine, grid, nest.trip_counts) for op in nest.operands]
+    _, _, widths = tile.networks_of(nest, machine)
+    # An order that reuses one operand alone is judged by that operand; then further reuse never costs.
+    dominance = reuse_ends_alone(nest) and machine.rf.double_buffered
+    prices = FloatPrices.of(nest, machine)
+    return SearchTable(
+        lattice=lattice,
+        prices=prices,
+        usable=usable,
+        spm_tile_usable=_spm_tile_usable(problem, pruning, lattice, grid, usable["dram"]),
+        noc_cycles=np.stack(
+            [
+                _flat(lattice, tile.noc_cycles(op, machine, width, grid))
+                for op, width in zip(nest.operands, widths, strict=True)
+            ]
+        ).astype(np.int64),
+        least_delivered=np.stack(
+            [_flat(lattice, least_delivered(problem, op, lattice, grid, usable)) for op in nest.operands]
+        ),
+        spm_energy=lattice.words.astype(np.float64) * prices.spm,
+        dma_cycles=np.stack([_flat(lattice, cycles) for _, cycles in dma]).astype(np.int64),
+        dma_energy=np.stack([_flat(lattice, words * prices.dram) for words, _ in dma]),
+        orders={
+            level: _order_table(nest, problem.pins.innermost(level), dominance) for level in ("spm", "dram")
+        },
+        dominance=dominance,
+        least_pes=int(np.ceil(pruning.pe_utilisation * machine.pes)),
+        least_rf=int(np.ceil(pruning.rf_utilisation * machine.rf_words)),
+        restrictions=(*pruning.restrictions, *restrictions),
+    )
+
+
+def least_delivered(
+    problem: TilingProblem, operand: Operand, lattice: Lattice, grid: dict[str, Any], usable: dict[str, Flags]
+) -> Floats:
+    """The least words of an operand that PEs receive of each array tile, over all its splits: s copies of the words
+    that one PE's tile holds, s being the PEs in the loops that the operand depends on. Infinite where none is usable.
+
+    It is not the array tile's box: that has gaps where a loop's stride is longer than what the loops inside it reach,
+    and no PE receives a gap that lies between two PEs' tiles. The least over all loops is found loop by loop, which
+    is exact for any index expression: min over s1, s2 of s1 * s2 * words(b1/s1, b2/s2) is the min over s1 of s1 times
+    that over s2. What a split needs of all operands at once (PEs, words of the register file) is asked of this one.
+    The table has one axis per loop, of length 1 for loops that the operand does not depend on.
+    """
+    machine, loops = problem.machine, problem.nest.loops
+    words = tile.words(operand, grid)
+    least = np.where(words <= machine.rf_words, words, np.inf)
+    least = least.reshape((1,) * (len(loops) - least.ndim) + least.shape)
+    for position, loop in enumerate(loops):
+        if loop not in operand.loops:
+            continue
+        count = int(lattice.counts[position])
+        least = least + np.where(lattice.axis(usable["rf"][position, :count], position), 0.0, np.inf)
+        pes = lattice.divisors[position, :count]
+        split = np.full_like(least, np.inf)
+        for place in range(count):
+            for array in range(place, count):
+                within = int(lattice.quotients[position, array, place])
+                if within < 0 or not usable["spatial"][position, place] or pes[place] > machine.pes:
+                    continue
+                to, of = _row(position, array), _row(position, within)
+                split[to] = np.minimum(split[to], pes[place] * least[of])
+        least = split
+    return least
+
+
+def _row(position: int, place: int) -> tuple[Any, ...]:
+    return (slice(None),) * position + (place,)
+
+
+def _flat(lattice: Lattice, values: Any) -> NDArray[Any]:
+    return np.ascontiguousarray(np.broadcast_to(values, lattice.shape)).reshape(-1)
+
+
+def _usable_factors(
+    problem: TilingProblem, pruning: Pruning, lattice: Lattice
+) -> tuple[dict[str, Flags], tuple[str, ...]]:
+    """Per level the divisors each loop may have (J, D), and what that leaves out of the problem."""
+    nest = problem.nest
+    usable = {}
+    for level in LEVELS:
+        flags = np.zeros(lattice.divisors.shape, dtype=np.bool_)
+        for position, loop in enumerate(nest.loops):
+            for place in range(int(lattice.counts[position])):
+                flags[position, place] = problem.pins.allows(
+                    loop, level, int(lattice.divisors[position, place])
+                )
+        usable[level] = flags
+    backwards = {loop for v in nest.dependences for loop, d in zip(nest.loops, v, strict=True) if d < 0}
+    for position, loop in enumerate(nest.loops):
+        if loop in nest.sequential_loops or (pruning.no_spatial_reduction and loop in nest.reduction_loops):
+            usable["spatial"][position, 1:] = False
+        if pruning.window_loops_whole and loop in nest.window_loops:
+            usable["dram"][position, 1:] = False
+        if loop in backwards:
+            # Within a register file the nest's own order holds, which respects every dependence.
+            usable["dram"][position, 1:] = usable["spm"][position, 1:] = False
+    if backwards:
+        names = ", ".join(sorted(backwards))
+        return usable, (f"loops with a negative dependence distance ({names}) stay in the register file",)
+    return usable, ()
+
+
+def _spm_tile_usable(
+    problem: TilingProblem, pruning: Pruning, lattice: Lattice, grid: dict[str, Any], dram: Flags
+) -> Flags:
+    nest, machine = problem.nest, problem.machine
+    fits = _flat(lattice, tile.banks(nest, machine, grid)) <= machine.spm.visible_banks
+    if pruning.spm_utilisation:
+        words = _flat(lattice, tile.rf_words(nest, grid))
+        fits &= (
+            words * machine.word_bytes
+            >= pruning.spm_utilisation * machine.spm.visible_banks * machine.spm.bank_bytes
+        )
+    for position, count in enumerate(lattice.counts):
+        left = lattice.quotients[position, count - 1, :count]
+        fits &= _flat(lattice, lattice.axis(dram[position, left], position))
+    return fits
+
+
+def _order_table(nest: LoopNest, innermost: tuple[str, ...], dominance: bool) -> OrderTable:
+    dependent = tuple(op.loops for op in nest.operands)
+    start, masks, orders = _orders_by_mask(
+        dependent, nest.loops, tuple(bound > 1 for _, bound in nest.bounds), innermost, dominance
+    )
+    return OrderTable(start.copy(), masks.copy(), orders)
+
+
+@lru_cache(maxsize=256)
+def _orders_by_mask(
+    dependent: tuple[frozenset[str], ...],
+    loops: tuple[str, ...],
+    runs: tuple[bool, ...],
+    innermost: tuple[str, ...],
+    dominance: bool,
+) -> tuple[Integers, Integers, tuple[tuple[str, ...], ...]]:
+    start = np.zeros((1 << len(loops)) + 1, dtype=np.int64)
+    masks: list[list[int]] = []
+    orders: list[tuple[str, ...]] = []
+    for mask in range(1 << len(loops)):
+        start[mask] = len(masks)
+        active = tuple(loop for position, loop in enumerate(loops) if mask >> position & 1)
+        if any(mask >> position & 1 and not runs[position] for position in range(len(loops))):
+            continue
+        found = orders_by_reuse(dependent, loops, active, innermost)
+        if dominance:
+            found = _undominated(found)
+        for reuse, order in found.items():
+            masks.append([sum(1 << loops.index(loop) for loop in over) for over in reuse])
+            orders.append(order)
+    start[-1] = len(masks)
+    return start, np.asarray(masks, dtype=np.int64).reshape(len(masks), len(dependent)), tuple(orders)
+
+
+def _undominated(
+    found: dict[tuple[frozenset[str], ...], tuple[str, ...]],
+) -> dict[tuple[frozenset[str], ...], tuple[str, ...]]:
+    """OPT 4 as a dominance rule: of the orders that reuse one operand, the one that reuses it most.
+
+    Where an order reuses one operand alone, further reuse lowers its transfers and the cycles they take,
+    and changes nothing else (the proof is in docs/tiling.md).
+    """
+    kept = {}
+    for reuse, order in found.items():
+        operand = next((k for k, over in enumerate(reuse) if over), None)
+        if operand is None or reuse[operand] == max((other[operand] for other in found), key=len):
+            kept[reuse] = order
+    return kept

@@ -1,0 +1,1 @@
+"""Heuristic searches of tilings, and the dataflows of earlier accelerators."""

@@ -1,0 +1,217 @@
+"""Energy and cycles of many mappings at once, by the lines of the model that cost a single one.
+
+The tile quantities of ``models/tiling/tile.py`` take arrays of trip counts; what follows from them is
+computed by the compiled functions of ``models/tiling/transfer.py``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mapper.arch.dataflow import DataflowMachine
+from mapper.formulations.tiling.problem import TilingProblem
+from mapper.models.tiling import tile
+from mapper.models.tiling.cost import rereads
+from mapper.models.tiling.mapping import LEVELS
+from mapper.solver.compiled import compiled
+from mapper.solver.tiling import compiled_model
+from mapper.solver.tiling.exact.float_price import FloatPrices
+from mapper.workloads.nest.loop_nest import LoopNest
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+DRAM, SPM, RF, SPATIAL = (LEVELS.index(level) for level in ("dram", "spm", "rf", "spatial"))
+
+
+def fits(nest: LoopNest, machine: DataflowMachine, factors: Integers) -> Flags:
+    """Whether each tiling of ``factors`` (P, loops, 4) fits PEs, register files and scratch-pad.
+
+    Tiles are measured in floats: exact as far as any memory reaches, and beyond that too large, not wrapped.
+    """
+    in_space = factors[:, :, SPATIAL].prod(axis=1)
+    rf = _trip_counts(nest, factors[:, :, RF].astype(np.float64))
+    spm = _trip_counts(nest, factors[:, :, SPM:].prod(axis=2).astype(np.float64))
+    fitting: Flags = (
+        (in_space <= machine.pes)
+        & (tile.rf_words(nest, rf) <= machine.rf_words)
+        & (tile.banks(nest, machine, spm) <= machine.spm.visible_banks)
+    )
+    return fitting
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Energy (pJ, rounded where the machine's rule rounds) and cycles of each mapping.
+
+    Near the model's: energies of more steps than floats count exactly are off by their rounding.
+    """
+
+    energy: Floats
+    cycles: Integers
+
+    def values(self, problem: TilingProblem) -> Floats:
+        """The objective: pJ*cycles, pJ or cycles."""
+        if problem.objective == "edp":
+            return self.energy * self.cycles
+        return self.energy if problem.objective == "energy" else self.cycles.astype(np.float64)
+
+
+def costs(
+    nest: LoopNest, machine: DataflowMachine, factors: Integers, dram_orders: Integers, spm_orders: Integers
+) -> Costs:
+    """Costs of P mappings: factors (P, loops, 4) and orders (P, loops) of loop positions, outer to inner."""
+    rf, spatial = _trip_counts(nest, factors[:, :, RF]), _trip_counts(nest, factors[:, :, SPATIAL])
+    array = _trip_counts(nest, factors[:, :, RF:].prod(axis=2))
+    spm = _trip_counts(nest, factors[:, :, SPM:].prod(axis=2))
+    outer = _trip_counts(nest, factors[:, :, DRAM])
+    visits = _trip_counts(nest, factors[:, :, :RF].prod(axis=2))
+    operands, count = nest.operands, len(factors)
+    read, write, widths = tile.networks_of(nest, machine)
+    noc = [tile.noc_cycles(op, machine, width, array) for op, width in zip(operands, widths, strict=True)]
+    dma = [tile.dma_words_and_cycles(op, machine, spm, nest.trip_counts) for op in operands]
+    spm_tiles = tuple(tile.product(outer, sorted(op.loops)) for op in operands)
+    spm_passes = factors[:, :, DRAM].prod(axis=1)
+
+    def table(columns: list[Any], kind: type) -> Any:
+        """One row per mapping, one column per operand."""
+        return np.stack([np.broadcast_to(np.asarray(column, kind), (count,)) for column in columns], axis=1)
+
+    prices = FloatPrices.of(nest, machine)
+    energy, cycles = np.empty(count, np.float64), np.empty(count, np.int64)
+    _layer_costs(
+        np.array([[loop in op.loops for loop in nest.loops] for op in operands]),
+        np.ascontiguousarray(factors[:, :, DRAM]),
+        np.ascontiguousarray(factors[:, :, SPM]),
+        dram_orders,
+        spm_orders,
+        tile.compute_cycles(nest, machine, rf),
+        table(noc, int),
+        table([tile.reduction_cycles(op, nest, machine, rf, spatial) for op in operands], int),
+        table([taken for _, taken in dma], int),
+        np.array([op.is_updated for op in operands]),
+        np.array([op.zero_initialised for op in operands]),
+        table(list(rereads(nest, machine, spm_passes, spm_tiles)), bool),
+        np.array(read),
+        np.array(write),
+        len(machine.noc.networks),
+        machine.rf.double_buffered,
+        prices.operations,
+        prices.rf_accesses,
+        table([tile.product(visits, sorted(op.loops)) for op in operands], int),
+        table(list(spm_tiles), int),
+        table([tile.noc_words(op, nest, rf, spatial) * prices.noc for op in operands], float),
+        table([tile.words(op, array) * prices.spm for op in operands], float),
+        table([tile.additions(op, nest, rf, spatial) * prices.addition for op in operands], float),
+        table([moved * prices.dram for moved, _ in dma], float),
+        machine.rules.partial_sums == "doubled",
+        energy,
+        cycles,
+    )
+    energy = energy / prices.per_pj
+    return Costs(np.rint(energy) if machine.rules.energy == "rounded" else energy, cycles)
+
+
+def _trip_counts(nest: LoopNest, columns: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    return {loop: np.ascontiguousarray(columns[:, position]) for position, loop in enumerate(nest.loops)}
+
+
+def _python_reuse(dependent: Any, counts: Any, order: Any, factors: Any) -> None:
+    """Algorithm 1 for one order and level, into ``factors``."""
+    for k in range(len(factors)):
+        factors[k] = 1
+        for place in range(len(order) - 1, -1, -1):
+            loop = order[place]
+            if counts[loop] == 1:
+                continue
+            if dependent[k, loop]:
+                break
+            factors[k] *= counts[loop]
+
+
+def _python_layer_costs(
+    dependent: Any,
+    outer: Any,
+    inner: Any,
+    dram_orders: Any,
+    spm_orders: Any,
+    compute: Any,
+    noc_cycles: Any,
+    reduction_cycles: Any,
+    dma_cycles: Any,
+    updated: Any,
+    zero_initialised: Any,
+    rereads: Any,
+    read_network: Any,
+    write_network: Any,
+    networks: Any,
+    double_buffered: Any,
+    operation_energy: Any,
+    rf_energy: Any,
+    rf_tiles: Any,
+    spm_tiles: Any,
+    noc_energy: Any,
+    spm_energy: Any,
+    reduction_energy: Any,
+    dma_energy: Any,
+    doubled: Any,
+    energy: Any,
+    cycles: Any,
+) -> None:
+    """``layer_cycles`` and ``layer_energy`` of each row, into ``cycles`` and ``energy``."""
+    spm_reuse = np.empty(dependent.shape[0], np.int64)
+    dram_reuse = np.empty(dependent.shape[0], np.int64)
+    for p in range(len(energy)):
+        rf_passes = 1
+        spm_passes = 1
+        for loop in range(outer.shape[1]):
+            rf_passes *= inner[p, loop]
+            spm_passes *= outer[p, loop]
+        reuse(dependent, inner[p], spm_orders[p], spm_reuse)
+        reuse(dependent, outer[p], dram_orders[p], dram_reuse)
+        cycles[p] = layer_cycles(
+            compute[p],
+            rf_passes,
+            spm_passes,
+            spm_reuse,
+            dram_reuse,
+            noc_cycles[p],
+            reduction_cycles[p],
+            dma_cycles[p],
+            updated,
+            rereads[p],
+            read_network,
+            write_network,
+            networks,
+            double_buffered,
+        )
+        energy[p] = layer_energy(
+            operation_energy,
+            rf_energy,
+            rf_passes,
+            spm_passes,
+            spm_reuse,
+            dram_reuse,
+            updated,
+            zero_initialised,
+            rf_tiles[p],
+            spm_tiles[p],
+            noc_energy[p],
+            spm_energy[p],
+            reduction_energy[p],
+            dma_energy[p],
+            doubled,
+        )
+
+
+reuse = compiled(_python_reuse)
+layer_cycles = compiled_model.layer_cycles
+layer_energy = compiled_model.layer_energy
+_layer_costs = compiled(
+    _python_layer_costs, reuse=reuse, layer_cycles=layer_cycles, layer_energy=layer_energy
+)

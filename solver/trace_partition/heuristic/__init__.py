@@ -1,0 +1,1 @@
+"""Heuristic partitions: the rule of the paper, and annealing."""

@@ -1,0 +1,99 @@
+"""Several answers to one question: methods side by side."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mapper.api.contradicting import refuse_contradicting_solutions
+from mapper.api.posing import Posed, pose
+from mapper.api.solution import Solution, as_document
+from mapper.api.solving import Search, method_named, run
+from mapper.kind.kind import Options
+from mapper.models.compiling import CHILD
+from mapper.models.limit import on_disk
+from mapper.models.plain import in_time
+from mapper.solver.certificate import Certificate
+from mapper.solver.method import Effort
+from mapper.workloads.document import InputError
+
+SECONDS_PER_METHOD = 60.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a comparison or sweep: what was varied (or the method), total cost and certificate."""
+
+    arch: str | None
+    cost: dict[str, Any] | None
+    certificate: Certificate
+    vary: dict[str, Any] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        head = {"method": self.certificate.method} if self.vary is None else {"vary": self.vary}
+        row = {**head, "arch": self.arch, "cost": self.cost, "certificate": self.certificate.to_json()}
+        return as_document(row)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Methods side by side on one problem; ``refused`` says why a method does not fit it, ``remarks`` what the kind
+    has to say of what they found."""
+
+    posed: Posed
+    rows: tuple[Row, ...]
+    refused: dict[str, str]
+    remarks: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "schema": "mapper.comparison/1",
+            "problem": self.posed.to_json(),
+            "rows": [row.to_json() for row in self.rows],
+        }
+
+
+@CHILD.wanted()
+def compare(
+    workload: str | None = None,
+    arch: str | None = None,
+    objective: str | None = None,
+    options: Options | None = None,
+    search: Search | None = None,
+    methods: Sequence[str] | None = None,
+) -> Comparison:
+    """Every method that fits the problem, one after another, each with its own time limit.
+
+    Raises: ContradictionError if two of them cannot both be right.
+    """
+    search = search or Search()
+    interrupted = Effort(interrupt=search.interrupt).stopped
+    problem = in_time(lambda: pose(workload, arch, objective, options), interrupted)
+    known = problem.kind.methods_of(problem.read.value)
+    names = list(methods or (name for name in known if name != problem.kind.default_method))
+    rows, refused, found = [], {}, {}
+    solutions: list[Solution] = []
+    for name in names:
+        limit = SECONDS_PER_METHOD if search.time_limit is None else search.time_limit
+        on_disk(method_named(problem, name).prepare)
+        try:
+            solution = run(problem, replace(search, method=name, time_limit=limit, started=time.monotonic()))
+        except InputError as error:
+            refused[name] = error.remedy
+            continue
+        solutions.append(solution)
+        for before in solutions[:-1]:
+            refuse_contradicting_solutions(before, solution)
+        rows.append(Row(problem.arch, solution.cost, replace(solution.certificate, method=name)))
+        if (
+            len(solution.parts) == 1
+            and solution.certificate.verified
+            and solution.parts[0].mapping is not None
+        ):
+            found[name] = solution.parts[0].mapping
+        if search.interrupt.is_set():
+            break
+    remarks = problem.kind.compared(problem.parts[0].problem, found)
+    return Comparison(problem, tuple(rows), refused, tuple(remarks))

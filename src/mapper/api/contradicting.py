@@ -1,0 +1,158 @@
+"""Answers to one problem that cannot both hold: found wherever answers meet, told in one line, both kept in a file.
+
+Which of the two is wrong nobody knows here, so the command ends: an answer beside a false proof is worth nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from mapper.api.judging import judged
+from mapper.api.posing import Posed
+from mapper.api.solution import Solution, assemble, repeated, unanswered
+from mapper.kind.kind import MOST, Kind, Part, PosedPart
+from mapper.solver.certificate import Certificate
+from mapper.solver.contradiction import ContradictionError, beats, contradiction
+from mapper.solver.method import Outcome
+from mapper.workloads.document import InputError
+from mapper.workloads.process.whole_file import write_whole
+
+SCHEMA = "mapper.contradiction/1"
+SUFFIX = ".contradiction.json"
+DEFAULT_NAME = "mapper" + SUFFIX
+"""Where both documents go, in the folder at hand, if no other file is written."""
+EXIT_CODE = 4
+
+
+def claims(part: Part) -> Outcome[Any]:
+    """What an answer claims of its problem; a mapping counts if the referee accepted it."""
+    known = part.certificate
+    mapping = None if broken(part) else part.mapping
+    value = None if mapping is None else known.value
+    return Outcome(
+        mapping, value, known.bound, known.stop, known.proven, known.restrictions, method=known.method
+    )
+
+
+def refuse_own_contradiction(kind: Kind, problem: Any, part: Part, most: bool) -> None:
+    """Let no mapping pass that is better, by the model, than its own search says is possible, nor one that is proven to
+    be optimal and worth something else.
+
+    Raises: ContradictionError.
+    """
+    whole = claims(part)
+    if whole.mapping is None or whole.value is None:
+        return
+    found = Outcome(whole.mapping, whole.value, None, whole.stop, False, method="the referee")
+    # What is proven of the value is said by the bound.
+    claim: Outcome[Any] = Outcome(
+        None, None, whole.bound, whole.stop, False, whole.restrictions, method=whole.method
+    )
+    slack = kind.slack(problem, whole.value)
+    reason = contradiction(claim, found, most, slack)
+    if whole.proven and whole.bound is not None and beats(whole.bound, whole.value, most, slack):
+        reason = (
+            f"{whole.method} proves a mapping worth {whole.bound}, by the model it is worth {whole.value}"
+        )
+    if reason is not None:
+        raise ContradictionError(claim, found, reason)
+
+
+def refuse_contradicting_parts(posed: Posed, first: Part, second: Part) -> None:
+    """Let no two answers to the part of ``posed`` that has their name pass that cannot both hold.
+
+    Raises: ContradictionError with both documents.
+    """
+    one, other = claims(first), claims(second)
+    problem = next(part.problem for part in posed.parts if part.name == first.name)
+    value = one.value if other.value is None else other.value
+    slack = 0.0 if value is None else posed.kind.slack(problem, value)
+    reason = contradiction(one, other, posed.objective in MOST, slack)
+    if reason is not None:
+        raise between(posed, first, second, f"{first.name}: {reason}")
+
+
+def between(posed: Posed, first: Part, second: Part, reason: str) -> ContradictionError:
+    """The contradiction between two answers to a part, with both documents."""
+    documents = (_alone(posed, first), _alone(posed, second))
+    return ContradictionError(claims(first), claims(second), reason, documents)
+
+
+def broken(part: Part) -> bool:
+    """Whether the referee has accepted no mapping of the part."""
+    return part.mapping is None or bool(part.certificate.broken)
+
+
+def refuse_contradicting_solutions(first: Solution, second: Solution) -> None:
+    """Let no two solutions of one problem pass that cannot both hold.
+
+    Raises: ContradictionError with both documents.
+    """
+    for one, other in zip(first.parts, second.parts, strict=True):
+        try:
+            refuse_contradicting_parts(first.posed, one, other)
+        except ContradictionError as error:
+            documents = (first.to_json(), second.to_json())
+            raise ContradictionError(error.first, error.second, error.reason, documents) from None
+
+
+def documented(posed: Posed, part: PosedPart, error: ContradictionError, method: str) -> ContradictionError:
+    """A contradiction that a search found, with the documents of both outcomes."""
+    if error.documents:
+        return error
+    answers = [_part_of(posed.kind, part, outcome, method) for outcome in (error.first, error.second)]
+    documents = tuple(_alone(posed, answer) for answer in answers)
+    return ContradictionError(error.first, error.second, f"{part.name}: {error.reason}", documents)
+
+
+def file_beside(output: Path | None) -> Path:
+    """Where both documents go: beside the file that the command writes, else in the folder at hand. Beside a device or
+    a pipe is no place for files."""
+    if output is None or (output.exists() and not output.is_file()):
+        return Path(DEFAULT_NAME)
+    return output.with_name(output.name + SUFFIX)
+
+
+def told(error: ContradictionError, output: Path | None) -> int:
+    """Write both documents, say in a line on stderr what contradicts what and where they are; the exit code."""
+    path = file_beside(output)
+    document = {"schema": SCHEMA, "reason": error.reason, "documents": list(error.documents)}
+    try:
+        write_whole(path, json.dumps(document, indent=1, allow_nan=False) + "\n", "-o")
+        where = f"both are in {path}"
+    except InputError as failed:
+        where = str(failed)
+    from mapper.cli.terminal import complain
+
+    line = f"mapper: CONTRADICTION: {error.reason}; one of the two is wrong; {where}, please report it"
+    complain(" ".join(line.split()))
+    return EXIT_CODE
+
+
+def _part_of(kind: Kind, part: PosedPart, outcome: Outcome[Any], method: str) -> Part:
+    certificate = Certificate(
+        stop=outcome.stop,
+        found=outcome.mapping is not None,
+        value=outcome.value,
+        bound=outcome.bound,
+        proven=outcome.proven,
+        method=outcome.method or method,
+        restrictions=outcome.restrictions,
+    )
+    return judged(kind, part, outcome.mapping, certificate)
+
+
+def _alone(posed: Posed, answer: Part) -> dict[str, Any]:
+    """The solution document in which only this part is answered, and those that are the same problem."""
+    named = next(part for part in posed.parts if part.name == answer.name)
+    parts = []
+    for part in posed.parts:
+        if part.key != named.key:
+            parts.append(unanswered(part, answer.certificate.method))
+        elif part is named:
+            parts.append(answer)
+        else:
+            parts.append(repeated(answer, part.name, part.source, part.merged))
+    return assemble(posed, parts).to_json()

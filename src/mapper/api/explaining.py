@@ -1,0 +1,51 @@
+"""The formulation of a problem, in words, symbols and counts of the instance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from mapper.api.posing import Posed, pose
+from mapper.kind.kind import Options
+from mapper.workloads.process.whole_file import check_writable, write_whole
+
+Form = Literal["text", "markdown", "latex", "html"]
+
+
+def explain(
+    workload: str | None = None,
+    arch: str | None = None,
+    objective: str | None = None,
+    options: Options | None = None,
+    form: str = "text",
+) -> str:
+    """The formulation of the workload's first part; name another as ``workload/part``.
+
+    Raises: InputError if the problem cannot be posed.
+    """
+    from mapper.formulations.explanation import render
+
+    problem = pose(workload, arch, objective, options)
+    formulation = _formulation(problem)
+    return render(formulation, form, problem.kind.remarks(problem.parts[0].problem, formulation))
+
+
+def export(
+    workload: str | None,
+    arch: str | None,
+    objective: str | None,
+    options: Options | None,
+    form: str,
+    path: Path,
+) -> None:
+    """Write the model of the first part as ``lp``, ``mps`` or ``cpsat`` text.
+
+    Raises: InputError if the formulation has no such form or the file cannot be written.
+    """
+    problem = pose(workload, arch, objective, options)
+    check_writable(path, "--export")
+    write_whole(path, _formulation(problem).export(form), "--export")
+
+
+def _formulation(problem: Posed):  # type: ignore[no-untyped-def]
+    return problem.kind.formulation(problem.parts[0].problem)

@@ -1,0 +1,168 @@
+"""From names, files and options to a posed problem."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from mapper.arch.source import Machine, load_machine, machine_from_document, machine_to_document
+from mapper.kind import kind_named, kind_of
+from mapper.kind.kind import Kind, Options, PosedPart, Workload
+from mapper.workloads.document import InputError
+from mapper.workloads.graph.kernel_source import is_kernel
+from mapper.workloads.network.network import InputFile
+from mapper.workloads.pbqp.file import is_pbqp
+
+DEFAULT_WORKLOAD = "resnet-dmazerunner"
+DEFAULT_MACHINE = "dmazerunner-256"
+DEFAULT_KERNEL_MACHINE = "srp-4x4"
+DEFAULT_MACHINES = {"mnist-tcpa": "tcpa-4x4"}
+"""Machines of the networks that were published with one of another kind."""
+SOLUTION_SCHEMA = "mapper.solution/1"
+LARGEST_OPTION = 1 << 62
+"""Numbers of frames, PEs, bytes and images that a document may ask for."""
+
+
+@dataclass(frozen=True)
+class Posed:
+    """A workload and a machine with an objective and options: a problem of one kind, in parts."""
+
+    kind: Kind
+    workload: str
+    arch: str | None
+    objective: str
+    options: Options
+    read: Workload
+    machine: Machine | None
+    parts: tuple[PosedPart, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """``problem`` of a solution document: all that simulating and generating need."""
+        return {
+            "kind": self.kind.name,
+            "workload": self.workload,
+            "arch": self.arch,
+            "objective": self.objective,
+            "options": self.options.to_json(),
+            "inputs": [asdict(file) for file in self.read.inputs],
+            "machine": None if self.machine is None else machine_to_document(self.machine),
+            "structure": self.kind.structure(self.read.value),
+        }
+
+
+def pose(
+    workload: str | None = None,
+    arch: str | None = None,
+    objective: str | None = None,
+    options: Options | None = None,
+) -> Posed:
+    """Read workload and machine and pose the problem.
+
+    Raises: InputError if anything about them is wrong or does not fit together.
+    """
+    options = options or Options()
+    named = workload or DEFAULT_WORKLOAD
+    if is_pbqp(named):
+        if arch is not None:
+            raise InputError(
+                "--arch", arch, f"{named} is a PBQP instance, which takes no machine; leave it out"
+            )
+        return posed(named, None, objective, options, kind_of(None).read(named, options.batch), None)
+    usual = DEFAULT_KERNEL_MACHINE if is_kernel(named) else DEFAULT_MACHINE
+    machine_name = arch or DEFAULT_MACHINES.get(named.partition("/")[0], usual)
+    machine, machine_file = load_machine(machine_name)
+    kind = kind_of(machine)
+    read = kind.read(named, options.batch)
+    skipped = (*read.skipped, *kind.left_out(read.value, machine))
+    read = replace(read, inputs=(*read.inputs, machine_file), skipped=skipped)
+    return posed(named, machine_name, objective, replace(options, batch=read.batch), read, machine)
+
+
+def posed(
+    workload: str,
+    arch: str | None,
+    objective: str | None,
+    options: Options,
+    read: Workload,
+    machine: Machine | None,
+) -> Posed:
+    """Pose the problem of values already read; only PBQP instances have no machine.
+
+    Raises: InputError if the kind has no such objective or option.
+    """
+    kind = kind_of(machine)
+    known = kind.objectives_of(read.value)
+    chosen = objective or known[0]
+    if chosen not in known:
+        raise InputError("--objective", chosen, f"a {kind.name} problem has {', '.join(known)} here")
+    unknown = sorted(options.given() - kind.options - {"batch"})
+    if unknown:
+        flag = "--" + unknown[0].replace("_", "-")
+        raise InputError(flag, "", f"means nothing to a {kind.name} problem; leave it out")
+    options = replace(options, model=options.model or kind.default_model)
+    parts = kind.pose(read.value, machine, chosen, options)
+    return Posed(kind, workload, arch, chosen, options, read, machine, parts)
+
+
+def pose_again(document: Mapping[str, Any], source: str) -> Posed:
+    """The problem that a solution document carries.
+
+    Raises: InputError if the document is no solution or lacks what posing needs.
+    """
+    if document.get("schema") != SOLUTION_SCHEMA:
+        raise InputError(source, "schema", f"must be {SOLUTION_SCHEMA}")
+    problem = document.get("problem")
+    if not isinstance(problem, dict):
+        raise InputError(source, "problem", "is missing; give a solution written by mapper solve")
+    for key, kind in (("kind", str), ("workload", str), ("objective", str), ("structure", dict)):
+        if not isinstance(problem.get(key), kind):
+            raise InputError(source, f"problem.{key}", "is missing; give a solution written by mapper solve")
+    known = kind_named(problem["kind"], source)
+    options = _options(problem.get("options"), source)
+    machine = _machine(problem, source)
+    value = known.read_structure(problem["structure"], problem["workload"], source)
+    inputs = _inputs(problem.get("inputs"), source)
+    read = Workload(known.located(value, inputs), inputs, options.batch)
+    arch = None if machine is None else str(problem.get("arch"))
+    return posed(problem["workload"], arch, problem["objective"], options, read, machine)
+
+
+def _machine(problem: Mapping[str, Any], source: str) -> Machine | None:
+    """The machine that a document carries; a PBQP instance has none."""
+    fields = problem.get("machine")
+    if fields is None and "pbqp" in problem["structure"]:
+        return None
+    if not isinstance(fields, dict):
+        raise InputError(source, "problem.machine", "is missing; give a solution written by mapper solve")
+    return machine_from_document(fields, f"{source}: problem.machine")
+
+
+def _inputs(entries: Any, source: str) -> tuple[InputFile, ...]:
+    if not isinstance(entries, list) or not all(
+        isinstance(entry, dict) and set(entry) == {"path", "sha256"} for entry in entries
+    ):
+        raise InputError(source, "problem.inputs", "must list paths with their sha256")
+    return tuple(InputFile(str(entry["path"]), str(entry["sha256"])) for entry in entries)
+
+
+def _options(fields: Any, source: str) -> Options:
+    if not isinstance(fields, dict) or set(fields) - set(Options().to_json()):
+        raise InputError(source, "problem.options", "must hold the options of a problem")
+    fix = fields.get("fix") or {}
+    if not isinstance(fix, dict) or not all(isinstance(value, str) for value in fix.values()):
+        raise InputError(source, "problem.options.fix", "must name decisions and their values")
+    limits = (
+        ("batch", (int,), 1),
+        ("max_pes", (int,), 1),
+        ("max_buffer", (int,), 0),
+        ("min_throughput", (int, float), 0),
+    )
+    for key, types, least in limits:
+        value = fields.get(key)
+        if value is not None and (type(value) not in types or not least <= value <= LARGEST_OPTION):
+            remedy = f"must be {'a number' if float in types else 'an integer'} from {least} on"
+            raise InputError(source, f"problem.options.{key}", remedy)
+    if not isinstance(fields.get("model"), str | None):
+        raise InputError(source, "problem.options.model", "must be the name of a model")
+    return Options(**{**fields, "fix": fix})

@@ -1,0 +1,229 @@
+"""One network on machines of several kinds: a row per machine, and what each figure leaves out."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mapper.api.comparison import SECONDS_PER_METHOD
+from mapper.api.contradicting import refuse_contradicting_solutions
+from mapper.api.posing import Posed, pose
+from mapper.api.solution import Solution, as_document
+from mapper.api.solving import Search, method_named, run
+from mapper.arch.source import load_machine
+from mapper.kind import kind_of
+from mapper.kind.kind import Kind, Options
+from mapper.models.compiling import CHILD
+from mapper.models.limit import on_disk
+from mapper.solver.certificate import Certificate
+from mapper.store.recall import Kept, answer_fields, kept_answer
+from mapper.workloads.document import InputError
+from mapper.workloads.source import load_layers
+
+
+@dataclass(frozen=True)
+class MachineRow:
+    """A network on one machine: the solution, or why the machine cannot run it (``refused``); its use of the
+    multipliers, and what its latency leaves out. ``macs``: multiply-accumulates of the network for all images of its
+    batch."""
+
+    arch: str
+    kind: Kind
+    macs: int
+    solution: Solution | None
+    refused: str | None = None
+
+    @property
+    def cost(self) -> dict[str, Any] | None:
+        return None if self.solution is None else self.solution.cost
+
+    @property
+    def certificate(self) -> Certificate:
+        """That of the solution; where the machine cannot run the network it says that nothing was found or proven."""
+        if self.solution is None:
+            return Certificate("complete", False, None, None, False, self.kind.default_method)
+        return self.solution.certificate
+
+    @property
+    def utilisation(self) -> float | None:
+        """Multiply-accumulates over those that the machine could do in the time; None where that is unknown."""
+        if self.solution is None or self.cost is None or not self.cost.get("cycles"):
+            return None
+        return self.macs / (self.kind.peak(self.solution.posed.machine) * float(self.cost["cycles"]))
+
+    @property
+    def layers(self) -> dict[str, float]:
+        """Milliseconds of each layer, as far as they are known."""
+        found: dict[str, float] = {}
+        if self.solution is None:
+            return found
+        for posed, part in zip(self.solution.posed.parts, self.solution.parts, strict=True):
+            if part.cost is not None:
+                found |= self.kind.layer_times(posed.problem, part)
+        return found
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the figures of this row do not hold or differ in from others."""
+        if self.solution is None:
+            return (f"cannot run it: {self.refused}",)
+        clock = getattr(self.solution.posed.machine, "clock_mhz", None)
+        skipped = sorted({entry["op"] for entry in self.solution.skipped})
+        beside = (f"not mapped: {', '.join(skipped)}",) if skipped else ()
+        clocked = ("no clock",) if clock is None else (f"clock {clock:g} MHz",)
+        return (*clocked, *self.kind.leaves_out, *beside)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "arch": self.arch,
+            "kind": self.kind.name,
+            "method": self.certificate.method,
+            "cost": self.cost,
+            "utilisation": self.utilisation,
+            "certificate": self.certificate.to_json(),
+            "leaves_out": list(self.warnings),
+            "layers": self.layers,
+        }
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """A network on several machines, in the order in which they were named."""
+
+    workload: str
+    objective: str
+    rows: tuple[MachineRow, ...]
+
+    @property
+    def layer_names(self) -> tuple[str, ...]:
+        """Layers that at least one machine has a time for, in order of first mention."""
+        return tuple(dict.fromkeys(name for row in self.rows for name in row.layers))
+
+    def to_json(self) -> dict[str, Any]:
+        return as_document(
+            {
+                "schema": "mapper.comparison/1",
+                "problem": {
+                    "workload": self.workload,
+                    "objective": self.objective,
+                    "archs": [row.arch for row in self.rows],
+                },
+                "rows": [row.to_json() for row in self.rows],
+            }
+        )
+
+
+@CHILD.wanted()
+def side_by_side(
+    workload: str,
+    archs: Sequence[str],
+    objective: str | None = None,
+    options: Options | None = None,
+    search: Search | None = None,
+    finished: Callable[[int, int], None] | None = None,
+) -> SideBySide:
+    """Map the network to each machine by its kind's default method, each within its own time limit; what machines leave
+    of theirs goes to those that were cut. A machine that cannot run the network has a row that says why. ``finished``
+    hears how many machines are done, and of how many. An interrupt keeps the rows that are begun.
+
+    Raises: InputError if the workload is no network, a machine or an option is wrong, or no machine can run it.
+    """
+    if len(set(archs)) != len(archs) or not all(archs):
+        raise InputError("--arch", ",".join(archs)[:80], "must name different machines, separated by commas")
+    macs = load_layers(workload, options.batch if options else None).macs
+    posed = {arch: _posed(workload, arch, objective or "latency", options) for arch in archs}
+    refusals = [one for one in posed.values() if isinstance(one, InputError)]
+    if len(refusals) == len(archs):
+        raise refusals[0]
+    search = search or Search()
+    limit = SECONDS_PER_METHOD if search.time_limit is None else search.time_limit
+    rows: list[MachineRow] = []
+    left = 0.0
+    for arch, problem in posed.items():
+        if isinstance(problem, InputError):
+            rows.append(MachineRow(arch, kind_of(load_machine(arch)[0]), macs, None, str(problem)))
+        else:
+            solution, seconds = _solved(problem, search, limit)
+            left += max(0.0, limit - seconds)
+            rows.append(MachineRow(arch, problem.kind, macs, solution))
+        if finished is not None:
+            finished(len(rows), len(archs))
+        if search.interrupt.is_set():
+            break
+    return SideBySide(workload, objective or "latency", tuple(_gone_on(rows, search, left)))
+
+
+def _posed(workload: str, arch: str, objective: str, options: Options | None) -> Posed | InputError:
+    """The problem, or why the machine cannot run the network.
+
+    Raises: InputError if the machine or an option is wrong whatever the network is.
+    """
+    load_machine(arch)
+    try:
+        return pose(workload, arch, objective, options)
+    except InputError as error:
+        if error.source.startswith("--"):
+            raise
+        return error
+
+
+def _solved(
+    problem: Posed, search: Search, limit: float, known: Mapping[str, Kept] | None = None
+) -> tuple[Solution, float]:
+    """The solution within ``limit`` seconds, and how many it took; from what is ``known``. A kind whose search may be
+    cut before every layer had its turn begins with methods that give each a mapping soon: one without any voids the
+    row."""
+    kind, known = problem.kind, known or {}
+    for name in (*kind.first_methods, kind.default_method):
+        # Reading the machine code that searches need is no part of their time.
+        on_disk(method_named(problem, name).prepare)
+    began, solutions = time.monotonic(), list[Solution]()
+    for name in kind.first_methods[1 if known else 0 :]:
+        # Layers take what they need, those with most to gain first, since one that is cut gains nothing; where none has
+        # a mapping yet there is no limit.
+        quick = replace(search, method=name, time_limit=limit if known else None, started=began, in_turn=True)
+        first = run(problem, quick, kept=known)
+        for before in solutions:
+            refuse_contradicting_solutions(before, first)
+        solutions.append(first)
+        known = _known(first)
+    last = replace(search, method=kind.default_method, time_limit=limit, started=began)
+    solution = run(problem, last, kept=known)
+    for before in solutions:
+        refuse_contradicting_solutions(before, solution)
+    return _after([one.certificate for one in solutions], solution), time.monotonic() - began
+
+
+def _gone_on(rows: Sequence[MachineRow], search: Search, left: float) -> list[MachineRow]:
+    """The rows, of which those that were cut have gone on for a share of the seconds that the others ``left``."""
+    cut = [row for row in rows if row.certificate.stop == "time_limit"]
+    found = []
+    for row in rows:
+        if row in cut and row.solution is not None and left > 0 and not search.interrupt.is_set():
+            further, _ = _solved(row.solution.posed, search, left / len(cut), _known(row.solution))
+            refuse_contradicting_solutions(row.solution, further)
+            row = replace(row, solution=_after([row.certificate], further))
+        found.append(row)
+    return found
+
+
+def _after(searches: Sequence[Certificate], solution: Solution) -> Solution:
+    """The solution with the seconds of the searches before it."""
+    own = solution.certificate
+    seconds = math.fsum(one.seconds for one in (*searches, own))
+    cpu_seconds = math.fsum(one.cpu_seconds for one in (*searches, own))
+    return replace(solution, certificate=replace(own, seconds=seconds, cpu_seconds=cpu_seconds))
+
+
+def _known(solution: Solution) -> dict[str, Kept]:
+    """What a solution knows of its parts, for a search to go on from: the same one, which draws the same numbers."""
+    found = {}
+    for posed, part in zip(solution.posed.parts, solution.parts, strict=True):
+        if part.mapping is not None and part.same_as is None and part.certificate.verified:
+            kind, objective = solution.posed.kind, solution.posed.objective
+            kept = kept_answer(kind, posed, objective, *answer_fields(kind, part), part.name)
+            found[part.name] = replace(kept, searches=0)
+    return found

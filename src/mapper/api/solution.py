@@ -1,0 +1,141 @@
+"""Solutions: parts with their costs and certificates, and what holds of the whole."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib import metadata
+from typing import Any
+
+from mapper.api.posing import SOLUTION_SCHEMA, Posed
+from mapper.kind.kind import Part, PosedPart
+from mapper.solver.certificate import WORST_FIRST, Certificate, Stop
+
+DISTRIBUTION = "mapper-engine"
+SOLVERS = ("ortools", "numba", "numpy")
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What came of a posed problem. ``cost`` is None if a part has no mapping."""
+
+    posed: Posed
+    parts: tuple[Part, ...]
+    cost: dict[str, Any] | None
+    certificate: Certificate
+
+    def to_json(self) -> dict[str, Any]:
+        return as_document(
+            {
+                "schema": SOLUTION_SCHEMA,
+                "problem": self.posed.to_json(),
+                "parts": [part.to_json() for part in self.shown],
+                "skipped": list(self.skipped),
+                "cost": self.cost,
+                "certificate": self.certificate.to_json(),
+                "versions": versions(),
+            }
+        )
+
+    @property
+    def shown(self) -> tuple[Part, ...]:
+        """The parts as documents and tables list them."""
+        pairs = zip(self.posed.parts, self.parts, strict=True)
+        return tuple(one for posed, part in pairs for one in self._listed(posed, part))
+
+    def _listed(self, posed: PosedPart, part: Part) -> tuple[Part, ...]:
+        # One search that decides things listed apart has one history: it stands at the first of them.
+        first, *others = self.posed.kind.spread(posed.problem, part)
+        return (replace(first, history=part.history), *others)
+
+    @property
+    def skipped(self) -> tuple[dict[str, Any], ...]:
+        """Operators that are not mapped."""
+        posed = self.posed
+        return posed.kind.shares(posed.read.skipped, posed.parts[0].problem, self.cost)
+
+    @property
+    def exit_code(self) -> int:
+        """0: mapped; 1: proven to have no answer, or rejected by the referee; 3: no answer in time."""
+        if self.certificate.found:
+            return 0 if self.certificate.verified else 1
+        proven_away = any(not part.certificate.found and part.certificate.proven for part in self.parts)
+        return 1 if proven_away else 3
+
+
+def assemble(posed: Posed, parts: Sequence[Part]) -> Solution:
+    """The solution that ``parts`` make up."""
+    costs = [part.cost for part in parts if part.cost is not None]
+    complete = len(costs) == len(parts)
+    cost = posed.kind.total(costs) if complete else None
+    return Solution(posed, tuple(parts), cost, joint_certificate([part.certificate for part in parts]))
+
+
+def joint_certificate(certificates: Sequence[Certificate]) -> Certificate:
+    """The certificate of independent parts: sums of values, bounds and seconds, the worst of the rest."""
+    found = all(certificate.found for certificate in certificates)
+    methods = list(dict.fromkeys(certificate.method for certificate in certificates))
+    evaluations = [c.evaluations for c in certificates if c.evaluations is not None]
+    return Certificate(
+        stop=next(stop for stop in WORST_FIRST if any(c.stop == stop for c in certificates)),
+        found=found,
+        value=_sum([certificate.value for certificate in certificates]),
+        bound=_sum([certificate.bound for certificate in certificates]),
+        proven=all(certificate.proven for certificate in certificates),
+        method=" ".join(methods),
+        restrictions=tuple(dict.fromkeys(r for c in certificates for r in c.restrictions)),
+        verified=all(certificate.verified for certificate in certificates),
+        broken=tuple(rule for certificate in certificates for rule in certificate.broken),
+        seconds=math.fsum(certificate.seconds for certificate in certificates),
+        cpu_seconds=math.fsum(certificate.cpu_seconds for certificate in certificates),
+        evaluations=sum(evaluations) if evaluations else None,
+        seed=certificates[0].seed,
+        workers=certificates[0].workers,
+    )
+
+
+def repeated(part: Part, name: str, source: str, merged: tuple[tuple[str, str], ...]) -> Part:
+    """The same answer for another layer that is the same problem; it took no time."""
+    certificate = replace(part.certificate, seconds=0.0, cpu_seconds=0.0)
+    return replace(
+        part, name=name, source=source, same_as=part.name, merged=merged, certificate=certificate, history=()
+    )
+
+
+def unanswered(
+    part: PosedPart,
+    method: str,
+    stop: Stop = "interrupted",
+    seed: int | None = None,
+    workers: int | None = None,
+) -> Part:
+    """How a part stands in the document that has no answer, as while it is still being solved."""
+    certificate = Certificate(stop, False, None, None, False, method, seed=seed, workers=workers)
+    return Part(part.name, part.source, None, None, None, None, certificate, part.merged)
+
+
+def versions() -> dict[str, str]:
+    """Versions of mapper and of the solvers it stands on."""
+    found = {"mapper": metadata.version(DISTRIBUTION)}
+    return found | {name: metadata.version(name) for name in SOLVERS}
+
+
+def as_document(fields: dict[str, Any]) -> dict[str, Any]:
+    """``fields`` with null for numbers JSON does not have, and keys as JSON has them."""
+    return {str(key): _json_value(entry) for key, entry in fields.items()}
+
+
+def _json_value(value: Any) -> Any:
+    if isinstance(value, dict):
+        return as_document(value)
+    if isinstance(value, list | tuple):
+        return [_json_value(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def _sum(values: list[int | float | None]) -> int | float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None

@@ -1,0 +1,185 @@
+"""What one can ask of mapper from Python: values in, values out, nothing printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from mapper.api.judging import judged
+from mapper.api.posing import SOLUTION_SCHEMA, Posed, pose, pose_again
+from mapper.api.solution import Solution, as_document, assemble
+from mapper.api.solving import Search, run
+from mapper.kind.kind import Options, PosedPart
+from mapper.models.limit import limited
+from mapper.models.plain import in_time
+from mapper.solver.certificate import Certificate
+from mapper.workloads.document import InputError, parse_document, read_bytes
+from mapper.workloads.process.whole_file import write_whole
+from mapper.workloads.text.file_name import file_name, file_names
+
+LARGEST_SOLUTION_BYTES = 256 << 20
+
+
+def solve(
+    workload: str | None = None,
+    arch: str | None = None,
+    objective: str | None = None,
+    options: Options | None = None,
+    search: Search | None = None,
+    finished: Callable[[Solution], None] | None = None,
+) -> Solution:
+    """Map ``workload`` to ``arch`` for the least ``objective``.
+
+    Raises: InputError if the problem cannot be posed; UnfinishedError if time is over before it is.
+    """
+    search = search or Search()
+    posed = in_time(lambda: pose(workload, arch, objective, options), search.stopped)
+    return run(posed, search, finished)
+
+
+def evaluate(
+    workload: str | None,
+    arch: str | None,
+    mapping: Path,
+    objective: str | None = None,
+    options: Options | None = None,
+) -> Solution:
+    """Cost and referee's verdict of a mapping from anywhere: a bare mapping or a solution document.
+
+    Raises: InputError if the file does not hold a mapping for every part.
+    """
+    problem = pose(workload, arch, objective, options)
+    fields = read_document(mapping)
+    parts = []
+    for part, own in zip(problem.parts, _mappings(fields, problem, str(mapping)), strict=True):
+        read = problem.kind.read_mapping(own, part.problem, str(mapping))
+        certificate = Certificate("given", True, None, None, False, "evaluate")
+        with limited(lambda: None):
+            parts.append(judged(problem.kind, part, read, certificate))
+    return assemble(problem, parts)
+
+
+def simulate(
+    solution: Path | Mapping[str, Any], seed: int = 0, rtl: bool = False, program: Path | None = None
+) -> dict[str, Any]:
+    """Run every part of a solution: outputs against a reference, simulated cost against the model's; with ``rtl`` the
+    generated hardware too, with ``program`` that file in place of the program that the solution becomes.
+
+    Raises: InputError if the document is no solution.
+    """
+    problem, mappings = _solved(solution)
+    results, models = [], []
+    for part, mapping in _distinct(problem, mappings):
+        verdict = problem.kind.judge(part.problem, mapping)
+        if verdict.cost is None:
+            raise InputError(
+                str(solution)[:120], f"parts.{part.name}", "its mapping has no cost; solve it anew"
+            )
+        hardware = problem.kind.simulate_rtl(part, mapping, seed) if rtl else None
+        own = (
+            problem.kind.simulate(part, mapping, seed)
+            if program is None
+            else problem.kind.simulate_program(part, mapping, seed, program)
+        )
+        result = {"name": part.name, **own, "cost_model": verdict.cost}
+        if hardware is not None:
+            result |= {
+                "rtl": hardware,
+                "outputs_equal": result["outputs_equal"] and hardware["outputs_equal"],
+                "agrees": result["agrees"] and hardware["agrees"],
+                "notes": [*result.get("notes", []), *hardware.get("notes", [])],
+            }
+        results.append(result)
+    by_key = {
+        part.key: result for (part, _), result in zip(_distinct(problem, mappings), results, strict=True)
+    }
+    parts = [{**by_key[part.key], "name": part.name} for part in problem.parts]
+    data = {"seed": seed} | {key: value for part in parts for key, value in part.pop("data", {}).items()}
+    models = [part["cost_model"] for part in parts]
+    return as_document(
+        {
+            "schema": "mapper.simulation/1",
+            "outputs_equal": all(part["outputs_equal"] for part in parts),
+            "max_error": max(part["max_error"] for part in parts),
+            "cost_model": problem.kind.total(models),
+            "cost_simulated": problem.kind.total([part["cost_simulated"] for part in parts]),
+            "agrees": all(part["agrees"] for part in parts),
+            "parts": [one for part in parts for one in part.pop("parts", None) or [part]],
+            "data": data,
+        }
+    )
+
+
+def generate(solution: Path | Mapping[str, Any], directory: Path, seed: int = 0) -> tuple[Path, ...]:
+    """Write the code that a solution becomes; one folder per distinct part if there are several.
+
+    Raises: InputError if the document is no solution or the folder cannot be written.
+    """
+    problem, mappings = _solved(solution)
+    distinct = _distinct(problem, mappings)
+    written = []
+    # Names of parts may come from a file: none leads out of the folder, or into that of another part.
+    folders = file_names(part.name for part, _ in distinct)
+    for (part, mapping), own in zip(distinct, folders, strict=True):
+        folder = directory / own if len(distinct) > 1 else directory
+        for name, content in problem.kind.generate(part, mapping, seed).items():
+            path = folder.joinpath(*map(file_name, name.split("/")))
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise InputError(str(path), "", f"cannot be written ({error.strerror})") from None
+            write_whole(path, content)
+            written.append(path)
+    return tuple(written)
+
+
+def read_document(path: Path) -> dict[str, Any]:
+    """A solution or mapping file.
+
+    Raises: InputError if it cannot be read.
+    """
+    return parse_document(read_bytes(path, LARGEST_SOLUTION_BYTES), str(path), LARGEST_SOLUTION_BYTES)
+
+
+def _mappings(fields: Mapping[str, Any], problem: Posed, source: str) -> list[Any]:
+    """The mapping of every part: by name from a solution, the file itself if the problem has one part."""
+    if fields.get("schema") != SOLUTION_SCHEMA:
+        if len(problem.parts) > 1:
+            names = ", ".join(part.name for part in problem.parts[:4])
+            raise InputError(
+                source, "", f"is one mapping, the workload has {len(problem.parts)} parts ({names} …)"
+            )
+        return [fields]
+    listed = fields.get("parts")
+    if not isinstance(listed, list) or not all(isinstance(part, dict) for part in listed):
+        raise InputError(source, "parts", "must list the parts of a solution")
+    by_name = {part.get("name"): part.get("mapping") for part in listed}
+    found = []
+    for part in problem.parts:
+        own = problem.kind.gather(part.problem, part.name, by_name)
+        if own is None:
+            raise InputError(source, f"parts.{part.name}", "has no mapping; solve it first")
+        if not isinstance(own, Mapping):
+            raise InputError(source, f"parts.{part.name}.mapping", "must be an object; solve it anew")
+        found.append(own)
+    return found
+
+
+def _solved(solution: Path | Mapping[str, Any]) -> tuple[Posed, list[Any]]:
+    source = str(solution) if isinstance(solution, Path) else "the solution"
+    fields = read_document(solution) if isinstance(solution, Path) else solution
+    problem = pose_again(fields, source)
+    own = _mappings(fields, problem, source)
+    return problem, [
+        problem.kind.read_mapping(mapping, part.problem, source)
+        for part, mapping in zip(problem.parts, own, strict=True)
+    ]
+
+
+def _distinct(problem: Posed, mappings: list[Any]) -> list[tuple[PosedPart, Any]]:
+    """Parts that are not repeats of an earlier one, with their mappings."""
+    first: dict[Any, tuple[PosedPart, Any]] = {}
+    for part, mapping in zip(problem.parts, mappings, strict=True):
+        first.setdefault(part.key, (part, mapping))
+    return list(first.values())

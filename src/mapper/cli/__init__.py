@@ -1,0 +1,1 @@
+"""The command line: options, commands, tables, and how the program starts and ends."""

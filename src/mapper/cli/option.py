@@ -1,0 +1,133 @@
+"""Options that the commands share, one by one."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mapper.api.limit import (
+    LARGEST_BATCH,
+    LARGEST_BUFFER,
+    LARGEST_SEED,
+    LONGEST_SECONDS,
+    MOST_FRAMES,
+    MOST_PES,
+    MOST_WORKERS,
+)
+
+if TYPE_CHECKING:
+    from mapper.store import Store
+
+Workload = Annotated[
+    str | None,
+    typer.Argument(
+        help="A catalogue name, name/part, or a file (.onnx, .yaml, .json). Default: resnet-dmazerunner."
+    ),
+]
+Arch = Annotated[str | None, typer.Option("--arch", help="A machine: a preset's name or a YAML file.")]
+Objective = Annotated[
+    str | None,
+    typer.Option(help="edp, energy, latency, ii, throughput, pes, dsps or traffic; each kind has a default."),
+]
+MethodName = Annotated[str, typer.Option("--method", help="How to solve; see mapper list methods.")]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(min=0.0, max=LONGEST_SECONDS, help="Seconds for the whole command (compare: per method)."),
+]
+Workers = Annotated[
+    int | None, typer.Option(min=1, max=MOST_WORKERS, help="Threads to use. Default: all processors.")
+]
+Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of searches and data.")]
+Output = Annotated[
+    Path | None, typer.Option("-o", "--output", help="Write the solution here; to a file, as parts finish.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+AsCsv = Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")]
+AsMarkdown = Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
+Log = Annotated[Path | None, typer.Option(help="Write progress to this file as JSON lines.")]
+Batch = Annotated[int | None, typer.Option(min=1, max=LARGEST_BATCH, help="Images at once.")]
+Fix = Annotated[
+    list[str] | None,
+    typer.Option(help="Pin a decision, KEY=VALUE (spatial=Oy,Ox; M.rf=8; order.dram=M,N,C). Repeatable."),
+]
+MinThroughput = Annotated[
+    float | None, typer.Option(min=0.0, max=MOST_FRAMES, help="Least throughput in frames per second.")
+]
+MaxPes = Annotated[int | None, typer.Option(min=1, max=MOST_PES, help="Most PEs to use.")]
+MaxBuffer = Annotated[int | None, typer.Option(min=0, max=LARGEST_BUFFER, help="Most bytes of buffers.")]
+Model = Annotated[str | None, typer.Option(help="The model to use, where a kind has several.")]
+Pareto = Annotated[
+    bool, typer.Option("--pareto", help="All trade-offs instead of one optimum, where a kind has them.")
+]
+FrontPlot = Annotated[
+    Path | None, typer.Option("--plot", help="With --pareto: draw the trade-offs (.png or .svg).")
+]
+
+
+StorePath = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="PATH|none",
+        help="Where answers are kept. Default: a file in the user's cache folder.",
+    ),
+]
+
+
+class Format(StrEnum):
+    """How ``explain`` writes."""
+
+    text = "text"
+    markdown = "markdown"
+    latex = "latex"
+    html = "html"
+
+
+class Engine(StrEnum):
+    """Where a sweep is solved."""
+
+    local = "local"
+    dask = "dask"
+
+
+class ExportFormat(StrEnum):
+    """How ``explain --export`` writes the model."""
+
+    lp = "lp"
+    mps = "mps"
+    cpsat = "cpsat"
+
+
+def store_at(path: str | None) -> Store | None:
+    """The store that ``--store`` names: the user's own by default, None for ``none``."""
+    from mapper.store import Store, default_path
+
+    if path == "none":
+        return None
+    return Store(default_path() if path is None else Path(path))
+
+
+def check_writable(path: Path | None, option: str = "-o") -> None:
+    """Fail before the search, not after it, if its result cannot be written."""
+    from mapper.workloads.process.whole_file import check_writable as check
+
+    if path is not None:
+        check(path, option)
+
+
+def check_plot(path: Path | None) -> None:
+    """Fail before the search if its result cannot be drawn there."""
+    if path is not None:
+        from mapper.cli.plot import check_form
+
+        check_form(path)
+        check_writable(path, "--plot")
+
+
+def dumped(document: Any) -> str:
+    return json.dumps(document, indent=1, allow_nan=False) + "\n"

@@ -1,0 +1,177 @@
+"""Options that belong together: declared once, taken by every command that needs them, and what they become."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, is_dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from mapper.cli.option import (
+    Arch,
+    AsCsv,
+    AsJson,
+    AsMarkdown,
+    Batch,
+    Fix,
+    Log,
+    MaxBuffer,
+    MaxPes,
+    MinThroughput,
+    Model,
+    Objective,
+    Quiet,
+    Seed,
+    StorePath,
+    TimeLimit,
+    Workers,
+    Workload,
+    dumped,
+    store_at,
+)
+from mapper.workloads.document import InputError
+
+if TYPE_CHECKING:
+    from mapper.api.solving import Search
+    from mapper.cli.progress import ProgressReport
+    from mapper.kind.kind import Options
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """``command`` as typer reads it: a parameter that is a group (a dataclass) becomes the options in it."""
+    own = inspect.signature(command, eval_str=True).parameters
+    groups = {
+        name: _members(parameter) for name, parameter in own.items() if is_dataclass(parameter.annotation)
+    }
+    options = [option for name in own for option in groups.get(name, [own[name]])]
+
+    @functools.wraps(command)
+    def ungrouped(**given: Any) -> None:
+        for name, members in groups.items():
+            given[name] = own[name].annotation(**{member.name: given.pop(member.name) for member in members})
+        command(**given)
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    ungrouped.__signature__ = inspect.Signature([option.replace(kind=keyword) for option in options])  # type: ignore[attr-defined]
+    ungrouped.__annotations__ = {option.name: option.annotation for option in options}
+    return ungrouped
+
+
+def _members(group: inspect.Parameter) -> list[inspect.Parameter]:
+    return list(inspect.signature(group.annotation, eval_str=True).parameters.values())
+
+
+@dataclass(frozen=True)
+class MappedProblem:
+    """A problem whose mapping is given."""
+
+    workload: Workload = None
+    arch: Arch = None
+    objective: Objective = None
+    batch: Batch = None
+    fix: Fix = None
+    model: Model = None
+
+    @property
+    def options(self) -> Options:
+        from mapper.kind.kind import Options
+
+        pinned: dict[str, str] = {}
+        for text in self.fix or []:
+            key, equals, value = text.partition("=")
+            if not equals or not key:
+                raise InputError("--fix", text[:60], "write KEY=VALUE")
+            if key in pinned:
+                raise InputError("--fix", key, "is pinned twice")
+            pinned[key] = value
+        return Options(self.batch, pinned, model=self.model)
+
+
+@dataclass(frozen=True)
+class PosedProblem(MappedProblem):
+    """A problem whose mapping is sought, within limits."""
+
+    min_throughput: MinThroughput = None
+    max_pes: MaxPes = None
+    max_buffer: MaxBuffer = None
+
+    @property
+    def options(self) -> Options:
+        return replace(
+            super().options,
+            min_throughput=self.min_throughput,
+            max_pes=self.max_pes,
+            max_buffer=self.max_buffer,
+        )
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """How long, how wide and from where to search."""
+
+    time_limit: TimeLimit = None
+    workers: Workers = None
+    seed: Seed = 0
+    store: StorePath = None
+
+    def search(self, method: str) -> Search:
+        from mapper.api.solving import Search
+        from mapper.api.time_limit import command_began
+        from mapper.cli import terminal
+
+        told: set[str] = set()
+
+        def complain(reason: str) -> None:
+            # A sweep hears of the same full disk at every machine.
+            if reason not in told:
+                terminal.complain(f"mapper: {reason}")
+            told.add(reason)
+
+        store = store_at(self.store)
+        return Search(
+            method,
+            self.time_limit,
+            self.workers,
+            self.seed,
+            started=command_began(),
+            store=store,
+            complain=complain,
+        )
+
+
+@dataclass(frozen=True)
+class ProgressOptions:
+    """Where a search tells how far it is."""
+
+    quiet: Quiet = False
+    log: Log = None
+
+    def report(self, parts: int) -> ProgressReport:
+        from mapper.cli.progress import ProgressReport
+
+        return ProgressReport(parts, self.quiet, self.log)
+
+
+@dataclass(frozen=True)
+class TableFormat:
+    """How a table is printed."""
+
+    as_json: AsJson = False
+    as_csv: AsCsv = False
+    as_markdown: AsMarkdown = False
+
+    def print(self, document: dict[str, Any], heading: list[str], lines: list[list[str]]) -> bool:
+        """Print the table, or its document as JSON; whether a person reads it, who may want remarks below."""
+        from mapper.cli import terminal
+
+        if self.as_json:
+            print(dumped(document), end="")
+        elif self.as_csv:
+            print(terminal.as_csv(heading, lines), end="")
+        elif self.as_markdown:
+            print(terminal.as_markdown(heading, lines), end="")
+        else:
+            terminal.print_table(heading, lines)
+            return True
+        return False

@@ -1,0 +1,97 @@
+"""Plots of results, as PNG or SVG."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mapper.api.trade_off import TradeOff
+from mapper.sweeping.sweep import Sweep
+from mapper.workloads.document import InputError
+from mapper.workloads.process.whole_file import write_whole
+from mapper.workloads.text.plain_text import plotted
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+LONGEST = 100
+"""Characters of a name in a plot."""
+
+
+def draw_sweep(sweep: Sweep, path: Path) -> None:
+    """The objective over the first varied field, one line per value of the others (001, Fig. 12).
+
+    Raises: InputError if the file is neither .png nor .svg, or cannot be written.
+    """
+    check_form(path)
+    from matplotlib.figure import Figure
+
+    varied = list(sweep.rows[0].vary or {})
+    lines: dict[str, list[tuple[str, float]]] = {}
+    for row in sweep.rows:
+        point = row.vary or {}
+        label = ", ".join(f"{key}={point[key]}" for key in varied[1:])
+        if row.certificate.value is not None:
+            lines.setdefault(label, []).append((str(point[varied[0]]), float(row.certificate.value)))
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    axes = figure.subplots()
+    for label, points in lines.items():
+        axes.plot(
+            [plotted(x, LONGEST) for x, _ in points],
+            [y for _, y in points],
+            marker="o",
+            label=plotted(label, LONGEST) or None,
+        )
+    axes.set_yscale("log")
+    axes.set_xlabel(plotted(varied[0], LONGEST))
+    axes.set_ylabel("objective value")
+    if len(varied) > 1:
+        axes.legend(fontsize="small")
+    axes.grid(True, which="both", alpha=0.3)
+    _save(figure, path)
+
+
+def draw_front(found: TradeOff, path: Path) -> None:
+    """Throughput over PEs, with latency as colour, and in mixed mode bytes of buffers as size.
+
+    Raises: InputError if the file is neither .png nor .svg, or cannot be written.
+    """
+    check_form(path)
+    from matplotlib.figure import Figure
+
+    costs = [point.cost for point in found.points if point.cost is not None]
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    axes = figure.subplots()
+    most = max((cost["buffer_bytes"] for cost in costs), default=0) or 1
+    drawn = axes.scatter(
+        [cost["pes"] for cost in costs],
+        [cost["throughput_fps"] for cost in costs],
+        s=[20 + 80 * cost["buffer_bytes"] / most for cost in costs],
+        c=[cost["latency_ms"] for cost in costs],
+        cmap="viridis",
+    )
+    figure.colorbar(drawn, label="latency [ms]")
+    axes.set_xlabel("PEs")
+    axes.set_ylabel("throughput [frames/s]")
+    axes.set_title(plotted(f"{found.posed.workload} on {found.posed.arch}", LONGEST), fontsize="medium")
+    axes.grid(True, alpha=0.3)
+    _save(figure, path)
+
+
+def check_form(path: Path) -> None:
+    """Raises: InputError if the suffix names no form that plots are drawn in."""
+    if path.suffix not in (".png", ".svg"):
+        raise InputError("--plot", str(path), "must end in .png or .svg")
+
+
+def _save(figure: Figure, path: Path) -> None:
+    drawn = io.BytesIO()
+    form = path.suffix[1:]
+    with warnings.catch_warnings():
+        # Characters that matplotlib's own font lacks are nothing to be told of.
+        warnings.simplefilter("ignore")
+        figure.savefig(drawn, format=form, metadata={"Date": None} if form == "svg" else None)
+    write_whole(path, drawn.getvalue(), "--plot")

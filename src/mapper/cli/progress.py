@@ -1,0 +1,122 @@
+"""Progress of a search: a bar on a terminal, JSON lines in a log."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from contextlib import AbstractContextManager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any
+
+from mapper.cli.terminal import number, percent
+from mapper.workloads.document import InputError
+from mapper.workloads.process.whole_file import open_stream
+from mapper.workloads.text.plain_text import plain
+
+if TYPE_CHECKING:
+    from mapper.api.solution import Solution
+    from mapper.solver.method import Progress
+
+
+COMPILING = "compiling what runs here (once per machine and version)"
+
+
+class ProgressReport(AbstractContextManager["ProgressReport"]):
+    """Progress on stderr where that is a terminal, and as JSON lines in a log file."""
+
+    def __init__(self, parts: int, quiet: bool, log: Path | None) -> None:
+        self._parts, self._log_path = parts, log
+        self._log: IO[str] | None = None
+        self._bar: Any = None
+        self._task: Any = None
+        self._show = sys.stderr.isatty() and not quiet
+        self._began = time.monotonic()
+        self._writing = threading.Lock()
+
+    def __enter__(self) -> ProgressReport:
+        if self._log_path is not None:
+            self._log = open_stream(self._log_path, "--log")
+        if self._show:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+            self._bar = Progress(
+                TextColumn("{task.description}", markup=False),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeElapsedColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._bar.start()
+            self._task = self._bar.add_task("solving", total=self._parts)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            with suppress(OSError):  # the terminal may be gone, the answer is not
+                self._bar.stop()
+        self._close()
+
+    def progress(self, part: str, progress: Progress) -> None:
+        """A search has come further."""
+        gap = None
+        if progress.value and progress.bound is not None:
+            gap = abs(progress.value - progress.bound) / abs(progress.value)
+        self._write(
+            {"event": "progress", "part": part, "value": progress.value, "bound": progress.bound, "gap": gap}
+        )
+        if self._bar is not None:
+            so_far = f"best {number(progress.value)}, bound {number(progress.bound)}, gap {percent(gap)}"
+            self._bar.update(self._task, description=f"{plain(part, 80)}: {so_far}")
+
+    def compiling(self) -> None:
+        """A search is slow at first, on a machine that has not run it before."""
+        self._write({"event": "compiling"})
+        if self._bar is not None:
+            self._bar.console.print(COMPILING, highlight=False)
+
+    def finished(self, solution: Solution) -> None:
+        """A part is done."""
+        done = sum(part.certificate.found or part.certificate.proven for part in solution.parts)
+        self._done("parts", done, len(solution.parts))
+
+    def machines(self, done: int, of: int) -> None:
+        """A machine of several is done."""
+        self._done("machines", done, of)
+
+    def _done(self, what: str, done: int, of: int) -> None:
+        self._write({"event": what, "done": done, "of": of})
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done)
+
+    def _write(self, event: dict[str, Any]) -> None:
+        if self._log is None:
+            return
+        from mapper.api.solution import as_document
+
+        event = {"seconds": round(time.monotonic() - self._began, 3), **event}
+        line = json.dumps(as_document(event)) + "\n"
+        # Parts are searched in threads of their own.
+        with self._writing:
+            if self._log is None:
+                return
+            try:
+                self._log.write(line)
+                self._log.flush()
+            except OSError as error:
+                # A log that ends is no reason to give up the search.
+                said = InputError("--log", str(self._log_path), f"ends here ({error.strerror})")
+                print(f"mapper: {said}", file=sys.stderr)
+                self._close()
+
+    def _close(self) -> None:
+        if self._log is not None:
+            with suppress(OSError):
+                self._log.close()
+        self._log = None

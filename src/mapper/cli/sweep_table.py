@@ -1,0 +1,43 @@
+"""Sweeps and what they would take, as tables for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from mapper.cli.terminal import number, percent, proof
+
+if TYPE_CHECKING:
+    from mapper.api.comparison import Row
+    from mapper.api.planning import Plan
+    from mapper.sweeping.sweep import Sweep
+
+
+def plan_lines(plan: Plan, workers: int) -> list[str]:
+    """What a sweep would take."""
+    error = "" if plan.core_seconds_error is None else f" ± {2 * plan.core_seconds_error:,.0f}"
+    cut = f", {plan.cut} of them cut short" if plan.cut else ""
+    return [
+        f"{plan.machines:,} machines, {plan.points:,} points, {plan.problems:,} problems to solve",
+        f"{plan.stored:,} machines are proven in the store, {plan.tasks:,} tasks are left",
+        f"about {plan.core_seconds:,.0f}{error} core seconds ({plan.core_seconds / 3600:,.2f} core hours), "
+        f"from {plan.sampled} problems solved{cut}",
+        f"about {plan.core_seconds / workers:,.0f} s on {workers} workers",
+        f"{plan.peak_bytes / 2**20:,.0f} MiB in this process",
+    ]
+
+
+def sweep_rows(sweep: Sweep) -> tuple[list[str], list[list[str]]]:
+    """Heading and lines of a sweep."""
+    varied = list(sweep.rows[0].vary or {}) if sweep.rows else []
+    keys = next((list(row.cost) for row in sweep.rows if row.cost is not None), [])
+    keys = [key for key in keys if key != "edp_of_totals"]
+    heading = [*varied, *keys, "gap", "proof", "seconds"]
+    return heading, [_sweep_line(row, varied, keys) for row in sweep.rows]
+
+
+def _sweep_line(row: Row, varied: Sequence[str], keys: Sequence[str]) -> list[str]:
+    certificate = row.certificate
+    point = [str((row.vary or {})[key]) for key in varied]
+    costs = [number((row.cost or {}).get(key)) for key in keys]
+    return [*point, *costs, percent(certificate.gap), proof(certificate), f"{certificate.seconds:.2f}"]

@@ -1,0 +1,258 @@
+"""How results look on a terminal."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mapper.workloads.text.plain_text import markdown, plain
+
+if TYPE_CHECKING:
+    from mapper.api.comparison import Comparison
+    from mapper.api.solution import Solution
+    from mapper.api.trade_off import TradeOff
+    from mapper.solver.certificate import Certificate
+
+SHOWN_SKIPPED = 12
+WIDEST_CELL = 80
+COMPARED = ("ii", "energy_pj", "throughput_fps", "cycles", "buffer_bytes")
+"""Costs that a simulation shows beside the model's."""
+
+
+def number(value: Any) -> str:
+    """A figure for people: whole numbers with separators, large or small ones in powers of ten."""
+    if value is None:
+        return "–"
+    if isinstance(value, int) and abs(value) < 10**12:
+        return f"{value:,}"
+    if value and (abs(value) >= 1e9 or abs(value) < 1e-3):
+        return f"{value:.6e}"
+    return f"{value:,.4g}" if isinstance(value, float) else str(value)
+
+
+def percent(gap: float | None) -> str:
+    """A gap as a percentage."""
+    return "–" if gap is None else f"{gap:.2%}"
+
+
+def proof(certificate: Certificate) -> str:
+    """What is proven, in a word or two."""
+    if certificate.broken:
+        return "rejected: " + ", ".join(dict.fromkeys(rule.rule for rule in certificate.broken))
+    if not certificate.found:
+        return "infeasible, proven" if certificate.proven else f"none ({certificate.stop.replace('_', ' ')})"
+    if certificate.proven:
+        return "optimal, proven"
+    return {"time_limit": "best in time", "interrupted": "interrupted"}.get(certificate.stop, "not proven")
+
+
+def solution_rows(solution: Solution) -> tuple[list[str], list[list[str]]]:
+    """Heading and lines of a solution's table, with a line of totals."""
+    keys = [key for key in _cost_keys(solution) if key != "edp_of_totals"]
+    heading = ["part", *keys, "gap", "proof", "method", "seconds"]
+    lines, shown = [], solution.shown
+    for part in shown:
+        name = part.name if part.same_as is None else f"{part.name} = {part.same_as}"
+        costs = [number((part.cost or {}).get(key)) for key in keys]
+        lines.append([name, *costs, *_certified(part.certificate)])
+    if len(shown) > 1:
+        costs = [number((solution.cost or {}).get(key)) for key in keys]
+        lines.append(["total", *costs, *_certified(solution.certificate)])
+    return heading, lines
+
+
+def _cost_keys(solution: Solution) -> list[str]:
+    """Cost keys that some part has a value for."""
+    costs = [cost for cost in (solution.cost, *(part.cost for part in solution.shown)) if cost is not None]
+    return [key for key in (costs[0] if costs else {}) if any(cost.get(key) is not None for cost in costs)]
+
+
+def _certified(certificate: Certificate) -> list[str]:
+    return [percent(certificate.gap), proof(certificate), certificate.method, f"{certificate.seconds:.2f}"]
+
+
+def comparison_rows(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
+    """Heading and lines of a comparison; the gap is to the proven optimum where one of the methods proved it."""
+    proven = [
+        row.certificate.value for row in comparison.rows if row.certificate.proven and row.certificate.found
+    ]
+    optimum = proven[0] if proven else None
+    heading = ["method", "value", "bound", "to optimum", "proof", "evaluations", "seconds", "CPU s"]
+    lines = []
+    for row in comparison.rows:
+        certificate = row.certificate
+        value = certificate.value
+        off = None if value is None or not optimum else abs(value / optimum - 1)
+        lines.append(
+            [
+                certificate.method,
+                number(value),
+                number(certificate.bound),
+                percent(off),
+                proof(certificate),
+                number(certificate.evaluations),
+                f"{certificate.seconds:.2f}",
+                f"{certificate.cpu_seconds:.2f}",
+            ]
+        )
+    return heading, lines
+
+
+def front_rows(found: TradeOff) -> tuple[list[str], list[list[str]]]:
+    """Heading and lines of a front's points, in its order."""
+    keys = list(found.points[0].cost or {}) if found.points else []
+    lines = [
+        [number((point.cost or {}).get(key)) for key in keys] + [proof(point.certificate)]
+        for point in found.points
+    ]
+    return [*keys, "proof"], lines
+
+
+def why_no_front(found: TradeOff) -> str:
+    """Why a front has no points, in one line."""
+    part = found.posed.parts[0]
+    if not found.complete:
+        return f"{part.name}: no answer within the limit; raise --time-limit"
+    reason = found.posed.kind.why_infeasible(part.problem) or "enlarge the machine or unpin decisions"
+    return f"{part.name}: proven to have no mapping on {found.posed.arch}: {reason}"
+
+
+def why_nothing(workload: str | None, proven: bool, interrupted: bool) -> str:
+    """Why none of several searches has an answer, in one line."""
+    if proven:
+        why = "proven to have no mapping; enlarge the machine or unpin decisions"
+    elif interrupted:
+        why = "interrupted before anything was found"
+    else:
+        why = "no answer within the limit; raise --time-limit"
+    return f"{plain(workload)}: {why}" if workload else why
+
+
+def print_table(heading: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
+    """A table on stdout; as wide as it needs to be where nobody's terminal limits it."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD)
+    for place, title in enumerate(heading):
+        table.add_column(
+            Text(plain(title, WIDEST_CELL)), justify="left" if place == 0 else "right", no_wrap=True
+        )
+    for line in lines:
+        table.add_row(*[Text(plain(cell, WIDEST_CELL)) for cell in line])
+    Console(width=None if sys.stdout.isatty() else 240, highlight=False).print(table)
+
+
+def say(*lines: str) -> None:
+    """Lines for people on stdout, whatever names they hold: one line each, nothing that a terminal obeys."""
+    for line in lines:
+        print(plain(line))
+
+
+def complain(line: str) -> None:
+    """One line on stderr, likewise."""
+    print(plain(line), file=sys.stderr)
+
+
+def as_csv(heading: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """The table as comma-separated values."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(map(plain, heading))
+    writer.writerows(map(plain, line) for line in lines)
+    return text.getvalue()
+
+
+def as_markdown(heading: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """The table in Markdown."""
+    rows = [[markdown(cell) for cell in row] for row in (heading, *lines)]
+    rows.insert(1, ["---"] + ["---:"] * (len(heading) - 1))
+    return "".join("| " + " | ".join(row) + " |\n" for row in rows)
+
+
+def skipped_lines(solution: Solution) -> list[str]:
+    """What was not mapped, in a few lines."""
+    skipped = solution.skipped
+    if not skipped:
+        return []
+    by_op: dict[str, list[float]] = {}
+    for entry in skipped:
+        by_op.setdefault(entry["op"], []).append(entry["share_of_macs"])
+    listed = sorted(by_op.items(), key=lambda item: (-sum(item[1]), item[0]))
+    text = ", ".join(
+        f"{len(shares)} {op} ({sum(shares):.1%} of MACs)" for op, shares in listed[:SHOWN_SKIPPED]
+    )
+    more = f", {len(listed) - SHOWN_SKIPPED} more kinds" if len(listed) > SHOWN_SKIPPED else ""
+    return [f"not mapped: {text}{more}"]
+
+
+def started_lines(solution: Solution) -> list[str]:
+    """Which searches did not begin from nothing, in a line."""
+    begun = [part for part in solution.parts if part.started is not None and part.same_as is None]
+    if not begun:
+        return []
+    if len(begun) > 1 or len(solution.parts) > 1:
+        distinct = sum(part.same_as is None for part in solution.parts)
+        return [f"started from stored values: {len(begun)} of {distinct} parts"]
+    start = begun[0].started
+    assert start is not None
+    bound = "" if start.bound is None else f", bound {number(start.bound)}"
+    return [f"started from a stored value of {number(start.value)}{bound}"]
+
+
+def headline(solution: Solution) -> str:
+    """The problem in a line."""
+    problem = solution.posed
+    fixed = "".join(f", {key}={value}" for key, value in problem.options.fix.items())
+    end = "most" if problem.objective == "throughput" else "least"
+    machine = "" if problem.arch is None else f" on {problem.arch}"
+    return f"{problem.workload}{machine}: {end} {problem.objective}{fixed} ({problem.kind.name})"
+
+
+def cause(solution: Solution) -> str:
+    """Why there is no answer, or why the referee rejects it: one line with part, rule and remedy."""
+    for part in solution.parts:
+        certificate = part.certificate
+        if certificate.broken:
+            rule = certificate.broken[0]
+            return (
+                f"{part.name}: the referee rejects the mapping: {rule.rule} ({rule.place}, by {rule.size:g})"
+            )
+        if not certificate.found and certificate.proven:
+            where = "" if solution.posed.arch is None else f" on {solution.posed.arch}"
+            problem = next(one.problem for one in solution.posed.parts if one.name == part.name)
+            reason = solution.posed.kind.why_infeasible(problem)
+            if reason is not None:
+                return f"{part.name}: proven to have no mapping{where}: {reason}"
+            return f"{part.name}: proven to have no mapping{where}; enlarge the machine or unpin decisions"
+    part = next(part for part in solution.parts if not part.certificate.found)
+    if part.certificate.stop == "complete":
+        return f"{part.name}: {part.certificate.method} found no mapping and proves nothing; try another --method"
+    bound = number(part.certificate.bound)
+    if part.certificate.stop == "interrupted":
+        return f"{part.name}: interrupted before anything was found (bound {bound})"
+    return (
+        f"{part.name}: no answer within the limit (bound {bound}); raise --time-limit or try another --method"
+    )
+
+
+def simulation_rows(result: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Heading and lines of a simulation: the model's cost beside the simulator's, and what else it reports."""
+    first = result["parts"][0]
+    keys = [key for key in COMPARED if key in first["cost_simulated"]]
+    physical = "cost" in first.get("physical", {})
+    heading = ["part", "outputs", "max error"]
+    for key in keys:
+        heading += [key, "simulated"]
+    lines = []
+    for part in result["parts"]:
+        line = [part["name"], "equal" if part["outputs_equal"] else "DIFFER", number(part["max_error"])]
+        for key in keys:
+            line += [number(part["cost_model"][key]), number(part["cost_simulated"][key])]
+        lines.append([*line, number(part["physical"]["cost"]["cycles"])] if physical else line)
+    return [*heading, "physical cycles"] if physical else heading, lines

@@ -1,0 +1,1 @@
+"""The kind ``algorithm_selection``: networks on the DYNAMAP overlay."""

@@ -1,0 +1,1 @@
+"""The kind ``modulo_schedule``: kernels and networks on CGRAs."""

@@ -1,0 +1,149 @@
+"""The kind ``modulo_schedule``: kernels and layers of networks on CGRAs (000)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from mapper.arch.cgra import CgraMachine
+from mapper.formulations.modulo_schedule.network.problem import LayerProblem
+from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.kind.kind import JsonValue, Judged, Kind, Options, Part, PosedPart, Workload
+from mapper.kind.modulo_schedule.kernel_part import NamedSchedule, describe_kernel, judge_kernel, pose_kernel
+from mapper.kind.modulo_schedule.layer_part import (
+    NamedLayer,
+    describe_layer,
+    judge_layer,
+    least_intervals,
+    pose_layers,
+    read_layer,
+    read_layers,
+    total_cost,
+    with_least_intervals,
+)
+from mapper.kind.operator_structure import operator_structure, read_operator_structure
+from mapper.models.modulo_schedule.mapping import ModuloSchedule
+from mapper.models.modulo_schedule.mapping_file import schedule_from_json
+from mapper.solver.method import Method
+from mapper.workloads.document import InputError
+from mapper.workloads.graph.document import kernel_document, kernel_from_document
+from mapper.workloads.graph.kernel import Kernel
+from mapper.workloads.graph.kernel_source import is_kernel, load_kernel
+from mapper.workloads.network.network_layer import LayerNetwork
+
+Problem = ModuloProblem | LayerProblem
+
+
+class ModuloScheduling(Kind):
+    """A kernel is one part, for the least initiation interval; a network has a part for every layer, for the
+    fewest cycles."""
+
+    name: ClassVar[str] = "modulo_schedule"
+    objectives: ClassVar[tuple[str, ...]] = ("ii", "latency")
+    options: ClassVar[frozenset[str]] = frozenset({"fix"})
+    first_methods: ClassVar[tuple[str, ...]] = ("baseline", "algorithm-1")
+
+    leaves_out: ClassVar[tuple[str, ...]] = (
+        "transfers between the external memory and the SRAM",
+        "latencies of VLIW code, links and units that the paper does not publish are this project's",
+    )
+
+    def peak(self, machine: CgraMachine) -> int:
+        """One operation of each PE, as if sums, loads and addresses took none."""
+        return len(machine.all_pes)
+
+    def objectives_of(self, value: Kernel | LayerNetwork) -> tuple[str, ...]:
+        return ("ii",) if isinstance(value, Kernel) else ("latency",)
+
+    def read(self, text: str, batch: int | None) -> Workload:
+        if not is_kernel(text):
+            return read_layers(text, batch)
+        if batch is not None:
+            raise InputError("--batch", str(batch), "a kernel has no batch; leave it out")
+        kernel, inputs = load_kernel(text)
+        return Workload(kernel, inputs)
+
+    def pose(
+        self, value: Kernel | LayerNetwork, machine: CgraMachine, objective: str, options: Options
+    ) -> tuple[PosedPart, ...]:
+        if isinstance(value, LayerNetwork):
+            return pose_layers(value, machine, options.fix)
+        return pose_kernel(value, machine, objective, options.fix)
+
+    def methods(self) -> dict[str, Method[Any, Any]]:
+        from mapper.solver.modulo_schedule.network.catalogue import METHODS
+
+        return {method.name: method for method in METHODS}
+
+    def judge(self, problem: Problem, mapping: Any) -> Judged:
+        if isinstance(problem, LayerProblem):
+            return judge_layer(problem, mapping)
+        return judge_kernel(problem, mapping)
+
+    def read_mapping(self, fields: Mapping[str, Any], problem: Problem, source: str) -> Any:
+        if isinstance(problem, LayerProblem):
+            return read_layer(fields, problem, source)
+        return schedule_from_json(fields, problem.kernel, source)
+
+    def shown(self, problem: Problem, mapping: Any) -> JsonValue:
+        if isinstance(problem, LayerProblem):
+            return NamedLayer(problem, mapping)
+        return NamedSchedule(problem.kernel, mapping)
+
+    def pieces(self, shown: JsonValue) -> Any:
+        return least_intervals(shown.mapping) if isinstance(shown, NamedLayer) else None
+
+    def with_pieces(self, mapping: Any, pieces: Any) -> Any:
+        if isinstance(mapping, ModuloSchedule):
+            raise TypeError("a schedule has no pieces")
+        return with_least_intervals(mapping, pieces)
+
+    def describe(self, problem: Problem, part: Part) -> list[str]:
+        if isinstance(problem, LayerProblem):
+            return describe_layer(problem, part)
+        return describe_kernel(problem, part)
+
+    def total(self, costs: list[dict[str, Any]]) -> dict[str, Any]:
+        return dict(costs[0]) if len(costs) == 1 else total_cost(costs)
+
+    def structure(self, value: Kernel | LayerNetwork) -> dict[str, Any]:
+        return (
+            operator_structure(value)
+            if isinstance(value, LayerNetwork)
+            else {"kernel": kernel_document(value)}
+        )
+
+    def read_structure(self, structure: Mapping[str, Any], name: str, source: str) -> Kernel | LayerNetwork:
+        if "operators" in structure:
+            return read_operator_structure(structure, source)
+        fields = structure.get("kernel")
+        if not isinstance(fields, dict):
+            raise InputError(source, "problem.structure.kernel", "must hold the kernel's graph")
+        return kernel_from_document(fields, f"{source}: problem.structure.kernel")
+
+    def formulation(self, problem: Problem) -> Any:
+        from mapper.formulations.modulo_schedule.network.program.choice import LayerFormulation
+        from mapper.formulations.modulo_schedule.program.cp_sat import build
+
+        return LayerFormulation(problem) if isinstance(problem, LayerProblem) else build(problem)
+
+    def simulate(self, part: PosedPart, mapping: Any, seed: int) -> dict[str, Any]:
+        from mapper.sim.modulo_schedule import report
+        from mapper.sim.modulo_schedule.layer import report_layer
+
+        problem: Problem = part.problem
+        if isinstance(problem, LayerProblem):
+            return report_layer(problem, mapping, seed)
+        return report(problem.kernel, problem.machine, mapping, seed)
+
+    def generate(self, part: PosedPart, mapping: Any, seed: int) -> dict[str, str]:
+        from mapper.codegen.modulo_schedule import generate
+        from mapper.codegen.modulo_schedule.layer import generate_layer
+
+        problem: Problem = part.problem
+        if isinstance(problem, LayerProblem):
+            return generate_layer(problem, mapping)
+        return generate(problem.kernel, problem.machine, mapping)
+
+
+MODULO_SCHEDULING = ModuloScheduling()

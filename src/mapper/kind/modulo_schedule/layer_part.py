@@ -1,0 +1,184 @@
+"""Layers of networks as parts of the kind ``modulo_schedule``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mapper.arch.cgra import CgraMachine
+from mapper.formulations.modulo_schedule.network.problem import LayerProblem
+from mapper.formulations.modulo_schedule.network.referee.verify import verify_layer
+from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.formulations.modulo_schedule.referee.verify import verify
+from mapper.kind.kind import Judged, Part, PosedPart, Workload
+from mapper.models.modulo_schedule.cost import evaluate
+from mapper.models.modulo_schedule.network.cost import vliw_mode
+from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapping, kernel_of
+from mapper.models.modulo_schedule.network.mapping_file import layer_from_json, layer_to_json
+from mapper.models.modulo_schedule.network.nest import Nest
+from mapper.solver.certificate import Certificate
+from mapper.workloads.document import InputError
+from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
+from mapper.workloads.source import load_layers
+
+IN_PLACE = "concatenation"
+
+
+@dataclass(frozen=True)
+class NamedLayer:
+    """A layer's mapping that knows its layer, as documents need it."""
+
+    problem: LayerProblem
+    mapping: LayerMapping
+
+    def to_json(self) -> dict[str, Any]:
+        algorithm = self.problem.choice(self.mapping.algorithm)
+        document = layer_to_json(self.mapping, algorithm)
+        for entry, loop in zip(document["loops"], self.mapping.loops, strict=True):
+            entry |= self._certified(loop, algorithm.nests[loop.nest])
+        return document
+
+    def _certified(self, loop: LoopMapping, nest: Nest) -> dict[str, Any]:
+        """Cost of one run of a loop, and what is known of its initiation interval: proven if the referee accepts the
+        schedule and it meets MII, or the least II that a search has left."""
+        kernel = kernel_of(nest, loop.box, loop.pointer_uses)
+        verdict = verify(ModuloProblem(kernel, self.problem.machine), loop.schedule)
+        cost = evaluate(kernel, self.problem.machine, loop.schedule)
+        sound = not verdict.broken
+        bound = max(cost.mii, loop.least_ii or 0)
+        proven = sound and cost.ii == bound
+        certificate = Certificate(
+            "complete" if proven else "heuristic",
+            True,
+            cost.ii,
+            bound if sound else None,
+            proven,
+            "MII" if bound == cost.mii else "cp-sat",
+            verified=sound,
+            broken=verdict.broken,
+        )
+        return {"cost": cost.cost_json(), "certificate": certificate.to_json()}
+
+
+def read_layers(text: str, batch: int | None) -> Workload:
+    """The layers of the network that ``text`` names.
+
+    Raises: InputError if there is none.
+    """
+    network = load_layers(text, batch)
+    return Workload(network, network.operators.files, network.operators.batch, tuple(_skipped(network)))
+
+
+def _skipped(network: LayerNetwork) -> list[dict[str, Any]]:
+    """Concatenations whose inputs are written side by side, which takes no time."""
+    return [
+        {
+            "name": layer.name,
+            "op": layer.op,
+            "reason": "its inputs are written side by side, where it would put them",
+            "macs": 0,
+            "share_of_macs": 0.0,
+            "share_of_time": 0.0,
+        }
+        for layer in network.layers
+        if _is_free(layer)
+    ]
+
+
+def _is_free(layer: NetworkLayer) -> bool:
+    """Whether the parts of a concatenation are whole stretches of memory."""
+    if layer.work != IN_PLACE:
+        return False
+    axis = layer.operator.integer("axis", 1)
+    return all(size == 1 for size in layer.output_shape[: axis % len(layer.output_shape)])
+
+
+def pose_layers(network: LayerNetwork, machine: CgraMachine, fix: Mapping[str, str]) -> tuple[PosedPart, ...]:
+    """A part for every layer that takes time.
+
+    Raises: InputError for a decision that no layer has, or a machine without VLIW mode.
+    """
+    vliw_mode(machine)
+    layers = [layer for layer in network.layers if not _is_free(layer)]
+    names = {layer.name for layer in layers}
+    pins: dict[str, str] = {}
+    for key, value in fix.items():
+        name, _, decision = key.rpartition(".")
+        if decision != "algorithm" or (name and name not in names):
+            raise InputError(
+                "--fix", key, "unknown decision; a layer has algorithm, as in conv1.algorithm=im2col+gemm"
+            )
+        pins |= {one: value for one in names if name in ("", one)}
+    parts = []
+    for layer in layers:
+        problem = LayerProblem(layer, machine, pins.get(layer.name))
+        if not problem.choices:
+            known = ", ".join(choice.name for choice in LayerProblem(layer, machine).choices)
+            raise InputError("--fix", f"{layer.name}.algorithm", f"{problem.algorithm!r} is none of {known}")
+        merged = tuple((one.name, one.op) for one in (*layer.merged, *layer.views))
+        parts.append(PosedPart(layer.name, layer.source, problem, (problem.choices, layer.op), merged))
+    return tuple(parts)
+
+
+def judge_layer(problem: LayerProblem, mapping: LayerMapping) -> Judged:
+    """The referee's verdict and the model's cost."""
+    verdict = verify_layer(problem, mapping)
+    if verdict.cost is None:
+        return Judged(verdict.broken, None, None, None)
+    cost = verdict.cost
+    return Judged(verdict.broken, cost.cost_json(), cost.breakdown_json(), cost.cycles)
+
+
+def read_layer(fields: Mapping[str, Any], problem: LayerProblem, source: str) -> LayerMapping:
+    """A layer's mapping from a document."""
+    return layer_from_json(fields, problem.choice, source)
+
+
+def least_intervals(mapping: LayerMapping) -> list[int | None]:
+    """The least II of each loop that a search has left."""
+    return [loop.least_ii for loop in mapping.loops]
+
+
+def with_least_intervals(mapping: LayerMapping, least: list[int | None]) -> LayerMapping:
+    """The mapping with what ``least_intervals`` said.
+
+    Raises: TypeError or ValueError if that is none of this mapping.
+    """
+    if any(one is not None and type(one) is not int for one in least):
+        raise TypeError("no initiation interval")
+    pairs = zip(mapping.loops, least, strict=True)
+    return replace(mapping, loops=tuple(replace(loop, least_ii=one) for loop, one in pairs))
+
+
+def describe_layer(problem: LayerProblem, part: Part) -> list[str]:
+    """Algorithm, where the cycles go, and every loop in a line."""
+    assert isinstance(part.mapping, NamedLayer) and part.breakdown is not None
+    mapping = part.mapping.mapping
+    algorithm = problem.choice(mapping.algorithm)
+    cycles = part.breakdown["cycles"]
+    spent = ", ".join(f"{cause} {count:,}" for cause, count in cycles.items() if count)
+    lines = [f"  {algorithm.name}: {spent or 'no'} cycles"]
+    for loop in mapping.loops:
+        nest = algorithm.nests[loop.nest]
+        factors = " ".join(
+            f"{name}={unroll}" for name, unroll in zip(nest.names, loop.box.unroll, strict=True)
+        )
+        runs, trips = loop.box.runs(nest), loop.box.trip_count(nest)
+        lines.append(
+            f"  {nest.name:11} {loop.box.innermost} innermost, unrolled {factors}: "
+            f"{runs:,} runs of {trips:,} iterations, II {loop.schedule.ii}, {loop.schedule.stages} stages"
+        )
+    if part.breakdown["exceeds_sram"]:
+        used = sum(part.breakdown["bytes"].values())
+        lines.append(f"  {used:,} bytes exceed the SRAM; the cost takes them to lie on the chip")
+    return lines
+
+
+def total_cost(costs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Sums over the layers; intervals belong to loops."""
+    total: dict[str, Any] = dict.fromkeys(costs[0])
+    for key in ("cycles", "latency_ms", "energy_pj"):
+        values = [cost[key] for cost in costs]
+        total[key] = None if None in values else sum(values)
+    return total

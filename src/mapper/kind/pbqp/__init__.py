@@ -1,0 +1,1 @@
+"""PBQP instances as such, for which documents say ``algorithm_selection``."""

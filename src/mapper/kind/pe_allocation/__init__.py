@@ -1,0 +1,1 @@
+"""The kind ``pe_allocation``: networks on tightly coupled processor arrays."""

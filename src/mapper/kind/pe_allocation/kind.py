@@ -1,0 +1,231 @@
+"""The kind ``pe_allocation``: layer-parallel networks on tightly coupled processor arrays (002)."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar, cast
+
+from mapper.arch.tcpa import TcpaMachine
+from mapper.formulations.pe_allocation.magnitude import refuse_large
+from mapper.formulations.pe_allocation.problem import OBJECTIVES, AllocationProblem, Objective
+from mapper.formulations.pe_allocation.referee.verify import verify
+from mapper.kind.kind import JsonValue, Judged, Kind, Options, Part, PosedPart, Workload
+from mapper.kind.operator_structure import operator_structure, read_operator_structure
+from mapper.kind.pe_allocation.pins import Fixed, read_fix
+from mapper.models.pe_allocation.cost import MODELS, Model
+from mapper.models.pe_allocation.mapping import Allocation
+from mapper.models.pe_allocation.mapping_file import allocation_from_json
+from mapper.models.pe_allocation.stream.layer import StreamNetwork, stream_network
+from mapper.solver.front import Front
+from mapper.solver.method import Effort, Method
+from mapper.workloads.document import InputError
+from mapper.workloads.graph.kernel_source import is_kernel
+from mapper.workloads.network.network_layer import LayerNetwork
+from mapper.workloads.source import load_layers
+
+SECONDS_OF_REMARKS = 10.0
+"""How long ``explain`` looks for the allocation that it shows an instance's rates with."""
+
+
+@dataclass(frozen=True)
+class NamedAllocation:
+    """An allocation that knows its layers, as documents need them."""
+
+    network: StreamNetwork
+    allocation: Allocation
+
+    def to_json(self) -> dict[str, Any]:
+        return self.allocation.to_json(self.network.names)
+
+
+class PeAllocation(Kind):
+    """The whole network is one part: PEs for every layer."""
+
+    name: ClassVar[str] = "pe_allocation"
+    objectives: ClassVar[tuple[str, ...]] = OBJECTIVES
+    options: ClassVar[frozenset[str]] = frozenset({"fix", "min_throughput", "max_pes", "max_buffer", "model"})
+    default_model: ClassVar[str | None] = MODELS[0]
+    leaves_out: ClassVar[tuple[str, ...]] = (
+        "weights are on the chip before the first frame",
+        "pixels come as fast as the first layer takes them",
+        "latency is of one frame; the next comes after an interval, before this one is done",
+    )
+
+    def peak(self, machine: TcpaMachine) -> int:
+        return machine.pe_count * machine.functional_units.convolution
+
+    def layer_times(self, problem: AllocationProblem, part: Part) -> dict[str, float]:
+        """How long each layer works on a frame; layers overlap."""
+        assert part.breakdown is not None
+        layers = part.breakdown["layers"].items()
+        return {name: 1e3 * one["latency"] / problem.machine.clock_hz for name, one in layers}
+
+    def read(self, text: str, batch: int | None) -> Workload:
+        if is_kernel(text):
+            raise InputError(text, "", "is a kernel, which no TCPA of layers runs; try --arch srp-4x4")
+        network = load_layers(text, batch)
+        return Workload(network, network.operators.files, network.operators.batch, tuple(_skipped(network)))
+
+    def pose(
+        self, value: LayerNetwork, machine: TcpaMachine, objective: str, options: Options
+    ) -> tuple[PosedPart, ...]:
+        network = stream_network(value)
+        if options.model not in MODELS:
+            raise InputError("--model", str(options.model), f"the kind has {', '.join(MODELS)}")
+        fixed = read_fix(options.fix, network)
+        needed = {"lanes": "layer-by-layer", "streaming": "layer-parallel"}.get(options.model, fixed.mode)
+        if fixed.mode != needed:
+            raise InputError("--model", options.model, f"holds for --fix mode={needed} alone")
+        problem = _problem(network, machine, cast(Objective, objective), options, fixed)
+        refuse_large(problem)
+        return (PosedPart(value.name, value.name, problem, 0),)
+
+    def methods(self) -> dict[str, Method[Any, Any]]:
+        from mapper.solver.pe_allocation.catalogue import METHODS
+
+        return METHODS
+
+    def front(self, problem: AllocationProblem, effort: Effort) -> Front[Allocation]:
+        from mapper.solver.pe_allocation.parallel.front import front
+
+        return front(problem, effort)
+
+    def criteria(self, problem: AllocationProblem, mapping: Allocation) -> tuple[int, ...]:
+        from mapper.solver.pe_allocation.parallel.front import criteria
+
+        found = criteria(problem, mapping)
+        return found if problem.mode == "mixed" else found[:3]
+
+    def why_infeasible(self, problem: AllocationProblem) -> str | None:
+        from mapper.formulations.pe_allocation.infeasible import why_infeasible
+        from mapper.solver.pe_allocation.mixed.reason import why_mixed_infeasible
+
+        said = why_infeasible(problem)
+        return why_mixed_infeasible(problem) if said is None and problem.mode == "mixed" else said
+
+    def judge(self, problem: AllocationProblem, mapping: Allocation) -> Judged:
+        from mapper.models.pe_allocation.placement import placement_json
+
+        verdict = verify(problem, mapping)
+        cost = verdict.cost
+        if cost is None:
+            return Judged(verdict.broken, None, None, None)
+        breakdown = {
+            **cost.breakdown_json(problem.network.names),
+            "placement": placement_json(problem.network, problem.machine, mapping),
+        }
+        return Judged(verdict.broken, cost.cost_json(), breakdown, problem.value(cost))
+
+    def read_mapping(self, fields: Mapping[str, Any], problem: AllocationProblem, source: str) -> Allocation:
+        return allocation_from_json(fields, problem.network.names, source)
+
+    def shown(self, problem: AllocationProblem, mapping: Allocation) -> NamedAllocation:
+        return NamedAllocation(problem.network, mapping)
+
+    def pieces(self, shown: JsonValue) -> Any:
+        assert isinstance(shown, NamedAllocation)
+        placed = shown.allocation.placement
+        bound = None if placed is None else placed.bound
+        return {"wiring_bound": bound, "unplaceable": shown.allocation.unplaceable}
+
+    def with_pieces(self, mapping: Allocation, pieces: Any) -> Allocation:
+        bound, unplaceable = pieces["wiring_bound"], pieces["unplaceable"]
+        if type(unplaceable) is not bool or (bound is not None and type(bound) is not int):
+            raise TypeError("no bound of a wiring")
+        placed = mapping.placement
+        placed = None if placed is None else replace(placed, bound=bound)
+        return replace(mapping, placement=placed, unplaceable=unplaceable)
+
+    def describe(self, problem: AllocationProblem, part: Part) -> list[str]:
+        from mapper.kind.pe_allocation.view import allocation_lines
+
+        assert isinstance(part.mapping, NamedAllocation)
+        return allocation_lines(problem, part.mapping.allocation)
+
+    def total(self, costs: list[dict[str, Any]]) -> dict[str, Any]:
+        return dict(costs[0])
+
+    def structure(self, value: LayerNetwork) -> dict[str, Any]:
+        return operator_structure(value)
+
+    def read_structure(self, structure: Mapping[str, Any], name: str, source: str) -> LayerNetwork:
+        return read_operator_structure(structure, source)
+
+    def formulation(self, problem: AllocationProblem) -> Any:
+        if problem.mode == "mixed":
+            from mapper.solver.pe_allocation.mixed.integer_program import build as build_mixed
+
+            return build_mixed(problem)
+        from mapper.formulations.pe_allocation.program.ilp import build
+
+        return build(problem)
+
+    def remarks(self, problem: AllocationProblem, formulation: Any) -> list[str]:
+        from mapper.kind.pe_allocation.view import adjustment_lines, fusion_lines
+        from mapper.solver.pe_allocation.catalogue import METHODS
+
+        effort = Effort(deadline=time.monotonic() + SECONDS_OF_REMARKS)
+        found = METHODS[self.default_method].search(problem, effort).mapping
+        lines = [] if found is None else adjustment_lines(problem, found)
+        return lines + (fusion_lines(problem) if problem.mode == "mixed" else [])
+
+    def simulate(self, part: PosedPart, mapping: Allocation, seed: int) -> dict[str, Any]:
+        from mapper.kind.pe_allocation.view import simulated_lines
+        from mapper.sim.pe_allocation import report
+
+        result = report(part.problem, mapping, seed)
+        return {**result, "notes": simulated_lines(result)}
+
+    def generate(self, part: PosedPart, mapping: Allocation, seed: int) -> dict[str, str]:
+        from mapper.codegen.pe_allocation import generate
+
+        return generate(part.problem, mapping)
+
+
+def _problem(
+    network: StreamNetwork, machine: TcpaMachine, objective: Objective, options: Options, fixed: Fixed
+) -> AllocationProblem:
+    longest = None
+    if options.min_throughput is not None and not math.isfinite(options.min_throughput):
+        raise InputError("--min-throughput", str(options.min_throughput), "is no number of frames per second")
+    if options.min_throughput:
+        # What was typed counts, not its nearest binary fraction.
+        longest = int(machine.clock_hz / Fraction(repr(options.min_throughput)))
+    return AllocationProblem(
+        network,
+        machine,
+        objective,
+        cast(Model, options.model),
+        fixed.mode,
+        longest,
+        options.max_pes or 0,
+        options.max_buffer,
+        fixed.sharing,
+        fixed.free_delta,
+        fixed.pins,
+        fixed.segments,
+    )
+
+
+def _skipped(network: LayerNetwork) -> list[dict[str, Any]]:
+    """What runs on the tile's processor."""
+    streams = stream_network(network)
+    macs = network.macs or 1
+    return [
+        {
+            "name": layer.name,
+            "op": layer.op,
+            "reason": layer.reason,
+            "macs": layer.macs,
+            "share_of_macs": layer.macs / macs,
+            "share_of_time": None,
+        }
+        for layer in streams.host
+    ]
+
+
+PE_ALLOCATION = PeAllocation()

@@ -1,0 +1,131 @@
+"""Allocations and their simulation for people: a line a layer, the grid, and who works when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mapper.codegen.pe_allocation.chart import chart_lines
+from mapper.codegen.pe_allocation.grid_text import grid_lines
+from mapper.formulations.pe_allocation.problem import AllocationProblem
+from mapper.models.pe_allocation.cost import evaluate
+from mapper.models.pe_allocation.fusion import fusions
+from mapper.models.pe_allocation.mapping import Allocation
+
+MOST_FUSED = 6
+"""Layers up to which all ways to fuse them are listed: 2^(V-1)."""
+MOST_CHARTED, WIDEST_GRID = 24, 32
+"""Layers and columns of PEs that still fit a terminal; the pictures that ``generate`` writes show all."""
+
+
+def allocation_lines(problem: AllocationProblem, allocation: Allocation) -> list[str]:
+    """PEs, units and cycles of every layer, shared PEs, the placement, and the overlap of layers and frames."""
+    network = problem.network
+    cost = evaluate(network, problem.machine, allocation, problem.model)
+    rows: list[Sequence[Any]] = [("layer", "PEs", "delta", "z_in", "z_out", "idle", "start", "L")]
+    for position, timing in enumerate(cost.timed):
+        decided = (allocation.pes[position], allocation.delta[position], timing.z_in, timing.z_out)
+        rest = (allocation.throttle[position], timing.start, timing.latency)
+        rows.append((network.names[position], *decided, *rest))
+    lines = _table(rows)
+    for group in allocation.shared:
+        lines.append("one PE for " + ", ".join(network.names[position] for position in group))
+    if allocation.mode == "mixed":
+        runs = (f"{network.names[run.start]} to {network.names[run.stop - 1]}" for run in allocation.parts())
+        lines.append("fused: " + "; ".join(runs))
+    if allocation.placement is not None and problem.machine.columns <= WIDEST_GRID:
+        lines += ["", *grid_lines(network, problem.machine, allocation, allocation.placement)]
+    if len(network.names) <= MOST_CHARTED:
+        lines += ["", *chart_lines(network.names, cost)]
+    return [f"  {line}".rstrip() for line in lines]
+
+
+def adjustment_lines(problem: AllocationProblem, allocation: Allocation) -> list[str]:
+    """How the best allocation's rates are matched, layer after layer (002, Fig. 7), and the start times that follow:
+    z_out of Eq. 6, z_in = F * z_out of the slowest layer before, and z_out as it is adjusted (Eq. 9)."""
+    network = problem.network
+    cost = evaluate(network, problem.machine, allocation, problem.model)
+    rows: list[Sequence[Any]] = [("layer", "P", "z_out", "F", "z_in", "adjusted", "Z", "t", "L")]
+    for position, (layer, timing) in enumerate(zip(network.layers, cost.timed, strict=True)):
+        before = max((cost.timed[feed].start for feed in layer.feeds), default=0)
+        work = timing.z_out - allocation.throttle[position]
+        adjusted = f"-> {timing.z_out:,}" if allocation.throttle[position] else ""
+        cycles = (
+            layer.new_pixels,
+            timing.z_in,
+            adjusted,
+            timing.start - before,
+            timing.start,
+            timing.latency,
+        )
+        rows.append((layer.name, allocation.pes[position], work, *cycles))
+    return [
+        "the best allocation's rates, matched layer after layer, and its start times",
+        *_table(rows),
+        f"L = {cost.cycles:,} cycles, T = {problem.machine.clock_hz:,} Hz / {cost.interval:,} = "
+        f"{float(cost.throughput):,.3f} frames per second",
+    ]
+
+
+def fusion_lines(problem: AllocationProblem) -> list[str]:
+    """What every way to fuse a few layers moves over the chip's border per frame."""
+    network = problem.network
+    if len(network.layers) > MOST_FUSED:
+        return []
+    rows: list[Sequence[Any]] = [
+        ("runs start at", "maps between", "words off chip", "MACs per byte", "buffer bytes")
+    ]
+    for way in fusions(network, problem.machine):
+        starts = " ".join(network.names[start] for start in way.segments)
+        between = "–" if len(way.segments) == 1 else "on chip" if way.on_chip else "off chip"
+        named = (starts, between) if way.mode == "mixed" else (way.mode, "in and out")
+        rows.append((*named, way.off_chip_words, f"{way.macs_per_byte:.2f}", way.buffer_bytes))
+    return ["", "every way to fuse the layers", *_table(rows)]
+
+
+def simulated_lines(result: dict[str, Any]) -> list[str]:
+    """What was measured beside the model, layer by layer (pixels are those of the first window), and how soon the
+    paper's three algorithms let the layer behind a convolution start."""
+    physical = result["physical"]
+    rows: list[Sequence[Any]] = [
+        ("layer", "start", "measured", "later by", "pixels", "needed", "buffer words", "measured")
+    ]
+    for name, layer in physical["layers"].items():
+        start, pixels, words = layer["start"], layer["first_window_pixels"], layer["buffer_words"]
+        rows.append(
+            (
+                name,
+                *(start["model"], start["measured"], start["later_by"]),
+                *(pixels["calculus"], pixels["needed"], words["calculus"], words["measured"]),
+            )
+        )
+    latency, interval = physical["latency"], physical["interval"]
+    return [
+        *(f"  {line}" for line in _table(rows)),
+        f"  latency {latency['model']:,} cycles by the model, {latency['measured']:,} measured; "
+        f"a frame every {interval['model']:,} by the model, {interval['measured']:,} measured "
+        f"({physical['timing']})",
+        *_algorithm_lines(result.get("algorithms")),
+    ]
+
+
+def _algorithm_lines(compared: dict[str, Any] | None) -> list[str]:
+    if not compared or not compared.get("following_start"):
+        return []
+    starts = compared["following_start"].items()
+    said = ", ".join(f"{name.replace('_', ' ')} in cycle {cycle:,}" for name, cycle in starts)
+    equal = "equal outputs" if compared["outputs_equal"] else "DIFFERENT outputs"
+    return [f"  {compared['layer']}, cut small: {compared['following']} can start after {said}; {equal}"]
+
+
+def _table(rows: Sequence[Sequence[Any]]) -> list[str]:
+    """Columns set flush: names to the left, figures to the right."""
+    written = [[f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row] for row in rows]
+    widths = [max(len(row[column]) for row in written) for column in range(len(rows[0]))]
+    return [
+        "  ".join(
+            cell.ljust(width) if column == 0 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in written
+    ]

@@ -1,0 +1,1 @@
+"""The kind ``tiling``: loop nests on dataflow accelerators."""

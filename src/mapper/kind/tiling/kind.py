@@ -1,0 +1,179 @@
+"""The kind ``tiling``: loop nests on dataflow accelerators (001)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar, cast
+
+from mapper.arch.dataflow import DataflowMachine
+from mapper.formulations.tiling.problem import OBJECTIVES, ROUNDING, Objective, Pins, TilingProblem
+from mapper.formulations.tiling.referee.verify import verify
+from mapper.kind.kind import Judged, Kind, Options, Part, PosedPart, Workload
+from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS, TilingMapping
+from mapper.solver.method import Method
+from mapper.workloads.document import InputError
+from mapper.workloads.graph.kernel_source import is_kernel
+from mapper.workloads.nest.nest_file import nest_from_document, nest_to_document
+from mapper.workloads.network.network import Layer, Network
+from mapper.workloads.source import load_network
+
+
+class Tiling(Kind):
+    """Every layer is a part of its own: tile and order its loop nest for the least objective."""
+
+    name: ClassVar[str] = "tiling"
+    objectives: ClassVar[tuple[str, ...]] = OBJECTIVES
+    options: ClassVar[frozenset[str]] = frozenset({"batch", "fix"})
+    leaves_out: ClassVar[tuple[str, ...]] = (
+        "layers one after another, each from and to DRAM: nothing stays on the chip between them",
+        "pools, additions, activations, normalisations",
+    )
+
+    def peak(self, machine: DataflowMachine) -> int:
+        return machine.pes
+
+    def read(self, text: str, batch: int | None) -> Workload:
+        if is_kernel(text):
+            raise InputError(text, "", "is a kernel, which no dataflow accelerator runs; try --arch srp-4x4")
+        network = load_network(text, batch)
+        return Workload(network, network.inputs, network.batch, tuple(_skipped(network)))
+
+    def pose(
+        self, value: Network, machine: DataflowMachine, objective: str, options: Options
+    ) -> tuple[PosedPart, ...]:
+        names = [layer.name for layer in value.layers]
+        parts = []
+        for layer in value.layers:
+            pins = Pins.parse(_own_pins(options.fix, layer.name, names), layer.nest)
+            problem = TilingProblem(layer.nest, machine, cast(Objective, objective), pins)
+            key = (layer.nest.same_problem(), pins)
+            parts.append(PosedPart(layer.name, layer.source, problem, key, layer.merged))
+        return tuple(parts)
+
+    def methods(self) -> dict[str, Method[Any, Any]]:
+        from mapper.solver.tiling.catalogue import METHODS
+
+        return {method.name: method for method in METHODS}
+
+    def slack(self, problem: TilingProblem, value: int | float) -> float:
+        return ROUNDING * abs(value)
+
+    def judge(self, problem: TilingProblem, mapping: TilingMapping) -> Judged:
+        verdict = verify(problem, mapping)
+        cost = verdict.cost
+        if cost is None:
+            return Judged(verdict.broken, None, None, None)
+        return Judged(verdict.broken, cost.cost_json(), cost.breakdown_json(), problem.value(cost))
+
+    def read_mapping(self, fields: Mapping[str, Any], problem: TilingProblem, source: str) -> TilingMapping:
+        return TilingMapping.from_json(fields, problem.nest, source)
+
+    def shown(self, problem: TilingProblem, mapping: TilingMapping) -> TilingMapping:
+        return mapping
+
+    def describe(self, problem: TilingProblem, part: Part) -> list[str]:
+        assert isinstance(part.mapping, TilingMapping) and part.breakdown is not None
+        lines = []
+        for level in LEVELS:
+            counts = part.mapping.trip_counts(level)
+            order = part.mapping.order(level) if level in ORDERED_LEVELS else part.mapping.loops
+            runs = " ".join(f"{loop}={counts[loop]}" for loop in order if counts[loop] > 1)
+            note = "  (outer to inner)" if level in ORDERED_LEVELS and " " in runs else ""
+            lines.append(f"  {level:8} {runs or '–'}{note}")
+        energy = part.breakdown["energy_pj"]
+        whole = sum(energy.values()) or 1.0
+        shares = ", ".join(f"{name} {value / whole:.1%}" for name, value in energy.items())
+        stalls = ", ".join(f"{cause} {cycles:,}" for cause, cycles in part.breakdown["stall_cycles"].items())
+        return [*lines, f"  energy   {shares}", f"  stalls   {stalls} cycles"]
+
+    def total(self, costs: list[dict[str, Any]]) -> dict[str, Any]:
+        total = {key: sum(cost[key] for cost in costs) for key in ("energy_pj", "cycles", "edp_pj_cycles")}
+        return {
+            **total,
+            "latency_ms": math.fsum(cost["latency_ms"] for cost in costs),
+            "edp_of_totals": total["energy_pj"] * total["cycles"],
+        }
+
+    def structure(self, value: Network) -> dict[str, Any]:
+        return {
+            "layers": [
+                {
+                    "name": layer.name,
+                    "source": layer.source,
+                    "op": layer.op,
+                    "merged": [list(merged) for merged in layer.merged],
+                    "nest": nest_to_document(layer.nest),
+                }
+                for layer in value.layers
+            ]
+        }
+
+    def read_structure(self, structure: Mapping[str, Any], name: str, source: str) -> Network:
+        layers = structure.get("layers")
+        if not isinstance(layers, list) or not layers:
+            raise InputError(source, "problem.structure.layers", "must list the layers")
+        return Network(name, tuple(_layer(entry, place, source) for place, entry in enumerate(layers)))
+
+    def formulation(self, problem: TilingProblem) -> Any:
+        from mapper.formulations.tiling.program.cp_sat import build
+
+        return build(problem)
+
+    def simulate(self, part: PosedPart, mapping: TilingMapping, seed: int) -> dict[str, Any]:
+        from mapper.sim.tiling import report
+
+        problem: TilingProblem = part.problem
+        return report(problem.nest, problem.machine, mapping, seed)
+
+    def generate(self, part: PosedPart, mapping: TilingMapping, seed: int) -> dict[str, str]:
+        from mapper.codegen.tiling import generate_c
+
+        problem: TilingProblem = part.problem
+        return generate_c(problem.nest, problem.machine, mapping, seed)
+
+
+def _skipped(network: Network) -> list[dict[str, Any]]:
+    macs = network.macs
+    return [
+        {
+            "name": operator.name,
+            "op": operator.op,
+            "reason": operator.reason,
+            "macs": operator.macs,
+            "share_of_macs": operator.macs / macs if macs else 0.0,
+            "share_of_time": None,
+        }
+        for operator in network.skipped
+    ]
+
+
+def _own_pins(fix: Mapping[str, str], name: str, names: list[str]) -> dict[str, str]:
+    """The decisions that concern one layer: those without a layer's name, and those with its own."""
+    own = {}
+    for key, value in fix.items():
+        head, _, tail = key.partition(".")
+        if head == name and tail:
+            own[tail] = value
+        elif head not in names:
+            own[key] = value
+    return own
+
+
+def _layer(entry: Any, place: int, source: str) -> Layer:
+    field = f"problem.structure.layers.{place}"
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("nest"), dict):
+        raise InputError(source, field, "must have a nest")
+    merged = entry.get("merged", [])
+    if not isinstance(merged, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in merged):
+        raise InputError(source, f"{field}.merged", "must list pairs of name and operator")
+    return Layer(
+        str(entry.get("name", "")),
+        str(entry.get("source", "")),
+        str(entry.get("op", "")),
+        nest_from_document(entry["nest"], f"{source}: {field}.nest"),
+        tuple((str(name), str(op)) for name, op in merged),
+    )
+
+
+TILING = Tiling()

@@ -1,0 +1,1 @@
+"""The kind ``trace_partition``: networks on the Snowflake accelerator."""

@@ -1,0 +1,161 @@
+"""The kind ``trace_partition``: networks on the Snowflake accelerator (004)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar, cast
+
+from mapper.arch.snowflake import MACS, SnowflakeMachine
+from mapper.formulations.trace_partition.magnitude import refuse_large
+from mapper.formulations.trace_partition.problem import OBJECTIVES, Objective, PartitionProblem
+from mapper.formulations.trace_partition.referee.verify import verify
+from mapper.kind.kind import JsonValue, Judged, Kind, Options, Part, PosedPart, Workload
+from mapper.kind.operator_structure import operator_structure, read_operator_structure
+from mapper.kind.trace_partition import part as trace_part
+from mapper.kind.trace_partition.pins import read_fix
+from mapper.models.trace_partition.lowering.building import trace_network
+from mapper.models.trace_partition.mapping import Partition
+from mapper.solver.method import Effort, Method
+from mapper.workloads.document import InputError
+from mapper.workloads.graph.kernel_source import is_kernel
+from mapper.workloads.network.network import InputFile
+from mapper.workloads.network.network_layer import LayerNetwork
+from mapper.workloads.source import load_layers
+
+ROUNDING = 1e-9
+"""The share of an energy by which sums of the same floats differ, with room to spare."""
+
+
+class TracePartition(Kind):
+    """The layers of a network are decided together, since what stays in Buf couples them, and listed one by one."""
+
+    name: ClassVar[str] = "trace_partition"
+    objectives: ClassVar[tuple[str, ...]] = OBJECTIVES
+    options: ClassVar[frozenset[str]] = frozenset({"fix"})
+    leaves_out: ClassVar[tuple[str, ...]] = (
+        "what the host runs (LRN, softmax), and the image's way from and to the host",
+    )
+
+    def peak(self, machine: SnowflakeMachine) -> int:
+        return MACS * machine.clusters
+
+    def read(self, text: str, batch: int | None) -> Workload:
+        if is_kernel(text):
+            raise InputError(text, "", "is a kernel, which Snowflake does not run; try --arch srp-4x4")
+        network = load_layers(text, batch)
+        return Workload(network, network.operators.files, network.operators.batch)
+
+    def left_out(self, value: LayerNetwork, machine: SnowflakeMachine) -> tuple[dict[str, Any], ...]:
+        return trace_part.hosted(trace_network(value), machine)
+
+    def pose(
+        self, value: LayerNetwork, machine: SnowflakeMachine, objective: str, options: Options
+    ) -> tuple[PosedPart, ...]:
+        network = trace_network(value)
+        if not network.traced:
+            raise InputError(
+                value.name[:60], "", "has no layer that the accelerator runs; give a convolution"
+            )
+        configuration, pins = read_fix(options.fix, network, machine)
+        problem = PartitionProblem(network, machine, configuration, cast(Objective, objective), pins)
+        refuse_large(problem)
+        return (PosedPart(value.name, value.name, problem, 0, workload=value),)
+
+    def methods(self) -> dict[str, Method[Any, Any]]:
+        from mapper.solver.trace_partition.catalogue import METHODS
+
+        return METHODS
+
+    def why_infeasible(self, problem: PartitionProblem) -> str | None:
+        from mapper.formulations.trace_partition.infeasible import impossible
+
+        return impossible(problem)
+
+    def slack(self, problem: PartitionProblem, value: int | float) -> float:
+        return ROUNDING * abs(value)
+
+    def judge(self, problem: PartitionProblem, mapping: Partition) -> Judged:
+        verdict = verify(problem, mapping)
+        cost = verdict.cost
+        if cost is None:
+            return Judged(verdict.broken, None, None, None)
+        return Judged(verdict.broken, cost.cost_json(), cost.breakdown_json(), problem.value(cost))
+
+    def read_mapping(self, fields: Mapping[str, Any], problem: PartitionProblem, source: str) -> Partition:
+        return trace_part.read_partition(fields, problem, source)
+
+    def shown(self, problem: PartitionProblem, mapping: Partition) -> trace_part.NamedPartition:
+        return trace_part.NamedPartition(problem, mapping)
+
+    def pieces(self, shown: JsonValue) -> Any:
+        assert isinstance(shown, trace_part.NamedPartition)
+        return [list(floor) for floor in shown.partition.floors]
+
+    def with_pieces(self, mapping: Partition, pieces: Any) -> Partition:
+        floors = [(value, cycles, moved) for value, cycles, moved in pieces]
+        if any(type(one) is not int for floor in floors for one in floor):
+            raise TypeError("no rank of an option")
+        if len(floors) not in (0, len(mapping.layers)):
+            raise ValueError("not of this partition")
+        return replace(mapping, floors=tuple(floors))
+
+    def spread(self, problem: PartitionProblem, part: Part) -> tuple[Part, ...]:
+        return trace_part.layer_parts(problem, part)
+
+    def gather(
+        self, problem: PartitionProblem, name: str, mappings: Mapping[str, Any]
+    ) -> Mapping[str, Any] | None:
+        return trace_part.gathered(problem, mappings)
+
+    def shares(
+        self, skipped: tuple[dict[str, Any], ...], problem: PartitionProblem, cost: Mapping[str, Any] | None
+    ) -> tuple[dict[str, Any], ...]:
+        return trace_part.shares(skipped, problem, cost)
+
+    def describe(self, problem: PartitionProblem, part: Part) -> list[str]:
+        from mapper.kind.trace_partition.view import partition_lines
+
+        assert isinstance(part.mapping, trace_part.NamedPartition)
+        return partition_lines(problem, part.mapping.partition)
+
+    def total(self, costs: list[dict[str, Any]]) -> dict[str, Any]:
+        return dict(costs[0])
+
+    def structure(self, value: LayerNetwork) -> dict[str, Any]:
+        return operator_structure(value)
+
+    def read_structure(self, structure: Mapping[str, Any], name: str, source: str) -> LayerNetwork:
+        return read_operator_structure(structure, source)
+
+    def located(self, value: LayerNetwork, inputs: tuple[InputFile, ...]) -> LayerNetwork:
+        return replace(value, operators=replace(value.operators, files=inputs))
+
+    def formulation(self, problem: PartitionProblem) -> Any:
+        from mapper.formulations.trace_partition.program.cp_sat import PartitionProgram
+        from mapper.solver.trace_partition.exact.constraint_program import table_of
+
+        program = PartitionProgram(table_of(problem, Effort()))
+        program.build()
+        return program
+
+    def simulate(self, part: PosedPart, mapping: Partition, seed: int) -> dict[str, Any]:
+        from mapper.kind.trace_partition.run import simulated
+
+        return simulated(part, mapping, seed, None)
+
+    def simulate_program(
+        self, part: PosedPart, mapping: Partition, seed: int, program: Path
+    ) -> dict[str, Any]:
+        from mapper.kind.trace_partition.run import simulated
+
+        return simulated(part, mapping, seed, program)
+
+    def generate(self, part: PosedPart, mapping: Partition, seed: int) -> Mapping[str, str | bytes]:
+        from mapper.kind.trace_partition.run import generated
+
+        return generated(part, mapping, seed)
+
+
+TRACE_PARTITION = TracePartition()

@@ -1,0 +1,96 @@
+"""A partition as a picture: when each layer loads, computes and stores, by the model of cycles (004, section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from xml.etree.ElementTree import Element
+
+from mapper.cli.terminal import number
+from mapper.formulations.trace_partition.problem import PartitionProblem
+from mapper.models.trace_partition.cost import cluster_plans, evaluate
+from mapper.models.trace_partition.mapping import Partition
+from mapper.models.trace_partition.timing.share_cost import step_log
+from mapper.reporting.chart import stacked
+from mapper.reporting.drawing import figure, node, plain, svg
+
+WIDTH, NAMES, BAR, ROW, HEAD = 640, 76, 16, 22, 6
+PIXELS = 240
+"""Stretches of work are told apart down to this part of a layer's time."""
+LANES = (("load", 0), ("compute", 2), ("store", 4))
+
+
+def partition_picture(problem: PartitionProblem, partition: Partition, prefix: str) -> list[Element]:
+    """Where the cycles of every layer go, and a timeline per layer."""
+    cost = evaluate(problem.network, problem.machine, problem.configuration, partition)
+    layers = problem.network.traced
+    spent = {layer.name: dict(own.causes) for layer, own in zip(layers, cost.layers, strict=True)}
+    elements = [figure(stacked("cycles of every layer by cause", "cycles", spent, f"{prefix}c"),
+                       "Where the cycles of every layer go.")]  # fmt: skip
+    lines = node("div", class_="timelines")
+    begin = 0
+    for layer, mapping, own in zip(layers, partition.layers, cost.layers, strict=True):
+        log = step_log(cluster_plans(layer, mapping, problem.machine, problem.configuration), problem.machine)
+        said = (
+            f"{plain(layer.name, 40)}: from cycle {begin:,}, {number(own.cycles)} cycles, {len(log):,} steps, bound by "
+            f"{own.bound_by}"
+        )
+        lines.append(
+            figure(_timeline(log.tolist(), own.cycles, said), said, data_layer=plain(layer.name, 40))
+        )
+        begin += own.cycles
+    note = (
+        "Timelines of the first cluster by the model of cycles: loads until the words have arrived, computation by "
+        "the vector unit, stores until the words are in memory. mapper simulate runs the program cycle by cycle."
+    )
+    return [*elements, node("p", note), lines]
+
+
+def _timeline(log: list[list[int]], cycles: int, label: str) -> Element:
+    picture = svg(NAMES + WIDTH + 70, HEAD + ROW * len(LANES) + 20, label, class_="timeline")
+    end = max(1, cycles)
+    for row, (lane, column) in enumerate(LANES):
+        y = HEAD + row * ROW
+        spans = [(step[column], step[column + 1]) for step in log if step[column] >= 0]
+        busy = _covered(spans)
+        path = "".join(
+            f"M{NAMES + WIDTH * left / PIXELS:.0f} {y}h{max(1, WIDTH * (right - left) / PIXELS):.0f}v{BAR}"
+            f"h-{max(1, WIDTH * (right - left) / PIXELS):.0f}z"
+            for left, right in _merged(spans, end)
+        )
+        picture.append(
+            node(
+                "g",
+                node(
+                    "title", f"{lane}: {number(len(spans))} times, {number(busy)} of {number(cycles)} cycles"
+                ),
+                node("text", lane, x=0, y=y + 12),
+                node("path", d=path, class_=f"lane {lane}"),
+                node("text", f"{busy / end:.0%}", x=NAMES + WIDTH + 8, y=y + 12),
+                data_lane=lane,
+            )
+        )
+    y = HEAD + ROW * len(LANES) + 10
+    picture.append(node("text", "0", x=NAMES, y=y))
+    picture.append(node("text", f"{cycles:,} cycles", x=NAMES + WIDTH, y=y, text_anchor="end"))
+    return picture
+
+
+def _covered(spans: Iterable[tuple[int, int]]) -> int:
+    """Cycles in which something goes on."""
+    total, reached = 0, 0
+    for begin, end in sorted(spans):
+        total += max(0, end - max(begin, reached))
+        reached = max(reached, end)
+    return total
+
+
+def _merged(spans: Iterable[tuple[int, int]], cycles: int) -> list[tuple[int, int]]:
+    """Stretches in pixels; what touches is one."""
+    found: list[tuple[int, int]] = []
+    for begin, end in sorted(spans):
+        left, right = begin * PIXELS // cycles, -(-end * PIXELS // cycles)
+        if found and left <= found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], right))
+        else:
+            found.append((left, right))
+    return found

@@ -1,0 +1,65 @@
+"""Partitions for people: how the time is spent, layer by layer."""
+
+from __future__ import annotations
+
+from mapper.formulations.trace_partition.problem import PartitionProblem
+from mapper.models.trace_partition.cost import evaluate
+from mapper.models.trace_partition.lowering.layer import TraceLayer
+from mapper.models.trace_partition.mapping import LayerMapping, Partition
+from mapper.models.trace_partition.partition_cost import LayerCost, summed
+
+MOST_SHOWN = 80
+"""Layers that are listed on a terminal."""
+
+
+def partition_lines(problem: PartitionProblem, partition: Partition) -> list[str]:
+    """What the machine reaches, without the linear layers too as the paper counts (004, section 5), and per layer its
+    decisions, cycles, efficiency, bandwidth and what bounds it."""
+    cost = evaluate(problem.network, problem.machine, problem.configuration, partition)
+    total, machine = cost.total, problem.machine
+    pairs = zip(problem.network.traced, cost.layers, strict=True)
+    convolving = [layer for traced, layer in pairs if not traced.name.startswith("gemm")]
+    apart = summed(machine, problem.configuration, convolving)
+    lines = [
+        f"  configuration  {problem.configuration.name}, {machine.clock_mhz:g} MHz, {machine.bandwidth_gb_s:g} GB/s",
+        f"  speed          {_speed(total.throughput_fps)}, without linear layers {_speed(apart.throughput_fps)}",
+    ]
+    if total.gop_per_watt:
+        lines.append(
+            f"  per watt       {total.gop_per_watt:.2f} Gop/s/W of {machine.power_w:g} W (one op is one MAC)"
+        )
+    spent = ", ".join(f"{cause} {count:,}" for cause, count in total.causes.items() if count)
+    lines += [
+        f"  cycles         {spent}",
+        f"  program        {total.instructions:,} instructions, {total.steps:,} steps",
+    ]
+    if cost.hosted:
+        host = sum(one.seconds for one in cost.hosted)
+        lines.append(
+            f"  host           {len(cost.hosted)} operators, {1e3 * host:.2f} ms beside the accelerator"
+        )
+    traced = problem.network.traced
+    width = max(len(layer.name) for layer in traced)
+    for layer, mapping, own in list(zip(traced, partition.layers, cost.layers, strict=True))[:MOST_SHOWN]:
+        lines.append(f"  {layer.name:{width}}  {_layer_line(layer, mapping, own)}")
+    more = len(traced) - MOST_SHOWN
+    return [*lines, f"  and {more} more"] if more > 0 else lines
+
+
+def _layer_line(layer: TraceLayer, mapping: LayerMapping, cost: LayerCost) -> str:
+    tile = mapping.tile
+    sizes = f"{tile.rows}x{tile.columns}x{tile.in_channels}>{tile.out_channels}"
+    order = "maps" if mapping.order == "maps_stationary" else "weights"
+    kept = "".join(
+        mark for mark, held in (("<", mapping.input_resident), (">", mapping.output_resident)) if held
+    )
+    efficiency = "    –" if cost.efficiency is None else f"{cost.efficiency:5.1%}"
+    bandwidth = cost.bandwidth_gb_s or 0.0
+    return (
+        f"{mapping.mode} {sizes:>20} {order:7} units by {mapping.unit_split:12} {kept:2} {cost.cycles:>11,} cycles "
+        f"{efficiency} {bandwidth:5.2f} GB/s, bound by {cost.bound_by}"
+    )
+
+
+def _speed(frames: float | None) -> str:
+    return "–" if frames is None else f"{frames:.1f} frames/s"

@@ -1,0 +1,172 @@
+"""One problem over a grid of machines, solved here or on a cluster."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from mapper.api.comparison import Row
+from mapper.api.contradicting import refuse_contradicting_solutions
+from mapper.api.posing import Posed, pose, posed
+from mapper.api.solution import Solution, assemble, unanswered
+from mapper.api.solving import Search, run
+from mapper.arch.source import machine_from_document, machine_to_document
+from mapper.kind.kind import Options
+from mapper.models.compiling import CHILD
+from mapper.models.plain import in_time
+from mapper.solver.certificate import Stop
+from mapper.workloads.document import InputError
+from mapper.workloads.text.structured_text import load_yaml
+
+if TYPE_CHECKING:
+    from mapper.sweeping.engine import DaskEngine
+
+MOST_SWEPT = 100_000
+SECONDS_BEYOND = 0.5
+"""How long after the time limit machines are still looked up in the store."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One problem over a grid of machines."""
+
+    rows: tuple[Row, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {"schema": "mapper.sweep/1", "rows": [row.to_json() for row in self.rows]}
+
+
+@CHILD.wanted()
+def sweep(
+    workload: str | None,
+    arch: str | None,
+    vary: Mapping[str, Sequence[Any]],
+    objective: str | None = None,
+    options: Options | None = None,
+    search: Search | None = None,
+    engine: DaskEngine | None = None,
+    finished: Callable[[int, int], None] | None = None,
+) -> Sweep:
+    """Solve over the grid of machines that ``vary`` spans: dotted machine field to its values; here, or on ``engine``.
+    ``finished`` hears how many machines are done, and of how many, whenever one is. There is a row for every machine:
+    one that had no turn before an interrupt or the time limit has no answer, and its certificate says why.
+
+    Raises: InputError if a field or value does not make a machine; ContradictionError if answers to one problem cannot
+    both hold; UnfinishedError if the time limit passes while the problems are read.
+    """
+    search = search or Search()
+    points, problems = in_time(lambda: grid(workload, arch, vary, objective, options), search.stopped)
+    return swept(points, problems, search, engine, finished)
+
+
+def swept(
+    points: Sequence[dict[str, Any]],
+    problems: Sequence[Posed],
+    search: Search,
+    engine: DaskEngine | None = None,
+    finished: Callable[[int, int], None] | None = None,
+) -> Sweep:
+    """The sweep over ``points``, with the problem of each, as ``sweep`` says."""
+    rows: dict[int, Row] = {}
+    first: dict[str, Solution] = {}
+    repeated = _repeated(points)
+    done = _here(problems, search) if engine is None else engine.solve(problems, search)
+    for place, solution in done:
+        search.begun.set()
+        rows[place] = Row(problems[place].arch, solution.cost, solution.certificate, points[place])
+        if (name := str(points[place])) in repeated:
+            refuse_contradicting_solutions(first.setdefault(name, solution), solution)
+        if finished is not None:
+            finished(len(rows), len(problems))
+    for place in set(range(len(points))) - set(rows):
+        rows[place] = _without_turn(problems[place], points[place], search)
+    return Sweep(tuple(rows[place] for place in range(len(points))))
+
+
+def _repeated(points: Sequence[Mapping[str, Any]]) -> frozenset[str]:
+    """Machines that stand in the grid more than once."""
+    counts = Counter(map(str, points))
+    return frozenset(name for name, count in counts.items() if count > 1)
+
+
+def _without_turn(problem: Posed, point: dict[str, Any], search: Search) -> Row:
+    over = search.deadline is not None and time.monotonic() >= search.deadline
+    stop: Stop = "time_limit" if over and not search.interrupt.is_set() else "interrupted"
+    blank = [
+        unanswered(part, search.method, stop, search.seed, search.used_workers) for part in problem.parts
+    ]
+    return Row(problem.arch, None, assemble(problem, blank).certificate, point)
+
+
+def grid(
+    workload: str | None,
+    arch: str | None,
+    vary: Mapping[str, Sequence[Any]],
+    objective: str | None,
+    options: Options | None,
+) -> tuple[list[dict[str, Any]], list[Posed]]:
+    """The points of the grid, and the problem on each of its machines.
+
+    Raises: InputError as ``sweep``.
+    """
+    base = pose(workload, arch, objective, options)
+    if base.machine is None:
+        raise InputError("--vary", "", f"{base.workload} has no machine to vary")
+    if math.prod(len(values) for values in vary.values()) > MOST_SWEPT:
+        raise InputError("--vary", "", f"more than {MOST_SWEPT} machines; vary less")
+    points = [dict(zip(vary, values, strict=True)) for values in itertools.product(*vary.values())]
+    machines = [_varied(base, point) for point in points]
+    return points, [
+        posed(base.workload, base.arch, base.objective, base.options, base.read, machine)
+        for machine in machines
+    ]
+
+
+def _here(problems: Sequence[Posed], search: Search) -> Iterator[tuple[int, Solution]]:
+    """What is known already is looked up for a moment after the limit too."""
+    deadline = search.deadline
+    for place, problem in enumerate(problems):
+        if search.interrupt.is_set() or (
+            deadline is not None and time.monotonic() > deadline + SECONDS_BEYOND
+        ):
+            return
+        yield place, run(problem, search)
+
+
+def _varied(base: Posed, point: Mapping[str, Any]) -> Any:
+    assert base.machine is not None
+    document = machine_to_document(base.machine)
+    for key, value in point.items():
+        *path, last = key.split(".")
+        place = document
+        for step in path:
+            place = place.get(step) if isinstance(place, dict) else None  # type: ignore[assignment]
+        if not isinstance(place, dict) or last not in place:
+            raise InputError("--vary", key, f"{base.arch} has no such field; see mapper show {base.arch}")
+        place[last] = value
+    source = ", ".join(f"{key}={value}" for key, value in point.items())
+    return machine_from_document(document, f"--vary {source}")
+
+
+def varied_values(text: str) -> tuple[str, list[Any]]:
+    """Read ``KEY=V1,V2``: values are numbers, words or true and false, as YAML has them.
+
+    Raises: InputError if the text has no such form.
+    """
+    key, equals, values = text.partition("=")
+    if not equals or not key or not values:
+        raise InputError("--vary", text[:60], "write KEY=V1,V2,... with a dotted field of the machine")
+    try:
+        read = [load_yaml(value) for value in values.split(",")]
+    except (yaml.YAMLError, ValueError):
+        raise InputError("--vary", text[:60], "values must be numbers or words") from None
+    if any(not isinstance(value, int | float | str) for value in read):
+        raise InputError("--vary", text[:60], "values must be numbers or words")
+    return key, read

@@ -1,0 +1,49 @@
+"""Why a problem has no selection is said by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from mapper.arch.overlay import OverlayMachine, overlay_from_document
+from mapper.formulations.algorithm_selection.infeasible import impossible
+from mapper.formulations.algorithm_selection.problem import Pin, SelectionProblem
+from mapper.models.algorithm_selection.overlay.layer import OverlayLayer
+from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
+from mapper.solver.algorithm_selection.exact.joint import joint
+from mapper.solver.method import Effort
+
+
+def network(**changed: object) -> OverlayNetwork:
+    fields: dict[str, object] = {
+        "schema": "mapper.dynamap/1",
+        "name": "small",
+        "pes": 16,
+        "clock_mhz": 100,
+        "word_bits": 8,
+        "bandwidth_gb_s": 1,
+    }
+    machine: OverlayMachine = overlay_from_document(fields | changed, "small")
+    layer = OverlayLayer("conv1", "", "Conv", 1, 3, 4, (6, 6), (4, 4), (3, 3))
+    return OverlayNetwork("net", machine, (layer,), ())
+
+
+@pytest.mark.parametrize(
+    ("problem", "reason"),
+    [
+        (
+            SelectionProblem(network(), pins={"conv1": Pin(frozenset({"winograd-4x4"}))}),
+            "conv1 has no choice",
+        ),
+        (SelectionProblem(network(), pins={"conv1": Pin(dataflows=frozenset())}), "conv1 has no choice"),
+        (SelectionProblem(network(), array=(5, 4)), "5 x 4 is larger"),
+        (SelectionProblem(network(), longest_units=1), "no array of 16 PEs"),
+        (
+            SelectionProblem(network(resource={"limits_shapes": True, "brams": 1})),
+            "no array fits the block memories",
+        ),
+    ],
+)
+def test_the_reason_is_named_and_the_search_proves_it(problem: SelectionProblem, reason: str) -> None:
+    found = joint(problem, Effort())
+    assert found.mapping is None and found.proven
+    assert reason in impossible(problem)

@@ -1,0 +1,111 @@
+"""Small networks from end to end on the overlay's Verilog."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mapper.codegen.algorithm_selection.overlay import overlay_files
+from mapper.codegen.algorithm_selection.program import (
+    dram_words,
+    parameters,
+    programs,
+)
+from mapper.models.algorithm_selection.choice import Algorithm, Choice, Dataflow
+from mapper.models.algorithm_selection.control.sequence import Control, control
+from mapper.sim.algorithm_selection.rtl.machine import lint
+from mapper.sim.algorithm_selection.rtl.network import RtlStep, report_rtl, run_network
+from mapper.workloads.nest.layer_nest import Convolution
+from mapper.workloads.network.builder import NetworkBuilder
+from mapper.workloads.network.network_layer import LayerNetwork
+from mapper.workloads.source import load_layers
+from tests.sim.algorithm_selection.overlay_bench import DRAM_WORDS, layer_control, machine
+
+
+def small_network(folder: Path) -> LayerNetwork:
+    """Two convolutions with a pool between them, and a fully connected layer on maps of more than one pixel."""
+    net = NetworkBuilder("small", 3, 10, 9)
+    x = net.apply("Relu", "relu1", net.convolution(net.input, "conv1", 5, 3, pad=1))
+    x = net.convolution(net.pool(x, "pool1", 2, 2), "conv2", 4, 3)
+    x = net.linear(net.apply("Flatten", "flatten", x), "fc1", 4 * 3 * 2, 7)
+    path = folder / "small.onnx"
+    path.write_bytes(net.model(x, 7).SerializeToString())
+    return load_layers(str(path))
+
+
+def steps(array: tuple[int, int], network: LayerNetwork, sequence: Control) -> tuple[RtlStep, ...]:
+    assert dram_words(sequence) <= DRAM_WORDS
+    return run_network(machine(array), sequence, network, overlay_files(sequence, network), 11)
+
+
+@pytest.mark.parametrize(
+    ("array", "first", "second", "dataflow"),
+    [
+        ((4, 4), "im2col", "winograd", "NS"),
+        ((4, 4), "winograd", "kn2row", "WS"),
+        ((3, 5), "kn2row", "im2col", "IS"),
+        ((3, 5), "winograd", "winograd", "NS"),
+    ],
+)
+def test_a_small_network_leaves_in_dram_what_the_functional_model_leaves(
+    array: tuple[int, int], first: Algorithm, second: Algorithm, dataflow: Dataflow, tmp_path: Path
+) -> None:
+    network = small_network(tmp_path)
+    choices = {
+        "conv1": Choice(first, dataflow),
+        "conv2": Choice(second, dataflow),
+        "gemm1": Choice("im2col", dataflow),
+    }
+    done = steps(array, network, control(network, array, choices, {}))
+    assert [one.name for one in done] == ["conv1", "pool1", "conv2", "gemm1"]
+    assert all(one.agrees for one in done), done
+
+
+def test_generated_files_lint_and_say_what_runs_beside_the_overlay() -> None:
+    network = load_layers("googlenet")
+    choices = {
+        layer.name: Choice("im2col", "NS")
+        for layer in network.layers
+        if layer.work in ("convolution", "fully_connected")
+    }
+    sequence = control(network, (8, 8), choices, {})
+    files = overlay_files(sequence, network)
+    assert lint({name.removeprefix("rtl/"): text for name, text in files.items()}) == []
+    assert "beside the overlay, which waits for `resume`: lrn has no unit" in files["listing.txt"]
+    sizes = parameters(sequence, programs(sequence, network))
+    assert sizes.control_words == len(files["control.hex"].split())
+
+
+@pytest.mark.parametrize(
+    ("shape", "algorithm", "reason"),
+    [
+        (
+            Convolution(1, 2, 8192, (6, 6), (3, 3), (1, 1), (1, 1), ((0, 0), (0, 0))),
+            "winograd",
+            "pass 32 bits",
+        ),
+        (Convolution(1, 2, 2, (6, 6), (3, 3), (1, 1), (1, 1), ((0, 0), (0, 0))), "winograd-4x4", "transform"),
+        (Convolution(1, 2, 2, (4, 4), (2, 2), (1, 1), (1, 1), ((1, 1), (1, 1))), "kn2row", "longer than"),
+        (Convolution(1, 2, 2, (260, 260), (1, 1), (1, 1), (1, 1), ((0, 0), (0, 0))), "im2col", "65535"),
+    ],
+)
+def test_a_layer_that_the_verilog_cannot_run_stays_beside_it_and_says_why(
+    shape: Convolution, algorithm: Algorithm, reason: str
+) -> None:
+    (program,) = programs(layer_control(shape, Choice(algorithm, "NS")))
+    assert not program.instructions and reason in program.reason
+
+
+@pytest.mark.slow
+def test_lenet5_runs_on_the_overlay_that_is_generated_for_it() -> None:
+    network = load_layers("lenet5")
+    choices = {
+        "conv1": Choice("im2col", "NS"),
+        "conv2": Choice("kn2row", "WS"),
+        "gemm1": Choice("im2col", "IS"),
+        "gemm2": Choice("im2col", "NS"),
+    }
+    sequence = control(network, (8, 8), choices, {})
+    done = report_rtl(sequence, network, overlay_files(sequence, network), 5)
+    assert done["agrees"] and len(done["steps"]) == 6

@@ -1,0 +1,1 @@
+"""C files: from text to the dataflow graph of one innermost loop."""

@@ -1,0 +1,91 @@
+"""Addresses by strength reduction: pointers that step once an iteration, and constant displacements.
+
+An access whose index is affine in the iteration needs no index arithmetic: a pointer steps by the stride, and
+the distance from it to the access is part of the access itself. Loads of one stride share a pointer, which is
+the loop's variable where that is counted anyway and has the stride. Stores share another one: they issue long
+after the loads, when the values they write are there, and the loads' pointer would have to wait for them.
+"""
+
+from __future__ import annotations
+
+from mapper.workloads.c.affine import at, split
+from mapper.workloads.c.body import LoopBody, Node, Value, integer
+
+
+def reduce_addresses(
+    body: LoopBody, variable: Value, step: int, symbols: dict[str, int], pointer_uses: int | None = None
+) -> None:
+    """Gives every access with an affine index its pointer and ``offset``; one that stays at a word takes that
+    word's number. ``variable``: the loop's, which steps by ``step``; ``symbols``: numbers of the live-ins.
+    After ``pointer_uses`` accesses (None: never) another pointer is begun.
+    """
+    counted = variable.form is not None and _is_needed(body, variable)
+    shared: dict[tuple[str, int], tuple[Value, int, int]] = {}
+    for node in tuple(body.nodes):
+        parts = None if node.index_form is None else split(node.index_form)
+        if parts is None or node.index_form is None:
+            if node.array is not None:
+                _displace(body, node)
+            continue
+        stride, first = parts[0], at(node.index_form, 0, symbols)
+        if stride == 0:
+            node.operands = (integer(first), *node.operands[1:])
+            continue
+        group = node.opcode, stride
+        if group not in shared and counted and group == ("load", step) and variable.form is not None:
+            shared[group] = (variable, at(variable.form, 0, symbols), 0)
+        if group not in shared or shared[group][2] == pointer_uses:
+            shared[group] = (_pointer(body, node, first, stride), first, 0)
+        pointer, start, uses = shared[group]
+        shared[group] = (pointer, start, uses + 1)
+        node.operands = (pointer, *node.operands[1:])
+        node.offset = first - start
+
+
+def _displace(body: LoopBody, node: Node) -> None:
+    """Takes what is added to a computed index into the displacement."""
+    index = node.operands[0]
+    while index.node is not None and body.nodes[index.node].opcode == "add":
+        left, right = body.nodes[index.node].operands
+        if right.literal is not None:
+            index, node.offset = left, node.offset + right.literal
+        elif left.literal is not None:
+            index, node.offset = right, node.offset + left.literal
+        else:
+            break
+    node.operands = (index, *node.operands[1:])
+
+
+def _pointer(body: LoopBody, node: Node, first: int, stride: int) -> Value:
+    """A new value that is ``first`` in iteration 0 and grows by ``stride``."""
+    pointer = body.counter(f"at_{node.array}", "int", integer(first - stride), stride)
+    body.nodes[pointer.node or 0].is_pointer = True
+    return pointer
+
+
+def _is_needed(body: LoopBody, variable: Value) -> bool:
+    """Whether anything but an affine index uses ``variable``."""
+    waiting = [
+        operand.node
+        for node in body.nodes
+        if node.opcode == "store"
+        for operand in node.operands[_own_index(node) :]
+    ]
+    found: set[int] = set()
+    while waiting:
+        index = waiting.pop()
+        if index is None or index in found:
+            continue
+        if index == variable.node:
+            return True
+        found.add(index)
+        node = body.nodes[index]
+        waiting += [operand.node for operand in node.operands[_own_index(node) :]]
+        if node.final is not None:
+            waiting.append(node.final.node)
+    return False
+
+
+def _own_index(node: Node) -> int:
+    """Operands in front that a pointer replaces."""
+    return int(node.index_form is not None and split(node.index_form) is not None)

@@ -1,0 +1,1 @@
+"""Dataflow graphs and kernels: files, documents, opcodes, and what they compute."""

@@ -1,0 +1,68 @@
+"""From what a user calls a kernel to the kernel that is meant."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from mapper.workloads.document import LARGEST_DOCUMENT_BYTES, InputError, decoded, read_bytes, sha256
+from mapper.workloads.graph.kernel import Kernel
+from mapper.workloads.graph.kernel_catalogue import KERNELS, LARGEST_KERNEL_BYTES, kernel_bytes
+from mapper.workloads.network.network import InputFile
+
+DFG_MARK = b"mapper.dfg/"
+_C_FILE = re.compile(r"(?P<path>.+\.c)(?::(?P<function>\w+)(?::(?P<number>[0-9]{1,6}))?)?", re.DOTALL)
+
+
+def kernel_names() -> tuple[tuple[str, str], ...]:
+    """Names and one-line descriptions of the built-in kernels."""
+    return tuple(KERNELS.items())
+
+
+def is_kernel(text: str) -> bool:
+    """Whether ``text`` names a kernel: a built-in one, a C file (``file.c:function:loop``), or a graph by the
+    end of its name. Only a ``.json``, ``.yaml`` or ``.yml`` file is looked into, for its schema."""
+    if text in KERNELS or _C_FILE.fullmatch(text) or text.endswith("_edges"):
+        return True
+    suffix = Path(text).suffix.lower()
+    if suffix in (".json", ".yaml", ".yml") and "\0" not in text:
+        try:
+            if Path(text).is_file():
+                with Path(text).open("rb") as file:
+                    return DFG_MARK in file.read(LARGEST_DOCUMENT_BYTES)
+        except OSError:
+            pass
+        return False
+    return suffix in (".dot", ".graphml")
+
+
+def load_kernel(text: str) -> tuple[Kernel, tuple[InputFile, ...]]:
+    """The kernel called ``text``, and the files read: a built-in one; ``file.c``, ``file.c:function`` or
+    ``file.c:function:N`` for its N-th innermost loop, counted from 0; or a graph (``.dot``, ``.graphml``, a
+    ``mapper.dfg/1`` document, ``*_edges``).
+
+    Raises: InputError if there is no such kernel, or it cannot be read.
+    """
+    from mapper.workloads.c.kernel import kernel_from_c
+    from mapper.workloads.graph.file import read_graph
+
+    if text in KERNELS:
+        data = kernel_bytes(text)
+        kernel = kernel_from_c(data.decode("utf-8"), f"{text}.c", text, text, 0)
+        return kernel, (InputFile(f"catalogue:{text}", sha256(data)),)
+    if "\0" in text or not is_kernel(text):
+        raise InputError(
+            text[:80] or "workload", "", "names no kernel; give a file.c, a graph, or a name of the catalogue"
+        )
+    named = _C_FILE.fullmatch(text)
+    if named is None:
+        return read_graph(text)
+    path = Path(named["path"])
+    data = read_bytes(path, LARGEST_KERNEL_BYTES)
+    source = decoded(data, str(path))
+    number = None if named["number"] is None else int(named["number"])
+    name = named["function"] or path.stem
+    name = name if number is None else f"{name}:{number}"
+    return kernel_from_c(source, str(path), name, named["function"], number), (
+        InputFile(str(path), sha256(data)),
+    )

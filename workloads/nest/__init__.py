@@ -1,0 +1,1 @@
+"""Perfect loop nests: from documents, and as the layers of networks become them."""

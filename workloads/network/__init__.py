@@ -1,0 +1,1 @@
+"""Networks as graphs of operators and as layers that run one after another."""

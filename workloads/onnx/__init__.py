@@ -1,0 +1,1 @@
+"""ONNX files: from bytes that may be hostile to networks."""

@@ -1,0 +1,1 @@
+"""PBQP instances and the files they come in."""

@@ -1,0 +1,1 @@
+"""Files written whole, temporary folders, and processes that end when this one does."""

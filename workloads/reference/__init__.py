@@ -1,0 +1,1 @@
+"""What layers and kernels compute: the oracles that simulators are held against."""

@@ -1,0 +1,1 @@
+"""Texts and names as they come from files: read strictly, shown safely."""
