@@ -1,4 +1,4 @@
-"""Coarse-grained reconfigurable arrays: PEs with links, register files and memory ports (000, section II-A).
+"""Coarse-grained reconfigurable arrays: PEs with links, register files and memory ports [Bae2018, sec. II-A].
 
 A PE executes one operation or one move a cycle. An operation issued at t with latency L can be read from the
 PE's output register from t + L on, and, if it also writes one of the PE's registers, from there; what is
@@ -60,7 +60,7 @@ class PeGroup(Part):
 
 
 class VliwMode(Part):
-    """What code costs that does not run on the array (000, section II-A): cycles to set up and start a loop, for
+    """What code costs that does not run on the array [Bae2018, sec. II-A]: cycles to set up and start a loop, for
     each live-in that it takes, for each word that is copied (im2col, im2row, padding), and for each element
     of operators that the array cannot run, by operator (``other``: of any)."""
 
@@ -71,7 +71,7 @@ class VliwMode(Part):
 
 
 class CgraMachine(Part):
-    """A CGRA (000, sections II-A and VI)."""
+    """A CGRA [Bae2018, secs. II-A and VI]."""
 
     schema_name: Literal["mapper.cgra/1"] = Field(alias="schema")
     name: Annotated[str, Field(min_length=1, max_length=64)]

@@ -23,7 +23,7 @@ _NAME = re.compile(r"(srp|mesh|torus|left-memory)-([1-9][0-9]?)x([1-9][0-9]?)")
 
 
 def srp_names() -> tuple[str, ...]:
-    """The paper's nine arrays, smallest first (000, section VI)."""
+    """The paper's nine arrays, smallest first [Bae2018, sec. VI]."""
     return tuple(f"srp-{rows}x{columns}" for rows in SRP_SIDES for columns in SRP_SIDES)
 
 
@@ -51,7 +51,7 @@ def _head(name: str, description: str, rows: int, columns: int) -> dict[str, Any
 
 
 def _srp(rows: int, columns: int) -> dict[str, Any]:
-    """The machine of 000, section VI. Memory and float units stand on the two colours of a chess board, so
+    """The machine of [Bae2018], section VI. Memory and float units stand on the two colours of a chess board, so
     that every PE of one kind has neighbours of the other."""
     places = [[row, column] for row in range(rows) for column in range(columns)]
     registers = SRP_REGISTERS // (rows * columns)

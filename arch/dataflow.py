@@ -1,4 +1,4 @@
-"""Dataflow accelerators: a PE array with register files, a scratch-pad, a NoC and DMA (001, section 5)."""
+"""Dataflow accelerators: a PE array with register files, a scratch-pad, a NoC and DMA [Dave2019, sec. 5]."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Rules(Part):
 
 
 class DataflowMachine(Part):
-    """A dataflow accelerator (001, sections 4.3 and 5)."""
+    """A dataflow accelerator [Dave2019, secs. 4.3 and 5]."""
 
     schema_name: Literal["mapper.dataflow/1"] = Field(alias="schema")
     name: Annotated[str, Field(min_length=1, max_length=64)]

@@ -1,4 +1,4 @@
-"""Systolic overlays that run every convolution as matrix products (003): one array of multiply-accumulators whose
+"""Systolic overlays that run every convolution as matrix products [Meng2021]: one array of multiply-accumulators whose
 dataflow can be switched, units that transform layouts, and one external memory.
 
 What the paper leaves open is a field of its own, with this project's default.

@@ -1,5 +1,5 @@
-"""Snowflake, an accelerator that computes on traces (004, section 2): clusters of 256 multiply-accumulators, each with
-a control core, private buffers, and one external memory for all.
+"""Snowflake, an accelerator that computes on traces [Chang2018, sec. 2]: clusters of 256 multiply-accumulators, each
+with a control core, private buffers, and one external memory for all.
 
 Published: Q8.8, 16 MACs a vMAC, 4 vMACs and a vMAX a compute unit, 4 units a cluster, 256 kB of maps buffer and 512 kB
 of weight buffers and an instruction cache of two banks of 512 a cluster, 32 registers of 32 bits, clocks, boards and
@@ -158,8 +158,8 @@ def snowflake_from_document(fields: dict[str, Any], source: str) -> SnowflakeMac
 def snowflake_preset(name: str) -> dict[str, Any] | None:
     """The document (schema ``mapper.snowflake/1``) of the machine called ``name``, or None if there is none.
 
-    Published (004, sections 2 and 5): one cluster at 200 MHz on a ZC706 of 10 W with 4.5 GB/s; an AC510 at 187 MHz of
-    24 W with up to 7 GB/s. The presets keep 200 MHz and 4.5 GB/s for every number of clusters.
+    Published [Chang2018, secs. 2 and 5]: one cluster at 200 MHz on a ZC706 of 10 W with 4.5 GB/s; an AC510 at 187
+    MHz of 24 W with up to 7 GB/s. The presets keep 200 MHz and 4.5 GB/s for every number of clusters.
     """
     found = _NAME.fullmatch(name)
     if found is None:

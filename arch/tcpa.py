@@ -1,4 +1,4 @@
-"""Tightly coupled processor arrays: VLIW PEs in a grid, with buffers at its borders alone (002, section 1).
+"""Tightly coupled processor arrays: VLIW PEs in a grid, with buffers at its borders alone [Heidorn2019, sec. 1].
 
 A PE issues ``functional_units`` multiply-accumulates (comparisons, additions) a cycle. Only PEs at a border
 that has buffers reach them, through address generators. Streams run over the links between PEs and pass the PEs on
@@ -47,7 +47,7 @@ class Border(Part):
 
 
 class TcpaMachine(Part):
-    """A TCPA (002, Fig. 1(a)). ``buffer_bytes`` is the room of all buffers together (None: enough)."""
+    """A TCPA [Heidorn2019, Fig. 1(a)]. ``buffer_bytes`` is the room of all buffers together (None: enough)."""
 
     schema_name: Literal["mapper.tcpa/1"] = Field(alias="schema")
     name: Annotated[str, Field(min_length=1, max_length=64)]
@@ -120,7 +120,7 @@ def tcpa_from_document(fields: dict[str, Any], source: str) -> TcpaMachine:
 def tcpa_preset(name: str) -> dict[str, Any] | None:
     """The document (schema ``mapper.tcpa/1``) of the array called ``name``, or None if there is none.
 
-    Published (002, section 6): delta 2 for all layers, 50 MHz, 8 bit in the storage example.
+    Published [Heidorn2019, sec. 6]: delta 2 for all layers, 50 MHz, 8 bit in the storage example.
     """
     found = _NAME.fullmatch(name)
     if found is None or max(int(found[1]), int(found[2])) > LARGEST:

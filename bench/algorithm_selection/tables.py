@@ -1,5 +1,5 @@
-"""The comparisons of 003, section 6, by this model: bl1 (32 % and 35 %), Table 4, and the time of every module of
-Figs. 11 and 12, under several readings of what the paper leaves open.
+"""The comparisons of [Meng2021], section 6, by this model: bl1 (32 % and 35 %), Table 4, and the time of every
+module of Figs. 11 and 12, under several readings of what the paper leaves open.
 
 Every figure stands beside the published one. Rates above the array's peak and latencies below the least computation
 time cannot come from the equations, and are named.

@@ -40,7 +40,7 @@ TABLE_I = {
     "functions inlined": (4, 12, 30, 10),
     "relative code size": (2.8, 2.0, 2.97, 4.19),
 }
-"""Per row the values of ``NETWORKS`` (000, Table I)."""
+"""Per row the values of ``NETWORKS`` [Bae2018, Table I]."""
 
 Runs = dict[tuple[str, str], dict[str, Measured[Solution]]]
 

@@ -1,4 +1,4 @@
-"""Words that optCGRA and a matrix product after im2col load of an input (000, section IV-A, Figs. 2 and 3)."""
+"""Words that optCGRA and a matrix product after im2col load of an input [Bae2018, sec. IV-A, Figs. 2 and 3]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Sizes of register file and scratch-pad (001, Table 4 and Fig. 12): under OPT 1 to 3, and proven over the full space.
+"""Sizes of register file and scratch-pad [Dave2019, Table 4 and Fig. 12]: under OPT 1 to 3, and proven over the full
+space.
 
 The paper's rows of conv1 and conv5_1 rest on an older burst rule that is not public; the stride-1 rows agree.
 """

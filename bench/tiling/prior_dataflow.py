@@ -1,4 +1,4 @@
-"""Prior dataflows against optima (001, Fig. 9): value over the least EDP of the same mechanism and of all.
+"""Prior dataflows against optima [Dave2019, Fig. 9]: value over the least EDP of the same mechanism and of all.
 
 The paper: 9.16 times the EDP and 5.83 times the cycles over prior dataflows on average, 44.47 and 18.72 times
 for SOC on conv5_2. The prior mappings themselves are not published; each is rebuilt from the paper's sentences

@@ -1,4 +1,4 @@
-"""The paper's pruning (001, Fig. 11): tilings left by OPT 1 to 3, and what the pruned optimum loses."""
+"""The paper's pruning [Dave2019, Fig. 11]: tilings left by OPT 1 to 3, and what the pruned optimum loses."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Efficiency and bandwidth of convolutions in the paper's three configurations (004, Fig. 3), layers that are the same
-once.
+"""Efficiency and bandwidth of convolutions in the paper's three configurations [Chang2018, Fig. 3], layers that are
+the same once.
 
 1f1i2c: one image on two clusters; 1f2i2c: an image for each of two clusters; 2f2i1c: two accelerators with one cluster
 and one image each. Efficiency is the time at peak over the time, bandwidth what an accelerator moves, instructions

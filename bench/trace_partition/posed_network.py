@@ -27,7 +27,7 @@ from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.source import load_layers
 
 LINEAR = ("Gemm", "MatMul")
-"""Fully connected layers, which the paper's execution times leave out (004, section 5)."""
+"""Fully connected layers, which the paper's execution times leave out [Chang2018, sec. 5]."""
 
 
 @lru_cache(maxsize=4)

@@ -1,5 +1,5 @@
-"""How time scales with accelerators and clusters (004, Fig. 4), published speeds beside those that are reached, and
-operations a watt.
+"""How time scales with accelerators and clusters [Chang2018, Fig. 4], published speeds beside those that are
+reached, and operations a watt.
 
 Linear layers are left out, as in the paper, and so are operators of the host. An accelerator has its own memory and
 image, so that several take the time of one: what they share is the host. Cycles are the model's and the cycle

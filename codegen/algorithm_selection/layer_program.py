@@ -1,4 +1,4 @@
-"""One step of a control sequence as instructions of the overlay (003, Section 3.1)."""
+"""One step of a control sequence as instructions of the overlay [Meng2021, sec. 3.1]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paths of the overlay's layout-transformation units, from the layouts' own walks (003, Section 3.3, Table 1)."""
+"""Paths of the overlay's layout-transformation units, from the layouts' own walks [Meng2021, sec. 3.3, Table 1]."""
 
 from __future__ import annotations
 

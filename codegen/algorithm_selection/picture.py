@@ -1,4 +1,5 @@
-"""The network as a picture: a box a layer, coloured by its algorithm, and the tensors between them (003, Fig. 8)."""
+"""The network as a picture: a box a layer, coloured by its algorithm, and the tensors between them
+[Meng2021, Fig. 8]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What moves words before and after the nests of a layer, as C: im2col, im2row, padding, rows cut back (000, IV).
+"""What moves words before and after the nests of a layer, as C: im2col, im2row, padding, rows cut back [Bae2018, IV].
 
 These run in VLIW mode, at the cost of a copied word each. The functions work on one repeat of the nests (one image
 and group), those of pools on all planes at once, and lay words out as the accesses of the nests expect them.

@@ -1,4 +1,4 @@
-"""A nest of a layer as C: the kernels of its boxes, and the loops around them that run in VLIW mode (000, II-A)."""
+"""A nest of a layer as C: the kernels of its boxes, and the loops around them that run in VLIW mode [Bae2018, II-A]."""
 
 from __future__ import annotations
 

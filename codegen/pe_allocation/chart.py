@@ -1,4 +1,4 @@
-"""When the layers work on the first frames: their starts and how they overlap (002, Fig. 5(b))."""
+"""When the layers work on the first frames: their starts and how they overlap [Heidorn2019, Fig. 5(b)]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The programs of a layer's PEs as an assembler-like listing (002, Algorithm 3)."""
+"""The programs of a layer's PEs as an assembler-like listing [Heidorn2019, Algorithm 3]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A placement as a picture, as 002 draws its example (Fig. 6(a)): the grid by layer, and the streams."""
+"""A placement as a picture, as [Heidorn2019] draws its example (Fig. 6(a)): the grid by layer, and the streams."""
 
 from __future__ import annotations
 

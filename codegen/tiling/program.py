@@ -33,7 +33,7 @@ def generate_c(
 ) -> dict[str, str]:
     """The mapped nest as C11: file names and their text.
 
-    ``mapped.c`` holds the tiled loops of 001, Fig. 4(b), with their buffers, ``reference.c`` the nest as
+    ``mapped.c`` holds the tiled loops of [Dave2019], Fig. 4(b), with their buffers, ``reference.c`` the nest as
     written; ``main.c`` fills the tensors with seeded integers from -8 to 7, runs both and compares them word
     by word. It prints a checksum (the sum of words times their position from 1, modulo 2^64) with ``OK`` or
     ``MISMATCH`` and returns 0 or 1. Tensors that are only read are ``int32_t``, the written one is

@@ -1,4 +1,4 @@
-"""Partitions as programs of Snowflake instructions (004, section 4)."""
+"""Partitions as programs of Snowflake instructions [Chang2018, sec. 4]."""
 
 from mapper.codegen.trace_partition.listing import listing
 from mapper.codegen.trace_partition.program import compile_program

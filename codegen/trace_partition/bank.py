@@ -1,5 +1,5 @@
-"""Instructions in banks of 512 (004, section 4): no loop crosses a bank, and each bank loads the next. What a bank has
-left where the next loop does not fit is jumped over."""
+"""Instructions in banks of 512 [Chang2018, sec. 4]: no loop crosses a bank, and each bank loads the next. What a
+bank has left where the next loop does not fit is jumped over."""
 
 from __future__ import annotations
 

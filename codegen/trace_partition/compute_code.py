@@ -1,4 +1,4 @@
-"""Compute objects as nested loops of vector instructions (004, section 4)."""
+"""Compute objects as nested loops of vector instructions [Chang2018, sec. 4]."""
 
 from __future__ import annotations
 

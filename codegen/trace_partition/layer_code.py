@@ -1,4 +1,4 @@
-"""A layer's steps as instructions: loads of the next step, waits, compute, store (004, section 4)."""
+"""A layer's steps as instructions: loads of the next step, waits, compute, store [Chang2018, sec. 4]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A partition of a network as a program: code of every cluster and all that lies in memory (004, section 4)."""
+"""A partition of a network as a program: code of every cluster and all that lies in memory [Chang2018, sec. 4]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Load and store objects as LD and TMOV; transfers of equal distance become a loop (004, section 4)."""
+"""Load and store objects as LD and TMOV; transfers of equal distance become a loop [Chang2018, sec. 4]."""
 
 from __future__ import annotations
 

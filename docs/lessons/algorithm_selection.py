@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Which algorithm computes each convolution?
 #
-# Lesson on `algorithm_selection`. Source of the problem: Meng et al., DYNAMAP (paper 003); the memory is cut down.
+# Lesson on `algorithm_selection`. Source of the problem: Meng et al., DYNAMAP [Meng2021]; the memory is cut down.
 #
 # ## The problem
 # A convolution becomes matrix products in several ways. *im2col* copies every window into a row of one large (Toeplitz)

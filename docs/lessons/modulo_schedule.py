@@ -1,7 +1,7 @@
 # %% [markdown]
 # # How soon can the next iteration start?
 #
-# Lesson on `modulo_schedule`. Source of the problem: Bae et al. (paper 000) and Rau's iterative modulo scheduling; the
+# Lesson on `modulo_schedule`. Source of the problem: Bae et al. [Bae2018] and Rau's iterative modulo scheduling; the
 # machine is cut down.
 #
 # ## The problem

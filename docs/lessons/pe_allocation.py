@@ -1,7 +1,7 @@
 # %% [markdown]
 # # How many processing elements does each layer get?
 #
-# Lesson on `pe_allocation`. Source of the problem: Heidorn et al., tightly coupled processor arrays (paper 002).
+# Lesson on `pe_allocation`. Source of the problem: Heidorn et al., tightly coupled processor arrays [Heidorn2019].
 #
 # ## The problem
 # A network's layers all run at once on one processor array. Each layer owns some processing elements (PEs); pixels

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # How large are the tiles, and in which order do the loops run?
 #
-# Lesson on `tiling`. Source of the problem: Dave et al., dMazeRunner (paper 001), cut down to one buffer.
+# Lesson on `tiling`. Source of the problem: Dave et al., dMazeRunner [Dave2019], cut down to one buffer.
 #
 # ## The problem
 # A matrix product $O = AB$ runs on an accelerator with a buffer of $S$ words; the matrices lie in DRAM. The three

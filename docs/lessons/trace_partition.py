@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Into which steps is a layer cut?
 #
-# Lesson on `trace_partition`. Source of the problem: Chang et al., a compiler for Snowflake (paper 004); the machine is
+# Lesson on `trace_partition`. Source of the problem: Chang et al., a compiler for Snowflake [Chang2018]; the machine is
 # cut down.
 #
 # ## The problem

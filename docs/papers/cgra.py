@@ -1,4 +1,4 @@
-"""Bae et al. 2018, auto-tuning of CNNs for CGRAs (000): Tables I and II, Figs. 2 and 6 to 11."""
+"""Bae et al. 2018, auto-tuning of CNNs for CGRAs [Bae2018]: Tables I and II, Figs. 2 and 6 to 11."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dave et al. 2019, dMazeRunner (001): Table 2, Figs. 6, 9, 11, 12, Table 4, Observations (i) and (ii)."""
+"""Dave et al. 2019, dMazeRunner [Dave2019]: Table 2, Figs. 6, 9, 11, 12, Table 4, Observations (i) and (ii)."""
 
 from __future__ import annotations
 

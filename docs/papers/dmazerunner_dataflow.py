@@ -1,4 +1,4 @@
-"""Dave et al. 2019, dMazeRunner (001): prior dataflows and mechanisms, Fig. 9 and Observations (i) and (ii)."""
+"""Dave et al. 2019, dMazeRunner [Dave2019]: prior dataflows and mechanisms, Fig. 9 and Observations (i) and (ii)."""
 
 from __future__ import annotations
 

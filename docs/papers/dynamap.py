@@ -1,4 +1,4 @@
-"""Meng et al. 2021, DYNAMAP (003): the example of section 3.2, Tables 1 to 4, Figs. 9 to 12, shapes and graphs."""
+"""Meng et al. 2021, DYNAMAP [Meng2021]: the example of section 3.2, Tables 1 to 4, Figs. 9 to 12, shapes and graphs."""
 
 from __future__ import annotations
 

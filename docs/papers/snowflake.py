@@ -1,4 +1,4 @@
-"""Chang et al. 2018, SnowC (004): the machine, frames and operations a second, Figs. 3 and 4."""
+"""Chang et al. 2018, SnowC [Chang2018]: the machine, frames and operations a second, Figs. 3 and 4."""
 
 from __future__ import annotations
 

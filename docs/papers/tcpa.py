@@ -1,4 +1,5 @@
-"""Heidorn et al. 2019 (002): Table 1, Fig. 7, Figs. 4 to 6, the examples of sections 5 and 7, Algorithms 1 to 3."""
+"""Heidorn et al. 2019 [Heidorn2019]: Table 1, Fig. 7, Figs. 4 to 6, the examples of sections 5 and 7, Algorithms 1
+to 3."""
 
 from __future__ import annotations
 

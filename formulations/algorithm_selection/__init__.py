@@ -1,1 +1,1 @@
-"""The problem of algorithm selection, its referee and its cost graph (003)."""
+"""The problem of algorithm selection, its referee and its cost graph [Meng2021]."""

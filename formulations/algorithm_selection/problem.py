@@ -1,4 +1,4 @@
-"""The problem of algorithm selection as a value (003, sections 4 and 5)."""
+"""The problem of algorithm selection as a value [Meng2021, secs. 4 and 5]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why II 1 can have no schedule on arrays whose links join two colours of PEs, as on a chess board (000, V-C).
+"""Why II 1 can have no schedule on arrays whose links join two colours of PEs, as on a chess board [Bae2018, V-C].
 
 At II 1 nothing waits: every PE does one thing for ever, and each step of a value goes to a PE of the other colour
 and takes a cycle. So how many cycles a value travels says whether its ends have the same colour.

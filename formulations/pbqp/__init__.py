@@ -1,1 +1,1 @@
-"""PBQP as a problem, its integer linear program, its referee, and why an instance has no answer (003, section 4)."""
+"""PBQP as a problem, its integer linear program, its referee, and why an instance has no answer [Meng2021, sec. 4]."""

@@ -1,4 +1,4 @@
-"""The allocation problem as a value: how many PEs each layer gets, and which rules it must keep (002)."""
+"""The allocation problem as a value: how many PEs each layer gets, and which rules it must keep [Heidorn2019]."""
 
 from __future__ import annotations
 

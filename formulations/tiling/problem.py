@@ -1,4 +1,4 @@
-"""The tiling problem as a value: nest, machine, objective and pinned decisions (001, sections 4.1, 4.2)."""
+"""The tiling problem as a value: nest, machine, objective and pinned decisions [Dave2019, secs. 4.1, 4.2]."""
 
 from __future__ import annotations
 

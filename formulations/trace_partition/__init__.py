@@ -1,1 +1,1 @@
-"""The partitioning problem: variables, constraints, objective, referee (004)."""
+"""The partitioning problem: variables, constraints, objective, referee [Chang2018]."""

@@ -1,1 +1,1 @@
-"""What an algorithm selection is and what it costs (003)."""
+"""What an algorithm selection is and what it costs [Meng2021]."""

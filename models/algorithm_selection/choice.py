@@ -1,4 +1,4 @@
-"""What is chosen for a layer: an algorithm and the array's dataflow (003, Sections 2.1 and 3.2)."""
+"""What is chosen for a layer: an algorithm and the array's dataflow [Meng2021, secs. 2.1 and 3.2]."""
 
 from __future__ import annotations
 

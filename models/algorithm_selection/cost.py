@@ -1,4 +1,4 @@
-"""What an algorithm selection costs: cycles, energy and the overlay's size (003, section 5.1)."""
+"""What an algorithm selection costs: cycles, energy and the overlay's size [Meng2021, sec. 5.1]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The products that each algorithm makes of a convolution (003, Eqs. 2, 3 and 6)."""
+"""The products that each algorithm makes of a convolution [Meng2021, Eqs. 2, 3 and 6]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words that a tensor takes in each layout, and the time to store and load it (003, section 5.1.2, Table 2)."""
+"""Words that a tensor takes in each layout, and the time to store and load it [Meng2021, sec. 5.1.2, Table 2]."""
 
 from __future__ import annotations
 

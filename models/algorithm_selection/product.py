@@ -1,4 +1,4 @@
-"""The matrix products of a layer and the cycles they take (003, Eqs. 9 to 12)."""
+"""The matrix products of a layer and the cycles they take [Meng2021, Eqs. 9 to 12]."""
 
 from __future__ import annotations
 

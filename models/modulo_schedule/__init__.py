@@ -1,1 +1,1 @@
-"""Modulo schedules on CGRAs: mapping values, minimal initiation intervals, cost (000, section V-C)."""
+"""Modulo schedules on CGRAs: mapping values, minimal initiation intervals, cost [Bae2018, sec. V-C]."""

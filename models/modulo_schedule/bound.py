@@ -1,4 +1,4 @@
-"""Minimal initiation intervals: MII = max(ResMII, RecMII), each with the operations that cause it (000, V-C).
+"""Minimal initiation intervals: MII = max(ResMII, RecMII), each with the operations that cause it [Bae2018, V-C].
 
 ResMII holds the operations against the PEs that can execute them: of every set of PEs that is the union of what
 some operations can use, those operations that can use no other must fit in its II slots per PE. RecMII is the

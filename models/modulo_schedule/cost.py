@@ -1,4 +1,4 @@
-"""What a modulo schedule costs: n*II + (SC-1)*II cycles with kernel-only code (000, section V-C)."""
+"""What a modulo schedule costs: n*II + (SC-1)*II cycles with kernel-only code [Bae2018, sec. V-C]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A modulo schedule: where and when operations issue, and how values travel (000, section V-C)."""
+"""A modulo schedule: where and when operations issue, and how values travel [Bae2018, sec. V-C]."""
 
 from __future__ import annotations
 

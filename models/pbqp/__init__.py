@@ -1,1 +1,1 @@
-"""What an answer to a PBQP instance is (003, section 4)."""
+"""What an answer to a PBQP instance is [Meng2021, sec. 4]."""

@@ -1,4 +1,5 @@
-"""The paper's calculus of cycles: one position of a layer, matched rates, start times (002, sections 5.1 and 5.2)."""
+"""The paper's calculus of cycles: one position of a layer, matched rates, start times
+[Heidorn2019, secs. 5.1 and 5.2]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an allocation costs: PEs, throughput, latency, buffers and traffic (002, section 5)."""
+"""What an allocation costs: PEs, throughput, latency, buffers and traffic [Heidorn2019, sec. 5]."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Every way to fuse the layers of a network: what crosses the chip's border per frame, and what the buffers hold.
 
-Layer fusion saves transfers (002, section 3.2, after Alwani et al.); the paper compares all layers fused with none. In
-between a cut at each boundary between layers is a choice of its own (`segment`). PEs and idle cycles play no part.
+Layer fusion saves transfers [Heidorn2019, sec. 3.2, after Alwani et al.]; the paper compares all layers fused with
+none. In between a cut at each boundary between layers is a choice of its own (`segment`). PEs and idle cycles play
+no part.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Words in buffers and words that cross the chip's border (002, section 5.3)."""
+"""Words in buffers and words that cross the chip's border [Heidorn2019, sec. 5.3]."""
 
 from __future__ import annotations
 

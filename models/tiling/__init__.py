@@ -1,1 +1,1 @@
-"""Tiling and ordering of loop nests on dataflow accelerators: mapping values and cost (001)."""
+"""Tiling and ordering of loop nests on dataflow accelerators: mapping values and cost [Dave2019]."""

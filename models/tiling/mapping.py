@@ -1,4 +1,4 @@
-"""A tiling: four factors per loop and the orders of the outer two levels (001, section 4.1)."""
+"""A tiling: four factors per loop and the orders of the outer two levels [Dave2019, sec. 4.1]."""
 
 from __future__ import annotations
 

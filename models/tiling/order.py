@@ -1,4 +1,4 @@
-"""Data reuse of loop orders, and the orders with unique reuse (001, Algorithms 1 and 2)."""
+"""Data reuse of loop orders, and the orders with unique reuse [Dave2019, Algorithms 1 and 2]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Energies as whole numbers, so that costs are added without rounding (001, section 4.3.2).
+"""Energies as whole numbers, so that costs are added without rounding [Dave2019, sec. 4.3.2].
 
 A machine gives decimals, and their text is what counts: 0.1 pJ is one tenth of a pJ, not the binary number next to
 it. All of a machine's energies are whole multiples of one step; costs are counted in steps and become pJ at the end.

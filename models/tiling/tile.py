@@ -1,4 +1,4 @@
-"""What one tile needs of the machine: words, banks, NoC and DMA cycles, energies (001, section 4.3).
+"""What one tile needs of the machine: words, banks, NoC and DMA cycles, energies [Dave2019, sec. 4.3].
 
 Every function takes trip counts as integers or as numpy arrays that broadcast against each other, so that
 one mapping and a whole lattice of tiles are costed by the same lines.

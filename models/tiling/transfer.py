@@ -1,4 +1,4 @@
-"""Energy and cycles of one layer from its transfer counts (001, sections 4.3.2 and 4.3.3).
+"""Energy and cycles of one layer from its transfer counts [Dave2019, secs. 4.3.2 and 4.3.3].
 
 The functions are plain arithmetic on integers, floats and small arrays, so that a search may compile them;
 the numbers are those of this file whoever calls it. Arrays have one entry per operand, in operand order.

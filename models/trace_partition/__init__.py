@@ -1,2 +1,2 @@
 """What a partition of a network's layers into load, compute and store steps on Snowflake is, and what it costs
-(004)."""
+[Chang2018]."""

@@ -1,4 +1,4 @@
-"""Which accelerators, images and clusters work together (004, section 5: 1f1i2c, 1f2i2c, 2f2i1c)."""
+"""Which accelerators, images and clusters work together [Chang2018, sec. 5: 1f1i2c, 1f2i2c, 2f2i1c]."""
 
 from __future__ import annotations
 

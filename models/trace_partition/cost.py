@@ -1,4 +1,4 @@
-"""The cycles, bytes and energy of layers and networks under a partition (004, sections 4 and 5)."""
+"""The cycles, bytes and energy of layers and networks under a partition [Chang2018, secs. 4 and 5]."""
 
 from __future__ import annotations
 

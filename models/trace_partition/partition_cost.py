@@ -58,12 +58,12 @@ class Cost:
 
     @property
     def bandwidth_gb_s(self) -> float | None:
-        """Bytes, those of instructions among them, over time (004, section 5)."""
+        """Bytes, those of instructions among them, over time [Chang2018, sec. 5]."""
         return self.dram_bytes / self.seconds / 1e9 if self.cycles else None
 
     @property
     def efficiency(self) -> float | None:
-        """Time at peak performance over time (004, section 5); None where nothing is multiplied."""
+        """Time at peak performance over time [Chang2018, sec. 5]; None where nothing is multiplied."""
         if not self.cycles or not self.macs:
             return None
         return self.macs * self.images / (MACS * self.configuration.clusters) / self.cycles
@@ -87,7 +87,8 @@ class Cost:
 
     @property
     def gop_per_watt(self) -> float | None:
-        """Multiply-accumulates (in 1e9) a second and watt of the stated power of the boards (004: one op is a MAC)."""
+        """Multiply-accumulates (in 1e9) a second and watt of the stated power of the boards ([Chang2018]: one op is
+        a MAC)."""
         if not self.cycles:
             return None
         return self.macs * self.images / self.seconds / 1e9 / self.machine.power_w

@@ -1,4 +1,5 @@
-"""Layout transformation units at work: words moved between feature maps and matrices as a walk says (003, Fig. 5)."""
+"""Layout transformation units at work: words moved between feature maps and matrices as a walk says
+[Meng2021, Fig. 5]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Buffers with the dual-parallelism blocked layout (003, Section 3.2, Fig. 4, Eq. 7).
+"""Buffers with the dual-parallelism blocked layout [Meng2021, sec. 3.2, Fig. 4, Eq. 7].
 
 Block (i, j) of a matrix lies in bank (i + j) mod banks, circularly shifted, so that a row of blocks and a column of
 blocks both touch every bank once. Eq. 7 itself is missing in the paper's text. A block is what one PE reads in a

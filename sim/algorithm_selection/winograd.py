@@ -1,4 +1,4 @@
-"""Winograd's linear transforms F(m x m, 3 x 3) in integers (003, Eq. 5; Lavin and Gray).
+"""Winograd's linear transforms F(m x m, 3 x 3) in integers [Meng2021, Eq. 5; Lavin and Gray].
 
 G has fractions: 1/2 in F(2,3), 1/24 in F(4,3). Here kernels are transformed by 2G (or 24G) on both sides, so that all
 numbers stay integers and the results are 4 (or 576) times those of the convolution; dividing by that is exact.

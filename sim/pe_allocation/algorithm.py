@@ -1,4 +1,5 @@
-"""The paper's three loop nests of a convolution, run as they stand with their misprints corrected (002, section 3.3).
+"""The paper's three loop nests of a convolution, run as they stand with their misprints corrected
+[Heidorn2019, sec. 3.3].
 
 Corrected: Algorithm 2 tests for the last n, k1, k2 as ``== N`` and ``== K``, which never holds (they end at N-1 and
 K-1); Algorithm 3 tests ``n == N-1``, which fails for steps of delta that do not end there (N = 24, delta = 2), reads

@@ -1,4 +1,4 @@
-"""The passes of a mapping and the tile that each operand has in each of them (001, section 4.2.1).
+"""The passes of a mapping and the tile that each operand has in each of them [Dave2019, sec. 4.2.1].
 
 A tile is known by the digits of the loops its operand depends on. Whether it stays is seen by comparing one
 pass with the next, not computed from trip counts as Algorithm 1 does.

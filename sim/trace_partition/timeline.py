@@ -1,4 +1,4 @@
-"""When each cluster loads, computes and stores, as a picture (004, section 4)."""
+"""When each cluster loads, computes and stores, as a picture [Chang2018, sec. 4]."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Searches of algorithm selection problems (003)."""
+"""Searches of algorithm selection problems [Meng2021]."""

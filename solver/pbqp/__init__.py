@@ -1,1 +1,1 @@
-"""Solving PBQP: reduction of series-parallel graphs, elimination, branch and bound, heuristics (003, section 4)."""
+"""Solving PBQP: reduction of series-parallel graphs, elimination, branch and bound, heuristics [Meng2021, sec. 4]."""

@@ -1,4 +1,4 @@
-"""Dataflow graphs of loop bodies: operations, and edges with operand positions and distances (000, V-C)."""
+"""Dataflow graphs of loop bodies: operations, and edges with operand positions and distances [Bae2018, V-C]."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def square_convolution(
 
 
 def convolution_nest(name: str, shape: Convolution) -> LoopNest:
-    """``O[n][m][o] += I[n][c][s*o + d*f] * W[m][c][f]`` in the loop order of 001, Fig. 4(a).
+    """``O[n][m][o] += I[n][c][s*o + d*f] * W[m][c][f]`` in the loop order of [Dave2019], Fig. 4(a).
 
     With groups a loop G runs outside the channels of one group. The input is stored padded.
     """

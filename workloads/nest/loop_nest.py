@@ -1,4 +1,4 @@
-"""Perfect loop nests: loops, operands with affine index expressions, and dependences (001, section 4)."""
+"""Perfect loop nests: loops, operands with affine index expressions, and dependences [Dave2019, sec. 4]."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class AffineIndex:
         return cls(tuple(sorted((loop, factor) for loop, factor in terms.items() if factor)), constant)
 
     def span(self, trip_counts: Mapping[str, int]) -> int:
-        """Elements between the least and the largest index touched, both included (001, section 4.3.1)."""
+        """Elements between the least and the largest index touched, both included [Dave2019, sec. 4.3.1]."""
         return 1 + sum(abs(factor) * (trip_counts[loop] - 1) for loop, factor in self.coefficients)
 
     def __str__(self) -> str:

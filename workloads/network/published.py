@@ -15,7 +15,7 @@ from mapper.workloads.network.published_inception import googlenet_224, inceptio
 
 
 def lenet5() -> onnx.ModelProto:
-    """LeNet-5 in the form that has two convolutions, two pools and two fully connected layers (000, Table I):
+    """LeNet-5 in the form that has two convolutions, two pools and two fully connected layers [Bae2018, Table I]:
     20 and 50 filters of 5x5, 500 and 10 neurons, on one channel of 28x28."""
     net = NetworkBuilder("lenet5", 1, 28, 28)
     x = net.pool(net.convolution(net.input, "conv1", 20, 5), "pool1", 2, 2)
@@ -26,7 +26,7 @@ def lenet5() -> onnx.ModelProto:
 
 def cifar10() -> onnx.ModelProto:
     """Darknet's small network for CIFAR-10, whose 3x3 convolutions follow 1x1 bottlenecks, with one stage
-    more: 8 convolutions, 4 pools and no fully connected layer, as 000, Table I counts them, on 3x32x32."""
+    more: 8 convolutions, 4 pools and no fully connected layer, as [Bae2018], Table I counts them, on 3x32x32."""
     net = NetworkBuilder("cifar10", 3, 32, 32)
     x = net.input
     stages = (((32, 3),), ((16, 1), (64, 3)), ((32, 1), (128, 3)), ((64, 1), (256, 3), (10, 1)))
@@ -102,7 +102,7 @@ def lightcnn9() -> onnx.ModelProto:
 
 
 def mnist_tcpa() -> onnx.ModelProto:
-    """The network of 002, Fig. 1(b), on one channel of 28x28: three 3x3 convolutions of 24, 24 and 16 filters
+    """The network of [Heidorn2019], Fig. 1(b), on one channel of 28x28: three 3x3 convolutions of 24, 24 and 16 filters
     that keep the size, two 2x2 pools, and ten neurons. The paper names no activation."""
     net = NetworkBuilder("mnist-tcpa", 1, 28, 28)
     x = net.pool(net.convolution(net.input, "conv0", 24, 3, 1, 1), "pool1", 2, 2)

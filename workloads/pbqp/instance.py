@@ -1,7 +1,7 @@
 """Instances of the partitioned Boolean quadratic problem (PBQP): one choice per vertex, costs on vertices and edges.
 
-Minimise the sum over vertices u of c_u(x_u) plus the sum over edges (u, v) of C_uv(x_u, x_v) (003, Eq. 8). Everything
-lies in flat arrays with offsets, so that a million vertices take little more than their numbers.
+Minimise the sum over vertices u of c_u(x_u) plus the sum over edges (u, v) of C_uv(x_u, x_v) [Meng2021, Eq. 8].
+Everything lies in flat arrays with offsets, so that a million vertices take little more than their numbers.
 """
 
 from __future__ import annotations

@@ -22,9 +22,9 @@ def convolution(data: Values, kernel: Values, window: Window, bias: Values | Non
     """A convolution of any rank; ``data`` is (images, channels, sizes...), ``kernel`` (filters, channels of a
     group, sizes...), ``bias`` (filters,).
 
-    An output starts with its bias, or 0. With ``gemm`` (000, Fig. 3) the products are added to it one by one:
+    An output starts with its bias, or 0. With ``gemm`` [Bae2018, Fig. 3] the products are added to it one by one:
     channels outside, then the kernel's axes from the first (rows) to the last (columns). With ``optcgra``
-    (000, Fig. 4) the products of one channel's window are summed first, column after column, starting with the
+    [Bae2018, Fig. 4] the products of one channel's window are summed first, column after column, starting with the
     first product, and that sum is added to the output. Positions in the padding give products with 0.
     """
     images, filters, groups = data.shape[0], kernel.shape[0], window.groups

@@ -1,4 +1,4 @@
-"""The cost graph of a network for many array shapes at once (003, section 5.1).
+"""The cost graph of a network for many array shapes at once [Meng2021, sec. 5.1].
 
 A vertex per layer with a cost per algorithm, each in its best dataflow; a vertex per branching tensor or concatenation
 with a choice per format; an edge per transition. Costs are whole numbers of the machine's units, or picojoules.

@@ -1,4 +1,4 @@
-"""The referee of algorithm selections: checks every rule of a problem by itself (003, sections 3 to 5).
+"""The referee of algorithm selections: checks every rule of a problem by itself [Meng2021, secs. 3 to 5].
 
 It shares no code with the cost graph or the searches. Cost comes from the model.
 """

@@ -2,7 +2,7 @@
 
 Unrolling shares loads and indices. Arithmetic it only puts side by side, and every word of an output is stored once at
 the least. So whatever the boxes are, their intervals times their iterations are no fewer than the nest's operations
-over the PEs that execute them (ResMII, 000, section V-C, summed over all iterations).
+over the PEs that execute them (ResMII, [Bae2018], section V-C, summed over all iterations).
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import NetworkLayer
 
 MOST_UNROLL = 8
-"""maxUF (000, section V-C2)."""
+"""maxUF [Bae2018, sec. V-C2]."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The first half of modulo scheduling, decoupled: when operations issue, not yet where (000, section V-C).
+"""The first half of modulo scheduling, decoupled: when operations issue, not yet where [Bae2018, sec. V-C].
 
 Every schedule keeps these constraints, so that no answer here is a proof for the whole; an answer is a set of
 issue times for which the second half, `ModuloProgram` with its times pinned, seeks PEs and routes.

@@ -1,4 +1,4 @@
-"""The rules of modulo scheduling, by the names under which the referee reports them (000, V-C)."""
+"""The rules of modulo scheduling, by the names under which the referee reports them [Bae2018, V-C]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The referee of modulo schedules: checks a schedule against graph and machine, by itself (000, V-C).
+"""The referee of modulo schedules: checks a schedule against graph and machine, by itself [Bae2018, V-C].
 
 It shares no code with the constraint program or the searches: it replays what the schedule says.
 """

@@ -88,7 +88,7 @@ class PbqpProgram(Formulation):
 
     @objective(r"\min \sum_{u,i} c_u(i)\, x_{u,i} + \sum_{e,i,j} C_e(i,j)\, y_{e,i,j}")
     def cost(self) -> None:
-        """The costs of the choices taken and of the pairs that they form (003, Eq. 8)."""
+        """The costs of the choices taken and of the pairs that they form [Meng2021, Eq. 8]."""
         own = (self.given.costs(u)[i].item() * x for (u, i), x in self.x.items())
         matrices = [self.given.matrix(e) for e in range(self.given.edges)]
         paid = (matrices[e][i, j].item() * y for (e, i, j), y in self.y.items())

@@ -19,7 +19,7 @@ MOST_NAMED = 100
 
 
 def verify(problem: PbqpProblem, assignment: PbqpAssignment) -> Verdict[Cost]:
-    """Judge an assignment from the definition alone (003, Eq. 8); the value is summed by the model."""
+    """Judge an assignment from the definition alone [Meng2021, Eq. 8]; the value is summed by the model."""
     instance = problem.instance
     if len(assignment.choice) != instance.vertices:
         size = abs(len(assignment.choice) - instance.vertices)

@@ -1,8 +1,8 @@
 """The integer linear program of mixed mode: which runs of fused layers follow each other, and which maps stay.
 
-Beyond the paper, which has all layers fused or none (002, section 5.3). A run is an interval of layers; what it can do
-by itself (PEs, latency) is given exactly, so that cycles add up in whole numbers. What couples the runs are PEs, the
-interval between frames, and the words of maps that stay in the buffers while later runs work.
+Beyond the paper, which has all layers fused or none [Heidorn2019, sec. 5.3]. A run is an interval of layers; what it
+can do by itself (PEs, latency) is given exactly, so that cycles add up in whole numbers. What couples the runs are
+PEs, the interval between frames, and the words of maps that stay in the buffers while later runs work.
 """
 
 from __future__ import annotations

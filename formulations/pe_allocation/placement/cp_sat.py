@@ -1,4 +1,4 @@
-"""The constraint program of placement: connected regions on the grid with least wiring (002, Fig. 6(a)).
+"""The constraint program of placement: connected regions on the grid with least wiring [Heidorn2019, Fig. 6(a)].
 
 The paper places its example by hand; this program does it. Regions are kept connected by a forest whose trees span
 them, so that a region is exactly what its tree reaches. A distance is stated by what lies within reach of a chosen end:

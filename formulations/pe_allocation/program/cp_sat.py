@@ -1,4 +1,5 @@
-"""PE allocation as a constraint program: the same problem as ``program``, in integers throughout (002, section 5.2)."""
+"""PE allocation as a constraint program: the same problem as ``program``, in integers throughout
+[Heidorn2019, sec. 5.2]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The referee of allocations: checks every rule of a problem by itself (002, sections 5 and 6).
+"""The referee of allocations: checks every rule of a problem by itself [Heidorn2019, secs. 5 and 6].
 
 It shares no code with the program or the searches. Cost comes from the model; rates, sharing, runs, pins and the
 placement are checked here with counts of their own.

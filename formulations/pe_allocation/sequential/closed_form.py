@@ -1,4 +1,4 @@
-"""Layers one after another: the best allocation in closed form (002, section 5.1).
+"""Layers one after another: the best allocation in closed form [Heidorn2019, sec. 5.1].
 
 The frame takes the sum of the layers' cycles, and the array is as large as the layer with most PEs needs (Eqs. 3 and
 4), so that every layer is decided by itself.

@@ -1,4 +1,4 @@
-"""The integer linear program of layers that run one after another (002, section 5.1).
+"""The integer linear program of layers that run one after another [Heidorn2019, sec. 5.1].
 
 The closed form (``sequential``) solves it; the program says what it solves, and is held against it.
 """

@@ -1,4 +1,4 @@
-"""The constraint program of tiling (001, sections 4.1 to 4.3): which tiles, in which orders, at least cost.
+"""The constraint program of tiling [Dave2019, secs. 4.1 to 4.3]: which tiles, in which orders, at least cost.
 
 One row of the scratch-pad's table and one of the PE array's make a mapping. What a row costs by itself is
 read from its table; what couples the two is stated here. docs/formulation-tiling.md says why.

@@ -1,4 +1,4 @@
-"""The divisor lattice of a nest: every tile is a point, "fits into" is divisibility (001, section 4.1)."""
+"""The divisor lattice of a nest: every tile is a point, "fits into" is divisibility [Dave2019, sec. 4.1]."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from mapper.formulations.tiling.program.order import Clause, OrderPattern
 @dataclass(frozen=True)
 class WalkingMode:
     """A pattern of the scratch-pad's order, and the operands that stay in the PE array from one scratch-pad
-    pass to the next: they are reused in every RF pass and by the order at DRAM too (001, section 4.3.3).
+    pass to the next: they are reused in every RF pass and by the order at DRAM too [Dave2019, sec. 4.3.3].
     ``staying`` gives each of them with its level, the layer of the DRAM pattern that reuses it (from 1)."""
 
     pattern: OrderPattern

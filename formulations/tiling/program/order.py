@@ -1,4 +1,4 @@
-"""Classes of loop orders by what they reuse, and when a tile's running loops realise one (001, Alg. 1, 2).
+"""Classes of loop orders by what they reuse, and when a tile's running loops realise one [Dave2019, Alg. 1, 2].
 
 Under Algorithm 1 an order matters only through the loops each operand is reused over. Those sets are nested:
 each is a run of innermost loops. A pattern names them for all loops; for a tile in which some loops run only

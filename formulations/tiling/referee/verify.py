@@ -1,4 +1,4 @@
-"""The referee of tiling: checks a mapping from the paper's rules, by itself (001, sections 4.2.1 and 4.2.2).
+"""The referee of tiling: checks a mapping from the paper's rules, by itself [Dave2019, secs. 4.2.1 and 4.2.2].
 
 It shares no code with the constraint program or the searches, and for feasibility none with the model: tiles
 are measured at the corners of their index ranges, orders are judged by what dependent iterations they swap.

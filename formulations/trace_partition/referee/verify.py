@@ -1,4 +1,4 @@
-"""The referee of partitions: checks every rule of a problem by itself (004, sections 2 and 4).
+"""The referee of partitions: checks every rule of a problem by itself [Chang2018, secs. 2 and 4].
 
 It shares no code with the program, the searches or the plans of steps: words in buffers and what units hold are counted
 anew (storage.py, staying.py). Cost comes from the model; so do steps, where a document says some, and the length of

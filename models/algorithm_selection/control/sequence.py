@@ -1,4 +1,5 @@
-"""The control sequence of a solution: what the controller of the overlay runs, step after step (003, Fig. 7, step 6).
+"""The control sequence of a solution: what the controller of the overlay runs, step after step
+[Meng2021, Fig. 7, step 6].
 
 A convolution is brought into the Input Buffer in its algorithm's layout (``load``), multiplied there by calls of the
 array, and put together (``accumulate``, inverse transform) in the Output Buffer as a 3-D tensor; what it makes is

@@ -1,4 +1,4 @@
-"""Feature maps as matrices: the three layouts and the address generators between them (003, Section 3.3, Table 1).
+"""Feature maps as matrices: the three layouts and the address generators between them [Meng2021, sec. 3.3, Table 1].
 
 A feature map is H1 x H2 positions of C channels; in the *spatial 3-D tensor* word (row * H2 + column) * C + channel
 holds one number. A `Walk` is the finite-state machine of Fig. 5 between such a map and a matrix: nested counters, each

@@ -1,5 +1,5 @@
 """From a network of layers to what the overlay runs: layers, edges, and the stores of branching layers and
-concatenations (003, section 5.1)."""
+concatenations [Meng2021, sec. 5.1]."""
 
 from __future__ import annotations
 

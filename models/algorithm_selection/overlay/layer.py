@@ -1,4 +1,4 @@
-"""A layer as the overlay runs it: a convolution, and whatever is expressed as one (003, sections 2 and 3.4)."""
+"""A layer as the overlay runs it: a convolution, and whatever is expressed as one [Meng2021, secs. 2 and 3.4]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A network as the overlay runs it: layers, and the tensors that travel between them (003, section 5.1)."""
+"""A network as the overlay runs it: layers, and the tensors that travel between them [Meng2021, sec. 5.1]."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 The array repeats its II words per PE. A word of stage s runs for iteration i in the s-th repetition after the
 one in which iteration i enters, so that it is active (its stage predicate holds) in repetitions s to s + n - 1
-of n + SC - 1 (000, section V-C: n*II + (SC-1)*II cycles, without a prologue or an epilogue).
+of n + SC - 1 ([Bae2018], section V-C: n*II + (SC-1)*II cycles, without a prologue or an epilogue).
 """
 
 from __future__ import annotations

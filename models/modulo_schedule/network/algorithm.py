@@ -1,4 +1,4 @@
-"""How a layer can run: its algorithms, each as loop nests on the array and words copied in VLIW mode (000, IV).
+"""How a layer can run: its algorithms, each as loop nests on the array and words copied in VLIW mode [Bae2018, IV].
 
 A convolution of 1x1 is a matrix product as it lies; a larger one is im2col and a matrix product, or im2row and
 optCGRA where the values that optCGRA keeps in registers, 2k^2 - k, are fewer than half of the array's registers.
@@ -37,7 +37,7 @@ class Algorithm:
 
 
 def algorithms(layer: NetworkLayer, machine: CgraMachine) -> tuple[Algorithm, ...]:
-    """Every way to run ``layer`` on ``machine``, the one that the paper's rule takes first (000, V-B1).
+    """Every way to run ``layer`` on ``machine``, the one that the paper's rule takes first [Bae2018, V-B1].
 
     Raises: InputError if the layer's sizes are not those of its kind.
     """
@@ -53,7 +53,7 @@ def algorithms(layer: NetworkLayer, machine: CgraMachine) -> tuple[Algorithm, ..
 
 
 def baseline(layer: NetworkLayer, machine: CgraMachine) -> Algorithm:
-    """The layer without any of the paper's steps (000, section VII-A): a convolution is a matrix product, and
+    """The layer without any of the paper's steps [Bae2018, sec. VII-A]: a convolution is a matrix product, and
     activations are called as functions, so that they run in VLIW mode."""
     known = algorithms(layer, machine)
     plain = known[-1] if layer.work == "convolution" else known[0]
@@ -64,7 +64,7 @@ def baseline(layer: NetworkLayer, machine: CgraMachine) -> Algorithm:
 
 
 def uses_registers(kernel: int, machine: CgraMachine) -> bool:
-    """The paper's rule for optCGRA: 2k^2 - k below half of all data registers (000, V-B1)."""
+    """The paper's rule for optCGRA: 2k^2 - k below half of all data registers [Bae2018, V-B1]."""
     return kernel > 1 and 2 * (2 * kernel * kernel - kernel) < machine.registers
 
 

@@ -1,4 +1,4 @@
-"""The kernel of a box as C: the innermost loop with its unrolled body (000, Figs. 3 and 4).
+"""The kernel of a box as C: the innermost loop with its unrolled body [Bae2018, Figs. 3 and 4].
 
 What no iteration of the innermost loop changes comes in as a parameter, a live-in that the loop's set-up in
 VLIW mode gives; arrays come in at the word that the first iteration touches. A word of the output is loaded
@@ -54,7 +54,7 @@ class _Writer:
         ]
 
     def merging(self) -> list[str]:
-        """The strength-reduced word of the inputs and column of a merged loop (000, Fig. 4(c))."""
+        """The strength-reduced word of the inputs and column of a merged loop [Bae2018, Fig. 4(c)]."""
         nest = self.nest
         if nest.merged is None:
             return []

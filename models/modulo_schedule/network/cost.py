@@ -1,4 +1,4 @@
-"""What a mapped layer costs: kernels on the array, and everything else in VLIW mode (000, sections II-A and V-C)."""
+"""What a mapped layer costs: kernels on the array, and everything else in VLIW mode [Bae2018, secs. II-A and V-C]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a box costs before it is scheduled: operations by class, MII, and est_cycles = MII * iterations (000, V-C3).
+"""What a box costs before it is scheduled: operations by class, MII, and est_cycles = MII * iterations [Bae2018, V-C3].
 
 The counts follow from the accesses alone, so that thousands of unroll vectors are weighed in the time in which
 one kernel is scheduled. They equal those of the kernel that the front end makes of the box's text.
@@ -93,7 +93,7 @@ def counts(nest: Nest, unroll: Mapping[str, int], innermost: str, machine: CgraM
 
 
 def estimated_cycles(interval: int, iterations: int) -> int:
-    """est_cycles_total = MII * iter_total (000, section V-C3)."""
+    """est_cycles_total = MII * iter_total [Bae2018, sec. V-C3]."""
     return interval * iterations
 
 

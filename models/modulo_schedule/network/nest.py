@@ -1,4 +1,4 @@
-"""Loop nests of layers, before and after unrolling and interchange (000, sections IV and V-B).
+"""Loop nests of layers, before and after unrolling and interchange [Bae2018, secs. IV and V-B].
 
 A nest is given by its loops and by affine accesses; a box is the part of its iteration space that one kernel
 runs over: per loop where it starts, how many iterations it has, and how many of them are one copy of the body.
@@ -44,7 +44,7 @@ class Nest:
     It runs ``repeats`` times on other data (images, groups). ``numbers`` are constants of the operation: the
     slope of a leaky ReLU, the ends of a clip, what a scale divides by. ``window``: kernel height, kernel
     width and stride of an optCGRA nest, whose last loop runs over the positions of all rows. ``merged``: the
-    last loop runs over rows and columns in one (000, Fig. 4(c)): after so many columns the inputs go on so many
+    last loop runs over rows and columns in one [Bae2018, Fig. 4(c)]: after so many columns the inputs go on so many
     words further than a column's stride.
     """
 
@@ -110,7 +110,7 @@ def moved(nest: Nest, innermost: str) -> tuple[str, ...]:
 def is_legal(nest: Nest, order: tuple[str, ...]) -> bool:
     """Whether running the loops in ``order`` keeps every dependence: all distance vectors stay lexicographically
     positive, those that accumulate over several loops keep their order, and registers carry values from one
-    iteration of the innermost loop to the next (000, section V-B2)."""
+    iteration of the innermost loop to the next [Bae2018, sec. V-B2]."""
     place = {name: position for position, name in enumerate(order)}
     for vector in nest.dependences:
         permuted = sorted((place[name], step) for name, step in zip(nest.names, vector, strict=True) if step)

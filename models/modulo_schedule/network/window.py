@@ -1,4 +1,4 @@
-"""optCGRA: convolution whose window slides in registers (000, section IV-A, Fig. 3(b)).
+"""optCGRA: convolution whose window slides in registers [Bae2018, sec. IV-A, Fig. 3(b)].
 
 im2row lays the kernel rows of one output row side by side, column after column; rows follow each other, so that
 one loop runs over the positions of all rows (the few at a row's end that straddle two rows are computed and not

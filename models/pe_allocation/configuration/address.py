@@ -1,4 +1,4 @@
-"""What address generators produce: sequences of affine addresses (002, section 1)."""
+"""What address generators produce: sequences of affine addresses [Heidorn2019, sec. 1]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""From an allocation to the configuration of the array: programs, streams, buffers, start times (002, section 4)."""
+"""From an allocation to the configuration of the array: programs, streams, buffers, start times
+[Heidorn2019, sec. 4]."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ def configure(
     """The configuration that runs ``allocation``; its start times are the model's.
 
     Line buffers are as large as the layers need in raster order at their paces (``streaming``): those of the calculus
-    (002, Eqs. 16 and 17) hold intermediate products, not pixels, and stand beside them.
+    [Heidorn2019, Eqs. 16 and 17] hold intermediate products, not pixels, and stand beside them.
 
     Raises: InputError if a layer reads maps of another size than its own input, or stands on PEs that there are not.
     """

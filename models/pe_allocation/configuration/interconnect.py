@@ -1,4 +1,4 @@
-"""The ways of streams over the links, and the borders of buffers (002, Fig. 6(a))."""
+"""The ways of streams over the links, and the borders of buffers [Heidorn2019, Fig. 6(a)]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs of PEs and layers: what the array is configured with (002, Algorithm 3).
+"""Programs of PEs and layers: what the array is configured with [Heidorn2019, Algorithm 3].
 
 Misprints of the algorithm are corrected: a weight and its pixel have the same map n+d, slots with n+d >= N are off,
 and the bias is added with the last products of a position. PEs of a layer work in step: all run ceil(M/P) filters, and
@@ -69,8 +69,8 @@ class Source:
 
     ``words``: room of the line buffer (or of the buffer of whole maps, if ``whole``); None for the frame, which lies
     off the chip. ``write``: where the maker's pixels go; ``read``: the pixels of each window, by r, c, k1, k2 and map.
-    ``calculus_words``: the calculus's room for all sources of the layer (002, Eqs. 16 and 17). ``border``: the PE whose
-    buffer it is.
+    ``calculus_words``: the calculus's room for all sources of the layer [Heidorn2019, Eqs. 16 and 17]. ``border``:
+    the PE whose buffer it is.
     """
 
     feed: int | None

@@ -1,6 +1,6 @@
 """Wiring of a placement: links that the streams between layers, and from and to the buffers, run over.
 
-The paper places its example by hand (002, Fig. 6(a)) and counts nothing; this count is the project's. A stream
+The paper places its example by hand [Heidorn2019, Fig. 6(a)] and counts nothing; this count is the project's. A stream
 between two layers takes the links of a shortest way between their regions, none if they share a PE. Every layer has a
 stream from the buffers (weights and intermediate values), layers that read the frame one more, and layers whose maps
 leave the array one more; each takes the links from the region to the nearest PE with buffers.

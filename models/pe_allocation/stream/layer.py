@@ -1,4 +1,4 @@
-"""Networks as a TCPA runs them: layers that stream pixels to each other in raster order (002, section 3)."""
+"""Networks as a TCPA runs them: layers that stream pixels to each other in raster order [Heidorn2019, sec. 3]."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ JOINED = "concatenation"
 
 @dataclass(frozen=True)
 class StreamLayer:
-    """One layer of the array, with the paper's letters where it has some (002, section 3.1).
+    """One layer of the array, with the paper's letters where it has some [Heidorn2019, sec. 3.1].
 
     ``filters`` M and ``depth`` N: output maps, and input maps that one of them reads (of its group). As in the
     paper's calculus a pool has M = 1 and N = its maps; an element-wise layer has M = its maps and N = its
@@ -80,7 +80,7 @@ class StreamLayer:
 
     @property
     def weight_words(self) -> int:
-        """B^w = M*N*K^2 of a convolution; other layers have no weights (002, section 5.3)."""
+        """B^w = M*N*K^2 of a convolution; other layers have no weights [Heidorn2019, sec. 5.3]."""
         return self.filters * self.depth * self.window if self.operation == "convolution" else 0
 
     @property
@@ -92,7 +92,7 @@ class StreamLayer:
 
 @dataclass(frozen=True)
 class HostLayer:
-    """An operator that runs on the tile's processor, outside latency and throughput (002, section 5)."""
+    """An operator that runs on the tile's processor, outside latency and throughput [Heidorn2019, sec. 5]."""
 
     name: str
     op: str

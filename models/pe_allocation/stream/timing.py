@@ -1,4 +1,5 @@
-"""The calculus corrected for raster order: a window waits for its last pixel (this project's, beside 002, 5.2).
+"""The calculus corrected for raster order: a window waits for its last pixel (this project's, beside [Heidorn2019],
+5.2).
 
 Every layer works at a steady pace: position k (raster order) is begun at start + k*z and made at
 start + (k+1)*z. It needs its input pixels up to the last one of its window, which the layer before makes in the same

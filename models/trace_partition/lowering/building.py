@@ -1,5 +1,5 @@
 """From a network of layers to what Snowflake runs: layer objects, views of tensors, and what is left to the host
-(004, section 3)."""
+[Chang2018, sec. 3]."""
 
 from __future__ import annotations
 

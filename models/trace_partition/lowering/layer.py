@@ -1,4 +1,4 @@
-"""The layer objects that a network becomes (004, section 3): what each computes, and where its maps lie."""
+"""The layer objects that a network becomes [Chang2018, sec. 3]: what each computes, and where its maps lie."""
 
 from __future__ import annotations
 

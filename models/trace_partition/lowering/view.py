@@ -1,4 +1,4 @@
-"""Where tensors lie: maps pixel by pixel, parts of concatenations in the memory of the whole (004, section 3)."""
+"""Where tensors lie: maps pixel by pixel, parts of concatenations in the memory of the whole [Chang2018, sec. 3]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compute objects of a step: windows of equal shape as nested loops of traces (004, section 4)."""
+"""Compute objects of a step: windows of equal shape as nested loops of traces [Chang2018, sec. 4]."""
 
 from __future__ import annotations
 

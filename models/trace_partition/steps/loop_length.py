@@ -1,4 +1,4 @@
-"""The longest loop of a layer's compute objects, which has to fit a bank of instructions (004, section 4)."""
+"""The longest loop of a layer's compute objects, which has to fit a bank of instructions [Chang2018, sec. 4]."""
 
 from __future__ import annotations
 

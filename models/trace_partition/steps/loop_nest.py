@@ -1,4 +1,4 @@
-"""The nested loops of a compute object as instructions without registers (004, section 4): blocks, in it rows, in it
+"""The nested loops of a compute object as instructions without registers [Chang2018, sec. 4]: blocks, in it rows, in it
 columns, in it the accumulate loop. The code generator gives them registers, the cost model counts them.
 
 The accumulate loop is unrolled while it is short; loops of one turn are left out; the two delay slots of a branch take

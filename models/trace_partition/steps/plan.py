@@ -1,4 +1,4 @@
-"""The steps of one layer on one cluster under its mapping: what each loads, computes and stores (004, section 4)."""
+"""The steps of one layer on one cluster under its mapping: what each loads, computes and stores [Chang2018, sec. 4]."""
 
 from __future__ import annotations
 

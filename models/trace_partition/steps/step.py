@@ -1,4 +1,4 @@
-"""Load, compute and store objects (004, section 4): what one step moves and computes, still without registers."""
+"""Load, compute and store objects [Chang2018, sec. 4]: what one step moves and computes, still without registers."""
 
 from __future__ import annotations
 

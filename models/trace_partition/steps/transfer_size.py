@@ -1,4 +1,4 @@
-"""Transfers as the code generator writes them: those of equal distance become a loop (004, section 4)."""
+"""Transfers as the code generator writes them: those of equal distance become a loop [Chang2018, sec. 4]."""
 
 from __future__ import annotations
 

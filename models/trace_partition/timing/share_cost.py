@@ -1,5 +1,5 @@
 """What one cluster does for a layer: each class of loads, computation and stores is costed once, then the steps run
-one after another (004, section 4)."""
+one after another [Chang2018, sec. 4]."""
 
 from __future__ import annotations
 

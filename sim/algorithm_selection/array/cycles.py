@@ -1,4 +1,4 @@
-"""Cycles of the systolic array, counted without running it (003, Section 3.2 and Eq. 9).
+"""Cycles of the systolic array, counted without running it [Meng2021, sec. 3.2 and Eq. 9].
 
 A *pass* is one tile of the product: P1 x P2 results in NS, one stationary block in WS and IS. Passes follow each other
 every ``length`` cycles, so that a layer takes passes * length, which is Eq. 9, and once what it takes to fill and drain

@@ -1,4 +1,4 @@
-"""Algorithm 1 of 003 as printed, and the PBQP of the shape that it finds."""
+"""Algorithm 1 of [Meng2021] as printed, and the PBQP of the shape that it finds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The paper's baselines bl1 to bl5 (003, section 6.1), and the choice of each layer by itself."""
+"""The paper's baselines bl1 to bl5 [Meng2021, sec. 6.1], and the choice of each layer by itself."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Auto-tuning of layers (000, section V): unroll vectors, and real schedules of the best of them."""
+"""Auto-tuning of layers [Bae2018, sec. V]: unroll vectors, and real schedules of the best of them."""

@@ -1,7 +1,7 @@
 """Exact elimination of vertices, and what is left of an instance: a smaller one, and the way back from its choices.
 
 The work of a step is the product of the choices of a vertex and of its front, so that a vertex of degree 2 costs d^3,
-not the d^2 of Theorem 4.1 (003, section 4): the theorem's O(N d^2) is true of the merging of parallel edges and of
+not the d^2 of Theorem 4.1 [Meng2021, sec. 4]: the theorem's O(N d^2) is true of the merging of parallel edges and of
 vertices of degree 1, and a series-parallel graph takes O(N d^3).
 """
 

@@ -1,4 +1,5 @@
-"""How a graph reduces, step by step, as a value: which vertex goes by which rule, and what it leaves (003, Fig. 6)."""
+"""How a graph reduces, step by step, as a value: which vertex goes by which rule, and what it leaves
+[Meng2021, Fig. 6]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order in which a graph reduces by the rules for degrees 0, 1 and 2, and what is left (003, Definition 1).
+"""The order in which a graph reduces by the rules for degrees 0, 1 and 2, and what is left [Meng2021, Definition 1].
 
 Parallel edges are merged when a vertex is looked at, and only the neighbours of a vertex that goes are looked at again,
 so that the time is proportional to the number of vertices and edges.

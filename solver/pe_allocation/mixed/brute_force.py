@@ -1,7 +1,7 @@
 """Brute force for the mixed mode: every way to cut, to keep maps, and to give PEs, judged by the referee.
 
 The oracle for small networks: it knows of no useful PE counts, runs or bounds. Idle cycles are the least that rates
-need, since none helps in the calculus (002, Fig. 7); layers do not share PEs.
+need, since none helps in the calculus [Heidorn2019, Fig. 7]; layers do not share PEs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Every trade-off of a run of fused layers in the calculus: PEs, interval between frames, latency.
 
-An exact dynamic programme over the layers of the run, in order. In the calculus (002, Eqs. 6 to 13) all that later
-layers see of earlier ones is, for each layer that is still to come, how fast it is fed and when it may start:
+An exact dynamic programme over the layers of the run, in order. In the calculus [Heidorn2019, Eqs. 6 to 13] all that
+later layers see of earlier ones is, for each layer that is still to come, how fast it is fed and when it may start:
 
     z_r >= F_r z_i,    t_r >= t_i + F_r z_i    for each layer i that r reads.
 

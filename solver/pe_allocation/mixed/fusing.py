@@ -27,7 +27,7 @@ from mapper.solver.pe_allocation.parallel.proportional import proportional
 
 
 def all_fused(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation]:
-    """One run of all layers, with PEs in proportion to the work (002, section 6)."""
+    """One run of all layers, with PEs in proportion to the work [Heidorn2019, sec. 6]."""
     refuse_streaming(problem)
     fused = replace(problem, mode="layer-parallel", sharing=False, segments=None)
     found = proportional(fused, effort).mapping

@@ -5,8 +5,9 @@ Runs follow each other, so that each has the whole array for itself and the netw
     P = max_r P_r,    L = sum_r L_r = the interval between frames (two runs or more),    B = max_r B_r.
 
 With at most P PEs every run takes its own least latency, whatever the others do; with every map off the chip its words
-are its own as well (weights and intermediate words, 002, Eq. 15). Maps that stay on the chip save traffic and cost
-words, but no time: with time, PEs or buffers as criteria none needs to stay, and those that may are chosen at the end.
+are its own as well (weights and intermediate words, [Heidorn2019], Eq. 15). Maps that stay on the chip save traffic
+and cost words, but no time: with time, PEs or buffers as criteria none needs to stay, and those that may are chosen
+at the end.
 """
 
 from __future__ import annotations

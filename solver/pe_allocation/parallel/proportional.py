@@ -1,4 +1,4 @@
-"""The paper's way to share out PEs: in proportion to the layers' MACs, one for a pool (002, section 6)."""
+"""The paper's way to share out PEs: in proportion to the layers' MACs, one for a pool [Heidorn2019, sec. 6]."""
 
 from __future__ import annotations
 

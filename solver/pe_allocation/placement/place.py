@@ -1,4 +1,4 @@
-"""Placing an allocation on the grid: along a path, by local moves, and exactly on small grids (002, Fig. 6(a)).
+"""Placing an allocation on the grid: along a path, by local moves, and exactly on small grids [Heidorn2019, Fig. 6(a)].
 
 A second step: the allocation is decided. What ends the search is an amount of work, not the clock, so that the same
 allocation gets the same placement everywhere.

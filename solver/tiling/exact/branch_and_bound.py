@@ -194,7 +194,7 @@ def _outcome(
 
 
 def count_tilings(problem: TilingProblem, pruning: Pruning) -> int:
-    """Valid tilings (not orders) of the space left by ``pruning``: the counts of 001, Fig. 11.
+    """Valid tilings (not orders) of the space left by ``pruning``: the counts of [Dave2019], Fig. 11.
 
     Raises: LatticeTooLargeError if the nest has too many tiles.
     """

@@ -1,4 +1,4 @@
-"""The paper's heuristic pruning of the tiling space, OPT 1 to 3 (001, section 4.2.3)."""
+"""The paper's heuristic pruning of the tiling space, OPT 1 to 3 [Dave2019, sec. 4.2.3]."""
 
 from __future__ import annotations
 

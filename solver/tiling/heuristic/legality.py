@@ -1,4 +1,4 @@
-"""Legality of loop orders under dependences, for many mappings at once (001, section 4.2.1)."""
+"""Legality of loop orders under dependences, for many mappings at once [Dave2019, sec. 4.2.1]."""
 
 from __future__ import annotations
 

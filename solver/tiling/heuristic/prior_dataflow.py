@@ -1,4 +1,4 @@
-"""Execution methods of earlier accelerators, fixed by rule (001, section 6, "Techniques evaluated").
+"""Execution methods of earlier accelerators, fixed by rule [Dave2019, sec. 6, "Techniques evaluated"].
 
 Each dataflow fixes which loops run in space, fills the register files and then the scratch-pad by a stated
 rule, and fixes one loop order for both levels. Loops are known by their role in the index expressions: the

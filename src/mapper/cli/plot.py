@@ -22,7 +22,7 @@ LONGEST = 100
 
 
 def draw_sweep(sweep: Sweep, path: Path) -> None:
-    """The objective over the first varied field, one line per value of the others (001, Fig. 12).
+    """The objective over the first varied field, one line per value of the others [Dave2019, Fig. 12].
 
     Raises: InputError if the file is neither .png nor .svg, or cannot be written.
     """

@@ -186,7 +186,7 @@ def test_gemm_loads_nine_words_of_its_input_for_an_output_and_optcgra_three() ->
 
 
 def test_registers_decide_between_optcgra_and_gemm() -> None:
-    # 2k^2 - k below half of 128 registers: 15 and 45 for k = 3 and 5, 91 and 231 for 7 and 11 (000, V-B1).
+    # 2k^2 - k below half of 128 registers: 15 and 45 for k = 3 and 5, 91 and 231 for 7 and 11 [Bae2018, V-B1].
     def first(network: str, kernel: int) -> Algorithm:
         layers = (one for one in load_layers(network).layers if one.work == "convolution")
         chosen = next(one for one in layers if one.window.kernel == (kernel, kernel))

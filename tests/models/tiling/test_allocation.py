@@ -1,4 +1,4 @@
-"""Data allocation, traffic and DMA bursts: sections 4.3.1 to 4.3.3 of 001 and its worked numbers."""
+"""Data allocation, traffic and DMA bursts: sections 4.3.1 to 4.3.3 of [Dave2019] and its worked numbers."""
 
 from __future__ import annotations
 

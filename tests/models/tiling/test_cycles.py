@@ -1,4 +1,4 @@
-"""Cycles and their causes (section 4.3.3 of 001): pipelining, buffering, networks, reduction, DMA.
+"""Cycles and their causes (section 4.3.3 of [Dave2019]): pipelining, buffering, networks, reduction, DMA.
 
 The product of 4x8 and 8x4 is small enough to count by hand: with I=J=4 in the register file and the depth of
 8 at the scratch-pad there are 8 RF passes of 16 iterations; O (16 words) stays, A and B (4 each) move.

@@ -1,4 +1,4 @@
-"""Algorithms 1 and 2 of 001: reuse of an order, and the orders whose reuse is unique."""
+"""Algorithms 1 and 2 of [Dave2019]: reuse of an order, and the orders whose reuse is unique."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operands that are read and written (last point of section 4.3 of 001), under both rules.
+"""Operands that are read and written (last point of section 4.3 of [Dave2019]), under both rules.
 
 The product has 4 output tiles (I and J halved at DRAM) and a depth of 8 in 4 outer passes.
 """

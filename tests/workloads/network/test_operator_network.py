@@ -14,7 +14,7 @@ from mapper.workloads.network.operator_network import POOLS
 from mapper.workloads.source import load_network, load_operators
 
 NETWORKS = [name for name, entry in CATALOGUE.items() if entry.origin != "document"]
-# Convolutions, pools, fully connected layers; 000, Table I counts four of them.
+# Convolutions, pools, fully connected layers; [Bae2018], Table I counts four of them.
 COUNTS = {
     "lenet5": (2, 2, 2),
     "cifar10": (8, 4, 0),

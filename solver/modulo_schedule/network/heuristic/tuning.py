@@ -290,8 +290,8 @@ def written(tuning: NestTuning) -> list[Cover]:
 
 
 def variants(tuning: NestTuning) -> tuple[str, ...]:
-    """The paper's two variants of a nest: as written, and its longest loop innermost where that is legal (000,
-    section V-B2)."""
+    """The paper's two variants of a nest: as written, and its longest loop innermost where that is legal [Bae2018,
+    sec. V-B2]."""
     legal = tuple(tuning.nest.innermost())
     return tuple(dict.fromkeys((legal[0], max(legal, key=lambda name: tuning.nest.extents[name]))))
 

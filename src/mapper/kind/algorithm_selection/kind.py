@@ -1,4 +1,4 @@
-"""The kind ``algorithm_selection``: networks on the DYNAMAP overlay, and PBQP instances as such (003)."""
+"""The kind ``algorithm_selection``: networks on the DYNAMAP overlay, and PBQP instances as such [Meng2021]."""
 
 from __future__ import annotations
 

@@ -134,7 +134,8 @@ def describe_selection(problem: SelectionProblem, part: Part) -> list[str]:
 
 
 def compared_lines(problem: SelectionProblem, mappings: Mapping[str, NamedSelection]) -> list[str]:
-    """Latency that the best selection saves against every other method's (003, Table 4), and microseconds per module
+    """Latency that the best selection saves against every other method's [Meng2021, Table 4], and microseconds per
+    module
     (Figs. 11 and 12)."""
     network = problem.network
     known = {name: shown.selection for name, shown in mappings.items()}

@@ -1,4 +1,4 @@
-"""The kind ``modulo_schedule``: kernels and layers of networks on CGRAs (000)."""
+"""The kind ``modulo_schedule``: kernels and layers of networks on CGRAs [Bae2018]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The reduction of a PBQP step by step for people: which vertex, which rule, and the first matrices (003, Fig. 6)."""
+"""The reduction of a PBQP step by step for people: which vertex, which rule, and the first matrices
+[Meng2021, Fig. 6]."""
 
 from __future__ import annotations
 

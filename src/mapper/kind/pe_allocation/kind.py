@@ -1,4 +1,4 @@
-"""The kind ``pe_allocation``: layer-parallel networks on tightly coupled processor arrays (002)."""
+"""The kind ``pe_allocation``: layer-parallel networks on tightly coupled processor arrays [Heidorn2019]."""
 
 from __future__ import annotations
 

@@ -41,7 +41,8 @@ def allocation_lines(problem: AllocationProblem, allocation: Allocation) -> list
 
 
 def adjustment_lines(problem: AllocationProblem, allocation: Allocation) -> list[str]:
-    """How the best allocation's rates are matched, layer after layer (002, Fig. 7), and the start times that follow:
+    """How the best allocation's rates are matched, layer after layer [Heidorn2019, Fig. 7], and the start times that
+    follow:
     z_out of Eq. 6, z_in = F * z_out of the slowest layer before, and z_out as it is adjusted (Eq. 9)."""
     network = problem.network
     cost = evaluate(network, problem.machine, allocation, problem.model)

@@ -1,4 +1,4 @@
-"""The kind ``tiling``: loop nests on dataflow accelerators (001)."""
+"""The kind ``tiling``: loop nests on dataflow accelerators [Dave2019]."""
 
 from __future__ import annotations
 

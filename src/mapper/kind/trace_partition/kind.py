@@ -1,4 +1,4 @@
-"""The kind ``trace_partition``: networks on the Snowflake accelerator (004)."""
+"""The kind ``trace_partition``: networks on the Snowflake accelerator [Chang2018]."""
 
 from __future__ import annotations
 

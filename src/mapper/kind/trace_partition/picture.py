@@ -1,4 +1,4 @@
-"""A partition as a picture: when each layer loads, computes and stores, by the model of cycles (004, section 4)."""
+"""A partition as a picture: when each layer loads, computes and stores, by the model of cycles [Chang2018, sec. 4]."""
 
 from __future__ import annotations
 

@@ -13,7 +13,8 @@ MOST_SHOWN = 80
 
 
 def partition_lines(problem: PartitionProblem, partition: Partition) -> list[str]:
-    """What the machine reaches, without the linear layers too as the paper counts (004, section 5), and per layer its
+    """What the machine reaches, without the linear layers too as the paper counts [Chang2018, sec. 5], and per layer
+    its
     decisions, cycles, efficiency, bandwidth and what bounds it."""
     cost = evaluate(problem.network, problem.machine, problem.configuration, partition)
     total, machine = cost.total, problem.machine
