@@ -88,7 +88,7 @@ def on_corners(
         found = method.search(replace(problem, machine=corner), own)
         if found.mapping is not None and found.mapping.ii < limit:
             whole = embed(found.mapping, corner, machine)
-            ours = Outcome(whole, whole.ii, best.bound, found.stop, False, evaluations=found.evaluations)
+            ours = Outcome.bounded(whole, whole.ii, best.bound, found.stop, evaluations=found.evaluations)
             best = _better(best, _accepted(problem, replace(ours, method=method.name)))
             if best.proven:
                 break

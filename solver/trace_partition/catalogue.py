@@ -34,7 +34,7 @@ def _argued_first(method: PartitionMethod) -> PartitionMethod:
 
     def search(problem: PartitionProblem, effort: Effort) -> Outcome[Partition]:
         if impossible(problem) is not None:
-            return Outcome(None, None, None, "complete", True)
+            return Outcome.infeasible()
         return method.search(problem, effort)
 
     return replace(method, search=search)

@@ -15,7 +15,7 @@ from mapper.solver.method import Effort, Outcome
 from mapper.solver.trace_partition.exact.chain import first_in_rank
 
 Found = Outcome[Partition]
-IMPOSSIBLE: Found = Outcome(None, None, None, "complete", True)
+IMPOSSIBLE: Found = Outcome.infeasible()
 
 
 def value_of(problem: PartitionProblem, partition: Partition) -> int | float:
@@ -34,11 +34,11 @@ def from_table(table: OptionTable, effort: Effort) -> Found:
     floor = first_in_rank(table, _floor)
     bound = None if floor is None else in_unit(problem, floor[0][0])
     if found is None:
-        return Outcome(None, None, bound, stop, False, evaluations=table.costed)
+        return Outcome.unknown(stop, bound, evaluations=table.costed)
     partition = partition_of(table, found[1])
     value = value_of(problem, partition)
     bound = value if table.complete else max(least_value(problem), bound or 0)
-    return Outcome(partition, value, bound, stop, table.complete, evaluations=table.costed)
+    return Outcome.ended(partition, value, bound, stop, proven=table.complete, evaluations=table.costed)
 
 
 def _floor(searched: Searched) -> tuple[int, int, int] | None:
@@ -59,8 +59,8 @@ def heuristic(problem: PartitionProblem, partition: Partition | None, effort: Ef
     if partition is None:
         if impossible(problem) is not None:
             return IMPOSSIBLE
-        return Outcome(None, None, None, stop, False, evaluations=seen)
+        return Outcome.unknown(stop, evaluations=seen)
     value, bound = value_of(problem, partition), least_value(problem)
     if value == bound:
-        return Outcome(partition, value, bound, "complete", True, evaluations=seen)
-    return Outcome(partition, value, bound, stop, False, evaluations=seen)
+        return Outcome.optimal(partition, value, evaluations=seen)
+    return Outcome.bounded(partition, value, bound, stop, evaluations=seen)

@@ -37,7 +37,7 @@ from mapper.sweeping.engine import DaskEngine
 LAYER = "resnet-dmazerunner/conv5_2"
 NETWORK = "mnist-tcpa"
 TILING = {method.name: method for method in METHODS}
-INFEASIBLE: Outcome[Any] = Outcome(None, None, None, "complete", True)
+INFEASIBLE: Outcome[Any] = Outcome.infeasible()
 
 Lie = Callable[[Outcome[Any]], Outcome[Any]]
 
@@ -60,7 +60,7 @@ def another_value(found: Outcome[Any]) -> Outcome[Any]:
 def worse(found: Outcome[Any]) -> Outcome[Any]:
     """A prior dataflow's mapping, proven to be optimal."""
     poor = TILING["soc"].search(pose(LAYER, None, "edp", Options()).parts[0].problem, Effort())
-    return Outcome(poor.mapping, poor.value, poor.value, "complete", True)
+    return Outcome.optimal(poor.mapping, poor.value)
 
 
 @pytest.fixture
@@ -325,7 +325,8 @@ def test_a_front_refuses_a_point_that_another_is_better_than(
     def with_a_worse_point(kind: PeAllocation, problem: Any, effort: Effort) -> Front[Any]:
         found = front(problem, effort)
         poor = ALLOCATION_METHODS["proportional"].search(problem, effort)
-        point = Outcome(poor.mapping, poor.value, poor.value, "complete", True)
+        assert poor.mapping is not None
+        point = Outcome.optimal(poor.mapping, poor.value)
         return replace(found, points=(*found.points, point))
 
     monkeypatch.setattr(PeAllocation, "front", with_a_worse_point)

@@ -14,8 +14,8 @@ from mapper.solver.contradiction import ContradictionError, beats, contradiction
 from mapper.solver.method import Outcome, Start
 
 Values = list[int | float]
-FOUND: Outcome[str] = Outcome("mapping", 10, 4, "time_limit", False, method="one")
-NOTHING: Outcome[str] = Outcome(None, None, None, "time_limit", False, method="other")
+FOUND: Outcome[str] = Outcome.bounded("mapping", 10, 4, "time_limit", method="one")
+NOTHING: Outcome[str] = Outcome.unknown("time_limit", method="other")
 
 
 @st.composite
@@ -55,16 +55,16 @@ def test_what_is_true_of_a_problem_never_contradicts_itself(data: st.DataObject)
 def test_a_false_claim_contradicts_the_best_mapping_whoever_comes_first(data: st.DataObject) -> None:
     values, most = data.draw(problems().filter(lambda problem: bool(problem[0])))
     best = max(values) if most else min(values)
-    honest: Outcome[Any] = Outcome("best", best, None, "heuristic", False)
+    honest: Outcome[Any] = Outcome.bounded("best", best, None, "heuristic")
     too_far = best - 1 if most else best + 1
     if too_far == best:
         return
     for false in (
         replace(NOTHING, proven=True),
         replace(NOTHING, bound=too_far),
-        Outcome("worse", too_far, too_far, "complete", True),
+        Outcome.optimal("worse", too_far),
         Outcome("worse", too_far, None, "complete", True),
-        Outcome("restricted", too_far, too_far, "complete", False, ("a part",)),
+        Outcome.bounded("restricted", too_far, too_far, "complete", restrictions=("a part",)),
     ):
         assert contradiction(honest, false, most) is not None
         assert contradiction(false, honest, most) is not None
@@ -95,8 +95,8 @@ def test_a_start_refuses_what_contradicts_it() -> None:
     for found in (
         replace(NOTHING, stop="complete", proven=True),
         replace(NOTHING, bound=12),
-        Outcome("new", 12, 12, "complete", True),
-        Outcome("new", 3, 2, "time_limit", False),
+        Outcome.optimal("new", 12),
+        Outcome.bounded("new", 3, 2, "time_limit"),
     ):
         with pytest.raises(ContradictionError) as raised:
             start.combined(found)
@@ -105,7 +105,7 @@ def test_a_start_refuses_what_contradicts_it() -> None:
 
 def test_a_bound_that_is_passed_by_rounding_alone_goes() -> None:
     start: Start[str] = Start("problem", "old", 0.5, 0.1 + 0.2, "before", slack=1e-12)
-    found = start.combined(Outcome("new", 0.3, 0.25, "time_limit", False))
+    found = start.combined(Outcome.bounded("new", 0.3, 0.25, "time_limit"))
     assert (found.mapping, found.bound, found.proven) == ("new", 0.25, False)
 
 

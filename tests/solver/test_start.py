@@ -175,7 +175,7 @@ def test_a_tuned_layer_to_begin_with_leads_to_the_same_bound_and_no_more_cycles(
 
 
 START: Start[str] = Start("problem", "old", 10, 4, "before")
-NOTHING: Outcome[str] = Outcome(None, None, None, "time_limit", False)
+NOTHING: Outcome[str] = Outcome.unknown("time_limit")
 
 
 def test_what_finds_nothing_gives_the_start() -> None:
@@ -199,7 +199,7 @@ def test_combining_keeps_the_better_value_and_claims_no_more_than_both(
 ) -> None:
     sign = -1 if most else 1
     start = Start("problem", "old", sign * old, None if known is None else sign * known, "before", most)
-    fresh = Outcome("new", sign * new, None if bound is None else sign * bound, "time_limit", False)
+    fresh = Outcome.bounded("new", sign * new, None if bound is None else sign * bound, "time_limit")
     if any(claim is not None and claim > min(old, new) for claim in (known, bound)):
         with pytest.raises(ContradictionError):
             start.combined(fresh)

@@ -20,7 +20,7 @@ MOST_SELECTIONS = 1_000_000
 def brute_force(problem: SelectionProblem, effort: Effort) -> Outcome[Selection]:
     """Judge every selection; the best one is proven if all were seen."""
     if _count(problem) > MOST_SELECTIONS:
-        return Outcome(None, None, None, "heuristic", False, (f"more than {MOST_SELECTIONS} are not tried",))
+        return Outcome.refused(f"more than {MOST_SELECTIONS} are not tried")
     best: tuple[tuple[Any, ...], Selection, int | float] | None = None
     seen = 0
     for selection in _selections(problem):
@@ -28,7 +28,7 @@ def brute_force(problem: SelectionProblem, effort: Effort) -> Outcome[Selection]
         if stop is not None:
             found = None if best is None else best[1]
             value = None if best is None else best[2]
-            return Outcome(found, value, None, stop, False, evaluations=seen)
+            return Outcome.bounded(found, value, None, stop, evaluations=seen)
         seen += 1
         verdict = verify(problem, selection)
         if verdict.valid and verdict.cost is not None:
@@ -36,8 +36,8 @@ def brute_force(problem: SelectionProblem, effort: Effort) -> Outcome[Selection]
             if best is None or rank < best[0]:
                 best = rank, selection, problem.value(verdict.cost)
     if best is None:
-        return Outcome(None, None, None, "complete", True, evaluations=seen)
-    return Outcome(best[1], best[2], best[2], "complete", True, evaluations=seen)
+        return Outcome.infeasible(evaluations=seen)
+    return Outcome.optimal(best[1], best[2], evaluations=seen)
 
 
 def _count(problem: SelectionProblem) -> int:

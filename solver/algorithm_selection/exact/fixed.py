@@ -70,12 +70,12 @@ def judged(
     """The outcome of a heuristic: proven where its selection meets the bound, or where there can be none."""
     bound = floor(problem)
     if bound is None:
-        return Outcome(None, None, None, "complete", True)
+        return Outcome.infeasible()
     stop: Stop = effort.stopped() or "heuristic"
     verdict = None if selection is None else verify(problem, selection)
     if verdict is None or not verdict.valid or verdict.cost is None:
-        return Outcome(None, None, bound, stop, False, restrictions, evaluations)
+        return Outcome.bounded(None, None, bound, stop, restrictions=restrictions, evaluations=evaluations)
     value = problem.value(verdict.cost)
     if value == bound:
-        return Outcome(selection, value, bound, "complete", True, (), evaluations)
-    return Outcome(selection, value, bound, stop, False, restrictions, evaluations)
+        return Outcome.ended(selection, value, value, "complete", proven=True, evaluations=evaluations)
+    return Outcome.bounded(selection, value, bound, stop, restrictions=restrictions, evaluations=evaluations)

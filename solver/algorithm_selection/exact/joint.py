@@ -60,13 +60,13 @@ def joint(problem: SelectionProblem, effort: Effort) -> Outcome[Selection]:
     whose bound is above what is known are not solved."""
     builder = GraphBuilder(problem)
     if builder.nothing_left is not None:
-        return Outcome(None, None, None, "complete", True)
+        return Outcome.infeasible()
     start = effort.known(problem)
     if problem.objective == "edp":
         return least_product(builder, effort, None if start is None else start.value)
     known = bounded(builder)
     if not len(known.rows):
-        return Outcome(None, None, None, "complete", True)
+        return Outcome.infeasible()
     search = _fewest if problem.objective == "dsps" else _fastest
     return search(builder, known, effort)
 
@@ -107,14 +107,16 @@ def _fastest(builder: GraphBuilder, known: Bounded, effort: Effort) -> Outcome[S
         if problem.longest_units is None or reached <= problem.longest_units:
             effort.report(Progress(-(-reached // unit), -(-min(reached, least) // unit), solved))
     if best is None:
-        return Outcome(None, None, -(-least // unit), stop, False, evaluations=solved)
+        return Outcome.unknown(stop, -(-least // unit), evaluations=solved)
     value, count, rows = best[0]
     proven = stop == "complete"
     if problem.longest_units is not None and value > problem.longest_units:
-        return Outcome(None, None, None, stop, proven, evaluations=solved)
+        return Outcome.ended(None, None, None, stop, proven=proven, evaluations=solved)
     bound = value if proven else min(value, least)
     selection = builder.selection((rows, count // rows), best[1])
-    return Outcome(selection, -(-value // unit), -(-bound // unit), stop, proven, evaluations=solved)
+    return Outcome.ended(
+        selection, -(-value // unit), -(-bound // unit), stop, proven=proven, evaluations=solved
+    )
 
 
 def _fewest(builder: GraphBuilder, known: Bounded, effort: Effort) -> Outcome[Selection]:
@@ -144,7 +146,7 @@ def _fewest(builder: GraphBuilder, known: Bounded, effort: Effort) -> Outcome[Se
             if best is None or rank < best[0]:
                 best = rank, [int(one) for one in picked[first]]
     if best is None:
-        return Outcome(None, None, None, "complete", True, evaluations=solved)
+        return Outcome.infeasible(evaluations=solved)
     return _cut(builder, best, best[0][0], "complete", solved)
 
 
@@ -158,13 +160,13 @@ def _cut(
     """The outcome in DSP slices, of an array of ``fewest`` PEs at the least."""
     bound = overlay_size((1, fewest), builder.machine).dsps
     if best is None:
-        return Outcome(None, None, bound, stop, False, evaluations=solved)
+        return Outcome.unknown(stop, bound, evaluations=solved)
     count, _, rows = best[0]
     array = (rows, count // rows)
     value = overlay_size(array, builder.machine).dsps
     proven = stop == "complete"
-    return Outcome(
-        builder.selection(array, best[1]), value, min(value, bound), stop, proven, evaluations=solved
+    return Outcome.ended(
+        builder.selection(array, best[1]), value, min(value, bound), stop, proven=proven, evaluations=solved
     )
 
 

@@ -51,7 +51,7 @@ def least_product(
     latency, fewer PEs, fewer rows."""
     rows, columns = shapes(builder.problem)
     if not len(rows):
-        return Outcome(None, None, None, "complete", True)
+        return Outcome.infeasible()
     bounds = _bounds(builder, rows, columns)
     unit = builder.machine.units_per_cycle
     best: tuple[tuple[int, int, int, int], Corner] | None = None
@@ -73,12 +73,12 @@ def least_product(
             rank = (corner.product, corner.units, array[0] * array[1], array[0])
             best = (rank, corner) if best is None or rank < best[0] else best
     if best is None:
-        return Outcome(None, None, least / unit, stop, False, evaluations=solved)
+        return Outcome.unknown(stop, least / unit, evaluations=solved)
     value = float(Fraction(best[0][0], unit))
     bound = value if stop == "complete" else min(value, least / unit)
     array = best[0][3], best[0][2] // best[0][3]
     selection = builder.selection(array, best[1].chosen)
-    return Outcome(selection, value, bound, stop, stop == "complete", evaluations=solved)
+    return Outcome.ended(selection, value, bound, stop, proven=stop == "complete", evaluations=solved)
 
 
 def least_product_bound(builder: GraphBuilder) -> float | None:

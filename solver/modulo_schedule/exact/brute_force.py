@@ -42,19 +42,23 @@ def brute_force(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedul
         count = (len(problem.machine.all_pes) * STAGES * ii) ** len(graph.operations)
         if count > MOST_PLACEMENTS:
             left_out = (*BEYOND, f"more than {MOST_PLACEMENTS} placements are not tried")
-            return Outcome(None, None, least, "heuristic", False, left_out, evaluations)
+            return Outcome.bounded(
+                None, None, least, "heuristic", restrictions=left_out, evaluations=evaluations
+            )
         for schedule in _schedules(problem, ii):
             stop = effort.stopped()
             if stop is not None:
-                return Outcome(None, None, least, stop, False, BEYOND, evaluations)
+                return Outcome.bounded(None, None, least, stop, restrictions=BEYOND, evaluations=evaluations)
             evaluations += 1
             if verify(problem, schedule).valid:
                 effort.report(Progress(ii, least, evaluations))
                 met = ii == least or problem.fixed_ii is not None
                 bound = ii if met else least
                 reason: Stop = "complete" if met else "heuristic"
-                return Outcome(schedule, ii, bound, reason, met, () if met else BEYOND, evaluations)
-    return Outcome(None, None, least, "heuristic", False, BEYOND, evaluations)
+                return Outcome.ended(
+                    schedule, ii, bound, reason, proven=met, restrictions=BEYOND, evaluations=evaluations
+                )
+    return Outcome.bounded(None, None, least, "heuristic", restrictions=BEYOND, evaluations=evaluations)
 
 
 def _schedules(problem: ModuloProblem, ii: int) -> Iterator[ModuloSchedule]:

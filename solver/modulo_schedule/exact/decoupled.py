@@ -50,7 +50,7 @@ def decoupled(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]
     """
     mii(problem.kernel.graph, problem.machine)  # what cannot be posed is not called infeasible
     if impossibility(problem) is not None:
-        return Outcome(None, None, None, "complete", True, evaluations=0)
+        return Outcome.infeasible(evaluations=0)
     left = effort.seconds_left()
     share = effort if left is None else replace(effort, deadline=time.monotonic() + NEGOTIATING * left)
     negotiated = ITERATIVE.search(problem, share)

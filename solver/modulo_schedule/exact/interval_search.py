@@ -63,12 +63,12 @@ def least_interval(
     least = max(least_bound(problem), 0 if start is None else ceil(start.bound or 0))
     fixed = problem.fixed_ii
     if (fixed is not None and fixed < least) or impossibility(problem) is not None:
-        return _agreed(known, Outcome(None, None, None, "complete", True, evaluations=0))
+        return _agreed(known, Outcome.infeasible(evaluations=0))
     first, last = (least, most_interval(problem)) if fixed is None else (fixed, fixed)
     found = known
     last = last if known is None else known.ii
     if last < first:
-        _agreed(known, Outcome(None, None, first, "complete", False))
+        _agreed(known, Outcome.unknown("complete", first))
     # In ascending order, and all of them up to where trying ended; of those from there on nothing is known.
     open_intervals: list[int] = []
     untried = first
@@ -100,15 +100,15 @@ def least_interval(
             left_out = () if tried.left_out is None else (tried.left_out,)
             # A search that ends undecided by itself has given up: that is not being complete.
             stop: Stop = "heuristic" if tried.stop == "complete" else tried.stop
-            return Outcome(found, value, ii, stop, False, left_out, evaluations)
+            return Outcome.bounded(found, value, ii, stop, restrictions=left_out, evaluations=evaluations)
     # Every II below that of what was found, or up to the last, has been proven to have no schedule.
     if found is not None:
         effort.report(Progress(found.ii, found.ii, evaluations))
-        return Outcome(found, found.ii, found.ii, "complete", True, evaluations=evaluations)
+        return Outcome.optimal(found, found.ii, evaluations=evaluations)
     if fixed is not None:
-        return Outcome(None, None, None, "complete", True, evaluations=evaluations)
+        return Outcome.infeasible(evaluations=evaluations)
     beyond = f"initiation intervals above {last} are not tried"
-    return Outcome(None, None, last + 1, "heuristic", False, (beyond,), evaluations=evaluations)
+    return Outcome.refused(beyond, last + 1, evaluations=evaluations)
 
 
 def _agreed(known: ModuloSchedule | None, claim: Outcome[ModuloSchedule]) -> Outcome[ModuloSchedule]:
@@ -121,4 +121,4 @@ def _agreed(known: ModuloSchedule | None, claim: Outcome[ModuloSchedule]) -> Out
     reason = f"a schedule of II {known.ii} is known, and it is proven that " + (
         "there is none" if claim.bound is None else f"none has an II below {claim.bound}"
     )
-    raise ContradictionError(Outcome(known, known.ii, None, "heuristic", False), claim, reason)
+    raise ContradictionError(Outcome.bounded(known, known.ii, None, "heuristic"), claim, reason)

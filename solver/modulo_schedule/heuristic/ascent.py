@@ -62,14 +62,14 @@ def searched(problem: ModuloProblem, effort: Effort, start: Start, starts: int) 
     known = effort.known(problem)
     lower = max(least_bound(problem), 0 if known is None else ceil(known.bound or 0))
     if problem.fixed_ii is not None and problem.fixed_ii < lower:
-        return Outcome(None, None, None, "complete", True, evaluations=0)
+        return Outcome.infeasible(evaluations=0)
     operations = len(problem.kernel.graph.operations)
     stop = effort.stopped()
     if operations > LARGEST and stop is None:
         beyond = f"graphs above {LARGEST} operations are not tried"
-        return Outcome(None, None, lower, "heuristic", False, (beyond,), evaluations=0)
+        return Outcome.refused(beyond, lower, evaluations=0)
     if stop is not None:
-        return Outcome(None, None, lower, stop, False, evaluations=0)
+        return Outcome.unknown(stop, lower, evaluations=0)
     instance = Instance(problem)
     bound, last = lower, lower + instance.operations + int(instance.delay.sum())
     if problem.fixed_ii is not None:
@@ -95,7 +95,7 @@ def searched(problem: ModuloProblem, effort: Effort, start: Start, starts: int) 
     if found is not None and starts:
         found = _tied(trial, start, found, starts)
     reason = "complete" if proven else effort.stopped() or "heuristic"
-    return Outcome(found, value, bound, reason, proven, evaluations=trial.evaluations)
+    return Outcome.ended(found, value, bound, reason, proven=proven, evaluations=trial.evaluations)
 
 
 def _ascended(trial: Trial, start: Start, bound: int, last: int, light: bool) -> ModuloSchedule | None:

@@ -33,16 +33,16 @@ costs are near 2^54."""
 MOST_ASSIGNMENTS = 5_000_000
 INTEGERS_ONLY = "this solver takes integer costs only"
 UNCONFIRMED = "what CBC says, in floating point, was not confirmed in integers"
-IMPOSSIBLE: Outcome[PbqpAssignment] = Outcome(None, None, None, "complete", True)
+IMPOSSIBLE: Outcome[PbqpAssignment] = Outcome.infeasible()
 
 
 def _refused(problem: PbqpProblem, largest_total: int, solver: str) -> Outcome[PbqpAssignment] | None:
     """What is answered at once: instances that do not suit ``solver``, and those seen to be infeasible."""
     given = problem.posed
     if not given.exact:
-        return Outcome(None, None, None, "heuristic", False, (INTEGERS_ONLY,))
+        return Outcome.refused(INTEGERS_ONLY)
     if len(given.vertex_cost) + len(given.edge_cost) > MOST_PAIRS:
-        return Outcome(None, None, None, "heuristic", False, (f"more than {MOST_PAIRS} costs are not tried",))
+        return Outcome.refused(f"more than {MOST_PAIRS} costs are not tried")
     total = 0
     for costs, offset in ((given.vertex_cost, given.vertex_offset), (given.edge_cost, given.edge_offset)):
         if len(offset) > 1:
@@ -50,7 +50,7 @@ def _refused(problem: PbqpProblem, largest_total: int, solver: str) -> Outcome[P
             total += int(np.maximum.reduceat(sizes, offset[:-1]).sum())
     if total > largest_total:
         said = f"{solver} compares sums in floating point: they may not exceed {largest_total}"
-        return Outcome(None, None, None, "heuristic", False, (said,))
+        return Outcome.refused(said)
     return IMPOSSIBLE if impossible(problem) is not None else None
 
 
@@ -84,11 +84,11 @@ def _confirmed(
     checked = solved(given, quiet, "auto", begun)
     bound = checked.bound if value is None else _below(checked.bound, value)
     if stop != "complete":
-        return Outcome(assignment, value, bound, stop, False)
+        return Outcome.bounded(assignment, value, bound, stop)
     if checked.proven and checked.value == value:
-        return Outcome(assignment, value, value, "complete", True)
+        return Outcome.ended(assignment, value, value, "complete", proven=True)
     stop = "heuristic" if checked.proven else checked.stop
-    return Outcome(assignment, value, bound, stop, False, (UNCONFIRMED,))
+    return Outcome.bounded(assignment, value, bound, stop, restrictions=(UNCONFIRMED,))
 
 
 def constraint_program(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignment]:
@@ -107,18 +107,18 @@ def constraint_program(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssi
     result = run_cp_sat(program.model, effort, lambda value, bound: None)
     bound = None if result.bound is None else round(result.bound)
     if not result.found:
-        return Outcome(None, None, bound, result.stop, result.answer == "infeasible")
+        return Outcome.ended(None, None, bound, result.stop, proven=result.answer == "infeasible")
     assignment = program.extract(result.value_of)
     value = problem.posed.value(assignment.choice)
     proven = result.answer == "optimal"
-    return Outcome(assignment, value, value if proven else _below(bound, value), result.stop, proven)
+    return Outcome.ended(assignment, value, _below(bound, value), result.stop, proven=proven)
 
 
 def brute_force(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignment]:
     """Every assignment, in lexicographic order."""
     given = problem.posed
     if problem.assignments > MOST_ASSIGNMENTS:
-        return Outcome(None, None, None, "heuristic", False, (f"more than {MOST_ASSIGNMENTS} are not tried",))
+        return Outcome.refused(f"more than {MOST_ASSIGNMENTS} are not tried")
     start = effort.known(problem)
     begun = None if start is None else np.array(start.mapping.choice)
     return _tried(given, effort, begun) if given.exact else searched(given, effort, begun, _tried)
@@ -133,9 +133,9 @@ def _tried(given: PbqpInstance, effort: Effort, begun: Array | None) -> Outcome[
     )  # fmt: skip
     count = math.prod(given.choices.tolist())
     if not found:
-        return Outcome(None, None, None, "complete", True, evaluations=count)
+        return Outcome.infeasible(evaluations=count)
     value = given.value(choice)
-    return Outcome(PbqpAssignment(tuple(choice.tolist())), value, value, "complete", True, (), count)
+    return Outcome.optimal(PbqpAssignment(tuple(choice.tolist())), value, evaluations=count)
 
 
 def _below(bound: Cost | None, value: Cost | None) -> Cost | None:

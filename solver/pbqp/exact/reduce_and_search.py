@@ -66,7 +66,7 @@ def solved(
     if not isinstance(first, Eliminated):
         return _cut(given, effort, begun, first)
     if first.infeasible:
-        return Outcome(None, None, None, "complete", True, method="reduction")
+        return Outcome.infeasible(method="reduction")
     if first.core is None:
         return _proven(given, first.lift(np.empty(0, np.int64)), 0, "reduction")
     choice = np.zeros(first.core.vertices, np.int64)
@@ -82,9 +82,9 @@ def solved(
         if answer.choice is not None:
             choice[vertices] = answer.choice
         elif answer.final:
-            return Outcome(None, None, None, "complete", True, method=f"reduction + {answer.method}")
+            return Outcome.infeasible(method=f"reduction + {answer.method}")
         elif answer.stop == "heuristic":
-            return Outcome(None, None, None, "heuristic", False, (answer.method,))
+            return Outcome.refused(answer.method)
     method = " + ".join(["reduction", *dict.fromkeys(answer.method for answer in answers)])
     nodes = sum(answer.nodes for answer in answers)
     stop: Stop = next((answer.stop for answer in answers if answer.stop != "complete"), "complete")
@@ -93,7 +93,7 @@ def solved(
     bounds = [answer.bound for answer in answers if answer.bound is not None]
     bound = first.constant + sum(bounds) if len(bounds) == len(answers) else None
     if any(answer.choice is None for answer in answers):
-        return Outcome(None, None, bound, stop, False, (), nodes, method)
+        return Outcome.unknown(stop, bound, evaluations=nodes, method=method)
     found = _proven(given, first.lift(choice), nodes, method)
     lower = None if bound is None or found.value is None else min(bound, found.value)
     return replace(found, bound=lower, stop=stop, proven=False)
@@ -103,9 +103,9 @@ def _cut(given: PbqpInstance, effort: Effort, begun: Array | None, stop: Stop) -
     """What can be had at once when the effort ended in the first reduction."""
     known, bound = _known(given, effort, begun)
     if bound == given.infinity:
-        return Outcome(None, None, None, "complete", True, method="reduction")
+        return Outcome.infeasible(method="reduction")
     if known is None:
-        return Outcome(None, None, bound, stop, False)
+        return Outcome.unknown(stop, bound)
     found = _proven(given, known, 0, "reduction")
     assert found.value is not None
     return replace(found, bound=min(bound, found.value), stop=stop, proven=False)
@@ -113,7 +113,7 @@ def _cut(given: PbqpInstance, effort: Effort, begun: Array | None, stop: Stop) -
 
 def _proven(given: PbqpInstance, choice: Array, nodes: int, method: str) -> Outcome[PbqpAssignment]:
     value = given.value(choice)
-    return Outcome(PbqpAssignment(tuple(choice.tolist())), value, value, "complete", True, (), nodes, method)
+    return Outcome.optimal(PbqpAssignment(tuple(choice.tolist())), value, evaluations=nodes, method=method)
 
 
 def _shifted(report: Callable[[Progress], None], constant: Cost) -> Callable[[Progress], None]:

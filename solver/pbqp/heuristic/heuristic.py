@@ -44,7 +44,7 @@ def _fixed(given: PbqpInstance, effort: Effort, known: Array | None) -> Outcome[
     """The same for an instance of integers."""
     found = fixing(given, effort)
     if found.choice is None:
-        return Outcome(None, None, None, effort.stopped() or "heuristic", False)
+        return Outcome.unknown(effort.stopped() or "heuristic")
     choice = found.choice.copy()
     start, around = incident_edges(given.vertices, given.edge_end)
     descend(given, start, around, choice)
@@ -93,7 +93,7 @@ def descent(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignment]:
                 effort.report(Progress(given.value(choice), None, done))
             best, best_rank = choice, rank
     if best_rank[0]:
-        return Outcome(None, None, None, stop, False, evaluations=done)
+        return Outcome.unknown(stop, evaluations=done)
     return _outcome(given, best, None, stop, done)
 
 
@@ -119,9 +119,11 @@ def _outcome(
 ) -> Outcome[PbqpAssignment]:
     value = given.value(choice)
     if value is None:
-        return Outcome(None, None, bound, stop, False, evaluations=evaluations)
+        return Outcome.unknown(stop, bound, evaluations=evaluations)
     lower = None if bound is None else min(bound, value)
-    return Outcome(PbqpAssignment(tuple(choice.tolist())), value, lower, stop, False, (), evaluations)
+    return Outcome.bounded(
+        PbqpAssignment(tuple(choice.tolist())), value, lower, stop, evaluations=evaluations
+    )
 
 
 def _rank(given: PbqpInstance, choice: Array) -> tuple[int, Cost]:

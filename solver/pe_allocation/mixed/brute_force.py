@@ -29,7 +29,9 @@ def mixed_brute_force(problem: AllocationProblem, effort: Effort) -> Outcome[All
             found, value = (None, None) if best is None else best[1:]
             stop = effort.stopped()
             left_out = () if stop else (REFUSED,)
-            return Outcome(found, value, None, stop or "heuristic", False, left_out, tried)
+            return Outcome.bounded(
+                found, value, None, stop or "heuristic", restrictions=left_out, evaluations=tried
+            )
         tried += 1
         verdict = verify(problem, allocation)
         if verdict.valid and verdict.cost is not None:
@@ -40,8 +42,12 @@ def mixed_brute_force(problem: AllocationProblem, effort: Effort) -> Outcome[All
     proven = not problem.sharing
     stop = "complete" if proven else "heuristic"
     if best is None:
-        return Outcome(None, None, None, stop, proven, restrictions, tried)
-    return Outcome(best[1], best[2], best[2] if proven else None, stop, proven, restrictions, tried)
+        return Outcome.ended(
+            None, None, None, stop, proven=proven, restrictions=restrictions, evaluations=tried
+        )
+    return Outcome.ended(
+        best[1], best[2], None, stop, proven=proven, restrictions=restrictions, evaluations=tried
+    )
 
 
 def every_mixed(problem: AllocationProblem) -> Iterator[Allocation]:

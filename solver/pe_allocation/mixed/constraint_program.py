@@ -56,7 +56,7 @@ def mixed_constraint_program(problem: AllocationProblem, effort: Effort) -> Outc
     if stop == "complete" and not proven:
         stop = "heuristic"
     if best is None:
-        return Outcome(None, None, None if proven else bound_of(problem), stop, proven, restrictions)
+        return Outcome.ended(None, None, bound_of(problem), stop, proven=proven, restrictions=restrictions)
     best = with_kept_maps(problem, best, problem.most_bytes)
     value = problem.value(evaluate(problem.network, problem.machine, best, problem.model))
-    return Outcome(best, value, value if proven else bound_of(problem), stop, proven, restrictions)
+    return Outcome.ended(best, value, bound_of(problem), stop, proven=proven, restrictions=restrictions)

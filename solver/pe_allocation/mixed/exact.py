@@ -60,12 +60,12 @@ def search_mixed(problem: AllocationProblem, effort: Effort) -> Outcome[Allocati
     bound = bound_of(problem)
     if best is None:
         stop = "heuristic" if stop == "complete" and problem.sharing else stop
-        return Outcome(None, None, None if exact else bound, stop, exact, restrictions)
+        return Outcome.ended(None, None, bound, stop, proven=exact, restrictions=restrictions)
     made = allocation_of_candidate(problem, best, problem.most_bytes)
     value = problem.value(evaluate(problem.network, problem.machine, made, problem.model))
     if exact or value == bound:
-        return Outcome(made, value, value, "complete", True)
-    return Outcome(made, value, bound, stop, False, restrictions)
+        return Outcome.optimal(made, value)
+    return Outcome.bounded(made, value, bound, stop, restrictions=restrictions)
 
 
 def refuse_streaming(problem: AllocationProblem) -> None:

@@ -56,15 +56,15 @@ def _judged(problem: AllocationProblem, found: Allocation | None, effort: Effort
     stop: Stop = effort.stopped() or "heuristic"
     restrictions = (SHARING,) if problem.sharing else ()
     if found is None:
-        return Outcome(None, None, bound, stop, False, restrictions)
+        return Outcome.bounded(None, None, bound, stop, restrictions=restrictions)
     made = with_kept_maps(problem, found, problem.most_bytes)
     verdict = verify(problem, made)
     if not verdict.valid or verdict.cost is None:
-        return Outcome(None, None, bound, stop, False, restrictions)
+        return Outcome.bounded(None, None, bound, stop, restrictions=restrictions)
     value = problem.value(verdict.cost)
     if value == bound:
-        return Outcome(made, value, bound, "complete", True)
-    return Outcome(made, value, bound, stop, False, restrictions)
+        return Outcome.optimal(made, value)
+    return Outcome.bounded(made, value, bound, stop, restrictions=restrictions)
 
 
 class _Runs:

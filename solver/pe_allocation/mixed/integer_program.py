@@ -54,10 +54,12 @@ def mixed_integer_program(problem: AllocationProblem, effort: Effort) -> Outcome
         stop = "complete" if proven else effort.stopped() or "heuristic"
     value = _value(problem, best)
     if best is None:
-        return Outcome(None, None, None if proven else bound, stop, proven, restrictions)
+        return Outcome.ended(None, None, bound, stop, proven=proven, restrictions=restrictions)
     if problem.sharing:
-        return Outcome(best, value, bound, "heuristic", value == bound, restrictions)
-    return Outcome(best, value, bound, stop, proven, restrictions)
+        return Outcome.ended(
+            best, value, bound, "heuristic", proven=value == bound, restrictions=restrictions
+        )
+    return Outcome.ended(best, value, bound, stop, proven=proven, restrictions=restrictions)
 
 
 def _solved(

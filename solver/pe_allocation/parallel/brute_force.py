@@ -39,23 +39,27 @@ def brute_force(problem: AllocationProblem, effort: Effort) -> Outcome[Allocatio
     """The best allocation of all, proven, or a proof that there is none; None where there are too many to try."""
     best = _Best()
     if _size_count(problem) > MOST:
-        return Outcome(None, None, None, "heuristic", False, (REFUSED,), 0)
+        return Outcome.refused(REFUSED, evaluations=0)
     stop = _search(problem, effort, best, _unthrottled(problem))
     if stop is None and best.allocation is not None and problem.model == "streaming":
         stop = _search(problem, effort, best, _throttled(problem, best.allocation))
     if stop is not None:
         left_out = (REFUSED,) if stop == "heuristic" else ()
         value = None if best.allocation is None else _value(problem, best)
-        return Outcome(best.allocation, value, None, stop, False, left_out, best.tried)
+        return Outcome.bounded(
+            best.allocation, value, None, stop, restrictions=left_out, evaluations=best.tried
+        )
     paced = problem.model == "streaming" and problem.most_bytes is not None
     if paced and why_infeasible(problem) is None:
         # Longer idle times than were tried might need fewer words in buffers.
         value = None if best.allocation is None else _value(problem, best)
-        return Outcome(best.allocation, value, None, "heuristic", False, (BUFFERS,), best.tried)
+        return Outcome.bounded(
+            best.allocation, value, None, "heuristic", restrictions=(BUFFERS,), evaluations=best.tried
+        )
     if best.allocation is None:
-        return Outcome(None, None, None, "complete", True, (), best.tried)
+        return Outcome.infeasible(evaluations=best.tried)
     value = _value(problem, best)
-    return Outcome(best.allocation, value, value, "complete", True, (), best.tried)
+    return Outcome.optimal(best.allocation, value, evaluations=best.tried)
 
 
 def _value(problem: AllocationProblem, best: _Best) -> int | float:

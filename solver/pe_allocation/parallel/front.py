@@ -95,7 +95,17 @@ def _front(problem: AllocationProblem, effort: Effort, found: _Found) -> Front[A
     for point in sorted(found.allocations, key=lambda one: criteria(problem, one)):
         value = problem.value(evaluate(problem.network, problem.machine, point, problem.model))
         bound = value if proven else None
-        outcomes.append(Outcome(point, value, bound, ended, proven, found.restrictions, method=found.method))
+        outcomes.append(
+            Outcome.ended(
+                point,
+                value,
+                bound,
+                ended,
+                proven=proven,
+                restrictions=found.restrictions,
+                method=found.method,
+            )
+        )
     return Front(tuple(outcomes), proven and found.complete)
 
 

@@ -67,14 +67,14 @@ def floor(problem: AllocationProblem) -> int:
 def judged(problem: AllocationProblem, allocation: Allocation | None, effort: Effort) -> Outcome[Allocation]:
     """The outcome of a heuristic: proven where its allocation meets the bound, or where there can be none."""
     if why_infeasible(problem) is not None:
-        return Outcome(None, None, None, "complete", True)
+        return Outcome.infeasible()
     bound = floor(problem)
     stop: Stop = effort.stopped() or "heuristic"
     if allocation is None:
-        return Outcome(None, None, in_unit(problem, bound), stop, False)
+        return Outcome.unknown(stop, in_unit(problem, bound))
     met = quantity(problem, allocation, GOALS[problem.objective][0]) == bound
     value = problem.value(cost_of(problem, allocation))
-    return Outcome(allocation, value, in_unit(problem, bound), "complete" if met else stop, met)
+    return Outcome.ended(allocation, value, in_unit(problem, bound), "complete" if met else stop, proven=met)
 
 
 def chosen_in(allocation: Allocation, problem: AllocationProblem) -> tuple[Choice, ...]:

@@ -17,7 +17,7 @@ from mapper.solver.method import Effort, Outcome
 def sequential(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation]:
     """The best allocation of layers that work one after another, proven, or a proof that there is none."""
     if why_infeasible(problem) is not None:
-        return Outcome(None, None, None, "complete", True)
+        return Outcome.infeasible()
     most = problem.most_pes
     if problem.objective == "pes":
         interval = problem.interval_limit(sequential_cycles(problem, 1))
@@ -26,4 +26,4 @@ def sequential(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation
         most = max([most, *pinned])
     found = sequential_allocation(problem, most)
     value = problem.value(evaluate(problem.network, problem.machine, found, problem.model))
-    return Outcome(found, value, value, "complete", True)
+    return Outcome.optimal(found, value)

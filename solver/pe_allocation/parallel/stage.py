@@ -76,7 +76,7 @@ def staged(problem: AllocationProblem, effort: Effort, decide: Decide, break_tie
     kept = [allocation for allocation in tried if allocation is not None]
     best = min(kept, key=lambda allocation: problem.rank(cost_of(problem, allocation)), default=None)
     value = None if best is None else problem.value(cost_of(problem, best))
-    return Outcome(best, value, found.bound, stop, False, (BUFFERS,))
+    return Outcome.bounded(best, value, found.bound, stop, restrictions=(BUFFERS,))
 
 
 def _staged(problem: AllocationProblem, effort: Effort, decide: Decide, break_tie: Decide) -> Found:
@@ -87,7 +87,7 @@ def _staged(problem: AllocationProblem, effort: Effort, decide: Decide, break_ti
     costs more than was said, or a bound above what the model counts, proves nothing.
     """
     if why_infeasible(problem) is not None:
-        return Outcome(None, None, None, "complete", True)
+        return Outcome.infeasible()
     best, start = first_allocation(problem), effort.known(problem)
     if start is not None and (best is None or _precedes(problem, start.mapping, best)):
         best = replace(start.mapping, placement=None, unplaceable=False)
@@ -97,7 +97,7 @@ def _staged(problem: AllocationProblem, effort: Effort, decide: Decide, break_ti
         # Any allocation serves to limit the search for the best.
         found = _stage(problem, effort, decide, "pes", limits, None)
         if found.allocation is None:
-            return Outcome(None, None, None, found.stop, found.is_final)
+            return Outcome.ended(None, None, None, found.stop, proven=found.is_final)
         best = found.allocation
     bound, proven, stop = floor(problem), False, None
     for goal in goals:
@@ -114,8 +114,13 @@ def _staged(problem: AllocationProblem, effort: Effort, decide: Decide, break_ti
         limits = limits.at_most(goal, value)
     ended: Stop = "complete" if proven else stop or "complete"
     left_out = () if proven or ended != "complete" else (ROUNDED,)
-    return Outcome(
-        best, problem.value(cost_of(problem, best)), in_unit(problem, bound), ended, proven, left_out
+    return Outcome.ended(
+        best,
+        problem.value(cost_of(problem, best)),
+        in_unit(problem, bound),
+        ended,
+        proven=proven,
+        restrictions=left_out,
     )
 
 

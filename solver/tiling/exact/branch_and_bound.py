@@ -89,14 +89,14 @@ def branch_and_bound(
     try:
         table = build_table(problem, pruning)
     except LatticeTooLargeError as error:
-        return Outcome(None, None, problem.bound(), "complete", False, (str(error),))
+        return Outcome.refused(str(error), problem.bound())
     known = effort.known(problem)
     mapping = None if known is None else known.mapping
     stop = effort.stopped()
     if stop is not None:
         value = None if known is None else known.value
         bound = problem.bound() if value is None else min(value, problem.bound())
-        return Outcome(mapping, value, bound, stop, False, table.restrictions, 0)
+        return Outcome.bounded(mapping, value, bound, stop, restrictions=table.restrictions, evaluations=0)
     tables = kernel_table(problem, table)
     bounds = _bounds(problem, table, tables)
     incumbent, best = _incumbent(problem, tables, mapping)
@@ -182,15 +182,24 @@ def _outcome(
     if table.restrictions:
         bound: int | float | None = problem.bound()
         if value is not None and value == bound:
-            return Outcome(mapping, value, bound, "complete", True, (), evaluations)
-        return Outcome(mapping, value, bound, stop or "complete", False, table.restrictions, evaluations)
+            return Outcome.ended(mapping, value, value, "complete", proven=True, evaluations=evaluations)
+        return Outcome.bounded(
+            mapping,
+            value,
+            bound,
+            stop or "complete",
+            restrictions=table.restrictions,
+            evaluations=evaluations,
+        )
     if left is None:
-        return Outcome(mapping, value, value, "complete", True, (), evaluations)
+        return Outcome.ended(mapping, value, value, "complete", proven=True, evaluations=evaluations)
     bound = max(_whole(problem, left), problem.bound())
     if value is not None:
         bound = min(value, bound)
     restrictions = () if stop else (TIED,)
-    return Outcome(mapping, value, bound, stop or "complete", False, restrictions, evaluations)
+    return Outcome.bounded(
+        mapping, value, bound, stop or "complete", restrictions=restrictions, evaluations=evaluations
+    )
 
 
 def count_tilings(problem: TilingProblem, pruning: Pruning) -> int:

@@ -54,8 +54,8 @@ def brute_force(problem: TilingProblem, effort: Effort) -> Outcome[TilingMapping
                 effort.report(Progress(value, problem.bound(), evaluations))
     mapping_found = best[2] if best else None
     if stop is not None:
-        return Outcome(mapping_found, value, problem.bound(), stop, False, evaluations=evaluations)
-    return Outcome(mapping_found, value, value, "complete", True, evaluations=evaluations)
+        return Outcome.bounded(mapping_found, value, problem.bound(), stop, evaluations=evaluations)
+    return Outcome.ended(mapping_found, value, value, "complete", proven=True, evaluations=evaluations)
 
 
 def _hopeless(problem: TilingProblem, factors: tuple[Factors, ...]) -> bool:

@@ -38,9 +38,13 @@ def constraint_program(problem: TilingProblem, effort: Effort) -> Outcome[Tiling
         program = TilingProgram(TilingInstance.of(tables, reduction))
     except (TooManyTilesError, CostsTooLargeError) as error:
         left_out = (*restrictions, str(error))
-        return Outcome(watch.mapping, watch.value, watch.bound_below(), "complete", False, left_out)
+        return Outcome.bounded(
+            watch.mapping, watch.value, watch.bound_below(), "complete", restrictions=left_out
+        )
     except _StoppedError as stopped:
-        return Outcome(watch.mapping, watch.value, watch.bound, stopped.stop, False, restrictions)
+        return Outcome.bounded(
+            watch.mapping, watch.value, watch.bound, stopped.stop, restrictions=restrictions
+        )
     program.build()
     program.hint()
     return _solved(program, effort, watch, restrictions)
@@ -136,15 +140,17 @@ def _solved(
         program.improve(value)
     if best is None or value is None:
         bound = None if met and not restrictions else watch.bound
-        return Outcome(None, None, bound, result.stop, met and not restrictions, restrictions)
+        return Outcome.ended(
+            None, None, bound, result.stop, proven=met and not restrictions, restrictions=restrictions
+        )
     if result.stop == "complete" and not met:
         restrictions = (*restrictions, COARSE)
     if met and not restrictions:
-        return Outcome(best, value, value, result.stop, True, restrictions)
+        return Outcome.optimal(best, value, stop=result.stop)
     if BACKWARD in restrictions and watch.bound >= value:
         # By argument, which holds for all that was left out too.
-        return Outcome(best, value, value, "complete", True)
-    return Outcome(best, value, watch.bound_below(), result.stop, False, restrictions)
+        return Outcome.optimal(best, value)
+    return Outcome.bounded(best, value, watch.bound_below(), result.stop, restrictions=restrictions)
 
 
 def _cost(problem: TilingProblem, mapping: TilingMapping) -> tuple[tuple[int, ...], Fraction, int | float]:

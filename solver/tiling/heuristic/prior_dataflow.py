@@ -210,14 +210,20 @@ def _dataflow(
         roles = roles_of(problem.nest)
         if roles is None:
             undefined = ("not defined for nests without window loops",)
-            return Outcome(None, None, problem.bound(), "heuristic", False, undefined, 0)
+            return Outcome.bounded(
+                None, None, problem.bound(), "heuristic", restrictions=undefined, evaluations=0
+            )
         mapping = rule(problem, roles).mapping()
         verdict = verify(problem, mapping)
         if verdict.cost is None or not verdict.valid:
             misfit = (*fixed, "does not fit the machine or the pinned decisions")
-            return Outcome(None, None, problem.bound(), "heuristic", False, misfit, 1)
+            return Outcome.bounded(
+                None, None, problem.bound(), "heuristic", restrictions=misfit, evaluations=1
+            )
         value = problem.value(verdict.cost)
-        return Outcome(mapping, value, problem.bound(), "heuristic", False, fixed, 1)
+        return Outcome.bounded(
+            mapping, value, problem.bound(), "heuristic", restrictions=fixed, evaluations=1
+        )
 
     return Method(name, False, f"prior dataflow: {fixed[0]}", search)
 

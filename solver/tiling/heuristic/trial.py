@@ -86,16 +86,16 @@ def searched(
     """
     space = space_of(problem)
     if space is None:
-        return Outcome(None, None, problem.bound(), "heuristic", False, evaluations=0)
+        return Outcome.unknown("heuristic", problem.bound(), evaluations=0)
     trials = Trials(space, effort, budget)
     search(space, trials, np.random.default_rng(effort.seed))
     stop: Stop = trials.stopped or "heuristic"
     mapping = space.mapping(trials.best[1], 0) if trials.best else None
     verdict = verify(problem, mapping) if mapping else None
     if mapping is None or verdict is None or verdict.cost is None or not verdict.valid:
-        return Outcome(None, None, problem.bound(), stop, False, evaluations=trials.evaluations)
+        return Outcome.unknown(stop, problem.bound(), evaluations=trials.evaluations)
     value = problem.value(verdict.cost)
-    return Outcome(mapping, value, problem.bound(), stop, False, evaluations=trials.evaluations)
+    return Outcome.bounded(mapping, value, problem.bound(), stop, evaluations=trials.evaluations)
 
 
 def draw_few(problem: TilingProblem, effort: Effort) -> Outcome[TilingMapping]:

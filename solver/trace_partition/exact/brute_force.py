@@ -43,10 +43,10 @@ def brute_force(problem: PartitionProblem, effort: Effort) -> Outcome[Partition]
         stop = effort.stopped() or "interrupted"
     proven = stop == "complete"
     if search.best is None:
-        return Outcome(None, None, None, stop, proven, evaluations=search.seen)
+        return Outcome.ended(None, None, None, stop, proven=proven, evaluations=search.seen)
     partition = Partition(tuple(option.mapping for option in search.best))
     value = value_of(problem, partition)
-    return Outcome(partition, value, value if proven else None, stop, proven, evaluations=search.seen)
+    return Outcome.ended(partition, value, None, stop, proven=proven, evaluations=search.seen)
 
 
 def _families(problem: PartitionProblem, at: int) -> Iterator[Family]:

@@ -69,7 +69,14 @@ def constraint_program(problem: PartitionProblem, effort: Effort) -> Outcome[Par
     effort.report(Progress(value, bound, table.costed))
     # The table holds what the model says of each layer: were the sum another, nothing would be proven.
     proven = value == bound
-    return Outcome(partition, value, bound, "complete" if proven else "heuristic", proven, (), table.costed)
+    return Outcome.ended(
+        partition,
+        value,
+        bound,
+        "complete" if proven else "heuristic",
+        proven=proven,
+        evaluations=table.costed,
+    )
 
 
 def _largest_sum(table: OptionTable) -> int:

@@ -31,9 +31,7 @@ def claims(part: Part) -> Outcome[Any]:
     known = part.certificate
     mapping = None if broken(part) else part.mapping
     value = None if mapping is None else known.value
-    return Outcome(
-        mapping, value, known.bound, known.stop, known.proven, known.restrictions, method=known.method
-    )
+    return Outcome.claimed(mapping, value, known)
 
 
 def refuse_own_contradiction(kind: Kind, problem: Any, part: Part, most: bool) -> None:
@@ -45,10 +43,10 @@ def refuse_own_contradiction(kind: Kind, problem: Any, part: Part, most: bool) -
     whole = claims(part)
     if whole.mapping is None or whole.value is None:
         return
-    found = Outcome(whole.mapping, whole.value, None, whole.stop, False, method="the referee")
+    found = Outcome.bounded(whole.mapping, whole.value, None, whole.stop, method="the referee")
     # What is proven of the value is said by the bound.
-    claim: Outcome[Any] = Outcome(
-        None, None, whole.bound, whole.stop, False, whole.restrictions, method=whole.method
+    claim: Outcome[Any] = Outcome.bounded(
+        None, None, whole.bound, whole.stop, restrictions=whole.restrictions, method=whole.method
     )
     slack = kind.slack(problem, whole.value)
     reason = contradiction(claim, found, most, slack)

@@ -290,7 +290,7 @@ def _searched(
 ) -> Outcome[Any]:
     """What the method finds; where its effort ends before it has a mapping, what its ``at_once`` has."""
     stop = effort.stopped()
-    found = Outcome[Any](None, None, None, stop or "complete", False)
+    found = Outcome[Any].unknown(stop or "complete")
     if stop is None:
         try:
             with limited(effort.stopped, compiling):

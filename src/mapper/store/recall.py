@@ -281,4 +281,4 @@ def _claims(entry: Entry) -> Outcome[Any] | None:
     except (KeyError, TypeError, ValueError):
         return None
     value = None if entry.mapping is None else known.value
-    return Outcome(entry.mapping, value, known.bound, known.stop, known.proven, method=known.method)
+    return Outcome.claimed(entry.mapping, value, known)

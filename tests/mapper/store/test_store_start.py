@@ -84,7 +84,7 @@ def test_the_search_receives_the_start(store: Store, monkeypatch: pytest.MonkeyP
     def search(problem: Any, effort: Effort) -> Outcome[Any]:
         heard.append(effort)
         assert effort.known(problem) is not None
-        return Outcome(None, None, None, "heuristic", False)
+        return Outcome.unknown("heuristic")
 
     monkeypatch.setattr(
         "mapper.api.solving.method_named", lambda posed, name: Method(name, False, "", search)

@@ -147,7 +147,7 @@ def test_issue_times_whose_places_are_undecided_are_not_taken_for_impossible(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     given = replace(problem(mesh(1, 1), 2, (0, 1, 0)), fixed_ii=2)
-    nothing = saying("nothing", Outcome(None, None, 2, "heuristic", False))
+    nothing = saying("nothing", Outcome.unknown("heuristic", 2))
     monkeypatch.setattr("mapper.solver.modulo_schedule.exact.decoupled.ITERATIVE", nothing)
     monkeypatch.setattr(
         "mapper.solver.modulo_schedule.exact.decoupled.decide",
@@ -185,8 +185,8 @@ def test_a_schedule_below_what_is_claimed_to_be_the_bound_is_a_contradiction() -
 @pytest.mark.parametrize(
     ("claim", "reason"),
     [
-        (Outcome(None, None, None, "complete", True), "proves that there is no schedule"),
-        (Outcome(None, None, 4, "heuristic", False), "proves that no II is below 4"),
+        (Outcome.infeasible(), "proves that there is no schedule"),
+        (Outcome.unknown("heuristic", 4), "proves that no II is below 4"),
     ],
 )
 def test_auto_lets_no_claim_pass_that_a_schedule_already_found_refutes(
@@ -195,7 +195,7 @@ def test_auto_lets_no_claim_pass_that_a_schedule_already_found_refutes(
     given = problem(mesh(1, 1), 2, (0, 1, 0))
     late = CONSTRAINT_PROGRAM.search(replace(given, fixed_ii=3), Effort()).mapping
     stages = (
-        (saying("iterative", Outcome(late, 3, 2, "heuristic", False)), False, 1.0),
+        (saying("iterative", Outcome.bounded(late, 3, 2, "heuristic")), False, 1.0),
         (saying("cp-sat", claim), False, 1.0),
     )
     monkeypatch.setattr("mapper.solver.modulo_schedule.catalogue.STAGES", stages)

@@ -276,16 +276,14 @@ def test_bounds_of_corners_are_not_reported_as_of_the_whole_array() -> None:
     problem = ModuloProblem(WIDE, _grid(3, 3))
     bound = mii(WIDE.graph, problem.machine).value
     heard: list[Progress] = []
-    nothing: Outcome[ModuloSchedule] = Outcome(None, None, bound, "heuristic", False)
+    nothing: Outcome[ModuloSchedule] = Outcome.unknown("heuristic", bound)
     on_corners(problem, Effort(deadline=time.monotonic() + 2, report=heard.append), ITERATIVE, nothing)
     assert {progress.bound for progress in heard} == {bound}
 
 
 def test_a_schedule_of_a_corner_is_taken_where_the_whole_array_ends_above_it() -> None:
     problem = ModuloProblem(DIAMOND, _grid(3, 3))
-    worse: Outcome[ModuloSchedule] = Outcome(
-        None, None, mii(DIAMOND.graph, problem.machine).value, "heuristic", False
-    )
+    worse: Outcome[ModuloSchedule] = Outcome.unknown("heuristic", mii(DIAMOND.graph, problem.machine).value)
     better = on_corners(problem, Effort(), ITERATIVE, worse)
     assert better.mapping is not None
     assert verify(problem, better.mapping).valid

@@ -61,7 +61,7 @@ def tried(problem: ModuloProblem) -> Outcome[ModuloSchedule] | None:
         if fixed is not None:
             break
         ii += 1
-    return Outcome(None, None, None, "complete", True)
+    return Outcome.infeasible()
 
 
 def methods_of(problem: ModuloProblem) -> list[Method[ModuloProblem, ModuloSchedule]]:

@@ -48,7 +48,7 @@ def tried(problem: AllocationProblem) -> Outcome[Allocation] | None:
     verdicts = (verify(problem, allocation) for allocation in every(problem))
     costs = [one.cost for one in verdicts if one.valid and one.cost is not None]
     if not costs:
-        return Outcome(None, None, None, "complete", True)
+        return Outcome.infeasible()
     value = problem.value(min(costs, key=problem.rank))
     return Outcome(None, value, value, "complete", True)
 

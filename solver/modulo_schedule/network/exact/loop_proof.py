@@ -56,7 +56,15 @@ def tuned_and_decided(problem: LayerProblem, effort: Effort) -> Outcome[LayerMap
     proven = value == tuned.bound
     # Tuning that used up its share ends the method's search too soon, even if the loops leave time.
     stop = "complete" if proven else effort.stopped() or tuned.stop
-    return Outcome(mapping, value, tuned.bound, stop, proven, () if proven else tuple(left_out), evaluations)
+    return Outcome.ended(
+        mapping,
+        value,
+        tuned.bound,
+        stop,
+        proven=proven,
+        restrictions=tuple(left_out),
+        evaluations=evaluations,
+    )
 
 
 def _share(effort: Effort, share: float) -> Effort:

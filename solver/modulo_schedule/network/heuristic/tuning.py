@@ -223,7 +223,7 @@ def exhaustive(problem: LayerProblem, effort: Effort, most: int = 4) -> Outcome[
             break
     stop = effort.stopped()
     if not found:
-        return Outcome(None, None, None, stop or "heuristic", False, evaluations=evaluations)
+        return Outcome.unknown(stop or "heuristic", evaluations=evaluations)
     value, mapping = min(found, key=lambda one: one[0])
     return _outcome(mapping, value, min(bounds) if stop is None else ideal, stop, evaluations)
 
@@ -233,7 +233,7 @@ def _outcome(
 ) -> Outcome[LayerMapping]:
     proven = value == bound
     ended: Stop = "complete" if proven else stop or "heuristic"
-    return Outcome(mapping, value, bound, ended, proven, (), evaluations)
+    return Outcome.ended(mapping, value, bound, ended, proven=proven, evaluations=evaluations)
 
 
 def tuned(tuning: NestTuning, effort: Effort, most: int, limit: float = inf) -> list[Tried]:
@@ -309,7 +309,7 @@ def single(
         tuning = NestTuning(nest, position, problem.machine, estimator)
         tried = next((one for cover in chosen(tuning) if (one := tuning.schedule(cover, effort))), None)
         if tried is None:
-            return Outcome(None, None, None, effort.stopped() or "heuristic", False)
+            return Outcome.unknown(effort.stopped() or "heuristic")
         loops += tried.loops
     mapping = LayerMapping(algorithm.name, tuple(loops))
     cycles = evaluate_layer(algorithm, problem.layer.op, problem.machine, mapping).cycles
