@@ -6,12 +6,15 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from mapper.arch.tcpa import TcpaMachine
+from mapper.formulations.objective import LATENCY, PES, THROUGHPUT
+from mapper.formulations.objective import Objective as Goal
 from mapper.models.pe_allocation.cost import AllocationCost, Model
 from mapper.models.pe_allocation.mapping import Mode
 from mapper.models.pe_allocation.stream.layer import StreamLayer, StreamNetwork
 
 Objective = Literal["throughput", "latency", "pes"]
 OBJECTIVES: tuple[Objective, ...] = ("throughput", "latency", "pes")
+GOALS = {goal.name: goal for goal in (THROUGHPUT, LATENCY, PES)}
 
 
 @dataclass(frozen=True)
@@ -71,17 +74,22 @@ class AllocationProblem:
         limits = [limit for limit in (self.max_bytes, self.machine.buffer_bytes) if limit is not None]
         return min(limits, default=None)
 
+    @property
+    def goal(self) -> Goal:
+        """The objective as a value, with its unit and sense."""
+        return GOALS[self.objective]
+
     def value(self, cost: AllocationCost) -> int | float:
         """The objective: frames per second (most is best), cycles, or PEs (least is best)."""
-        if self.objective == "throughput":
+        if self.goal == THROUGHPUT:
             return float(cost.throughput)
-        return cost.cycles if self.objective == "latency" else cost.pes
+        return cost.cycles if self.goal == LATENCY else cost.pes
 
     def rank(self, cost: AllocationCost) -> tuple[int, int, int]:
         """What is least for the best allocation: the objective, then its ties in the house's order (throughput,
         cycles, PEs)."""
-        if self.objective == "throughput":
+        if self.goal == THROUGHPUT:
             return cost.interval, cost.cycles, cost.pes
-        if self.objective == "latency":
+        if self.goal == LATENCY:
             return cost.cycles, cost.interval, cost.pes
         return cost.pes, cost.interval, cost.cycles

@@ -36,7 +36,7 @@ def _automatic(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation
     if first.proven or effort.stopped() is not None:
         return first
     second = replace(other.search(problem, effort), method=other.name)
-    refuse_contradiction(first, second, problem.objective == "throughput")
+    refuse_contradiction(first, second, problem.goal.most)
     return second if second.proven else _better(problem, first, second)
 
 
@@ -44,11 +44,10 @@ def _better(
     problem: AllocationProblem, one: Outcome[Allocation], other: Outcome[Allocation]
 ) -> Outcome[Allocation]:
     """The better allocation with the better bound; they prove together where these meet."""
-    sign = -1 if problem.objective == "throughput" else 1
     found = [outcome for outcome in (one, other) if outcome.value is not None]
-    chosen = min(found, key=lambda outcome: sign * (outcome.value or 0), default=other)
-    bounds = [outcome.bound for outcome in (one, other) if outcome.bound is not None]
-    bound = max(bounds, key=lambda value: sign * value, default=None)
+    best = problem.goal.best(outcome.value or 0 for outcome in found)
+    chosen = next((outcome for outcome in found if outcome.value == best), other)
+    bound = problem.goal.tightest(outcome.bound for outcome in (one, other) if outcome.bound is not None)
     if chosen.value is not None and chosen.value == bound:
         names = f"{one.method} + {other.method}"
         return replace(chosen, bound=bound, stop="complete", proven=True, restrictions=(), method=names)

@@ -32,7 +32,9 @@ def test_there_is_a_row_for_each_machine_in_the_order_of_their_names(lenet: Side
 
 def test_latency_is_what_is_compared_unless_another_objective_is_given(lenet: SideBySide) -> None:
     assert lenet.objective == "latency"
-    assert {row.solution.posed.objective for row in lenet.rows if row.solution is not None} == {"latency"}
+    assert {row.solution.posed.objective.name for row in lenet.rows if row.solution is not None} == {
+        "latency"
+    }
 
 
 def test_every_row_is_a_solution_of_its_own_that_the_referee_accepts(lenet: SideBySide) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from mapper.formulations.objective import THROUGHPUT
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program.choice import allocation_of
 from mapper.models.pe_allocation.cost import evaluate
@@ -38,7 +39,7 @@ class Candidate:
 
     def rank(self, problem: AllocationProblem) -> tuple[int, int, int]:
         """What is least for the best: the objective, then its ties in the house's order."""
-        if problem.objective == "throughput":
+        if problem.goal == THROUGHPUT:
             return self.interval, self.cycles, self.pes
         if problem.objective == "latency":
             return self.cycles, self.interval, self.pes
@@ -87,7 +88,7 @@ def fused_front(problem: AllocationProblem, effort: Effort) -> RunFront | None:
     if start is not None:
         # What is no better than this is not looked for.
         known = evaluate(problem.network, problem.machine, start.mapping, problem.model)
-        if problem.objective == "throughput":
+        if problem.goal == THROUGHPUT:
             longest = known.interval if longest is None else min(longest, known.interval)
         elif problem.objective == "latency":
             latest = known.cycles
@@ -158,7 +159,7 @@ def bound_of(problem: AllocationProblem) -> int | float:
         idle = problem.pin(layer).throttle or 0
         least.append(layer.positions * (min((choice.cycles for choice in left), default=1) + idle))
         work += layer.positions * min((choice.pes * choice.cycles for choice in left), default=0)
-    if problem.objective == "throughput":
+    if problem.goal == THROUGHPUT:
         return float(Fraction(problem.machine.clock_hz, max(*least, -(-work // problem.most_pes), 1)))
     if problem.objective == "latency":
         # Of all layers in one run only those that no other reads end the frame.

@@ -19,6 +19,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from mapper.formulations.objective import THROUGHPUT
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.storage import entering_words, fused_words, leaving_words
@@ -113,7 +114,7 @@ def _growing(problem: AllocationProblem, first: int, effort: Effort) -> Iterator
     elif known is not None:
         scope = Scope(
             problem.most_pes,
-            latest=known.interval if problem.objective == "throughput" else known.cycles,
+            latest=known.interval if problem.goal == THROUGHPUT else known.cycles,
         )
     for last, front in grow(problem, first, scope, effort):
         members = range(first, last + 1)

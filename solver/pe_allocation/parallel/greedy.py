@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from mapper.formulations.objective import THROUGHPUT
 from mapper.formulations.pe_allocation.bound import interval_weights
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program.choice import Choice, choices, paces
@@ -29,7 +30,7 @@ def greedy_allocation(problem: AllocationProblem, effort: Effort) -> Allocation 
         while not state.is_done and state.speed_up():
             pass
     while problem.objective != "pes" and effort.stopped() is None:
-        if not state.shorten() and (problem.objective == "throughput" or not state.speed_up()):
+        if not state.shorten() and (problem.goal == THROUGHPUT or not state.speed_up()):
             break
     return paced(problem, state.chosen)
 

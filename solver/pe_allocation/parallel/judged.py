@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from mapper.formulations.objective import THROUGHPUT
 from mapper.formulations.pe_allocation.infeasible import why_infeasible
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program.choice import Choice, allocation_of, paces
@@ -53,7 +54,7 @@ def roomy(problem: AllocationProblem) -> AllocationProblem:
 
 def in_unit(problem: AllocationProblem, goal_value: int) -> int | float:
     """A value of the objective's goal in the objective's unit: frames per second of an interval."""
-    if problem.objective == "throughput":
+    if problem.goal == THROUGHPUT:
         return problem.machine.clock_hz / max(1, goal_value)
     return goal_value
 

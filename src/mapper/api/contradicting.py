@@ -12,7 +12,7 @@ from typing import Any
 from mapper.api.judging import judged
 from mapper.api.posing import Posed
 from mapper.api.solution import Solution, assemble, repeated, unanswered
-from mapper.kind.kind import MOST, Kind, Part, PosedPart
+from mapper.kind.kind import Kind, Part, PosedPart
 from mapper.solver.certificate import Certificate
 from mapper.solver.contradiction import ContradictionError, beats, contradiction
 from mapper.solver.method import Outcome
@@ -67,7 +67,7 @@ def refuse_contradicting_parts(posed: Posed, first: Part, second: Part) -> None:
     problem = next(part.problem for part in posed.parts if part.name == first.name)
     value = one.value if other.value is None else other.value
     slack = 0.0 if value is None else posed.kind.slack(problem, value)
-    reason = contradiction(one, other, posed.objective in MOST, slack)
+    reason = contradiction(one, other, posed.objective.most, slack)
     if reason is not None:
         raise between(posed, first, second, f"{first.name}: {reason}")
 

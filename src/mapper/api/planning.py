@@ -16,7 +16,7 @@ from mapper.api.contradicting import documented
 from mapper.api.posing import Posed
 from mapper.api.solving import Search, method_named, solve_part
 from mapper.arch.source import machine_to_document
-from mapper.kind.kind import MOST, Options, PosedPart
+from mapper.kind.kind import Options, PosedPart
 from mapper.models.limit import on_disk
 from mapper.solver.contradiction import ContradictionError
 from mapper.store import StoreError, content_key, problem_key, version_key
@@ -155,7 +155,7 @@ def _sampled(problems: Sequence[tuple[Posed, PosedPart]], search: Search) -> tup
         own = replace(search, store=None, time_limit=SECONDS_OF_SAMPLE, workers=1, started=time.monotonic())
         processor = time.process_time()
         try:
-            answer = solve_part(posed.kind, method, part, own, 1, most=posed.objective in MOST)
+            answer = solve_part(posed.kind, method, part, own, 1, most=posed.objective.most)
         except ContradictionError as error:
             raise documented(posed, part, error, method.name) from None
         seconds.append(time.process_time() - processor)

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from mapper.arch.source import Machine, load_machine, machine_from_document, machine_to_document
+from mapper.formulations.objective import Objective
 from mapper.kind import kind_named, kind_of
 from mapper.kind.kind import Kind, Options, PosedPart, Workload
 from mapper.workloads.document import InputError
@@ -31,7 +32,7 @@ class Posed:
     kind: Kind
     workload: str
     arch: str | None
-    objective: str
+    objective: Objective
     options: Options
     read: Workload
     machine: Machine | None
@@ -43,7 +44,7 @@ class Posed:
             "kind": self.kind.name,
             "workload": self.workload,
             "arch": self.arch,
-            "objective": self.objective,
+            "objective": self.objective.name,
             "options": self.options.to_json(),
             "inputs": [asdict(file) for file in self.read.inputs],
             "machine": None if self.machine is None else machine_to_document(self.machine),
@@ -92,8 +93,8 @@ def posed(
     Raises: InputError if the kind has no such objective or option.
     """
     kind = kind_of(machine)
-    known = kind.objectives_of(read.value)
-    chosen = objective or known[0]
+    known = {one.name: one for one in kind.objectives_of(read.value)}
+    chosen = objective or next(iter(known))
     if chosen not in known:
         raise InputError("--objective", chosen, f"a {kind.name} problem has {', '.join(known)} here")
     unknown = sorted(options.given() - kind.options - {"batch"})
@@ -102,7 +103,7 @@ def posed(
         raise InputError(flag, "", f"means nothing to a {kind.name} problem; leave it out")
     options = replace(options, model=options.model or kind.default_model)
     parts = kind.pose(read.value, machine, chosen, options)
-    return Posed(kind, workload, arch, chosen, options, read, machine, parts)
+    return Posed(kind, workload, arch, known[chosen], options, read, machine, parts)
 
 
 def pose_again(document: Mapping[str, Any], source: str) -> Posed:

@@ -18,7 +18,8 @@ from mapper.api.judging import judged
 from mapper.api.limit import LARGEST_SEED, LONGEST_SECONDS, MOST_WORKERS
 from mapper.api.posing import Posed
 from mapper.api.solution import Solution, assemble, repeated, unanswered
-from mapper.kind.kind import MOST, Kind, Part, PosedPart
+from mapper.formulations.objective import Objective
+from mapper.kind.kind import Kind, Part, PosedPart
 from mapper.models.limit import UnfinishedError, limited, nobody_hears, on_disk
 from mapper.solver.certificate import Certificate, Stop
 from mapper.solver.contradiction import ContradictionError
@@ -145,7 +146,7 @@ def run(
                 else replace(search, time_limit=search.time_limit * share),
                 side_by_side,
                 _start(known[key], part, posed.objective),
-                most=posed.objective in MOST,
+                most=posed.objective.most,
             ): key
             for ((key, part), _), share in zip(ordered, shares, strict=True)
         }
@@ -167,7 +168,7 @@ def run(
     return _solution(posed, method, search, first_of, answers)
 
 
-def _better(stored: Kept | None, given: Kept | None, objective: str) -> Kept | None:
+def _better(stored: Kept | None, given: Kept | None, objective: Objective) -> Kept | None:
     """The better of what a store holds and what the caller knows; the latter where neither is."""
     if stored is None or given is None or stored.proven:
         return stored or given
@@ -176,7 +177,7 @@ def _better(stored: Kept | None, given: Kept | None, objective: str) -> Kept | N
     return stored if start is not None and value is not None and start.beats(start.value, value) else given
 
 
-def _start(kept: Kept | None, part: PosedPart, objective: str) -> Start[Any] | None:
+def _start(kept: Kept | None, part: PosedPart, objective: Objective) -> Start[Any] | None:
     return None if kept is None else kept.start(part.problem, objective)
 
 

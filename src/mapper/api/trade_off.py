@@ -12,7 +12,7 @@ from mapper.api.judging import judged
 from mapper.api.posing import Posed, pose
 from mapper.api.solution import as_document, unanswered
 from mapper.api.solving import Search, effort_of
-from mapper.kind.kind import MOST, Options, Part
+from mapper.kind.kind import Options, Part
 from mapper.models.limit import UnfinishedError, limited
 from mapper.models.plain import in_time
 from mapper.solver.certificate import Certificate
@@ -135,7 +135,7 @@ def _best(posed: Posed, points: Sequence[Part], complete: bool, search: Search) 
     if not sound:
         blank = unanswered(part, "front", "complete" if complete else "time_limit", search.seed)
         return replace(blank, certificate=replace(blank.certificate, proven=complete))
-    pick = max if posed.objective in MOST else min
+    pick = max if posed.objective.most else min
     best = pick(sound, key=lambda point: point.certificate.value or 0)
     bound = best.certificate.value if complete else None
     return replace(best, certificate=replace(best.certificate, bound=bound, proven=complete))

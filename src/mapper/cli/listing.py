@@ -35,7 +35,7 @@ def listed_names(what: Listing) -> list[tuple[str, str]]:
         from mapper.kind import ENTRIES
 
         return [
-            (objective, f"{entry.name}{' (default)' if place == 0 else ''}")
+            (objective.name, f"{entry.name}{' (default)' if place == 0 else ''}")
             for entry in ENTRIES
             for place, objective in enumerate(entry.objectives)
         ]

@@ -209,9 +209,8 @@ def headline(solution: Solution) -> str:
     """The problem in a line."""
     problem = solution.posed
     fixed = "".join(f", {key}={value}" for key, value in problem.options.fix.items())
-    end = "most" if problem.objective == "throughput" else "least"
     machine = "" if problem.arch is None else f" on {problem.arch}"
-    return f"{problem.workload}{machine}: {end} {problem.objective}{fixed} ({problem.kind.name})"
+    return f"{problem.workload}{machine}: {problem.objective.sense} {problem.objective}{fixed} ({problem.kind.name})"
 
 
 def cause(solution: Solution) -> str:

@@ -8,6 +8,18 @@ from importlib import import_module
 from typing import cast
 
 from mapper.arch.source import Machine
+from mapper.formulations.objective import (
+    DSPS,
+    EDP,
+    ENERGY,
+    II,
+    LATENCY,
+    PES,
+    THROUGHPUT,
+    TRAFFIC,
+    VALUE,
+    Objective,
+)
 from mapper.kind.kind import Kind
 from mapper.workloads.document import InputError
 
@@ -19,21 +31,21 @@ class Entry:
 
     name: str
     schema: str
-    objectives: tuple[str, ...]
+    objectives: tuple[Objective, ...]
     value: str
 
 
 ENTRIES = (
-    Entry("tiling", "mapper.dataflow/1", ("edp", "energy", "latency"), "TILING"),
-    Entry("modulo_schedule", "mapper.cgra/1", ("ii", "latency"), "MODULO_SCHEDULING"),
-    Entry("pe_allocation", "mapper.tcpa/1", ("throughput", "latency", "pes"), "PE_ALLOCATION"),
+    Entry("tiling", "mapper.dataflow/1", (EDP, ENERGY, LATENCY), "TILING"),
+    Entry("modulo_schedule", "mapper.cgra/1", (II, LATENCY), "MODULO_SCHEDULING"),
+    Entry("pe_allocation", "mapper.tcpa/1", (THROUGHPUT, LATENCY, PES), "PE_ALLOCATION"),
     Entry(
         "algorithm_selection",
         "mapper.dynamap/1",
-        ("latency", "edp", "dsps", "value"),
+        (LATENCY, EDP, DSPS, VALUE),
         "ALGORITHM_SELECTION",
     ),
-    Entry("trace_partition", "mapper.snowflake/1", ("latency", "traffic", "energy"), "TRACE_PARTITION"),
+    Entry("trace_partition", "mapper.snowflake/1", (LATENCY, TRAFFIC, ENERGY), "TRACE_PARTITION"),
 )
 OF_INSTANCES = "algorithm_selection"
 """The kind of PBQP instances, which have no machine."""
@@ -61,6 +73,12 @@ def kind_named(name: str, source: str) -> Kind:
             return _imported(entry)
     known = ", ".join(entry.name for entry in ENTRIES)
     raise InputError(source, "problem.kind", f"{name!r} is unknown; this version knows {known}")
+
+
+def objective_named(name: str) -> Objective:
+    """The objective that a document names; one that no kind of this version has is taken for one to be least."""
+    known = {one.name: one for entry in ENTRIES for one in entry.objectives}
+    return known.get(name, Objective(name, ""))
 
 
 @cache

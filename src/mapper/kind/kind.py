@@ -9,15 +9,13 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from mapper.api.history import HistoryPoint
+from mapper.formulations.objective import Objective
 from mapper.formulations.verdict import BrokenRule
 from mapper.solver.certificate import Certificate
 from mapper.solver.front import Front
 from mapper.solver.method import Effort, Method
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network import InputFile
-
-MOST = frozenset({"throughput"})
-"""Objectives of which more is better."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +115,7 @@ class Kind(ABC):
     ``default_model``: what ``--model`` is where nobody says, None where there is no choice."""
 
     name: ClassVar[str]
-    objectives: ClassVar[tuple[str, ...]]
+    objectives: ClassVar[tuple[Objective, ...]]
     options: ClassVar[frozenset[str]]
     default_method: ClassVar[str] = "auto"
     first_methods: ClassVar[tuple[str, ...]] = ()
@@ -137,7 +135,7 @@ class Kind(ABC):
         Raises: InputError if there is none, or if it does not fit this kind's machines.
         """
 
-    def objectives_of(self, value: Any) -> tuple[str, ...]:
+    def objectives_of(self, value: Any) -> tuple[Objective, ...]:
         """The objectives that a workload can have, its default first."""
         return self.objectives
 

@@ -57,7 +57,7 @@ def report(*given: Path | str | Mapping[str, Any] | Solution) -> str:
             known += [row for row in method_rows(one) if not any(map(row.tells_the_same, known))]
             posed = one.solution.posed if isinstance(one, Solved) else None
             named = (
-                (f"{posed.workload} on {posed.arch or 'no machine'}", posed.objective)
+                (f"{posed.workload} on {posed.arch or 'no machine'}", posed.objective.name)
                 if posed
                 else (one.title, one.objective)  # type: ignore[union-attr]
             )

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from mapper.cli.terminal import number, percent, proof
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.pbqp.problem import PbqpProblem
+from mapper.kind import objective_named
 from mapper.kind.kind import Part, PosedPart
 from mapper.kind.modulo_schedule.picture import routes_drawn
 from mapper.reporting import chart
@@ -75,7 +76,7 @@ def solution_section(solved: Solved, anchor: str) -> Section:
         ("kind", posed.kind.name),
         ("workload", posed.workload),
         ("machine", posed.arch or "none"),
-        ("objective", posed.objective),
+        ("objective", posed.objective.name),
         *((name, _option(value)) for name, value in posed.options.to_json().items() if value is not None),
         *((f"input {file.path}", f"sha256 {file.sha256[:16]}…") for file in posed.read.inputs),
         *(("version of " + name, version) for name, version in solved.versions.items()),
@@ -133,7 +134,7 @@ def _part(solved: Solved, part: PosedPart, own: Part, drawn: list[Element], anch
     if not certificate.found and certificate.proven:
         why = posed.kind.why_infeasible(part.problem)
     elements = list(drawn)
-    elements += _search(own, posed.objective, anchor)
+    elements += _search(own, posed.objective.name, anchor)
     if own.merged:
         elements.append(
             node("p", "Folded into it: " + ", ".join(f"{name} ({op})" for name, op in own.merged[:20]))
@@ -143,7 +144,9 @@ def _part(solved: Solved, part: PosedPart, own: Part, drawn: list[Element], anch
     if same:
         title += f", the same as {', '.join(same[:8])}{' …' if len(same) > 8 else ''}"
     return PartView(
-        title, words(_space(part, posed.kind.name), certificate, posed.objective, mii, why), markup(*elements)
+        title,
+        words(_space(part, posed.kind.name), certificate, posed.objective.name, mii, why),
+        markup(*elements),
     )
 
 
@@ -285,8 +288,7 @@ def method_rows(given: Solved | Rows) -> list[MethodRow]:
 def comparison_section(title: str, objective: str, rows: Sequence[MethodRow], anchor: str) -> Section:
     """Optimal against heuristic methods: value, distance to the best known, proof, seconds."""
     values = [row.certificate.value for row in rows if row.certificate.value is not None]
-    most = objective == "throughput"
-    best = (max(values) if most else min(values)) if values else None
+    best = objective_named(objective).best(values)
     lines = []
     for row in rows:
         certificate = row.certificate

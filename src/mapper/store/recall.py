@@ -14,7 +14,8 @@ from mapper.api.history import history_from_json
 from mapper.api.judging import judged
 from mapper.api.posing import Posed
 from mapper.api.solution import as_document
-from mapper.kind.kind import MOST, Kind, Part, PosedPart
+from mapper.formulations.objective import Objective
+from mapper.kind.kind import Kind, Part, PosedPart
 from mapper.solver.certificate import Certificate, certificate_from_json
 from mapper.solver.contradiction import ContradictionError, contradiction
 from mapper.solver.method import Outcome, Start
@@ -37,14 +38,20 @@ class Kept:
     def proven(self) -> bool:
         return self.part.certificate.proven
 
-    def start(self, problem: Any, objective: str) -> Start[Any] | None:
+    def start(self, problem: Any, objective: Objective) -> Start[Any] | None:
         """Where a search of ``problem`` for ``objective`` begins; None if there is no mapping to begin with."""
         known = self.part.certificate
         if self.mapping is None or known.value is None:
             return None
-        most = objective in MOST
         return Start(
-            problem, self.mapping, known.value, known.bound, known.method, most, self.searches, self.slack
+            problem,
+            self.mapping,
+            known.value,
+            known.bound,
+            known.method,
+            objective.most,
+            self.searches,
+            self.slack,
         )
 
 
@@ -74,7 +81,7 @@ def read_answer(
 def kept_answer(
     kind: Kind,
     part: PosedPart,
-    objective: str,
+    objective: Objective,
     mapping: Mapping[str, Any] | None,
     fields: Mapping[str, Any],
     source: str,
@@ -96,7 +103,7 @@ def kept_answer(
         raise ValueError("a proof without a bound that meets the value")
     if not all(one is None or math.isfinite(one) for one in (value, bound)):
         raise ValueError("no number")
-    if value is not None and bound is not None and (value > bound if objective in MOST else value < bound):
+    if value is not None and bound is not None and objective.better(value, bound):
         raise ValueError("a bound that the value contradicts")
     searches = fields.get("searches", 1)
     if type(searches) is not int or searches < 1:
@@ -200,7 +207,7 @@ class Recall:
 
     @property
     def _most(self) -> bool:
-        return self._posed.objective in MOST
+        return self._posed.objective.most
 
     def _key(self, place: int) -> str:
         return problem_key(self._content, place, self._method)
@@ -226,7 +233,7 @@ class Recall:
             posed.kind.name,
             posed.workload,
             posed.arch,
-            posed.objective,
+            posed.objective.name,
             answer.name,
             answer.certificate.proven,
             None if mapping is None else as_document(mapping),

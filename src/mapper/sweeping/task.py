@@ -15,7 +15,7 @@ from mapper.api.contradicting import documented, refuse_contradicting_parts, ref
 from mapper.api.posing import SOLUTION_SCHEMA, Posed, pose_again
 from mapper.api.solution import Solution, assemble, repeated, unanswered
 from mapper.api.solving import Search, method_named, run
-from mapper.kind.kind import MOST, Part, PosedPart
+from mapper.kind.kind import Part, PosedPart
 from mapper.solver.certificate import Stop
 from mapper.solver.contradiction import ContradictionError
 from mapper.solver.method import Progress
@@ -93,7 +93,7 @@ class Task:
     def _refuse(self, part: PosedPart, answer: Part, known: Kept | None) -> None:
         posed = self.posed
         try:
-            refuse_own_contradiction(posed.kind, part.problem, answer, posed.objective in MOST)
+            refuse_own_contradiction(posed.kind, part.problem, answer, posed.objective.most)
         except ContradictionError as error:
             raise documented(posed, part, error, self._method) from None
         if known is not None:

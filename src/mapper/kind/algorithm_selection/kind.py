@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from mapper.arch.overlay import OverlayMachine
-from mapper.formulations.algorithm_selection.problem import OBJECTIVES, SelectionProblem
+from mapper.formulations.algorithm_selection.problem import SelectionProblem
+from mapper.formulations.objective import DSPS, EDP, LATENCY, VALUE
+from mapper.formulations.objective import Objective as Goal
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.kind.algorithm_selection import part as selection_part
 from mapper.kind.kind import JsonValue, Judged, Kind, Options, Part, PosedPart, Workload
@@ -29,7 +31,7 @@ class AlgorithmSelection(Kind):
     """A network is one part, for the least latency; a PBQP instance is one, for the least value."""
 
     name: ClassVar[str] = "algorithm_selection"
-    objectives: ClassVar[tuple[str, ...]] = (*OBJECTIVES, "value")
+    objectives: ClassVar[tuple[Goal, ...]] = (LATENCY, EDP, DSPS, VALUE)
     options: ClassVar[frozenset[str]] = frozenset({"fix", "min_throughput", "max_pes"})
     leaves_out: ClassVar[tuple[str, ...]] = (
         "pools, additions, LRN, softmax and concatenations run beside the array in no time",
@@ -47,8 +49,8 @@ class AlgorithmSelection(Kind):
         clock = problem.network.machine.clock_hz
         return {name: 1e3 * one["cycles"] / clock for name, one in part.breakdown["layers"].items()}
 
-    def objectives_of(self, value: Value) -> tuple[str, ...]:
-        return ("value",) if isinstance(value, PbqpInstance) else OBJECTIVES
+    def objectives_of(self, value: Value) -> tuple[Goal, ...]:
+        return (VALUE,) if isinstance(value, PbqpInstance) else (LATENCY, EDP, DSPS)
 
     def read(self, text: str, batch: int | None) -> Workload:
         if is_pbqp(text):

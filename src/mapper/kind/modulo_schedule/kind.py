@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 from mapper.arch.cgra import CgraMachine
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.formulations.objective import II, LATENCY
+from mapper.formulations.objective import Objective as Goal
 from mapper.kind.kind import JsonValue, Judged, Kind, Options, Part, PosedPart, Workload
 from mapper.kind.modulo_schedule.kernel_part import NamedSchedule, describe_kernel, judge_kernel, pose_kernel
 from mapper.kind.modulo_schedule.layer_part import (
@@ -39,7 +41,7 @@ class ModuloScheduling(Kind):
     fewest cycles."""
 
     name: ClassVar[str] = "modulo_schedule"
-    objectives: ClassVar[tuple[str, ...]] = ("ii", "latency")
+    objectives: ClassVar[tuple[Goal, ...]] = (II, LATENCY)
     options: ClassVar[frozenset[str]] = frozenset({"fix"})
     first_methods: ClassVar[tuple[str, ...]] = ("baseline", "algorithm-1")
 
@@ -52,8 +54,8 @@ class ModuloScheduling(Kind):
         """One operation of each PE, as if sums, loads and addresses took none."""
         return len(machine.all_pes)
 
-    def objectives_of(self, value: Kernel | LayerNetwork) -> tuple[str, ...]:
-        return ("ii",) if isinstance(value, Kernel) else ("latency",)
+    def objectives_of(self, value: Kernel | LayerNetwork) -> tuple[Goal, ...]:
+        return (II,) if isinstance(value, Kernel) else (LATENCY,)
 
     def read(self, text: str, batch: int | None) -> Workload:
         if not is_kernel(text):

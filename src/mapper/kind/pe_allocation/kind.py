@@ -10,8 +10,10 @@ from fractions import Fraction
 from typing import Any, ClassVar, cast
 
 from mapper.arch.tcpa import TcpaMachine
+from mapper.formulations.objective import LATENCY, PES, THROUGHPUT
+from mapper.formulations.objective import Objective as Goal
 from mapper.formulations.pe_allocation.magnitude import refuse_large
-from mapper.formulations.pe_allocation.problem import OBJECTIVES, AllocationProblem, Objective
+from mapper.formulations.pe_allocation.problem import AllocationProblem, Objective
 from mapper.formulations.pe_allocation.referee.verify import verify
 from mapper.kind.kind import JsonValue, Judged, Kind, Options, Part, PosedPart, Workload
 from mapper.kind.operator_structure import operator_structure, read_operator_structure
@@ -46,7 +48,7 @@ class PeAllocation(Kind):
     """The whole network is one part: PEs for every layer."""
 
     name: ClassVar[str] = "pe_allocation"
-    objectives: ClassVar[tuple[str, ...]] = OBJECTIVES
+    objectives: ClassVar[tuple[Goal, ...]] = (THROUGHPUT, LATENCY, PES)
     options: ClassVar[frozenset[str]] = frozenset({"fix", "min_throughput", "max_pes", "max_buffer", "model"})
     default_model: ClassVar[str | None] = MODELS[0]
     leaves_out: ClassVar[tuple[str, ...]] = (

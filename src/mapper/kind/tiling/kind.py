@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, cast
 
 from mapper.arch.dataflow import DataflowMachine
-from mapper.formulations.tiling.problem import OBJECTIVES, ROUNDING, Objective, Pins, TilingProblem
+from mapper.formulations.objective import EDP, ENERGY, LATENCY
+from mapper.formulations.objective import Objective as Goal
+from mapper.formulations.tiling.problem import ROUNDING, Objective, Pins, TilingProblem
 from mapper.formulations.tiling.referee.verify import verify
 from mapper.kind.kind import Judged, Kind, Options, Part, PosedPart, Workload
 from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS, TilingMapping
@@ -23,7 +25,7 @@ class Tiling(Kind):
     """Every layer is a part of its own: tile and order its loop nest for the least objective."""
 
     name: ClassVar[str] = "tiling"
-    objectives: ClassVar[tuple[str, ...]] = OBJECTIVES
+    objectives: ClassVar[tuple[Goal, ...]] = (EDP, ENERGY, LATENCY)
     options: ClassVar[frozenset[str]] = frozenset({"batch", "fix"})
     leaves_out: ClassVar[tuple[str, ...]] = (
         "layers one after another, each from and to DRAM: nothing stays on the chip between them",

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any, ClassVar, cast
 
 from mapper.arch.snowflake import MACS, SnowflakeMachine
+from mapper.formulations.objective import ENERGY, LATENCY, TRAFFIC
+from mapper.formulations.objective import Objective as Goal
 from mapper.formulations.trace_partition.magnitude import refuse_large
-from mapper.formulations.trace_partition.problem import OBJECTIVES, Objective, PartitionProblem
+from mapper.formulations.trace_partition.problem import Objective, PartitionProblem
 from mapper.formulations.trace_partition.referee.verify import verify
 from mapper.kind.kind import JsonValue, Judged, Kind, Options, Part, PosedPart, Workload
 from mapper.kind.operator_structure import operator_structure, read_operator_structure
@@ -32,7 +34,7 @@ class TracePartition(Kind):
     """The layers of a network are decided together, since what stays in Buf couples them, and listed one by one."""
 
     name: ClassVar[str] = "trace_partition"
-    objectives: ClassVar[tuple[str, ...]] = OBJECTIVES
+    objectives: ClassVar[tuple[Goal, ...]] = (LATENCY, TRAFFIC, ENERGY)
     options: ClassVar[frozenset[str]] = frozenset({"fix"})
     leaves_out: ClassVar[tuple[str, ...]] = (
         "what the host runs (LRN, softmax), and the image's way from and to the host",
