@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -54,14 +55,79 @@ def test_code_generation_and_simulation_do_not_know_each_other() -> None:
             assert not [name for name in imported(path) if name.split(".")[1] == other]
 
 
-def test_the_referee_shares_no_code_with_formulation_or_search() -> None:
+def _path_of(name: str) -> Path | None:
+    """The file of a module, None if the name is no module of the project."""
+    inside = ROOT.joinpath(*name.split(".")[1:])
+    outside = ROOT / "src" / Path(*name.split("."))
+    for base in (inside, outside):
+        for path in (base.with_suffix(".py"), base / "__init__.py"):
+            if path.is_file():
+                return path
+    return None
+
+
+def _needed(start: Iterable[str]) -> dict[str, str]:
+    """Every module that these import, or that what they import imports, and by which."""
+    found: dict[str, str] = {}
+    waiting = [(name, "") for name in start]
+    while waiting:
+        name, by = waiting.pop()
+        while name and _path_of(name) is None:
+            name = name.rpartition(".")[0]
+        if not name or name in found:
+            continue
+        found[name] = by
+        path = _path_of(name)
+        assert path is not None
+        waiting += [(one, name) for one in imported(path)]
+    return found
+
+
+REFEREES = sorted((ROOT / "formulations").rglob("referee"))
+VALUES = {"verdict", "problem", "objective"}
+"""What a referee takes from the formulations' floor besides other referees: values, which decide nothing."""
+
+
+@pytest.mark.parametrize("room", REFEREES, ids=lambda room: str(room.relative_to(ROOT / "formulations")))
+def test_a_referee_shares_no_code_with_formulation_bound_or_search(room: Path) -> None:
+    prefix = "mapper." + ".".join(room.relative_to(ROOT).parts)
+    for name, by in _needed(f"{prefix}.{path.stem}" for path in room.glob("*.py")).items():
+        floor, _, rest = name.removeprefix("mapper.").partition(".")
+        assert floor in ("workloads", "arch", "models", "formulations"), f"{by} imports {name}"
+        if floor == "formulations" and ".referee" not in name and name != "mapper.formulations":
+            package = (ROOT / "formulations" / rest.replace(".", "/")).is_dir()
+            assert package or rest.rpartition(".")[2] in VALUES, f"{by} imports {name}"
+
+
+def test_every_kind_has_a_referee() -> None:
+    kinds = {path.parent.relative_to(ROOT / "formulations").parts[0] for path in REFEREES}
+    assert kinds == {
+        "tiling",
+        "modulo_schedule",
+        "pe_allocation",
+        "algorithm_selection",
+        "pbqp",
+        "trace_partition",
+    }
+
+
+def test_nobody_but_a_judge_looks_into_a_referees_room() -> None:
+    """Programs, bounds and reasons of infeasibility count by themselves, so that a referee can contradict them."""
+    for path in modules():
+        if "referee" in path.parts:
+            continue
+        own = path.relative_to(ROOT)
+        for name in imported(path):
+            if ".referee" in name and own.parts[0] in ("models", "formulations"):
+                raise AssertionError(f"{own} imports {name}")
+            if ".referee." in name and own.parts[0] == "solver":
+                assert ".referee.verify" in name, f"{own} imports {name}"
+
+
+def test_the_referee_of_tiling_counts_capacities_by_itself() -> None:
     names = imported(ROOT / "formulations" / "tiling" / "referee" / "verify.py")
-    modules = {name.rsplit(".", 1)[0] for name in names}
-    assert not [module for module in modules if ".solver" in module or ".program" in module]
-    assert (
-        not {"mapper.models.tiling.tile", "mapper.models.tiling.transfer", "mapper.models.tiling.order"}
-        & modules
-    )
+    imports = {name.rsplit(".", 1)[0] for name in names}
+    assert not imports & {f"mapper.models.tiling.{name}" for name in ("tile", "transfer", "order")}
 
 
 CHILDREN = ("workloads/process/child_process.py",)

@@ -6,9 +6,19 @@ import math
 from fractions import Fraction
 
 from mapper.arch.dataflow import DataflowMachine
-from mapper.models.tiling.cost import operation_energy, rf_access_energy
+from mapper.formulations.tiling.problem import TilingProblem
+from mapper.models.tiling.cost import ideal_cycles, operation_energy, rf_access_energy
 from mapper.models.tiling.price import Prices
 from mapper.workloads.nest.loop_nest import LoopNest, Operand
+
+
+def bound_of(problem: TilingProblem) -> int | float:
+    """The objective's least value by argument alone: all PEs always busy, every word moved once at the least."""
+    cycles, energy = ideal_cycles(problem.nest, problem.machine), least_energy(problem.nest, problem.machine)
+    bound = {"edp": cycles * energy, "energy": energy, "latency": Fraction(cycles)}[problem.objective]
+    whole = problem.objective == "latency" or problem.machine.rules.energy == "rounded"
+    # Rounded to the nearest float, as values are, it stays below every value.
+    return int(bound) if whole else float(bound)
 
 
 def least_energy(nest: LoopNest, machine: DataflowMachine) -> Fraction:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Literal
 
 from mapper.arch.dataflow import DataflowMachine
-from mapper.models.tiling.cost import TilingCost, ideal_cycles
+from mapper.models.tiling.cost import TilingCost
 from mapper.models.tiling.largest import LARGEST_CYCLES, largest_cycles
 from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS
 from mapper.workloads.document import InputError
@@ -120,16 +120,6 @@ class TilingProblem:
         integer. Of two mappings the better one never has the larger ``value``."""
         steps_per_unit = 1 if self.objective == "latency" else cost.steps_per_pj
         return Fraction(self.rank(cost)[0], steps_per_unit)
-
-    def bound(self) -> int | float:
-        """A bound by argument alone: all PEs always busy, every word moved once at the least."""
-        from mapper.formulations.tiling.bound import least_energy
-
-        cycles, energy = ideal_cycles(self.nest, self.machine), least_energy(self.nest, self.machine)
-        bound = {"edp": cycles * energy, "energy": energy, "latency": Fraction(cycles)}[self.objective]
-        whole = self.objective == "latency" or self.machine.rules.energy == "rounded"
-        # Rounded to the nearest float, as values are, it stays below every value.
-        return int(bound) if whole else float(bound)
 
 
 def _loops(names: list[str], nest: LoopNest, key: str) -> list[str]:

@@ -4,6 +4,7 @@ nothing.
 What is said is proven: of all tiles that are whole in the same dimensions the one with a single element in the others
 takes the fewest words of both buffers, as regions only grow with each size and the number of buffers depends on which
 dimensions are whole. So a layer fits if one of these tiles does, in some mode, split and residency that its pins leave.
+Words are those of the model's own steps: the referee, which counts them anew, contradicts a miscount.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from itertools import product
 from typing import TypeVar, get_args
 
 from mapper.formulations.trace_partition.problem import PartitionProblem
-from mapper.formulations.trace_partition.referee.staying import keeps_input, keeps_output, may_stay
-from mapper.formulations.trace_partition.referee.storage import edge_windows, portion, unit_words, vmac_words
 from mapper.models.trace_partition.lowering.layer import TraceLayer
 from mapper.models.trace_partition.mapping import LayerMapping, Mode, Split, Tile
+from mapper.models.trace_partition.residency import linked
+from mapper.models.trace_partition.steps.layer_tiling import layer_tiling, resident_misfit
+from mapper.models.trace_partition.steps.plan import LayerPlan
+from mapper.models.trace_partition.steps.share import misfit, share_of
 
 Choice = TypeVar("Choice")
 
@@ -45,12 +48,12 @@ def _contradiction(problem: PartitionProblem, position: int) -> str | None:
     layers = problem.network.traced
     pin = problem.pin(layers[position].name)
     if pin.output_resident:
-        if not may_stay(problem.network, position):
+        if not linked(problem.network)[position]:
             return "its output is not for the next layer alone, so it cannot stay in Buf as pinned"
         if problem.pin(layers[position + 1].name).input_resident is False:
             return f"its output is pinned to stay in Buf, but not as the input of {layers[position + 1].name}"
     if pin.input_resident:
-        if position == 0 or not may_stay(problem.network, position - 1):
+        if position == 0 or not linked(problem.network)[position - 1]:
             return "nothing of the layer before can stay in Buf for it, as pinned"
         if problem.pin(layers[position - 1].name).output_resident is False:
             return f"its input is pinned to stay in Buf, but not as the output of {layers[position - 1].name}"
@@ -87,30 +90,22 @@ def _least(problem: PartitionProblem, position: int, layer: TraceLayer) -> Itera
     pin, sharing = problem.pin(layer.name), problem.configuration.sharing
     modes: tuple[Mode, ...] = get_args(Mode) if layer.work == "convolution" else ("indp",)
     splits: tuple[Split, ...] = get_args(Split)
-    before = position > 0 and may_stay(problem.network, position - 1)
-    behind = may_stay(problem.network, position)
+    links = linked(problem.network)
+    before, after = position > 0 and links[position - 1], links[position]
     choices = product(
         _left(modes, pin.mode),
         _left(splits, pin.unit_split),
         _left(splits if sharing > 1 else (None,), pin.cluster_split),
         _left((False, True) if before else (False,), pin.input_resident),
-        _left((False, True) if behind else (False,), pin.output_resident),
+        _left((False, True) if after else (False,), pin.output_resident),
     )
     order = pin.order or "maps_stationary"
     for mode, unit_split, cluster_split, reads, makes in choices:
-        if layer.average == "inside" and unit_split == "rows" and edge_windows(layer, 0) > 1:
-            continue
-        grouped = layer.work == "convolution" and layer.groups > 1
-        if cluster_split == "out_channels" and grouped and layer.groups % sharing:
-            continue
         bare = LayerMapping(mode, Tile(1, 1, 1, 1), order, unit_split, cluster_split, reads, makes)
-        part = portion(layer, bare, sharing, 0)
-        wholes = (
-            len(part.rows),
-            layer.columns,
-            layer.group_inputs,
-            min(len(part.channels), layer.group_outputs),
-        )
+        if misfit(layer, bare, sharing) is not None:
+            continue
+        share = share_of(layer, bare, sharing, 0)
+        wholes = (share.rows, layer.columns, layer.group_inputs, share.channels)
         pins = (pin.rows, pin.columns, pin.in_channels, pin.out_channels)
         extents = (layer.rows, layer.columns, layer.group_inputs, layer.group_outputs)
         sizes = [
@@ -119,12 +114,10 @@ def _least(problem: PartitionProblem, position: int, layer: TraceLayer) -> Itera
         ]
         for tile in product(*sizes):
             mapping = replace(bare, tile=Tile(*tile))
-            if reads and keeps_input(layer, mapping, sharing) is not None:
-                continue
-            if makes and keeps_output(layer, mapping, sharing) is not None:
-                continue
-            taken = unit_words(layer, mapping, sharing, 0), vmac_words(layer, mapping, sharing, 0)
-            yield _Need(mapping, *taken)
+            tiling = layer_tiling(layer, mapping, sharing, 0)
+            if resident_misfit(tiling) is None:
+                plan = LayerPlan(tiling, problem.machine, None, None)
+                yield _Need(mapping, plan.unit_words, plan.vmac_words)
 
 
 def _left(choices: tuple[Choice, ...], pin: object) -> tuple[Choice, ...]:

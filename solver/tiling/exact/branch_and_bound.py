@@ -30,6 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mapper.arch.source import load_machine
+from mapper.formulations.tiling.bound import bound_of
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.limit import UnfinishedError
 from mapper.models.tiling.cost import evaluate
@@ -89,13 +90,13 @@ def branch_and_bound(
     try:
         table = build_table(problem, pruning)
     except LatticeTooLargeError as error:
-        return Outcome.refused(str(error), problem.bound())
+        return Outcome.refused(str(error), bound_of(problem))
     known = effort.known(problem)
     mapping = None if known is None else known.mapping
     stop = effort.stopped()
     if stop is not None:
         value = None if known is None else known.value
-        bound = problem.bound() if value is None else min(value, problem.bound())
+        bound = bound_of(problem) if value is None else min(value, bound_of(problem))
         return Outcome.bounded(mapping, value, bound, stop, restrictions=table.restrictions, evaluations=0)
     tables = kernel_table(problem, table)
     bounds = _bounds(problem, table, tables)
@@ -180,7 +181,7 @@ def _outcome(
     """What may be claimed; ``left``: the least that what was not examined, or not told apart, may be worth."""
     value = None if mapping is None else problem.value(evaluate(problem.nest, problem.machine, mapping))
     if table.restrictions:
-        bound: int | float | None = problem.bound()
+        bound: int | float | None = bound_of(problem)
         if value is not None and value == bound:
             return Outcome.ended(mapping, value, value, "complete", proven=True, evaluations=evaluations)
         return Outcome.bounded(
@@ -193,7 +194,7 @@ def _outcome(
         )
     if left is None:
         return Outcome.ended(mapping, value, value, "complete", proven=True, evaluations=evaluations)
-    bound = max(_whole(problem, left), problem.bound())
+    bound = max(_whole(problem, left), bound_of(problem))
     if value is not None:
         bound = min(value, bound)
     restrictions = () if stop else (TIED,)

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import permutations, product
 
+from mapper.formulations.tiling.bound import bound_of
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.formulations.tiling.referee.verify import PES, RF_WORDS, SPACE, SPM_BANKS, verify
 from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS, TilingMapping
@@ -51,10 +52,10 @@ def brute_force(problem: TilingProblem, effort: Effort) -> Outcome[TilingMapping
             key = problem.rank(verdict.cost), (factors, dram_order, spm_order)
             if best is None or key < best[:2]:
                 best, value = (*key, mapping), problem.value(verdict.cost)
-                effort.report(Progress(value, problem.bound(), evaluations))
+                effort.report(Progress(value, bound_of(problem), evaluations))
     mapping_found = best[2] if best else None
     if stop is not None:
-        return Outcome.bounded(mapping_found, value, problem.bound(), stop, evaluations=evaluations)
+        return Outcome.bounded(mapping_found, value, bound_of(problem), stop, evaluations=evaluations)
     return Outcome.ended(mapping_found, value, value, "complete", proven=True, evaluations=evaluations)
 
 

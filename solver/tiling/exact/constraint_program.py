@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from mapper.formulations.tiling.bound import bound_of
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.formulations.tiling.program.energy import CostsTooLargeError
 from mapper.formulations.tiling.program.reduction import Watch, reduce_tables
@@ -65,7 +66,7 @@ class _EffortWatch(Watch):
     def __init__(self, problem: TilingProblem, effort: Effort, whole: bool) -> None:
         self._problem, self._effort, self._whole = problem, effort, whole
         start = effort.known(problem)
-        self.bound: int | float = max(problem.bound(), 0 if start is None else start.bound or 0)
+        self.bound: int | float = max(bound_of(problem), 0 if start is None else start.bound or 0)
         self.mapping: TilingMapping | None = None if start is None else start.mapping
         self.value: int | float | None = None if start is None else start.value
 

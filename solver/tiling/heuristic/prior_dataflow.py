@@ -34,6 +34,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from mapper.formulations.tiling.bound import bound_of
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.formulations.tiling.referee.verify import verify
 from mapper.models.tiling.cost import fits
@@ -211,18 +212,18 @@ def _dataflow(
         if roles is None:
             undefined = ("not defined for nests without window loops",)
             return Outcome.bounded(
-                None, None, problem.bound(), "heuristic", restrictions=undefined, evaluations=0
+                None, None, bound_of(problem), "heuristic", restrictions=undefined, evaluations=0
             )
         mapping = rule(problem, roles).mapping()
         verdict = verify(problem, mapping)
         if verdict.cost is None or not verdict.valid:
             misfit = (*fixed, "does not fit the machine or the pinned decisions")
             return Outcome.bounded(
-                None, None, problem.bound(), "heuristic", restrictions=misfit, evaluations=1
+                None, None, bound_of(problem), "heuristic", restrictions=misfit, evaluations=1
             )
         value = problem.value(verdict.cost)
         return Outcome.bounded(
-            mapping, value, problem.bound(), "heuristic", restrictions=fixed, evaluations=1
+            mapping, value, bound_of(problem), "heuristic", restrictions=fixed, evaluations=1
         )
 
     return Method(name, False, f"prior dataflow: {fixed[0]}", search)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mapper.arch.source import load_machine
+from mapper.formulations.tiling.bound import bound_of
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.formulations.tiling.referee.verify import verify
 from mapper.models.tiling.mapping import TilingMapping
@@ -70,7 +71,7 @@ class Trials:
         rank = tuple(float(column[least]) for column in reversed(ranks))
         if self.best is None or rank < self.best[0]:
             self.best = rank, chosen.rows(np.array([least]))
-            self._effort.report(Progress(rank[0], self._space.problem.bound(), self.evaluations))
+            self._effort.report(Progress(rank[0], bound_of(self._space.problem), self.evaluations))
         return values
 
 
@@ -86,16 +87,16 @@ def searched(
     """
     space = space_of(problem)
     if space is None:
-        return Outcome.unknown("heuristic", problem.bound(), evaluations=0)
+        return Outcome.unknown("heuristic", bound_of(problem), evaluations=0)
     trials = Trials(space, effort, budget)
     search(space, trials, np.random.default_rng(effort.seed))
     stop: Stop = trials.stopped or "heuristic"
     mapping = space.mapping(trials.best[1], 0) if trials.best else None
     verdict = verify(problem, mapping) if mapping else None
     if mapping is None or verdict is None or verdict.cost is None or not verdict.valid:
-        return Outcome.unknown(stop, problem.bound(), evaluations=trials.evaluations)
+        return Outcome.unknown(stop, bound_of(problem), evaluations=trials.evaluations)
     value = problem.value(verdict.cost)
-    return Outcome.bounded(mapping, value, problem.bound(), stop, evaluations=trials.evaluations)
+    return Outcome.bounded(mapping, value, bound_of(problem), stop, evaluations=trials.evaluations)
 
 
 def draw_few(problem: TilingProblem, effort: Effort) -> Outcome[TilingMapping]:

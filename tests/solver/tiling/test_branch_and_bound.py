@@ -9,6 +9,7 @@ import time
 import pytest
 
 from mapper.arch.source import load_machine
+from mapper.formulations.tiling.bound import bound_of
 from mapper.formulations.tiling.problem import OBJECTIVES, Objective, Pins, TilingProblem
 from mapper.formulations.tiling.referee.verify import verify
 from mapper.models.tiling.cost import evaluate
@@ -205,6 +206,6 @@ def test_a_nest_with_too_many_tiles_is_left_open() -> None:
 @pytest.mark.parametrize("layer", LAYERS)
 def test_the_bound_by_argument_alone_is_below_the_optimum(layer: str) -> None:
     for objective in OBJECTIVES:
-        bound = problem(LAYERS[layer], objective).bound()
+        bound = bound_of(problem(LAYERS[layer], objective))
         assert 0 < bound <= LEAST[layer][objective]
         assert math.isfinite(bound)
