@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mapper.solver.compiled import compiled
+from mapper.models.compiled import compiled
 
 Rows = npt.NDArray[np.int64]
 

@@ -87,7 +87,7 @@ def main() -> None:
         show(f"{LARGE_ARRAY_SIZE} operations on large arrays, {LARGE_ARRAY_SECONDS:g} s:", HEADING, lines)
     if "huge-graph" in given.sections:
         huge = layered(HUGE_SIZE, 0)
-        lines = [_line(huge, MIDDLE_ARRAY, method, HUGE_SECONDS) for method in METHODS]
+        lines = [_line(huge, MIDDLE_ARRAY, method, HUGE_SECONDS) for method in METHODS.values()]
         show(f"A graph beyond every method on {MIDDLE_ARRAY}, {HUGE_SECONDS:g} s:", HEADING, lines)
     print(f"peak memory {peak_mebibytes():.0f} MiB")
 

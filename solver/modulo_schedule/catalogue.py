@@ -161,11 +161,14 @@ AUTOMATIC: Method[ModuloProblem, ModuloSchedule] = Method(
     "auto", True, "a heuristic, and CP-SAT where it does not meet the bound", _automatic, ITERATIVE.prepare
 )
 
-METHODS: tuple[Method[ModuloProblem, ModuloSchedule], ...] = (
-    AUTOMATIC,
-    CONSTRAINT_PROGRAM,
-    DECOUPLED,
-    BRUTE_FORCE,
-    ITERATIVE,
-    ANNEALING,
-)
+METHODS: dict[str, Method[ModuloProblem, ModuloSchedule]] = {
+    method.name: method
+    for method in (
+        AUTOMATIC,
+        CONSTRAINT_PROGRAM,
+        DECOUPLED,
+        BRUTE_FORCE,
+        ITERATIVE,
+        ANNEALING,
+    )
+}

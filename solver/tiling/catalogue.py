@@ -53,14 +53,17 @@ AUTOMATIC: Method[TilingProblem, TilingMapping] = Method(
 
 PRUNED = tuple(pruned_method(*chosen) for chosen in product((True, False), repeat=3) if any(chosen))
 
-METHODS: tuple[Method[TilingProblem, TilingMapping], ...] = (
-    AUTOMATIC,
-    BRANCH_AND_BOUND,
-    CONSTRAINT_PROGRAM,
-    BRUTE_FORCE,
-    *PRUNED,
-    ANNEALING,
-    GENETIC,
-    RANDOM_SEARCH,
-    *PRIOR_DATAFLOWS,
-)
+METHODS: dict[str, Method[TilingProblem, TilingMapping]] = {
+    method.name: method
+    for method in (
+        AUTOMATIC,
+        BRANCH_AND_BOUND,
+        CONSTRAINT_PROGRAM,
+        BRUTE_FORCE,
+        *PRUNED,
+        ANNEALING,
+        GENETIC,
+        RANDOM_SEARCH,
+        *PRIOR_DATAFLOWS,
+    )
+}

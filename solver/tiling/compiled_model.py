@@ -6,8 +6,8 @@ for energies, ``bool_`` for flags.
 
 from __future__ import annotations
 
+from mapper.models.compiled import compiled
 from mapper.models.tiling import transfer as cost
-from mapper.solver.compiled import compiled
 
 rf_transfers = compiled(cost.rf_transfers)
 dram_transfers = compiled(cost.dram_transfers)

@@ -29,14 +29,13 @@ from mapper.solver.pe_allocation.catalogue import METHODS as ALLOCATION_METHODS
 from mapper.solver.pe_allocation.parallel.front import front
 from mapper.solver.pe_allocation.parallel.integer_program import INTEGER_PROGRAM
 from mapper.solver.tiling import catalogue as tiling
-from mapper.solver.tiling.catalogue import METHODS
+from mapper.solver.tiling.catalogue import METHODS as TILING
 from mapper.store import Store
 from mapper.store.recall import Recall
 from mapper.sweeping.engine import DaskEngine
 
 LAYER = "resnet-dmazerunner/conv5_2"
 NETWORK = "mnist-tcpa"
-TILING = {method.name: method for method in METHODS}
 INFEASIBLE: Outcome[Any] = Outcome.infeasible()
 
 Lie = Callable[[Outcome[Any]], Outcome[Any]]

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mapper.solver.compiled import compiled
+from mapper.models.compiled import compiled
 
 
 def _word(memory: Any, counts: Any, per_row: int, row: int, column: int) -> Any:

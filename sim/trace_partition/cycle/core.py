@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from mapper.arch.snowflake import BANK_INSTRUCTIONS, UNITS
+from mapper.models.compiled import compiled
 from mapper.models.trace_partition.isa.instruction import ALL_UNITS, DEAL, DELAY_SLOTS
 from mapper.sim.trace_partition.cycle.memory import look_at, retire
 from mapper.sim.trace_partition.cycle.request import end_turn, load_code, move
@@ -85,7 +86,6 @@ from mapper.sim.trace_partition.cycle.state import (
 )
 from mapper.sim.trace_partition.cycle.tag import hazard
 from mapper.sim.trace_partition.cycle.vector import done, unfinished, vector
-from mapper.solver.compiled import compiled
 
 HALT, MOVI, ADD, ADDI, BNE, BLT, WAIT, SYNC, LD, TMOV = range(10)
 WBUF_TARGET, CODE_TARGET, FILL_TARGET = 1, 2, 3

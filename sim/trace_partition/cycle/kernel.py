@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mapper.models.compiled import compiled
 from mapper.sim.trace_partition.cycle.core import enter_bank, follow, run_core, stall
 from mapper.sim.trace_partition.cycle.memory import look_at, serve
 from mapper.sim.trace_partition.cycle.state import (
@@ -39,7 +40,6 @@ from mapper.sim.trace_partition.cycle.state import (
     VECTOR_LATENCY,
 )
 from mapper.sim.trace_partition.cycle.vector import drained
-from mapper.solver.compiled import compiled
 
 
 def _meet(cores: Any, counts: Any, state: int) -> Any:

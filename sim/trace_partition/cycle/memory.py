@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mapper.models.compiled import compiled
 from mapper.sim.trace_partition.cycle.state import (
     AFTER,
     AFTER_RESULT,
@@ -72,7 +73,6 @@ from mapper.sim.trace_partition.cycle.state import (
     WHEN,
 )
 from mapper.sim.trace_partition.cycle.tag import hazard, record
-from mapper.solver.compiled import compiled
 
 INSTRUCTION_PART = 32
 """Loads of instructions have one in so many parts of the memory's time while data are under way."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mapper.arch.snowflake import BANK_INSTRUCTIONS
+from mapper.models.compiled import compiled
 from mapper.sim.trace_partition.cycle.memory import look_at
 from mapper.sim.trace_partition.cycle.state import (
     AFTER,
@@ -70,7 +71,6 @@ from mapper.sim.trace_partition.cycle.state import (
     WORK,
 )
 from mapper.sim.trace_partition.cycle.tag import hazard, latest, lines, note, where
-from mapper.solver.compiled import compiled
 
 
 def _end_turn(core: Any, machine: Any, time: int) -> None:

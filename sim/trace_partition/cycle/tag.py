@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from mapper.models.compiled import compiled
 from mapper.sim.trace_partition.cycle.state import FOUND, LINE
-from mapper.solver.compiled import compiled
 
 WHOLE, TOP = LINE, LINE + 1
 

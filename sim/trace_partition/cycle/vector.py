@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mapper.arch.snowflake import BLOCK, LANES, UNITS, VMACS
+from mapper.models.compiled import compiled
 from mapper.models.trace_partition.isa.instruction import COOP_MOVE, WIDE, WRITE
 from mapper.sim.trace_partition.cycle.state import (
     AFTER,
@@ -70,7 +71,6 @@ from mapper.sim.trace_partition.cycle.state import (
     WEIGHT_EARLY,
 )
 from mapper.sim.trace_partition.cycle.tag import hazard, latest, lines, note, record, where
-from mapper.solver.compiled import compiled
 
 VMOV, MAC, MAX = 10, 11, 12
 PART = 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mapper.arch.snowflake import BANK_INSTRUCTIONS as _BANK
+from mapper.models.compiled import compiled
 from mapper.models.trace_partition.isa import instruction
 from mapper.sim.trace_partition.functional.transfer import load, store
 from mapper.sim.trace_partition.functional.vector import (
@@ -18,7 +19,6 @@ from mapper.sim.trace_partition.functional.vector import (
     maximum,
     move,
 )
-from mapper.solver.compiled import compiled
 
 HALTED, HOST, SYNCHRONISED, CODE_LOAD, PAUSED = 0, -1, -2, -3, -4
 """Why the core stops, beside the faults (above 0): finished, a host operation, SYNC, LD.I, fuel spent."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mapper.models.compiled import compiled
 from mapper.sim.trace_partition.functional.vector import (
     ALL_UNITS,
     BEYOND_BUF,
@@ -16,7 +17,6 @@ from mapper.sim.trace_partition.functional.vector import (
     TO_WBUF,
     UNITS_SHIFT,
 )
-from mapper.solver.compiled import compiled
 
 
 def _copy(into: Any, words: Any) -> None:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from mapper.arch.snowflake import BLOCK as _BLOCK
+from mapper.models.compiled import compiled
 from mapper.models.trace_partition.isa import instruction
-from mapper.solver.compiled import compiled
 
 BEYOND_BUF, BEYOND_WBUF, BEYOND_MEMORY, TOO_LONG, TOO_WIDE, OTHER_MODE, BRANCH_SLOT, BRANCH_BANK, NO_BANK = (
     range(1, 10)

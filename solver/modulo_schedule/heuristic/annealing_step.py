@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mapper.solver.compiled import compiled
+from mapper.models.compiled import compiled
 from mapper.solver.modulo_schedule.heuristic import negotiation, placement, reservation, route_search
 from mapper.solver.modulo_schedule.heuristic.instance import Tables
 from mapper.solver.modulo_schedule.heuristic.reservation import CONFLICTS, ISSUES, STEPS, WORK, State

@@ -10,8 +10,8 @@ import numpy as np
 
 from mapper.arch.cgra import CgraMachine
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.models.compiled import compiled
 from mapper.models.modulo_schedule.latency import edge_latency, result_latency
-from mapper.solver.compiled import compiled
 from mapper.workloads.graph.dataflow_graph import DataflowGraph
 
 Array = np.ndarray[Any, np.dtype[Any]]

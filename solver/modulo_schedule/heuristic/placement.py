@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mapper.solver.compiled import compiled
+from mapper.models.compiled import compiled
 from mapper.solver.modulo_schedule.heuristic import reservation, route_search
 from mapper.solver.modulo_schedule.heuristic.instance import NO_PATH, Tables
 from mapper.solver.modulo_schedule.heuristic.reservation import CANDIDATES, OUTPUT, SLOT, WORK, Array, State

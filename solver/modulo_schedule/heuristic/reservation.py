@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mapper.solver.compiled import compiled
+from mapper.models.compiled import compiled
 from mapper.solver.modulo_schedule.heuristic.instance import Tables
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mapper.solver.compiled import compiled
+from mapper.models.compiled import compiled
 from mapper.solver.modulo_schedule.heuristic.instance import NO_PATH, Array, Tables
 
 CHANGES = 100

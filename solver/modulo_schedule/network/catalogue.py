@@ -83,15 +83,18 @@ _TUNERS = (
     ("baseline", False, "networks: matrix products as written, nothing unrolled", _baseline),
 )
 
-METHODS: tuple[AnyMethod, ...] = (
-    Method(
-        "auto",
-        True,
-        f"kernels: {AUTOMATIC.summary}; networks: tuner",
-        _automatic,
-        AUTOMATIC.prepare,
-        Method(ITERATIVE.name, False, "what is there at once", _at_once),
-    ),
-    *(_of_kernels(method) for method in KERNEL_METHODS if method is not AUTOMATIC),
-    *(Method(*tuner, ITERATIVE.prepare) for tuner in _TUNERS),
-)
+METHODS: dict[str, AnyMethod] = {
+    method.name: method
+    for method in (
+        Method(
+            "auto",
+            True,
+            f"kernels: {AUTOMATIC.summary}; networks: tuner",
+            _automatic,
+            AUTOMATIC.prepare,
+            Method(ITERATIVE.name, False, "what is there at once", _at_once),
+        ),
+        *(_of_kernels(method) for method in KERNEL_METHODS.values() if method is not AUTOMATIC),
+        *(Method(*tuner, ITERATIVE.prepare) for tuner in _TUNERS),
+    )
+}

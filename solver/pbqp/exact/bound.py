@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from mapper.solver.compiled import compiled
+from mapper.models.compiled import compiled
 from mapper.solver.pbqp.reduction.elimination_plan import Array
 from mapper.workloads.pbqp.instance import Cost, PbqpInstance
 

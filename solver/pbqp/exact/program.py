@@ -15,9 +15,9 @@ import numpy as np
 
 from mapper.formulations.pbqp.infeasible import impossible
 from mapper.formulations.pbqp.problem import PbqpProblem
+from mapper.models.compiled import compiled
 from mapper.models.pbqp.mapping import PbqpAssignment
 from mapper.solver.certificate import Stop
-from mapper.solver.compiled import compiled
 from mapper.solver.method import Effort, Outcome
 from mapper.solver.pbqp.exact.floating import searched
 from mapper.solver.pbqp.exact.reduce_and_search import solved

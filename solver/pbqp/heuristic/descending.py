@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mapper.solver.compiled import compiled
+from mapper.models.compiled import compiled
 from mapper.solver.pbqp.reduction.elimination_plan import Array
 from mapper.workloads.pbqp.instance import PbqpInstance
 

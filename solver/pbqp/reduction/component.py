@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mapper.solver.compiled import compiled
+from mapper.models.compiled import compiled
 from mapper.solver.pbqp.reduction.elimination_plan import Array
 from mapper.workloads.pbqp.instance import PbqpInstance
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from mapper.solver.compiled import compiled
+from mapper.models.compiled import compiled
 
 Array = NDArray[Any]
 

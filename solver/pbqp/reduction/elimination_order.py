@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mapper.solver.compiled import compiled
+from mapper.models.compiled import compiled
 from mapper.solver.pbqp.reduction.cube import cube, neighbours
 from mapper.solver.pbqp.reduction.pair_table import grown, joined, pair_key, slot
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mapper.solver.compiled import compiled
+from mapper.models.compiled import compiled
 from mapper.workloads.pbqp.instance import PbqpInstance
 
 Array = NDArray[Any]

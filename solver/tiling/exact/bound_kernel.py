@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mapper.solver.compiled import compiled
+from mapper.models.compiled import compiled
 from mapper.solver.tiling.exact.float_price import EXACT
 from mapper.solver.tiling.exact.kernel_table import Array, KernelTable
 

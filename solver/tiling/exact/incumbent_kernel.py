@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from mapper.models.compiled import compiled
 from mapper.models.tiling import transfer as cost
-from mapper.solver.compiled import compiled
 from mapper.solver.tiling.exact.float_price import EXACT
 from mapper.solver.tiling.exact.kernel_table import EDP, ENERGY, LATENCY, Array, KernelTable
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mapper.solver.compiled import compiled
+from mapper.models.compiled import compiled
 from mapper.solver.tiling import compiled_model
 from mapper.solver.tiling.exact import bound_kernel, incumbent_kernel
 from mapper.solver.tiling.exact.bound_kernel import SLACK

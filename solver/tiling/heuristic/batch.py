@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from mapper.arch.dataflow import DataflowMachine
 from mapper.formulations.tiling.problem import TilingProblem
+from mapper.models.compiled import compiled
 from mapper.models.tiling import tile
 from mapper.models.tiling.cost import rereads
 from mapper.models.tiling.mapping import LEVELS
-from mapper.solver.compiled import compiled
 from mapper.solver.tiling import compiled_model
 from mapper.solver.tiling.exact.float_price import FloatPrices
 from mapper.workloads.nest.loop_nest import LoopNest

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mapper.solver.compiled import compiled
+from mapper.models.compiled import compiled
 from mapper.workloads.nest.loop_nest import LoopNest
 
 Integers = NDArray[np.int64]

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mapper.formulations.tiling.problem import TilingProblem
+from mapper.models.compiled import compiled
 from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS, TilingMapping
 from mapper.models.tiling.order import unique_orders
-from mapper.solver.compiled import compiled
 from mapper.solver.tiling.heuristic import batch, legality
 from mapper.workloads.nest.loop_nest import LoopNest
 

@@ -66,14 +66,14 @@ KIND = judged_by(verify, lambda posed, cost: cost.ii)
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_methods_agree_on(name: str) -> None:
     posed = PROBLEMS[name]
-    outcomes = [(method, method.search(posed, Effort())) for method in METHODS]
+    outcomes = [(method, method.search(posed, Effort())) for method in METHODS.values()]
     for method, outcome in outcomes:
         check_outcome(posed, method, KIND, outcome)
         assert outcome.proven or outcome.stop == "heuristic", f"{method.name} gave up, but says otherwise"
     check_agreement(posed, KIND, outcomes)
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+@pytest.mark.parametrize("method", METHODS.values(), ids=lambda method: method.name)
 @pytest.mark.parametrize("seed", [0, 7])
 def test_same_seed_gives_same_schedule(method: Method[ModuloProblem, ModuloSchedule], seed: int) -> None:
     check_determinism(PROBLEMS["recurrence"], method, seed)

@@ -71,7 +71,7 @@ def methods_of(problem: ModuloProblem) -> list[Method[ModuloProblem, ModuloSched
     placements = (len(machine.all_pes) * STAGES * ii) ** len(graph.operations)
     names = machine.register_file.registers + (machine.shared_register_file is not None)
     many = placements > MOST_PLACEMENTS or len(graph.edges) > 3 or names > 1
-    return [method for method in METHODS if method is not BRUTE_FORCE or not many]
+    return [method for method in METHODS.values() if method is not BRUTE_FORCE or not many]
 
 
 def runs(problem: ModuloProblem, schedule: ModuloSchedule) -> bool:
@@ -186,6 +186,6 @@ def test_nothing_is_claimed_falsely_where_the_solver_gives_up_at_any_moment(
 @drawn(QUICK)
 @given(lacking())
 def test_an_operation_that_no_unit_executes_is_refused_by_every_method(problem: ModuloProblem) -> None:
-    for method in METHODS:
+    for method in METHODS.values():
         with pytest.raises(InputError, match="no PE of array executes"):
             method.search(problem, Effort())

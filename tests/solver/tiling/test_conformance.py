@@ -23,7 +23,9 @@ HEURISTICS: dict[str, TilingMethod] = {
     method.name: method for method in (annealing(4000), genetic(4000), random_search(4000))
 }
 FAST = tuple(
-    HEURISTICS.get(method.name, method) for method in METHODS if method not in (AUTOMATIC, CONSTRAINT_PROGRAM)
+    HEURISTICS.get(method.name, method)
+    for method in METHODS.values()
+    if method not in (AUTOMATIC, CONSTRAINT_PROGRAM)
 )
 
 PROBLEMS = {

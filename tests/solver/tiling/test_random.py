@@ -55,7 +55,7 @@ def runs(problem: TilingProblem, mapping: TilingMapping) -> bool:
 @pytest.mark.parametrize("count", [QUICK, pytest.param(THOROUGH, marks=pytest.mark.slow)])
 def test_methods_agree_on_random_tilings_and_every_mapping_runs(count: int) -> None:
     proofs = Proofs()
-    methods = [proofs.of(SHORT.get(method.name, method)) for method in METHODS]
+    methods = [proofs.of(SHORT.get(method.name, method)) for method in METHODS.values()]
     exact = frozenset({"auto", "brute-force"})
     sample = Sample(judged_by(verify, TilingProblem.value))
 

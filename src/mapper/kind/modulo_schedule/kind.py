@@ -75,7 +75,7 @@ class ModuloScheduling(Kind):
     def methods(self) -> dict[str, Method[Any, Any]]:
         from mapper.solver.modulo_schedule.network.catalogue import METHODS
 
-        return {method.name: method for method in METHODS}
+        return dict(METHODS)
 
     def judge(self, problem: Problem, mapping: Any) -> Judged:
         if isinstance(problem, LayerProblem):

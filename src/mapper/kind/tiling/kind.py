@@ -56,7 +56,7 @@ class Tiling(Kind):
     def methods(self) -> dict[str, Method[Any, Any]]:
         from mapper.solver.tiling.catalogue import METHODS
 
-        return {method.name: method for method in METHODS}
+        return dict(METHODS)
 
     def slack(self, problem: TilingProblem, value: int | float) -> float:
         return ROUNDING * abs(value)
