@@ -103,7 +103,7 @@ def test_after_a_kill_no_solver_lives_and_the_next_start_clears_up(tmp_path: Pat
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_a_reader_ends_with_the_program(tmp_path: Path, busy: str, number: signal.Signals) -> None:
     run = Running(("solve", busy, "--store", "none"), tmp_path)
-    run.wait_for(lambda: bool(run.relatives("onnx_process")))
+    run.wait_for(lambda: bool(run.relatives("onnx.process")))
     run.send(number)
     if number is signal.SIGKILL:
         assert run.ended()[0] == -signal.SIGKILL and run.orphans() == []

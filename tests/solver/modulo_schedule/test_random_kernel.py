@@ -85,7 +85,7 @@ def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Heuristics that give up soon where there is no schedule, and miss some that there are, so that others must find
     and prove them."""
     for name, number in FEW.items():
-        monkeypatch.setattr(f"mapper.solver.modulo_schedule.{name}", number)
+        monkeypatch.setattr(f"mapper.solver.modulo_schedule.heuristic.{name}", number)
 
 
 KIND = judged_by(verify, lambda problem, cost: cost.ii)
@@ -121,7 +121,7 @@ def test_every_schedule_of_a_heuristic_is_valid_and_runs_on_wider_arrays(
     finds what another proves impossible."""
     found = Counter[str]()
     for name, number in SOME.items():
-        monkeypatch.setattr(f"mapper.solver.modulo_schedule.{name}", number)
+        monkeypatch.setattr(f"mapper.solver.modulo_schedule.heuristic.{name}", number)
 
     @drawn(count)
     @given(wide())
@@ -162,9 +162,9 @@ def test_nothing_is_claimed_falsely_where_the_solver_gives_up_at_any_moment(
 
     monkeypatch.setattr("mapper.solver.cp_sat.run_cp_sat", unsure)
     for module in ("constraint_program", "decoupled"):
-        monkeypatch.setattr(f"mapper.solver.modulo_schedule.{module}.too_large", unbuilt)
+        monkeypatch.setattr(f"mapper.solver.modulo_schedule.exact.{module}.too_large", unbuilt)
     for name in FEW:
-        monkeypatch.setattr(f"mapper.solver.modulo_schedule.{name}", 0)
+        monkeypatch.setattr(f"mapper.solver.modulo_schedule.heuristic.{name}", 0)
 
     @drawn(count)
     @given(problems(4, 2), st.integers(0, 1 << 30), st.sampled_from([0.3, 0.6, 0.9]))
