@@ -119,9 +119,9 @@ def pose_again(document: Mapping[str, Any], source: str) -> Posed:
     for key, kind in (("kind", str), ("workload", str), ("objective", str), ("structure", dict)):
         if not isinstance(problem.get(key), kind):
             raise InputError(source, f"problem.{key}", "is missing; give a solution written by mapper solve")
-    known = kind_named(problem["kind"], source)
     options = _options(problem.get("options"), source)
     machine = _machine(problem, source)
+    known = kind_named(problem["kind"], machine, source)
     value = known.read_structure(problem["structure"], problem["workload"], source)
     inputs = _inputs(problem.get("inputs"), source)
     read = Workload(known.located(value, inputs), inputs, options.batch)

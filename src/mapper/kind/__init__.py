@@ -26,29 +26,37 @@ from mapper.workloads.document import InputError
 
 @dataclass(frozen=True)
 class Entry:
-    """A kind before its module is imported: its name and objectives (the default first), the schema of its machines,
-    and where the value is. Listing names must not wait for formulations and searches."""
+    """A kind before its module is imported: the folder of its column, what documents call it, its objectives (the
+    default first), the schema of its machines (None: it has none), and where the value is. Listing names must not wait
+    for formulations and searches."""
 
+    column: str
     name: str
-    schema: str
+    schema: str | None
     objectives: tuple[Objective, ...]
     value: str
 
 
 ENTRIES = (
-    Entry("tiling", "mapper.dataflow/1", (EDP, ENERGY, LATENCY), "TILING"),
-    Entry("modulo_schedule", "mapper.cgra/1", (II, LATENCY), "MODULO_SCHEDULING"),
-    Entry("pe_allocation", "mapper.tcpa/1", (THROUGHPUT, LATENCY, PES), "PE_ALLOCATION"),
+    Entry("tiling", "tiling", "mapper.dataflow/1", (EDP, ENERGY, LATENCY), "TILING"),
+    Entry("modulo_schedule", "modulo_schedule", "mapper.cgra/1", (II, LATENCY), "MODULO_SCHEDULING"),
+    Entry("pe_allocation", "pe_allocation", "mapper.tcpa/1", (THROUGHPUT, LATENCY, PES), "PE_ALLOCATION"),
     Entry(
         "algorithm_selection",
+        "algorithm_selection",
         "mapper.dynamap/1",
-        (LATENCY, EDP, DSPS, VALUE),
+        (LATENCY, EDP, DSPS),
         "ALGORITHM_SELECTION",
     ),
-    Entry("trace_partition", "mapper.snowflake/1", (LATENCY, TRAFFIC, ENERGY), "TRACE_PARTITION"),
+    Entry("pbqp", "algorithm_selection", None, (VALUE,), "PBQP"),
+    Entry(
+        "trace_partition",
+        "trace_partition",
+        "mapper.snowflake/1",
+        (LATENCY, TRAFFIC, ENERGY),
+        "TRACE_PARTITION",
+    ),
 )
-OF_INSTANCES = "algorithm_selection"
-"""The kind of PBQP instances, which have no machine."""
 
 
 def kinds() -> tuple[Kind, ...]:
@@ -58,21 +66,21 @@ def kinds() -> tuple[Kind, ...]:
 
 def kind_of(machine: Machine | None) -> Kind:
     """The kind of problem that a machine of this class poses; without one, that of PBQP instances."""
-    if machine is None:
-        return _imported(next(entry for entry in ENTRIES if entry.name == OF_INSTANCES))
-    return _imported(next(entry for entry in ENTRIES if entry.schema == machine.schema_name))
+    schema = None if machine is None else machine.schema_name
+    return _imported(next(entry for entry in ENTRIES if entry.schema == schema))
 
 
-def kind_named(name: str, source: str) -> Kind:
-    """The kind of a document.
+def kind_named(name: str, machine: Machine | None, source: str) -> Kind:
+    """The kind of a document that names it, and holds this machine.
 
     Raises: InputError if there is none of that name.
     """
-    for entry in ENTRIES:
-        if entry.name == name:
-            return _imported(entry)
-    known = ", ".join(entry.name for entry in ENTRIES)
-    raise InputError(source, "problem.kind", f"{name!r} is unknown; this version knows {known}")
+    named = [entry for entry in ENTRIES if entry.name == name]
+    if not named:
+        known = ", ".join(dict.fromkeys(entry.name for entry in ENTRIES))
+        raise InputError(source, "problem.kind", f"{name!r} is unknown; this version knows {known}")
+    alone = [entry for entry in named if (entry.schema is None) == (machine is None)]
+    return _imported((alone or named)[0])
 
 
 def objective_named(name: str) -> Objective:
@@ -83,4 +91,4 @@ def objective_named(name: str) -> Objective:
 
 @cache
 def _imported(entry: Entry) -> Kind:
-    return cast(Kind, getattr(import_module(f"mapper.kind.{entry.name}.kind"), entry.value))
+    return cast(Kind, getattr(import_module(f"mapper.kind.{entry.column}.kind"), entry.value))

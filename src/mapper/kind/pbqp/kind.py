@@ -1,0 +1,102 @@
+"""The kind ``pbqp``: instances as such, without a machine [Meng2021, sec. 4]. Documents say ``algorithm_selection``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from mapper.formulations.objective import VALUE, Objective
+from mapper.formulations.pbqp.problem import PbqpProblem
+from mapper.kind.kind import JsonValue, Judged, Kind, Options, Part, PosedPart, Workload
+from mapper.kind.pbqp import part as pbqp_part
+from mapper.models.pbqp.mapping import PbqpAssignment, assignment_from_json
+from mapper.solver.method import Method
+from mapper.workloads.document import InputError
+from mapper.workloads.pbqp.instance import PbqpInstance
+
+
+class Pbqp(Kind):
+    """An instance is one part, for the least value."""
+
+    name: ClassVar[str] = "algorithm_selection"
+    objectives: ClassVar[tuple[Objective, ...]] = (VALUE,)
+    options: ClassVar[frozenset[str]] = frozenset({"fix", "min_throughput", "max_pes"})
+    leaves_out: ClassVar[tuple[str, ...]] = ()
+
+    def peak(self, machine: None) -> int:
+        raise InputError("--arch", "", "a PBQP instance has no machine; leave it out")
+
+    def layer_times(self, problem: PbqpProblem, part: Part) -> dict[str, float]:
+        return {}
+
+    def read(self, text: str, batch: int | None) -> Workload:
+        if batch is not None:
+            raise InputError("--batch", str(batch), "a PBQP instance has no batch; leave it out")
+        return pbqp_part.read_instance(text)
+
+    def pose(
+        self, value: PbqpInstance, machine: None, objective: str, options: Options
+    ) -> tuple[PosedPart, ...]:
+        return pbqp_part.pose_instance(value, options)
+
+    def methods(self) -> dict[str, Method[Any, Any]]:
+        from mapper.solver.pbqp.catalogue import METHODS
+
+        return dict(METHODS)
+
+    def why_infeasible(self, problem: PbqpProblem) -> str | None:
+        from mapper.formulations.pbqp.infeasible import impossible
+
+        return impossible(problem)
+
+    def slack(self, problem: PbqpProblem, value: int | float) -> float:
+        return pbqp_part.rounding(problem)
+
+    def judge(self, problem: PbqpProblem, mapping: PbqpAssignment) -> Judged:
+        return pbqp_part.judge_assignment(problem, mapping)
+
+    def read_mapping(self, fields: Mapping[str, Any], problem: PbqpProblem, source: str) -> PbqpAssignment:
+        return assignment_from_json(fields, problem.instance, source)
+
+    def shown(self, problem: PbqpProblem, mapping: PbqpAssignment) -> JsonValue:
+        return mapping
+
+    def describe(self, problem: PbqpProblem, part: Part) -> list[str]:
+        return pbqp_part.describe_assignment(problem, part)
+
+    def total(self, costs: list[dict[str, Any]]) -> dict[str, Any]:
+        return dict(costs[0])
+
+    def structure(self, value: PbqpInstance) -> dict[str, Any]:
+        return pbqp_part.instance_structure(value)
+
+    def read_structure(self, structure: Mapping[str, Any], name: str, source: str) -> PbqpInstance:
+        return pbqp_part.read_instance_structure(structure, name, source)
+
+    def formulation(self, problem: PbqpProblem) -> Any:
+        from mapper.formulations.pbqp.program.ilp import PbqpProgram
+
+        program = PbqpProgram(problem)
+        program.build()
+        return program
+
+    def remarks(self, problem: PbqpProblem, formulation: Any) -> list[str]:
+        from mapper.kind.pbqp.view import reduction_lines
+
+        return reduction_lines(formulation.problem, None)
+
+    def simulate(self, part: PosedPart, mapping: PbqpAssignment, seed: int) -> dict[str, Any]:
+        raise InputError(
+            "simulate", part.name, "a PBQP instance runs on nothing; simulate a network's solution"
+        )
+
+    def simulate_rtl(self, part: PosedPart, mapping: PbqpAssignment, seed: int) -> dict[str, Any]:
+        raise InputError("--rtl", part.name, "a PBQP instance becomes no Verilog; leave it out")
+
+    def generate(self, part: PosedPart, mapping: PbqpAssignment, seed: int) -> dict[str, str]:
+        raise InputError(
+            "generate", part.name, "a PBQP instance becomes no code; generate a network's solution"
+        )
+
+
+PBQP = Pbqp()
