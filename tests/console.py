@@ -1,4 +1,4 @@
-"""Commands that a page shows in its ``console`` blocks, and what running them prints."""
+"""Commands that a page shows in its ``console`` blocks, the files it shows, and what running them prints."""
 
 from __future__ import annotations
 
@@ -25,6 +25,12 @@ def commands(page: Path) -> list[str]:
     return [line.removeprefix("$ ") for line in console_lines(page) if line.startswith("$ ")]
 
 
+def files(page: Path) -> dict[str, str]:
+    """The files that a page shows in full: the blocks that have a title, by that name."""
+    text = page.read_text(encoding="utf-8")
+    return dict(re.findall(r'^```\w+ title="([\w.-]+)"\n(.*?)^```', text, re.DOTALL | re.MULTILINE))
+
+
 def figures(page: Path) -> list[str]:
     """Large and long numbers in what a page says that its commands print."""
     shown = [line for line in console_lines(page) if not line.startswith("$ ")]
@@ -32,7 +38,10 @@ def figures(page: Path) -> list[str]:
 
 
 def run_commands(page: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
-    """Run the page's commands in order in the folder at hand; what they print. Each must end with exit code 0."""
+    """Run the page's commands in order in the folder at hand, beside the files that it shows; what they print. Each
+    must end with exit code 0."""
+    for name, content in files(page).items():
+        Path(name).write_text(content, encoding="utf-8")
     printed = ""
     for command in commands(page):
         monkeypatch.setattr(sys, "argv", shlex.split(command))

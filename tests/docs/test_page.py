@@ -16,7 +16,8 @@ from tests.console import commands, figures, run_commands
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
-SHOWING = [page for page in PAGES if commands(page)]
+# The tour runs beside the README: tests/mapper/test_readme.py.
+SHOWING = [page for page in PAGES if commands(page) and page != ROOT / "docs" / "tour.md"]
 COMMANDS = list(command_reference.commands(typer.main.get_command(app)))
 
 
