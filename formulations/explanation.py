@@ -27,7 +27,7 @@ def render(formulation: Formulation, form: str = "text", remarks: Sequence[str] 
     """The built ``formulation`` in words, symbols and the counts of this instance; ``remarks`` are lines of set text
     about the instance that follow.
 
-    Raises: InputError if ``form`` is none of ``FORMATS``.
+    Raises: InputError if ``form`` is not one of ``FORMATS``.
     """
     writers: dict[str, Callable[[Formulation, Sections, Sequence[str]], str]] = {
         "text": _text,

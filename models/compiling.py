@@ -1,6 +1,6 @@
 """Another process that compiles: numba holds the interpreter, and can neither be stopped nor told the time.
 
-It fills numba's folder on disk, from which this process then reads. It is killed as soon as nobody waits for it, and
+It fills numba's folder on disk, from which this process then reads. It is killed as soon as nothing waits for it, and
 ends by itself when the process that began it is gone: their pipe closes, however that ended.
 """
 
@@ -60,7 +60,7 @@ class Wanted:
 
 
 class Child:
-    """The process that compiles, of which there is one at the most, and what it was asked for."""
+    """The compiling process (there is at most one), and what it was asked for."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()

@@ -1,7 +1,7 @@
 """Running CBC, which comes with PuLP, on an integer linear program: limits, interruption and bounds.
 
-CBC is a process of its own that reads the program from a file, so that a limit or an interrupt can end it at once.
-Gaps are zero and it works on one thread, so that equal programs get equal answers unless a clock ends the search.
+CBC runs as a separate process that reads the program from a file, so a limit or an interrupt can end it at once.
+Gaps are zero and it uses one thread, so equal programs get equal answers unless a clock ends the search.
 """
 
 from __future__ import annotations

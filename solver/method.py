@@ -1,4 +1,4 @@
-"""What a method is: a search of one kind of problem that says honestly how far it got."""
+"""Methods: a method searches for answers to one kind of problem and says honestly how far it got."""
 
 from __future__ import annotations
 

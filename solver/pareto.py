@@ -1,4 +1,4 @@
-"""Which rows of a table are better than no other row in every column: the Pareto set of vectors, least is best."""
+"""The Pareto set of vectors: the rows of a table that no other row dominates, where less is better."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def _fits(problem: AllocationProblem, interval: int, pes: int, ways: Ways) -> bo
 
 def interval_weights(problem: AllocationProblem) -> tuple[int, ...]:
     """For every layer the cycles between frames that each of its cycles for a position asks for: its own positions, or
-    those of a layer behind it whose pace Eq. 9 ties to it."""
+    those of a layer after it whose pace Eq. 9 ties to it."""
     network = problem.network
     weights = [layer.positions for layer in network.layers]
     if problem.model != "streaming":

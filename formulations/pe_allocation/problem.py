@@ -30,7 +30,7 @@ class Pin:
 class AllocationProblem:
     """Allocate PEs of ``machine`` to the layers of ``network``: most throughput, least latency, or fewest PEs.
 
-    ``longest_interval``: cycles between frames at the most (floor(f/T) for a throughput T); ``max_pes``: at the most so
+    ``longest_interval``: cycles between frames at most (floor(f/T) for a throughput T); ``max_pes``: at most so
     many PEs, never more than the machine has; ``max_bytes``: of all buffers. ``sharing``: light layers may take turns
     on one PE; ``free_delta``: a layer may use fewer units than a PE has; else it uses all of its kind. ``pins`` by
     layer name; ``segments``: the mixed mode's runs, if given (positions of their first layers).

@@ -1,5 +1,5 @@
-"""What no partition of a problem undercuts, by argument alone: the sum of what each layer takes at the least, with maps
-that stay in Buf wherever the network lets them."""
+"""A lower bound on every partition of a problem, by argument alone: the sum of the least that each layer takes, with
+maps that stay in Buf wherever the network lets them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Why a network has no partition, in a sentence: a layer whose smallest tile fits no buffer, or pins that leave
 nothing.
 
-What is said is proven: of all tiles that are whole in the same dimensions the one with a single element in the others
+Each reason is proven: of all tiles that are whole in the same dimensions the one with a single element in the others
 takes the fewest words of both buffers, as regions only grow with each size and the number of buffers depends on which
 dimensions are whole. So a layer fits if one of these tiles does, in some mode, split and residency that its pins leave.
 Words are those of the model's own steps: the referee, which counts them anew, contradicts a miscount.

@@ -1,7 +1,7 @@
 """How large the numbers of a problem can get, and that tables of 64 bits hold them.
 
 Times of the memory are counted in parts of a cycle. Bounds are taken of all tiles at once, also of those that make too
-many steps to be listed: what is said of those is not looked at, so that it may be anything. Energies are not among it:
+many steps to be listed; the values for those are never used and may be anything. Energies are not included:
 they are whole numbers of any size.
 """
 

@@ -15,7 +15,7 @@ def edge_latency(graph: DataflowGraph, machine: CgraMachine, edge: Edge) -> int:
 
 def result_latency(graph: DataflowGraph, machine: CgraMachine, operation: int) -> int:
     """Cycles from the issue of ``operation`` until its result stands in the output register: the least
-    latency of an edge that carries it. An operation that nobody reads overwrites the register all the same,
+    latency of an edge that carries it. An operation that nothing reads overwrites the register all the same,
     after the machine's latency of its opcode."""
     carrying = [graph.edges[position] for position in graph.outgoing[operation]]
     return min(

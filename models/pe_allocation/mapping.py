@@ -1,4 +1,4 @@
-"""An allocation: how many PEs each layer gets, how it is throttled, and where its PEs stand [Heidorn2019, sec. 6]."""
+"""An allocation: how many PEs each layer gets, how it is throttled, and where its PEs are [Heidorn2019, sec. 6]."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def entering_words(network: StreamNetwork, members: Sequence[int]) -> int:
 
 
 def leaving_words(network: StreamNetwork, members: Sequence[int]) -> int:
-    """Words of maps that layers of a run make for others, or for nobody on the array."""
+    """Words of maps that layers of a run make for other layers, or for none on the array."""
     inside = set(members)
     return sum(
         output_words(network.layers[position])

@@ -1,4 +1,4 @@
-"""The cost of one tiling mapping, with its breakdown: the one model behind every number of this kind."""
+"""The cost of one tiling mapping, with its breakdown: the one model that every number of this kind comes from."""
 
 from __future__ import annotations
 

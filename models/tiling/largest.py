@@ -26,7 +26,7 @@ def largest_cycles(nest: LoopNest, machine: DataflowMachine) -> int:
     With n iterations, w the most words a tile has per iteration in it, and a + q words the cycles of a burst:
     computing takes n cycles of an iteration, twice where partial sums leave the array in every pass; every crossing
     of the NoC and every addition between PEs moves one of at most n*w words; DMA moves as many in bursts of one word
-    at the least, both ways for a partial sum. What a change of the operands that stay adds (two overheads, in at most
+    at least, both ways for a partial sum. What a change of the operands that stay adds (two overheads, in at most
     every second pass) is below twice the sum of these, and so is the whole below three times the sum.
     """
     fixed, each, whole = burst_cost(machine)
@@ -64,5 +64,5 @@ def most_words_an_iteration(operand: Operand, nest: LoopNest) -> int:
         most *= max(1, sum(abs(factor) for _, factor in dimension.coefficients))
         places.update(loop for loop, _ in dimension.coefficients)
     again: int = math.prod(nest.trip_counts[loop] ** (count - 1) for loop, count in places.items())
-    # The whole tensor has no more words than it has, each of them in one iteration at the least.
+    # The whole tensor has no more words than it has, each of them in one iteration at least.
     return min(most * again, operand.words(nest.trip_counts))

@@ -52,7 +52,7 @@ def layer_bound(
     input_may_stay: bool = False,
     output_may_stay: bool = False,
 ) -> Bound:
-    """What ``layer`` takes at the least under any mapping, with maps that stay in Buf where they may."""
+    """The least that ``layer`` takes under any mapping, with maps that stay in Buf where they may."""
     splits: tuple[Split, ...] = ("rows", "out_channels")
     modes: tuple[Mode, ...] = ("coop", "indp") if layer.work == "convolution" else ("indp",)
     options = [
@@ -77,7 +77,7 @@ def option_bound(
     input_stays: bool = False,
     output_stays: bool = False,
 ) -> Bound:
-    """What ``layer`` takes at the least in ``mode`` with units that share as ``unit_split`` says, whatever its tile,
+    """The least that ``layer`` takes in ``mode`` with units that share as ``unit_split`` says, whatever its tile,
     its order and how clusters share it."""
     sharing, images = configuration.sharing, configuration.images // configuration.accelerators
     vector = -(-_vector_cycles(layer, mode, unit_split) // sharing)

@@ -33,7 +33,7 @@ class Configuration:
 def configuration_named(name: str, machine: SnowflakeMachine) -> Configuration:
     """The configuration called ``name``.
 
-    Raises: InputError if there is none of that name or the machine has not what it takes.
+    Raises: InputError if there is none of that name or the machine lacks what it needs.
     """
     found = _NAME.fullmatch(name)
     place = "--fix configuration"

@@ -96,7 +96,7 @@ def on_corners(
 
 
 def _of_the_whole(best: Outcome[ModuloSchedule], effort: Effort) -> Callable[[Progress], None]:
-    """Reports of a search on a corner as of the whole array: a bound of the corner is none of it."""
+    """Reports of a search on a corner as those of the whole array; bounds for the corner do not hold for it."""
 
     def report(progress: Progress) -> None:
         values = [value for value in (best.value, progress.value) if value is not None]

@@ -1,7 +1,7 @@
 """Every method for PBQP, exact ones first.
 
-Equal costs go to the least choice of each vertex as it is decided, so that answers repeat; the lexicographically least
-assignment is best effort.
+Among equal costs, the least choice of each vertex is taken as it is decided, so answers are reproducible; the
+lexicographically least assignment is best effort.
 """
 
 from __future__ import annotations

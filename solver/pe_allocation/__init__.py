@@ -1,1 +1,1 @@
-"""Searches for allocations: the ILP, CP-SAT, brute force, heuristics; and where PEs stand on the grid."""
+"""Searches for allocations: the ILP, CP-SAT, brute force, heuristics; and the placement of PEs on the grid."""

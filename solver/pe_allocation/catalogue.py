@@ -1,4 +1,4 @@
-"""Every method for allocations, exact ones first. Each hands what it finds on to be placed."""
+"""Every method for allocations, exact ones first. Each passes its allocations on to be placed."""
 
 from __future__ import annotations
 

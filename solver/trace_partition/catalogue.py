@@ -29,7 +29,7 @@ AUTOMATIC: PartitionMethod = Method(
 
 
 def _argued_first(method: PartitionMethod) -> PartitionMethod:
-    """The method, behind the argument that some layer fits no buffer: that is proven in no time, while counting out all
+    """The method, after the argument that some layer fits no buffer: that is proven in no time, while counting out all
     tiles of the other layers is not."""
 
     def search(problem: PartitionProblem, effort: Effort) -> Outcome[Partition]:

@@ -32,7 +32,7 @@ def _ideal(choice: Algorithm, problem: LayerProblem, estimator: Estimator) -> in
 
 
 def least_counts(nest: Nest) -> Counts:
-    """What all iterations of any cover of the nest hold together at the least, as if they were one body."""
+    """The least that all iterations of any cover of the nest contain together, as if they were one body."""
     words = math.prod(extent for name, extent in nest.loops if name not in nest.accumulated)
     points = math.prod(extent for _, extent in nest.loops)
     return Counts(

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 NAMINGS = 20_000
-"""Assignments looked at, at the most."""
+"""The most assignments that are tried."""
 
 
 def named(lives: Sequence[tuple[int, int]], ii: int, registers: int) -> list[int] | None:

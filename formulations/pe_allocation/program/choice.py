@@ -15,7 +15,7 @@ Groups = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class Choice:
-    """PEs, units of each, and the cycles that one position then takes at the least (Eq. 6)."""
+    """PEs, units of each, and the least cycles that one position then takes (Eq. 6)."""
 
     pes: int
     delta: int
@@ -59,7 +59,7 @@ def paces(
 ) -> tuple[int, ...]:
     """The least z_out of chosen layers that starve none (Eq. 9, Fig. 7) and let groups take turns; pinned idle cycles
     as they are pinned. The streaming model knows no Eq. 9; ``matched`` keeps it there too, since a layer that does not
-    run ahead of its pixels can start earlier, and so can those behind it."""
+    run ahead of its pixels can start earlier, and so can those after it."""
     layers = problem.network.layers
     busy = [0] * len(layers)
     for group in groups:

@@ -1,6 +1,6 @@
 """Start times of the streaming model as linear inequalities (``mapper.models.pe_allocation.stream.timing``).
 
-The delay of a layer behind one that it reads is the largest (need + 1)*z_feed - k*z_out over all positions k. For paces
+The delay of a layer after one that it reads is the largest (need + 1)*z_feed - k*z_out over all positions k. For paces
 that are not negative only the corners of the upper hull of the points (k, need + 1) matter, a handful of them.
 """
 
@@ -19,7 +19,7 @@ Line = tuple[int, int]
 
 @lru_cache(maxsize=4096)
 def delay_lines(layer: StreamLayer, feed: StreamLayer) -> tuple[Line, ...]:
-    """Lines whose maximum is the delay of ``layer`` behind ``feed``.
+    """Lines whose maximum is the delay of ``layer`` after ``feed``.
 
     Rows and columns count apart: the delay is the sum of their maxima, so that the lines are the corners of the sum of
     the two hulls, whose edges are theirs in the order of their slopes.
@@ -56,7 +56,7 @@ def _hull(points: list[Line]) -> list[Line]:
 
 
 def least_line_buffers(network: StreamNetwork) -> int:
-    """Words that line buffers hold at the least, whatever the paces: when a position is made all pixels of its window
+    """Words that line buffers hold at least, whatever the paces: when a position is made all pixels of its window
     are there, and none that it or a later one reads is gone."""
     words = 0
     for layer in network.layers:

@@ -175,7 +175,7 @@ class Narrowing:
         return ends + sum(self._longest_delay(at, paces, 0) for at in range(len(paces)))
 
     def _longest_delay(self, position: int, paces: Sequence[int], own: int) -> int:
-        """The most that a layer can start behind those it reads, at their ``paces`` and its ``own`` least one."""
+        """The most that a layer can start after those it reads, at their ``paces`` and its ``own`` least one."""
         layer = self.layers[position]
         if not self.streaming:
             return layer.new_pixels * max((paces[feed] for feed in layer.feeds), default=0)

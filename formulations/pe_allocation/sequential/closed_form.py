@@ -35,7 +35,7 @@ def sequential_allocation(problem: AllocationProblem, pes: int) -> Allocation:
 
 
 def sequential_cycles(problem: AllocationProblem, pes: int) -> int:
-    """Cycles of a frame on ``pes`` PEs at the least."""
+    """The least cycles of a frame on ``pes`` PEs."""
     rule = rule_of(problem)
     found = sequential_allocation(problem, pes)
     return sum(
@@ -47,7 +47,7 @@ def sequential_cycles(problem: AllocationProblem, pes: int) -> int:
 
 
 def least_array(problem: AllocationProblem, interval: int) -> int | None:
-    """The fewest PEs on which a frame takes ``interval`` cycles at the most; None if there are too few for it."""
+    """The fewest PEs on which a frame takes ``interval`` cycles at most; None if there are too few for it."""
     low, high = 1, problem.most_pes
     if sequential_cycles(problem, high) > interval:
         return None

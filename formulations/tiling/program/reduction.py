@@ -78,7 +78,7 @@ class Reduction:
 
 
 def objective(problem: TilingProblem, energies: WholeEnergies, energy: Any, cycles: Any) -> Any:
-    """The objective in pJ*cycles, pJ or cycles, at the least, of an energy in units. Rounding to whole pJ may
+    """The objective in pJ*cycles, pJ or cycles, at least, of an energy in units. Rounding to whole pJ may
     take half a pJ away."""
     pj = energy / energies.per_pj - (0.5 if problem.machine.rules.energy == "rounded" else 0)
     return {"edp": pj * cycles, "energy": pj, "latency": cycles}[problem.objective]

@@ -1,6 +1,6 @@
-"""What a mapping is made of: one scratch-pad tile and one array tile that walk in the same mode.
+"""The parts of a mapping: one scratch-pad tile and one array tile that walk in the same mode.
 
-A mapping's cost is exact in that pair. What depends on one of the two alone is tabulated here, and so is the
+A mapping's cost is exact in that pair. Costs that depend on only one of the two are tabulated here, and so is the
 least that the array can add to a scratch-pad tile: the program's redundant constraints.
 """
 

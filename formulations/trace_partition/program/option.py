@@ -61,7 +61,7 @@ class Family:
 
     @property
     def is_resident(self) -> bool:
-        """Whether maps stay in Buf before or behind the layer."""
+        """Whether maps stay in Buf before or after the layer."""
         return self.input_resident or self.output_resident
 
     def mapping(self, row: int, column: int, in_channel: int, out_channel: int) -> LayerMapping:

@@ -1,4 +1,4 @@
-"""How much a layer may cost in each of its situations, if the partition is to be no worse than one that is known.
+"""The most that a layer may cost in each of its situations if the partition is to be no worse than a known one.
 
 A partition is a path through the situations of the layers, and costs at least the floors on its way. What is left of
 the known value when the least path through a situation has paid its other layers is what the layer may cost there.

@@ -64,7 +64,7 @@ def _in_turns(parts: list[_Timed], family: Family) -> Integers:
     A cluster's first turn brings what its first two steps load, so that no cluster gets the loads of its first step
     before the first turns of those before it are over: what it does from its beginning is that much later.
 
-    A turn behind the computation of step k - 1 brings the loads of step k + 1, if clusters have as many tiles the same
+    A turn after the computation of step k - 1 brings the loads of step k + 1, if clusters have as many tiles the same
     ones for all. Cluster 0 then has its next turn, for step k + 2, when all clusters have had theirs. If step k + 2
     loads anything, it begins no sooner after step k - 1 than all clusters' loads of step k + 1 take, and the latency.
     That is instead of computing steps k and k + 1, and holds for every new tile of what is stationary; if that comes
@@ -98,7 +98,7 @@ class _Timed(ShareCount):
         return sum(often * of(width) for width, often in self.columns.widths)
 
     def _across_tile(self, of: Any) -> Any:
-        """The same over the output columns of a tile, at the most."""
+        """The same over the output columns of a tile, at most."""
         return self.columns.most * of(self.layer.kernel[1])
 
     def _wide_lines(self, size: Any) -> Any:
@@ -142,18 +142,18 @@ class _Timed(ShareCount):
 
     @property
     def _moves(self) -> Any:
-        """``moves`` of one step, at the most."""
+        """The most ``moves`` of one step."""
         several = self.ins > 1
         return 1, several, np.where(several, 0, self.layer.residual is not None), 1
 
     @property
     def _between(self) -> int:
-        """Cycles between two steps' computation, as ``_in_line`` counts them at the most."""
+        """Cycles between two steps' computation, as ``_in_line`` counts them at most."""
         return self._pause + LOAD_ISSUE + STORE_ISSUE
 
     @cached_property
     def longest_step(self) -> Any:
-        """As much as one step counts in ``_in_line``, at the most."""
+        """As much as one step counts in ``_in_line``, at most."""
         points, down = self.rows.most * self.columns.most, self.rows.most * self.layer.kernel[0]
         computed = self._computed(
             down,
@@ -167,7 +167,7 @@ class _Timed(ShareCount):
 
     @cached_property
     def _pauses(self) -> Any:
-        """Steps behind which the vector unit is awaited: those that store, and those before a step that loads."""
+        """Steps after which the vector unit is awaited: those that store, and those before a step that loads."""
         return np.maximum(self._loading_steps - 2, self._stores)
 
     @property
@@ -213,7 +213,7 @@ class _Timed(ShareCount):
     @cached_property
     def covered(self) -> Any:
         """What the steps count in ``_in_line`` beside which the tiles of ``bursts`` are loaded, and what comes behind
-        these steps, at the most: for each tile the step before it (the last one with the tile before), and if it comes
+        these steps, at most: for each tile the step before it (the last one with the tile before), and if it comes
         in two steps also the first one with it."""
         _, often, _ = self.bursts
         if self.family.order == "maps_stationary":

@@ -1,4 +1,4 @@
-"""What one cluster's part of a layer has of tiles, words and loads, for every tile of a family at once: arrays over its
+"""The tiles, words and loads of one cluster's part of a layer, for every tile of a family at once: arrays over its
 sizes of rows, columns, summed channels and output channels."""
 
 from __future__ import annotations

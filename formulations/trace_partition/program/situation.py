@@ -18,7 +18,7 @@ from mapper.models.trace_partition.residency import linked, obstacle
 
 
 class Situation(NamedTuple):
-    """What stays in Buf before and behind a layer, and how its maps then lie in the units (None: of no matter)."""
+    """What stays in Buf before and after a layer, and how its maps then lie in the units (None: any way)."""
 
     input_resident: bool
     output_resident: bool

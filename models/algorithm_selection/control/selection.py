@@ -28,7 +28,7 @@ def selection_control(network: LayerNetwork, overlay: OverlayNetwork, selection:
 
 
 def stored_tensors(network: LayerNetwork, overlay: OverlayNetwork) -> dict[int, tuple[str, ...]]:
-    """The tensors that each of the overlay's stores is, by the store's position: what its readers read, those behind a
+    """The tensors that each of the overlay's stores is, by the store's position: what its readers read, those after a
     pool or the like left out. None are left of one that such layers alone read."""
     found = {}
     for at, store in enumerate(overlay.stores):

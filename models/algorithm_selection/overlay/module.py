@@ -9,7 +9,7 @@ from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 
 
 def module_of(network: OverlayNetwork) -> list[int]:
-    """The module of every layer: 0 before the first branching, one more behind every concatenation."""
+    """The module of every layer: 0 before the first branching, one more after every concatenation."""
     found: list[int] = []
     for at in range(len(network.layers)):
         source = network.source.get(at)

@@ -25,7 +25,7 @@ class Share:
 @dataclass(frozen=True)
 class Store:
     """A tensor in the external memory. ``readers`` are positions of layers that read it. ``plain``: words that are read
-    in the plain layout beside them, by what is no layer. ``through``: of the readers, those behind a pool or the like,
+    in the plain layout beside them, by what is no layer. ``through``: of the readers, those after a pool or the like,
     which reads the plain layout. A tensor with one share of a layer and one reader is an edge of the cost graph;
     ``vertex`` says that it is a vertex instead. ``whole``: all of it is read by what costs nothing, too, so that no
     format may lack a position."""

@@ -12,7 +12,7 @@ from mapper.workloads.c.kernel import kernel_from_c
 from mapper.workloads.graph.kernel import Kernel
 
 MOST_WORDS = 1 << 25
-"""Words between the first and the last iteration that a kernel's arrays hold at the most."""
+"""The most words between the first and the last iteration that a kernel's arrays hold."""
 
 
 @dataclass(frozen=True)

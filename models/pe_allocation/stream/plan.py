@@ -1,4 +1,4 @@
-"""What a run of layers asks of the grid: blocks of PEs, the streams between them, and those to the buffers."""
+"""What a run of layers requires of the grid: blocks of PEs, the streams between them, and those to the buffers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class StreamPlan:
 
     @cached_property
     def bicliques(self) -> tuple[tuple[Pair, ...], ...]:
-        """Pairs of blocks where several blocks all read the same several, as behind a concatenation; no pair is in
+        """Pairs of blocks where several blocks all read the same several, as after a concatenation; no pair is in
         two of them."""
         sources: dict[int, set[int]] = defaultdict(set)
         for one, other in self.feeds:
@@ -75,7 +75,7 @@ def biclique_excess(pairs: tuple[Pair, ...]) -> int:
     """How many of a biclique's pairs cannot be next to each other on a grid with links to four neighbours.
 
     Connected regions of such a grid that touch make a planar graph, and a planar bipartite graph of n vertices has
-    2n - 4 edges at the most.
+    2n - 4 edges at most.
     """
     vertices = len({one for one, _ in pairs}) + len({other for _, other in pairs})
     return max(0, len(pairs) - (2 * vertices - 4))
@@ -84,7 +84,7 @@ def biclique_excess(pairs: tuple[Pair, ...]) -> int:
 def overfull(plan: StreamPlan, machine: TcpaMachine) -> int:
     """How many pairs cannot be next to each other because a block has more partners than places around it.
 
-    Of P connected PEs with at most d links each, P - 1 links at least lie within: P(d - 2) + 2 lead out at the most. A
+    Of P connected PEs with at most d links each, at least P - 1 links lie within: at most P(d - 2) + 2 lead out. A
     pair of two such blocks may count for both.
     """
     most = max(map(len, machine.neighbours.values()))

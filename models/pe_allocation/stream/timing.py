@@ -47,7 +47,7 @@ def delay(layer: StreamLayer, feed: StreamLayer, z_feed: int, z_out: int) -> int
 
 
 def streamed(network: StreamNetwork, z_out: tuple[int, ...]) -> tuple[LayerTiming, ...]:
-    """Earliest start times at steady paces ``z_out``; ``z_in`` is the delay behind the layer that decides."""
+    """Earliest start times at steady paces ``z_out``; ``z_in`` is the delay after the layer that decides."""
     found: list[LayerTiming] = []
     for position, layer in enumerate(network.layers):
         pace = z_out[position]

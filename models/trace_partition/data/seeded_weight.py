@@ -19,7 +19,7 @@ _ADDENDS = {"BatchNormalization": (2, 3), "Add": (0, 1), "Sub": (1,)}
 def sensible_weights(network: LayerNetwork, trace: TraceNetwork, seed: int) -> dict[str, npt.NDArray[Any]]:
     """``seeded_weights`` that keep the scale through long networks too.
 
-    Those are drawn for convolutions with a ReLU behind them and nothing beside. What is added to another map is made a
+    Those are drawn for convolutions followed by a ReLU and nothing else. What is added to another map is made a
     quarter as large (else sixteen additions saturate); what goes through MFM, or through a depthwise convolution
     without ReLU, half as large.
     """

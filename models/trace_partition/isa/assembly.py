@@ -1,7 +1,7 @@
 """Assembler and disassembler of a cluster's code, inverse to each other.
 
 A line holds a label and a colon, or an instruction, or ``.bank``, which pads with ``HALT 0`` up to the next bank of 512
-(nothing at the beginning of one); behind a semicolon a comment. The target of a branch is a label or, with a sign, a
+(nothing at the beginning of one); a semicolon begins a comment. The target of a branch is a label or, with a sign, a
 distance in instructions.
 """
 
@@ -32,7 +32,7 @@ _NUMBER = re.compile(r"[+-]?(?:0x[0-9a-fA-F]{1,8}|(?:0|[1-9][0-9]{0,8}))")
 
 
 def disassemble(code: Code | Sequence[int], source: str, marks: Sequence[Mark] = ()) -> str:
-    """The listing of a cluster's code: each instruction with bank, place in it and bits behind a semicolon, each layer
+    """The listing of a cluster's code: each instruction with bank, place in it and bits after a semicolon, each layer
     of ``marks`` above its first instruction.
 
     Raises: InputError naming source and place for a word that is no instruction.

@@ -1,4 +1,4 @@
-"""What holds for every program besides the form of its file: places in memory, instructions, branches, relocations."""
+"""Checks of every program beyond the form of its file: places in memory, instructions, branches, relocations."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _check_code(cluster: ClusterCode, source: str) -> None:
 
 
 def _check_relocations(cluster: ClusterCode, source: str) -> None:
-    """Each names a MOVI that has a MOVI.H of the same register behind it; they ascend and do not overlap."""
+    """Each names a MOVI followed by a MOVI.H of the same register; they ascend and do not overlap."""
     code, relocations = cluster.code, np.array(cluster.relocations, np.int64)
     beyond = relocations >= len(code) - 1
     if beyond.any():

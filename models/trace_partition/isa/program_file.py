@@ -142,7 +142,7 @@ def relocated(program: Program, base: int) -> Program:
 
 
 def _moved(code: Code, places: np.typing.NDArray[np.int64], distance: int) -> Code:
-    """Code in which MOVI at each place and MOVI.H behind it load an address that is ``distance`` greater."""
+    """Code in which MOVI at each place and the MOVI.H after it load an address that is ``distance`` greater."""
     half = np.int64(0xFFFF)
     words = code.astype(np.int64)
     address = (words[places] & half) + ((words[places + 1] & half) << 16) + distance

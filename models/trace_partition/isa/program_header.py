@@ -1,4 +1,4 @@
-"""What a program's file says about itself before code and data (docs/snowflake-binary.md): a validated document."""
+"""The header of a program's file, before code and data (docs/snowflake-binary.md): a validated document."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class MarkEntry(_Part):
 
 
 class ClusterEntry(_Part):
-    """``instructions`` and ``relocations``: how many there are behind the header."""
+    """``instructions`` and ``relocations``: how many there are after the header."""
 
     address: Words
     instructions: Annotated[

@@ -210,7 +210,7 @@ class _Building:
     def _add_maps(
         self, layer: NetworkLayer, name: str, first: TensorView, second: TensorView, made: TensorView
     ) -> None:
-        """``made`` = ``first`` + ``second``: with the convolution that makes the later one, if nobody else reads that
+        """``made`` = ``first`` + ``second``: with the convolution that makes the later one, if nothing else reads that
         and it has no activation yet, else by itself."""
         makers, uses = self.drafts.makers, self.drafts.uses
         first, second = sorted((first, second), key=lambda view: makers.get(view.tensor, -1))

@@ -58,7 +58,7 @@ class Drafts:
             self.uses[one.memory] = self.uses.get(one.memory, 0) + 1
 
     def put(self, item: Draft) -> int:
-        """Adds a layer behind the others; its place."""
+        """Adds a layer after the others; returns its place."""
         self.items.append(item)
         output = item.output if isinstance(item, Join) else item.output.tensor
         self.makers[output] = len(self.items) - 1

@@ -1,4 +1,4 @@
-"""What the host has to know of an operator that it runs: ONNX's attributes, shapes, operands and window, as plain
+"""What the host has to know about an operator that it runs: ONNX's attributes, shapes, operands and window, as plain
 attributes, and the layer again from them."""
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ Segment = tuple[Symbol, ...]
 @dataclass(frozen=True)
 class LoopNest:
     """``segments`` one after another; ``pointers``: all that the instructions name, ``final``: what those that change
-    hold behind the last segment."""
+    hold after the last segment."""
 
     segments: tuple[Segment, ...]
     pointers: tuple[Pointer, ...]

@@ -1,4 +1,4 @@
-"""Which part of a layer a cluster has, into how many tiles it is cut, and which channels of a tile a unit has."""
+"""The part of a layer that a cluster has, the number of its tiles, and the channels of a tile that a unit has."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from mapper.models.trace_partition.lowering.layer import TraceLayer
 
 Span = tuple[int, int]
-"""First position of the kernel along an axis that lies inside the map, and the one behind the last."""
+"""First position of the kernel along an axis that lies inside the map, and the one after the last."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
-"""How many instructions of a compute object stand where, so that their issue can be timed: counted in the loops that
-the code generator writes (`models.trace_partition.loop_nest`)."""
+"""The number of instructions at each place of a compute object, so that their issue can be timed: counted in the
+loops that the code generator writes (`models.trace_partition.loop_nest`)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def object_code(o: ComputeObject) -> ObjectCode:
     before: dict[tuple[str, int], int] = {}
     after = dict.fromkeys(_ENDS, 0)
     waiting, loop, slots = 0, "", 0
-    # Scalar instructions belong to the vector instruction behind them, or else to the loop that ends with them.
+    # Scalar instructions belong to the vector instruction after them, or else to the loop that ends with them.
     for symbol in _unrolled(nest):
         if symbol.kind in _VECTOR:
             before[symbol.kind, symbol.number] = waiting

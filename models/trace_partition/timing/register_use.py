@@ -1,4 +1,4 @@
-"""How many instructions bring numbers into registers in the steps of a layer.
+"""The number of instructions that load numbers into registers in the steps of a layer.
 
 The code generator keeps the numbers that were used last in the registers. Of what a step needs, addresses in memory and
 numbers that a loop changes are new in every step; addresses in buffers come back with their buffer, mostly two steps

@@ -41,7 +41,7 @@ def brute_force(problem: SelectionProblem, effort: Effort) -> Outcome[Selection]
 
 
 def _count(problem: SelectionProblem) -> int:
-    """Selections at the most, over all shapes."""
+    """The most selections that are tried, over all shapes."""
     network = problem.network
     layers = [len(problem.algorithms(at)) * len(problem.dataflows(at)) for at in range(len(network.layers))]
     stores = [len(problem.labels(at)) for at, store in enumerate(network.stores) if store.vertex]

@@ -157,7 +157,7 @@ def _cut(
     stop: Stop,
     solved: int,
 ) -> Outcome[Selection]:
-    """The outcome in DSP slices, of an array of ``fewest`` PEs at the least."""
+    """The outcome in DSP slices, for an array of at least ``fewest`` PEs."""
     bound = overlay_size((1, fewest), builder.machine).dsps
     if best is None:
         return Outcome.unknown(stop, bound, evaluations=solved)

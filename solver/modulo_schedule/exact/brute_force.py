@@ -1,6 +1,6 @@
-"""Brute force: every placement and every route within a horizon, each judged by the referee.
+"""Brute force: every placement and every route within a horizon, each checked by the referee.
 
-It is the oracle that the searches are held against on the smallest graphs and arrays: it knows no slots, no
+It is the oracle for the searches on the smallest graphs and arrays: it knows no slots, no
 lifetimes and no symmetry beyond the order of equal registers.
 """
 

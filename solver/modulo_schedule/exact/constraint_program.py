@@ -13,16 +13,16 @@ from mapper.solver.modulo_schedule.exact.interval_search import Attempt, least_i
 from mapper.solver.modulo_schedule.heuristic.compaction import compacted
 
 SHORT_LIVES = ((1, 1.0), (2, 2.0))
-"""Rounds that values live at the most, and work spent, before the next II is tried."""
+"""The most rounds that values live, and the work spent, before the next II is tried."""
 LIVES = ((2, 4.0), (3, 4.0), (None, 8.0))
-"""Rounds that values live at the most where an II is decided, in turn, None for as many as can be; and the work
+"""The most rounds that values live where an II is decided, one after another (None: no limit); and the work
 spent on each before they are taken up again with twice that."""
 FEW_MOVES = 3
 """Slots for moves up to which values are always short-lived, so that only the complete program is tried."""
 PATIENT_WORK = 24.0
 """Work spent on it."""
 MOST_DOUBLED = 10
-"""Doublings of the work with which a search begins that had predecessors, at the most."""
+"""The most doublings of the work with which a search begins that had predecessors."""
 LAST_TIMES = 8
 """Times the first work after which an II is given up whose complete program is not built."""
 
@@ -115,7 +115,7 @@ def decide(
     work: float | None = None,
 ) -> Attempt:
     """Decide ``ii`` on a part of the array, with issue times fixed (the first operation's 0), with values that
-    live so many rounds at the most where times are not fixed, and with limited work, where these are given.
+    live so many rounds at most where times are not fixed, and with limited work, where these are given.
     ``infeasible`` is of these times on these PEs; it is never said where ``rounds`` leave schedules out.
 
     Registers are first counted only; where what is kept in them cannot be named, they are told apart.
@@ -150,7 +150,7 @@ def decide(
 
 
 def too_large(clauses: int, effort: Effort) -> Attempt | None:
-    """What is said of a program that is not built, because it is too large for any limit or for this one."""
+    """The restriction for a program that is not built because it is too large for any limit or for this one."""
     if clauses > MOST_CLAUSES:
         return Attempt(None, "undecided", "complete", f"programs above {MOST_CLAUSES} clauses are not built")
     left = effort.seconds_left()

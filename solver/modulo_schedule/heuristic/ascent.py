@@ -37,7 +37,7 @@ Start = Callable[[Trial, int, int, bool], "ModuloSchedule | None"]
 """Looks for a schedule at an II, once; the number of the start, and whether it is a light one."""
 
 TIES = 8
-"""More starts at the II that was found, for fewer stages and moves, at the most."""
+"""The most further starts at the II that was found, for fewer stages and moves."""
 TIED_STEPS = 4000
 """Steps after which no more of them begins."""
 

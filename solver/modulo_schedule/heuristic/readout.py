@@ -1,4 +1,4 @@
-"""The schedule that a finished search's arrays stand for: every read finds its place, and registers get names."""
+"""The schedule that a finished search's arrays represent: every read finds its place, and registers get names."""
 
 from __future__ import annotations
 

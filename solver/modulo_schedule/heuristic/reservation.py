@@ -31,11 +31,11 @@ SLOT, OUTPUT, REGISTER, PORT, KINDS = 0, 1, 2, 3, 4
 SHARED, SHARED_PORT, SHARED_WRITE = 4, 5, 6
 CONFLICTS, WORK, STEPS, UNPLACED, ISSUES, SERIAL, COUNTERS = 0, 1, 2, 3, 4, 5, 6
 USERS = 24
-"""Users of a cell that are kept track of, at the most; fewer registers than this are used of a large file."""
+"""The most users of a cell that are tracked; of a large file, fewer registers than this are used."""
 LONGEST = 48
-"""Places on one route, at the most."""
+"""The most places on one route."""
 SPAN = 192
-"""Cycles from a result to its last read, at the most, unless distances times II are more."""
+"""The most cycles from a result to its last read, unless distances times II are more."""
 ORIGIN = 1 << 30
 """Added to cycles in keys, so that they are never negative."""
 CANDIDATES = 10

@@ -1,6 +1,6 @@
-"""A lower bound by moving costs: what every choice pays in any case is moved from edges to vertices and on.
+"""A lower bound by moving costs: costs that every choice pays in any case are moved from edges to vertices and on.
 
-Costs move between an edge and its ends, so that no assignment gets cheaper or dearer, in passes from the first vertex
+Costs move between an edge and its ends without changing the cost of any assignment, in passes from the first vertex
 to the last and back (sequential message passing over the dual of the local polytope, in integers throughout). The
 bound is what no choice can avoid; where it is not the least cost, the moved costs still say what each choice adds.
 
@@ -25,7 +25,7 @@ from mapper.workloads.pbqp.instance import Cost, PbqpInstance
 @dataclass(frozen=True)
 class Bounded:
     """``bound``: no assignment of the instance costs less; ``moved``: its costs less the bound, none of a vertex or an
-    edge below zero; ``least`` per choice: what it adds to the bound at the least."""
+    edge below zero; ``least`` per choice: what it adds to the bound at least."""
 
     bound: Cost
     moved: PbqpInstance

@@ -1,8 +1,8 @@
 """Branch and bound with reductions inside: exact where tables over many vertices do not fit the memory.
 
-A node is an instance: it is reduced, its costs are moved to bound it, choices that cannot beat what is known go, and
-what is left branches on the choices of one vertex, the cheapest first, depth first. The bound of the search is the
-least of its open nodes, so that it holds whenever the search ends.
+A node is an instance. It is reduced, its costs are moved to bound it, choices that cannot beat the best known answer
+are removed, and the rest branches on the choices of one vertex, cheapest first and depth first. The search's bound is
+the least of its open nodes, so it holds whenever the search ends.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Costs in floating point, told apart in integers: an instance lowered to whole numbers around an assignment.
+"""Costs in floating point, compared in integers: an instance lowered to whole numbers around an assignment.
 
 The cost of an assignment is the exact sum of its costs, rounded once. Every cost is replaced by what it is above that
 of a reference assignment, in units of a power of two and rounded down: the reference itself costs exactly nothing
@@ -174,4 +174,4 @@ def own_least(given: PbqpInstance) -> Array:
 
 
 def _unheard(progress: Progress) -> None:
-    """What lowered costs say on the way is nobody's."""
+    """Reports about lowered costs are dropped: they are not in the units of the instance."""

@@ -1,8 +1,8 @@
 """The exact methods that hand PBQP to general solvers: CBC on the integer linear program, CP-SAT, and trying all.
 
-CBC computes in floating point and its word proves nothing: what it calls optimal or infeasible is confirmed in integers
-(reductions, elimination or branch and bound, which begin with its answer), or nothing is claimed. Its bounds are not
-passed on. CP-SAT keeps its objective and its bound in integers.
+CBC computes in floating point and proves nothing by itself: its claims of optimality or infeasibility are confirmed in
+integers (reductions, elimination or branch and bound, which begin with its answer), or nothing is claimed. Its bounds
+are not passed on. CP-SAT keeps its objective and its bound in integers.
 """
 
 from __future__ import annotations

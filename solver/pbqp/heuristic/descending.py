@@ -1,7 +1,7 @@
-"""Descent: every vertex takes its best choice beside its neighbours until none changes.
+"""Descent: every vertex takes its best choice, given its neighbours' choices, until none changes.
 
-With integers each change lowers the sum, so that it ends, if late at times. In floating point two vertices may round
-the same costs in different orders and chase each other for ever. Hence it ends after so many rounds in any case.
+With integers each change lowers the sum, so the descent ends, though it may take long. In floating point two vertices
+may round the same costs in different orders and chase each other for ever, so the number of rounds is limited.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Improving an assignment: some vertices keep their choices, all others are chosen anew at once.
 
 The vertices that keep theirs are those at which no reduction applies, taken at random with a leaning to high degrees,
-so that what is between them reduces and is chosen exactly: no round makes the assignment dearer.
+so that the vertices between them reduce and are chosen exactly: no round makes the assignment more expensive.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is left of an instance after vertices went: costs of those that stay, with the tables that the others left."""
+"""The rest of an instance after vertices are eliminated: costs of those that stay, and the tables the others left."""
 
 from __future__ import annotations
 

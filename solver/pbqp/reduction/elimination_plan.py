@@ -1,4 +1,4 @@
-"""Who is eliminated when, and next to whom: the plan by which tables are computed, made from the graph alone.
+"""The order in which vertices are eliminated, and with which neighbours: a plan made from the graph alone.
 
 Eliminating a vertex replaces its costs, its edges and the tables that hold it by one table over its neighbours, its
 front. A vertex hangs below the member of its front that goes first; in postorder of that forest the tables a vertex

@@ -1,7 +1,7 @@
-"""Brute force for the mixed mode: every way to cut, to keep maps, and to give PEs, judged by the referee.
+"""Brute force for the mixed mode: every way to cut, to keep maps, and to give PEs, checked by the referee.
 
-The oracle for small networks: it knows of no useful PE counts, runs or bounds. Idle cycles are the least that rates
-need, since none helps in the calculus [Heidorn2019, Fig. 7]; layers do not share PEs.
+It is the oracle for small networks and knows of no useful PE counts, runs or bounds. Idle cycles are the fewest that
+rates require, since they never help in the calculus [Heidorn2019, Fig. 7]; layers do not share PEs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What each method does in mixed mode."""
+"""The methods in mixed mode."""
 
 from __future__ import annotations
 

@@ -5,10 +5,10 @@ later layers see of earlier ones is, for each layer that is still to come, how f
 
     z_r >= F_r z_i,    t_r >= t_i + F_r z_i    for each layer i that r reads.
 
-A label holds the PEs so far, the largest z_i R_{i+1} C_{i+1} so far, the latest end so far, and for each layer ahead
-that reads one behind these two numbers. Whatever later layers choose, a label that is at most as large as another in
-all of them leads to an answer that is at most as large in everything; so only the Pareto set of the labels is kept.
-Paces are the least that the choices allow (Fig. 7): no quantity falls when a layer takes longer.
+A label holds the PEs so far, the largest z_i R_{i+1} C_{i+1} so far, the latest end so far, and, for each layer ahead
+that reads one of those done, these two numbers. Whatever later layers choose, a label that is at most as large as
+another in all of them leads to an answer that is at most as large in everything; so only the Pareto set of the labels
+is kept. Paces are the least that the choices allow (Fig. 7): no quantity falls when a layer takes longer.
 """
 
 from __future__ import annotations

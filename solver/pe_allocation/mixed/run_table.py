@@ -160,7 +160,7 @@ class Partitions:
         return found
 
     def faster(self, longest: int) -> tuple[int, ...]:
-        """The columns at which a frame takes fewer cycles than with fewer PEs, and ``longest`` at the most."""
+        """The columns at which a frame takes fewer cycles than with fewer PEs, and ``longest`` at most."""
         before = np.concatenate(([NEVER], self.latency[:-1]))
         return tuple(int(at) for at in np.flatnonzero((self.latency < before) & (self.latency <= longest)))
 

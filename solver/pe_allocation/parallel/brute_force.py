@@ -1,7 +1,7 @@
-"""Brute force: every allocation, each costed by the model and judged by the referee.
+"""Brute force: every allocation, each costed by the model and checked by the referee.
 
-It is the oracle that the programs are held against on small networks: it knows of no useful PE counts, no bounds and no
-presolve. Idle cycles are tried where they can help (streaming), up to where they alone would spoil the best rank.
+It is the oracle for the programs on small networks: it knows of no useful PE counts, no bounds and no presolve. Idle
+cycles are tried where they can help (streaming), up to the number that alone would spoil the best rank.
 """
 
 from __future__ import annotations

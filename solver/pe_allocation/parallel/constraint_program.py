@@ -20,7 +20,7 @@ def constraint_program(problem: AllocationProblem, effort: Effort) -> Outcome[Al
 
 
 def decide(instance: AllocationInstance, effort: Effort, work: float | None = None) -> Decision:
-    """Have CP-SAT solve one instance, with so much ``work`` at the most."""
+    """Have CP-SAT solve one instance, with so much ``work`` at most."""
     from mapper.formulations.pe_allocation.program.cp_sat import AllocationConstraintProgram
     from mapper.solver.cp_sat import run_cp_sat
 

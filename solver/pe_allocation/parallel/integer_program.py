@@ -26,7 +26,7 @@ def integer_program(problem: AllocationProblem, effort: Effort) -> Outcome[Alloc
 
 
 def decide(instance: AllocationInstance, effort: Effort, nodes: int | None = None) -> Decision:
-    """Have CBC solve one instance, with ``nodes`` of its tree at the most; its answer is rounded to integers.
+    """Have CBC solve one instance, with ``nodes`` of its tree at most; its answer is rounded to integers.
 
     CBC computes in floating point: it may take 1e-9 of a choice for none, which coefficients of many digits turn into
     cycles. Nothing that it says is final, and its bound is none; ``confirmed`` asks on in integers.

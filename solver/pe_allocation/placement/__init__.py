@@ -1,1 +1,1 @@
-"""Where the PEs of an allocation stand on the grid."""
+"""The placement of an allocation's PEs on the grid."""

@@ -1,7 +1,7 @@
 """Placement by construction: blocks in flow order along a path through all PEs, then better orders and gaps.
 
-Any order along a path is a placement, so that the search is free to exchange, shift and turn around blocks. PEs that
-no block needs are gaps of 1, 2, 4, ... PEs that move like blocks.
+Any order along a path is a placement, so the search is free to exchange, shift and reverse blocks. PEs that no block
+needs form gaps of 1, 2, 4, ... PEs that move like blocks.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from mapper.solver.pe_allocation.placement.path import paths
 from mapper.solver.pe_allocation.placement.way import Cells, Ways
 
 WORK = 10_000_000
-"""Pairs of PEs whose distance is taken at the most: well under a second."""
+"""Pairs of PEs whose distance is taken at most: well under a second."""
 CLIMBED = 2
 """Paths on which the order is improved, the best with the blocks in flow order."""
 FARTHEST = 8
-"""Places that a block is shifted by at the most."""
+"""Places that a block is shifted by at most."""
 PATIENCE = 4_000
 """Changes in a row that find nothing better before a path is left."""
 

@@ -15,7 +15,7 @@ from mapper.models.pe_allocation.stream.plan import StreamPlan
 from mapper.solver.pe_allocation.placement.way import CALL, Cells, Ways
 
 WORK = 100_000_000
-"""Pairs of PEs whose distance is taken at the most: about a second."""
+"""Pairs of PEs whose distance is taken at most: about a second."""
 WORK_OF_A_PE = 1_500_000
 """And for each PE of the array: small ones are soon looked through."""
 VISIT = 100

@@ -1,4 +1,4 @@
-"""Brute force: every factorisation, every permutation of both orders, each judged by the referee.
+"""Brute force: every factorisation, every permutation of both orders, each checked by the referee.
 
 It is the oracle that the searches are held against: it knows no bound, no dominance and no unique orders,
 and costs every mapping through the model. The one thing it leaves out are permutations that move nothing but

@@ -32,7 +32,7 @@ class LatticeTooLargeError(Exception):
 
 @dataclass(frozen=True)
 class Lattice:
-    """Tables over the tiles of a nest. J loops, K operands, L tiles, D divisors of a loop at the most.
+    """Tables over the tiles of a nest. J loops, K operands, L tiles, D divisors of a loop at most.
 
     ``divisors`` (J, D), padded with 0; ``counts`` (J,); ``strides`` (J,): the tile with divisor positions p is
     row sum(p * strides). ``quotients`` (J, D, D): position of the quotient, or -1. ``all_product`` (L,);

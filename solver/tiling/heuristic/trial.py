@@ -39,7 +39,7 @@ class Trials:
 
     @property
     def left(self) -> bool:
-        """Whether the search may go on: the budget is not used up and nobody stops it."""
+        """Whether the search may go on: the budget is not used up and no stop was requested."""
         self.stopped = self.stopped or self._effort.stopped()
         return self.tried < self._budget and self.stopped is None
 

@@ -12,7 +12,7 @@ from mapper.solver.method import Effort, Method, Outcome, Progress
 from mapper.solver.trace_partition.judged import IMPOSSIBLE, from_table, value_of
 
 TIES = 2
-"""Places of the rank behind the objective: cycles, bytes."""
+"""Places of the rank after the objective: cycles, bytes."""
 LARGEST = 1 << 50
 """CP-SAT tells sums apart up to this; beyond, the shortest path does, in whole numbers of any size."""
 

@@ -114,7 +114,7 @@ def iterations(counts: Sizes, factors: Sizes) -> int:
 
 
 class BoxWeight:
-    """What boxes of a nest with one innermost loop take at the least."""
+    """The least that boxes of a nest with one innermost loop take."""
 
     def __init__(self, nest: Nest, innermost: str, estimator: Estimator) -> None:
         self.nest, self.innermost, self.estimator = nest, innermost, estimator

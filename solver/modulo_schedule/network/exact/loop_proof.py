@@ -1,8 +1,8 @@
 """Tuned layers whose loops are treated exactly: CP-SAT betters or proves every II that does not meet MII.
 
 The tuner's schedules are heuristic, and its bound takes every box at its MII. Here each loop of the mapping that the
-tuner chose gets the complete program from MII upwards, so that its II is the least of its kernel, or it is said of
-how many that is open. Which loops there are stays the tuner's choice, so the layer itself is proven by its bound alone.
+tuner chose gets the complete program from MII upwards, so that its II is the least of its kernel; for how many loops
+this is open, the answer says. The loops themselves remain the tuner's choice, so only its bound proves the layer.
 """
 
 from __future__ import annotations
