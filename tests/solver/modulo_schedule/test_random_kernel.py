@@ -139,7 +139,7 @@ def test_every_schedule_of_a_heuristic_is_valid_and_runs_on_wider_arrays(
     assert min(found["iterative"], found["annealing"]) >= count // 5, found
 
 
-@pytest.mark.parametrize("count", [QUICK // 4, pytest.param(THOROUGH // 10, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [max(10, QUICK // 4), pytest.param(THOROUGH // 10, marks=pytest.mark.slow)])
 def test_nothing_is_claimed_falsely_where_the_solver_gives_up_at_any_moment(
     monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
@@ -180,7 +180,7 @@ def test_nothing_is_claimed_falsely_where_the_solver_gives_up_at_any_moment(
         check_agreement(problem, KIND, [(BRUTE_FORCE, known), *outcomes])
 
     holds()
-    assert min(gave_up["undecided"], gave_up["left out"]) >= count, gave_up
+    assert min(gave_up["undecided"], gave_up["left out"]) >= count // 2, gave_up
 
 
 @drawn(QUICK)
