@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from mapper.formulations.tiling.problem import Objective, TilingProblem
-from mapper.models.tiling.evaluation import evaluate
+from mapper.models.tiling.cost import evaluate
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.solver.method import Effort, Method, Start
-from mapper.solver.tiling import branch_and_bound as search
-from mapper.solver.tiling.branch_and_bound import BRANCH_AND_BOUND, TIED
-from mapper.solver.tiling.brute_force import BRUTE_FORCE
-from mapper.solver.tiling.constraint_program import CONSTRAINT_PROGRAM
-from tests.solver.small import matrix_product, problem, small_machine
-from tests.solver.tiling_oracle import mappings
+from mapper.solver.tiling.exact import branch_and_bound as search
+from mapper.solver.tiling.exact.branch_and_bound import BRANCH_AND_BOUND, TIED
+from mapper.solver.tiling.exact.brute_force import BRUTE_FORCE
+from mapper.solver.tiling.exact.constraint_program import CONSTRAINT_PROGRAM
+from tests.solver.tiling.oracle import mappings
+from tests.solver.tiling.small import matrix_product, problem, small_machine
 
 FINE = {"noc": 0.0001, "spm": 0.0002, "dram": 0.0003}
 PRICES = {
