@@ -121,12 +121,16 @@ class TilingProblem:
         steps_per_unit = 1 if self.objective == "latency" else cost.steps_per_pj
         return Fraction(self.rank(cost)[0], steps_per_unit)
 
-    def bound(self) -> int | float:
+    def exact_bound(self) -> Fraction:
         """A bound by argument alone: all PEs always busy, every word moved once at the least."""
         from mapper.formulations.tiling.bound import least_energy
 
         cycles, energy = ideal_cycles(self.nest, self.machine), least_energy(self.nest, self.machine)
-        bound = {"edp": cycles * energy, "energy": energy, "latency": Fraction(cycles)}[self.objective]
+        return {"edp": cycles * energy, "energy": energy, "latency": Fraction(cycles)}[self.objective]
+
+    def bound(self) -> int | float:
+        """The same as a number."""
+        bound = self.exact_bound()
         whole = self.objective == "latency" or self.machine.rules.energy == "rounded"
         # Rounded to the nearest float, as values are, it stays below every value.
         return int(bound) if whole else float(bound)

@@ -36,7 +36,7 @@ from mapper.models.tiling.evaluation import evaluate
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Method, Outcome, Progress
-from mapper.solver.tiling.float_price import EXACT
+from mapper.solver.tiling.float_price import EXACT, just_below
 from mapper.solver.tiling.incumbent_kernel import (
     ARRAY_TILE,
     CYCLES,
@@ -178,18 +178,17 @@ def _outcome(
     evaluations: int,
 ) -> Outcome[TilingMapping]:
     """What may be claimed; ``left``: the least that what was not examined, or not told apart, may be worth."""
-    value = None if mapping is None else problem.value(evaluate(problem.nest, problem.machine, mapping))
-    if table.restrictions:
-        bound: int | float | None = problem.bound()
-        if value is not None and value == bound:
-            return Outcome(mapping, value, bound, "complete", True, (), evaluations)
-        return Outcome(mapping, value, bound, stop or "complete", False, table.restrictions, evaluations)
-    if left is None:
+    cost = None if mapping is None else evaluate(problem.nest, problem.machine, mapping)
+    value = None if cost is None else problem.value(cost)
+    by_argument = cost is not None and problem.exact_value(cost) <= problem.exact_bound()
+    if by_argument or (left is None and not table.restrictions):
         return Outcome(mapping, value, value, "complete", True, (), evaluations)
-    bound = max(_whole(problem, left), problem.bound())
-    if value is not None:
-        bound = min(value, bound)
-    restrictions = () if stop else (TIED,)
+    bound = problem.bound()
+    if left is not None and not table.restrictions:
+        bound = max(_whole(problem, left), bound)
+    restrictions = table.restrictions or (() if stop else (TIED,))
+    if value is not None and bound >= value:
+        bound = just_below(value) if restrictions else value
     return Outcome(mapping, value, bound, stop or "complete", False, restrictions, evaluations)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from mapper.models.tiling.evaluation import evaluate
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Method, Outcome, Progress
+from mapper.solver.tiling.float_price import just_below
 
 if TYPE_CHECKING:
     from mapper.formulations.tiling.program import TilingProgram
@@ -69,7 +69,7 @@ class _EffortWatch(Watch):
         """The bound, below a value that is not proven even where both round to the same number."""
         if self.value is None or self.bound < self.value:
             return self.bound
-        return self.value - 1 if isinstance(self.value, int) else math.nextafter(self.value, -math.inf)
+        return just_below(self.value)
 
     def proceed(self) -> None:
         stop = self._effort.stopped()
@@ -141,7 +141,7 @@ def _solved(
         restrictions = (*restrictions, COARSE)
     if met and not restrictions:
         return Outcome(best, value, value, result.stop, True, restrictions)
-    if BACKWARD in restrictions and watch.bound >= value:
+    if BACKWARD in restrictions and least <= problem.exact_bound():
         # By argument, which holds for all that was left out too.
         return Outcome(best, value, value, "complete", True)
     return Outcome(best, value, watch.bound_below(), result.stop, False, restrictions)
