@@ -12,10 +12,15 @@ from mapper.models.tiling.price import Prices
 from mapper.workloads.nest.loop_nest import LoopNest, Operand
 
 
-def bound_of(problem: TilingProblem) -> int | float:
+def exact_bound_of(problem: TilingProblem) -> Fraction:
     """The objective's least value by argument alone: all PEs always busy, every word moved once at the least."""
     cycles, energy = ideal_cycles(problem.nest, problem.machine), least_energy(problem.nest, problem.machine)
-    bound = {"edp": cycles * energy, "energy": energy, "latency": Fraction(cycles)}[problem.objective]
+    return {"edp": cycles * energy, "energy": energy, "latency": Fraction(cycles)}[problem.objective]
+
+
+def bound_of(problem: TilingProblem) -> int | float:
+    """The same as a number."""
+    bound = exact_bound_of(problem)
     whole = problem.objective == "latency" or problem.machine.rules.energy == "rounded"
     # Rounded to the nearest float, as values are, it stays below every value.
     return int(bound) if whole else float(bound)

@@ -30,14 +30,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from mapper.arch.source import load_machine
-from mapper.formulations.tiling.bound import bound_of
+from mapper.formulations.tiling.bound import bound_of, exact_bound_of
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.limit import UnfinishedError
 from mapper.models.tiling.cost import evaluate
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Method, Outcome, Progress
-from mapper.solver.tiling.exact.float_price import EXACT
+from mapper.solver.tiling.exact.float_price import EXACT, just_below
 from mapper.solver.tiling.exact.incumbent_kernel import (
     ARRAY_TILE,
     CYCLES,
@@ -179,25 +179,17 @@ def _outcome(
     evaluations: int,
 ) -> Outcome[TilingMapping]:
     """What may be claimed; ``left``: the least that what was not examined, or not told apart, may be worth."""
-    value = None if mapping is None else problem.value(evaluate(problem.nest, problem.machine, mapping))
-    if table.restrictions:
-        bound: int | float | None = bound_of(problem)
-        if value is not None and value == bound:
-            return Outcome.ended(mapping, value, value, "complete", proven=True, evaluations=evaluations)
-        return Outcome.bounded(
-            mapping,
-            value,
-            bound,
-            stop or "complete",
-            restrictions=table.restrictions,
-            evaluations=evaluations,
-        )
-    if left is None:
+    cost = None if mapping is None else evaluate(problem.nest, problem.machine, mapping)
+    value = None if cost is None else problem.value(cost)
+    by_argument = cost is not None and problem.exact_value(cost) <= exact_bound_of(problem)
+    if by_argument or (left is None and not table.restrictions):
         return Outcome.ended(mapping, value, value, "complete", proven=True, evaluations=evaluations)
-    bound = max(_whole(problem, left), bound_of(problem))
-    if value is not None:
-        bound = min(value, bound)
-    restrictions = () if stop else (TIED,)
+    bound = bound_of(problem)
+    if left is not None and not table.restrictions:
+        bound = max(_whole(problem, left), bound)
+    restrictions = table.restrictions or (() if stop else (TIED,))
+    if value is not None and bound >= value:
+        bound = just_below(value) if restrictions else value
     return Outcome.bounded(
         mapping, value, bound, stop or "complete", restrictions=restrictions, evaluations=evaluations
     )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from mapper.formulations.tiling.bound import bound_of
+from mapper.formulations.tiling.bound import bound_of, exact_bound_of
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.formulations.tiling.program.energy import CostsTooLargeError
 from mapper.formulations.tiling.program.reduction import Watch, reduce_tables
@@ -16,6 +15,7 @@ from mapper.models.tiling.cost import evaluate
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Method, Outcome, Progress
+from mapper.solver.tiling.exact.float_price import just_below
 
 if TYPE_CHECKING:
     from mapper.formulations.tiling.program.cp_sat import TilingProgram
@@ -74,7 +74,7 @@ class _EffortWatch(Watch):
         """The bound, below a value that is not proven even where both round to the same number."""
         if self.value is None or self.bound < self.value:
             return self.bound
-        return self.value - 1 if isinstance(self.value, int) else math.nextafter(self.value, -math.inf)
+        return just_below(self.value)
 
     def proceed(self) -> None:
         stop = self._effort.stopped()
@@ -148,7 +148,7 @@ def _solved(
         restrictions = (*restrictions, COARSE)
     if met and not restrictions:
         return Outcome.optimal(best, value, stop=result.stop)
-    if BACKWARD in restrictions and watch.bound >= value:
+    if BACKWARD in restrictions and least <= exact_bound_of(problem):
         # By argument, which holds for all that was left out too.
         return Outcome.optimal(best, value)
     return Outcome.bounded(best, value, watch.bound_below(), result.stop, restrictions=restrictions)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -12,6 +13,11 @@ from mapper.workloads.nest.loop_nest import LoopNest
 
 EXACT = 2.0**53
 """Whole numbers below this are floats, and so are their sums and products that stay below it."""
+
+
+def just_below(value: int | float) -> int | float:
+    """The nearest number below: for a bound that lies below a value, if by less than the two as floats show."""
+    return value - 1 if isinstance(value, int) else math.nextafter(value, -math.inf)
 
 
 @dataclass(frozen=True)
