@@ -16,8 +16,8 @@ import mapper as api
 from mapper.api.contradicting import SCHEMA
 from mapper.api.posing import Posed, pose
 from mapper.api.solving import Search, run
-from mapper.kind.algorithm_selection.kind import AlgorithmSelection
 from mapper.kind.kind import Options, Part
+from mapper.kind.pbqp.kind import Pbqp
 from mapper.kind.pe_allocation.kind import PeAllocation
 from mapper.kind.tiling.kind import Tiling
 from mapper.solver.contradiction import ContradictionError
@@ -400,7 +400,7 @@ def test_sums_that_differ_by_rounding_are_no_contradiction(
     for by, code in ((1e-8, 0), (100.0, 4)):
         liar = lying("liar", partial(bounded_above, by), true)
         methods = {"auto": true, "brute-force": true, "liar": liar}
-        monkeypatch.setattr(AlgorithmSelection, "methods_of", lambda kind, value, methods=methods: methods)
+        monkeypatch.setattr(Pbqp, "methods_of", lambda kind, value, methods=methods: methods)
         assert mapper("compare", str(path), "--store", "none")[0] == code
 
 
