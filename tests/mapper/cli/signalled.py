@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-SECONDS_TO_END = 60.0
+SECONDS_TO_BEGIN = 300.0
+SECONDS_TO_END = 120.0
 SECONDS_OF_ORPHANS = 5.0
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -58,7 +59,7 @@ class Running:
         """Wait until something ``holds`` while the program runs."""
         while not holds():
             assert self.process.poll() is None, self.process.communicate()
-            assert time.monotonic() < self.began + 120
+            assert time.monotonic() < self.began + SECONDS_TO_BEGIN
             time.sleep(0.02)
 
     def heard(self, pattern: str) -> bool:
