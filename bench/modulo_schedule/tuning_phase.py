@@ -13,7 +13,7 @@ import numpy as np
 import mapper
 from bench.measure import measure, show
 from bench.modulo_schedule.tuned_network import MEMORY_OPCODES, MappedLayer, factors, mapped_layers
-from mapper.api.posing import pose
+from mapper.api.problem import pose
 from mapper.api.solution import Solution
 from mapper.api.solving import Search
 from mapper.arch.cgra import CgraMachine

@@ -60,7 +60,7 @@ def convolution(control: Control, step: ConvolutionStep, scales: int) -> Iterato
 
 
 def max_pool(control: Control, step: OtherStep, layer: NetworkLayer) -> Iterator[Instruction]:
-    """A max pool on the pooling unit: the map into the tensor buffer, its pool behind it, and that into DRAM."""
+    """A max pool on the pooling unit: the map into the tensor buffer, its pool after it, and that into DRAM."""
     source, target = control.region(step.inputs[0]), control.region(step.outputs[0])
     (images, channels, *size), window = layer.inputs[0].shape, layer.window
     out = layer.output_shape[2:]

@@ -53,7 +53,7 @@ def picture(network: OverlayNetwork, selection: Selection) -> str:
 
 
 def edges(network: OverlayNetwork) -> list[tuple[int, int, str]]:
-    """Tail, head and tensor; layers count from 0, stored tensors with a vertex of their own behind them."""
+    """Tail, head and tensor; layers count from 0, stored tensors with a vertex of their own after them."""
     count = len(network.layers)
     vertex = {at: count + at for at, store in enumerate(network.stores) if store.vertex}
     found = []

@@ -57,7 +57,7 @@ def programs(control: Control, network: LayerNetwork | None = None) -> tuple[Ste
 
 
 def scale_addresses(control: Control) -> dict[str, int]:
-    """Where the biases and then the factors of each convolution's maps lie in DRAM, behind what the control sequence
+    """Where the biases and then the factors of each convolution's maps lie in DRAM, after what the control sequence
     has there."""
     address = control.dram_words
     found: dict[str, int] = {}

@@ -11,7 +11,7 @@ from mapper.models.pe_allocation.configuration.program import Configuration, Lay
 
 def document(configuration: Configuration, machine: TcpaMachine) -> dict[str, Any]:
     """Global controller, interconnect, buffers, address generators and programs; cycles, words, and PEs as [row,
-    column]. Without a placement PEs and borders are null, and ways empty."""
+    column]. Without a placement PEs and borders are null, and routes empty."""
     layers = configuration.layers
     names = [layer.name for layer in layers]
     return {

@@ -7,7 +7,7 @@ from colorsys import hls_to_rgb
 from html import escape
 
 from mapper.arch.tcpa import Pe, TcpaMachine
-from mapper.models.pe_allocation.configuration.interconnect import shortest_way
+from mapper.models.pe_allocation.configuration.interconnect import shortest_route
 from mapper.models.pe_allocation.mapping import Allocation, Placement
 from mapper.models.pe_allocation.placement import runs
 from mapper.models.pe_allocation.stream.layer import StreamNetwork
@@ -30,8 +30,8 @@ def picture(
 ) -> str:
     """The grid as SVG, one below the other for runs that work one after another.
 
-    PEs have their layers' colours; arrows are the streams between layers on their ways over the links, dots the PEs
-    with buffers that a layer's streams from and to the outside use, and dashed lines their ways.
+    PEs have their layers' colours; arrows are the streams between layers on their routes over the links, dots the PEs
+    with buffers that a layer's streams from and to the outside use, and dashed lines their routes.
     """
     cell = max(SMALLEST_CELL, min(LARGEST_CELL, WIDEST // machine.columns))
     parts = [members for members, _ in runs(network, allocation)]
@@ -97,18 +97,18 @@ def _grid(
         return MARGIN + pe[1] * cell + cell // 2, top + pe[0] * cell + cell // 2
 
     for at in members:
-        out = shortest_way(machine, machine.border_pes, regions[at])
-        lines += _way([middle(pe) for pe in out], 'stroke="#666666" stroke-dasharray="3 3"')
+        out = shortest_route(machine, machine.border_pes, regions[at])
+        lines += _route([middle(pe) for pe in out], 'stroke="#666666" stroke-dasharray="3 3"')
         x, y = middle(out[0])
         lines.append(f'<circle cx="{x}" cy="{y}" r="3" fill="#666666"/>')
         for feed in network.layers[at].feeds:
             if feed in members:
-                way = shortest_way(machine, regions[feed], regions[at])
-                lines += _way([middle(pe) for pe in way], 'stroke="#000000" marker-end="url(#tip)"')
+                route = shortest_route(machine, regions[feed], regions[at])
+                lines += _route([middle(pe) for pe in route], 'stroke="#000000" marker-end="url(#tip)"')
     return lines
 
 
-def _way(points: list[tuple[int, int]], style: str) -> list[str]:
+def _route(points: list[tuple[int, int]], style: str) -> list[str]:
     """A stream through the middles of its PEs; none within one PE."""
     if len(points) < 2:
         return []

@@ -11,7 +11,7 @@ from mapper.workloads.text.plain_text import plain
 
 
 def listing(program: Program) -> str:
-    """What lies where in memory, then the code of every cluster by layer, with what each address names behind it."""
+    """What lies where in memory, then the code of every cluster by layer, with what each address names after it."""
     named = sorted(
         [(tensor.address, tensor.words, plain(tensor.name)) for tensor in program.tensors]
         + [(segment.address, len(segment.words), plain(segment.name)) for segment in program.segments]

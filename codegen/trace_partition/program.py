@@ -32,7 +32,7 @@ def compile_program(
     """The program of one accelerator: each of several runs the same.
 
     ``data``: weights and biases by layer; ``calls``: what the host does, one for each of the network's ``hosted``
-    layers in order. Clusters share the image and meet behind every layer, or have one each, with tensors and calls
+    layers in order. Clusters share the image and meet after every layer, or have one each, with tensors and calls
     of their own.
 
     Raises: InputError if the memory does not hold the network or a loop does not fit a bank; ValueError if a mapping

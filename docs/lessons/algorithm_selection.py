@@ -142,7 +142,7 @@ def loaded(layer: Layer, algorithm: str, layout: str) -> int:
 
 # %% [markdown]
 # Our network is one module in the manner of Inception, repeated as often as we like: a 3x3 convolution (`stem`); its
-# tensor is read by a 1x1, a 3x3 (with another 3x3 behind) and a 5x5; their results are concatenated. The next module's
+# tensor is read by a 1x1, a 3x3 (with another 3x3 after) and a 5x5; their results are concatenated. The next module's
 # `stem` reads that, and so does a 1x1 (`side`), whose result joins the next concatenation.
 
 

@@ -201,9 +201,9 @@ def roofline(layer: Layer, mapping: Mapping) -> int:
 def options(layers: list[Layer], at: int, machine: Machine, needed: Room) -> Iterator[Mapping]:
     """All mappings of a layer that fit."""
     layer = layers[at]
-    before, behind = [False, True][: 1 + (at > 0)], [False, True][: 1 + (at + 1 < len(layers))]
+    before, after = [False, True][: 1 + (at > 0)], [False, True][: 1 + (at + 1 < len(layers))]
     sizes = product(range(1, layer.side + 1), range(1, layer.outputs + 1))
-    for (rows, channels), order, first, last in product(sizes, ORDERS, before, behind):
+    for (rows, channels), order, first, last in product(sizes, ORDERS, before, after):
         mapping = Mapping(rows, channels, order, first, last)
         buf, wbuf = needed(layer, mapping)
         if buf <= machine.buf and wbuf <= machine.wbuf:

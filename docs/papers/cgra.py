@@ -25,7 +25,7 @@ from bench.modulo_schedule.tuning_phase import PHASES, SUMS, correlation, mapped
 from bench.modulo_schedule.window_load import im2col_places, im2row_places, in_corner, product, sliding
 from docs.papers.drawing import bars, dots
 from docs.papers.row import Found, Item, Paper, Row, beside
-from mapper.api.posing import pose
+from mapper.api.problem import pose
 from mapper.api.solution import Solution
 from mapper.arch.cgra import CgraMachine
 from mapper.arch.cgra_preset import srp_names

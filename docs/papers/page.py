@@ -27,7 +27,7 @@ STYLE = """
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 MEANING = (
     "Every value under “computed” comes from this run: from the model, the searches and the simulators, by the same "
-    "functions that the benchmarks call. Agrees: rounded or cut off behind its last digit it is the published value. "
+    "functions that the benchmarks call. Agrees: rounded or cut off after its last digit it is the published value. "
     "Differs: the reason stands beside it. Not published: the paper's text has no value, for instance where a figure's "
     "bars have no labels. Not computed: the reason says what is missing. Seconds are those of this machine and say "
     "nothing about the paper's."

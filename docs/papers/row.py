@@ -14,7 +14,7 @@ VERDICTS: tuple[Verdict, ...] = ("agrees", "differs", "not published", "not comp
 
 
 def agree(published: Value, computed: Value) -> bool:
-    """Whether the computed value is printed like the published one: rounded, or cut off, behind its last digit."""
+    """Whether the computed value is printed like the published one: rounded, or cut off, after its last digit."""
     if isinstance(published, str) or isinstance(computed, str):
         return published == computed
     printed, found = Decimal(str(published)), Decimal(str(computed))

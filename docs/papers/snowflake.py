@@ -23,7 +23,7 @@ MODEL = (
     "a model machine, not a board: traces leave out products with padding, which the operators' MACs count, and "
     "latencies and encodings are this project's; the partition is searched for, where the paper's is made by a rule"
 )
-TWICE = "both clusters share 4.5 GB/s and meet at a barrier behind each layer"
+TWICE = "both clusters share 4.5 GB/s and meet at a barrier after each layer"
 MOVED = (
     "what the partition of least latency moves; 4.5 is what the memory gives at the most, and the paper does not say "
     "what it measured"

@@ -21,20 +21,20 @@ def is_exact(problem: AllocationProblem) -> bool:
     return not problem.sharing and not (problem.free_delta and throttled)
 
 
-Ways = tuple[tuple[Choice, ...], ...]
+LayerChoices = tuple[tuple[Choice, ...], ...]
 
 
-def ways_of(problem: AllocationProblem) -> Ways:
+def layer_choices(problem: AllocationProblem) -> LayerChoices:
     """The choices of every layer."""
     return tuple(choices(problem, layer) for layer in problem.network.layers)
 
 
 def caps(
-    problem: AllocationProblem, interval: int, ways: Ways | None = None
+    problem: AllocationProblem, interval: int, choices_of: LayerChoices | None = None
 ) -> tuple[tuple[int, ...], tuple[Choice | None, ...]]:
     """The most cycles a position of every layer may take at ``interval``, and the choice of fewest PEs within them
     (None: there is none)."""
-    network, ways = problem.network, ways or ways_of(problem)
+    network, choices_of = problem.network, choices_of or layer_choices(problem)
     limits = [interval // layer.positions for layer in network.layers]
     chosen: list[Choice | None] = [None] * len(limits)
     for position in reversed(range(len(limits))):
@@ -43,7 +43,7 @@ def caps(
             for reader in network.readers[position]:
                 limits[position] = min(limits[position], limits[reader] // network.layers[reader].new_pixels)
         idle = problem.pin(layer).throttle
-        fitting = [c for c in ways[position] if c.cycles + (idle or 0) <= limits[position]]
+        fitting = [c for c in choices_of[position] if c.cycles + (idle or 0) <= limits[position]]
         chosen[position] = min(fitting, key=lambda c: (c.pes, -c.cycles), default=None)
         if idle is not None:
             # A layer that may not be throttled further lets those before it take no longer than its own pace.
@@ -52,28 +52,30 @@ def caps(
 
 
 def cheapest(
-    problem: AllocationProblem, interval: int, ways: Ways | None = None
+    problem: AllocationProblem, interval: int, choices_of: LayerChoices | None = None
 ) -> tuple[Choice, ...] | None:
     """The choice of fewest PEs of every layer at ``interval``; None if a layer cannot keep pace."""
-    _, chosen = caps(problem, interval, ways)
+    _, chosen = caps(problem, interval, choices_of)
     kept = tuple(choice for choice in chosen if choice is not None)
     return kept if len(kept) == len(chosen) else None
 
 
-def fewest_pes(problem: AllocationProblem, interval: int, ways: Ways | None = None) -> int | None:
+def fewest_pes(
+    problem: AllocationProblem, interval: int, choices_of: LayerChoices | None = None
+) -> int | None:
     """The fewest PEs at ``interval``; None if a layer cannot keep pace with any number.
 
     Where layers share PEs it is a bound: what layers of one PE work in a frame takes at least so many PEs' time.
     """
-    ways = ways or ways_of(problem)
-    chosen = cheapest(problem, interval, ways)
+    choices_of = choices_of or layer_choices(problem)
+    chosen = cheapest(problem, interval, choices_of)
     if chosen is None:
         return None
     if not problem.sharing:
         return sum(choice.pes for choice in chosen)
     light = [at for at, choice in enumerate(chosen) if choice.pes == 1]
     layers = problem.network.layers
-    work = sum(min(c.cycles for c in ways[at] if c.pes == 1) * layers[at].positions for at in light)
+    work = sum(min(c.cycles for c in choices_of[at] if c.pes == 1) * layers[at].positions for at in light)
     return sum(choice.pes for choice in chosen if choice.pes > 1) + -(-work // interval)
 
 
@@ -100,20 +102,20 @@ def most_interval(problem: AllocationProblem) -> int:
 
 def least_interval(problem: AllocationProblem, pes: int) -> int | None:
     """The least interval between frames with ``pes`` PEs; None if there is none."""
-    low, high, ways = 1, most_interval(problem), ways_of(problem)
-    if not _fits(problem, high, pes, ways):
+    low, high, choices_of = 1, most_interval(problem), layer_choices(problem)
+    if not _fits(problem, high, pes, choices_of):
         return None
     while low < high:
         middle = (low + high) // 2
-        if _fits(problem, middle, pes, ways):
+        if _fits(problem, middle, pes, choices_of):
             high = middle
         else:
             low = middle + 1
     return low
 
 
-def _fits(problem: AllocationProblem, interval: int, pes: int, ways: Ways) -> bool:
-    fewest = fewest_pes(problem, interval, ways)
+def _fits(problem: AllocationProblem, interval: int, pes: int, choices_of: LayerChoices) -> bool:
+    fewest = fewest_pes(problem, interval, choices_of)
     return fewest is not None and fewest <= pes
 
 
@@ -125,6 +127,6 @@ def interval_weights(problem: AllocationProblem) -> tuple[int, ...]:
     if problem.model != "streaming":
         for position in reversed(range(len(weights))):
             for reader in network.readers[position]:
-                behind = network.layers[reader].new_pixels * weights[reader]
-                weights[position] = max(weights[position], behind)
+                needed = network.layers[reader].new_pixels * weights[reader]
+                weights[position] = max(weights[position], needed)
     return tuple(weights)

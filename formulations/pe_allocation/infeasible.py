@@ -142,7 +142,7 @@ def _starved(problem: AllocationProblem) -> str:
             fastest = min(c.cycles for c in choices(problem, layer)) + (problem.pin(layer).throttle or 0)
             return (
                 f"{layer.name} takes {fastest:,} cycles for a position at the least, and the idle cycles that are "
-                f"pinned behind it leave no more than {limits[position]:,} (Eq. 9)"
+                f"pinned after it leave no more than {limits[position]:,} (Eq. 9)"
             )
     fewest = fewest_pes(problem, interval)
     return f"with the pinned idle cycles {fewest:,} PEs are needed, and there are {problem.most_pes:,}"

@@ -12,8 +12,8 @@ def least_value(problem: PartitionProblem) -> int | float:
     """Cycles, bytes or pJ that every partition takes, pins left aside."""
     links = linked(problem.network)
     bounds = [
-        layer_bound(layer, problem.machine, problem.configuration, before, behind)
-        for layer, before, behind in zip(problem.network.traced, (False, *links), links, strict=False)
+        layer_bound(layer, problem.machine, problem.configuration, before, after)
+        for layer, before, after in zip(problem.network.traced, (False, *links), links, strict=False)
     ]
     if problem.objective == "latency":
         return sum(bound.cycles for bound in bounds)

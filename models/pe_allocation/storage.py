@@ -13,8 +13,8 @@ def receptive_fields(network: StreamNetwork, members: Sequence[int]) -> dict[int
     fields: dict[int, tuple[int, int]] = {}
     for position in reversed(members):
         layer = network.layers[position]
-        behind = [fields[reader] for reader in network.readers[position] if reader in fields]
-        ahead = tuple(max((field[axis] for field in behind), default=1) for axis in (0, 1))
+        read_by = [fields[reader] for reader in network.readers[position] if reader in fields]
+        ahead = tuple(max((field[axis] for field in read_by), default=1) for axis in (0, 1))
         spans = [(ahead[axis] - 1) * layer.strides[axis] + layer.reach[axis] for axis in (0, 1)]
         fields[position] = (spans[0], spans[1])
     return fields

@@ -35,12 +35,12 @@ def linked(network: TraceNetwork) -> tuple[bool, ...]:
         writers[layer.output.tensor] = writers.get(layer.output.tensor, 0) + 1
     public = {view.tensor for _, view in (*network.inputs, *network.outputs)}
     found = []
-    for layer, behind in zip(network.layers, (*network.layers[1:], None), strict=True):
+    for layer, following in zip(network.layers, (*network.layers[1:], None), strict=True):
         if isinstance(layer, TraceLayer):
             tensor = layer.output.tensor
             found.append(
-                isinstance(behind, TraceLayer)
-                and _same_pixels(layer.output, behind.input)
+                isinstance(following, TraceLayer)
+                and _same_pixels(layer.output, following.input)
                 and (readers.get(tensor), writers[tensor]) == (1, 1)
                 and tensor not in public
             )

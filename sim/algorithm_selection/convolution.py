@@ -24,7 +24,7 @@ def convolve(step: ConvolutionStep, matrix: Integers, kernels: Integers) -> Inte
 
 
 def operands(step: ConvolutionStep, matrix: Integers, kernels: Integers) -> tuple[Integers, Integers]:
-    """What the array reads: the Input and the Kernel Buffer's matrices behind the linear transforms of Winograd."""
+    """What the array reads: the Input and the Kernel Buffer's matrices after the linear transforms of Winograd."""
     if step.m == 0:
         return matrix, kernels.reshape(step.weight_rows, step.weight_columns)
     pieces = rounds(step.shape)[0] * rounds(step.shape)[1]

@@ -1,4 +1,4 @@
-"""Whether PEs and channels can be configured as they are: one layer a PE, and a way for every stream."""
+"""Whether PEs and channels can be configured as they are: one layer a PE, and a route for every stream."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def _unlinked(configuration: Configuration, machine: TcpaMachine) -> Iterator[Vi
         ]
         gaps = sum(
             after not in machine.neighbours[before]
-            for before, after in zip(stream.way, stream.way[1:], strict=False)
+            for before, after in zip(stream.route, stream.route[1:], strict=False)
         )
-        if not stream.way or gaps or stream.way[0] not in ends[0] or stream.way[-1] not in ends[1]:
+        if not stream.route or gaps or stream.route[0] not in ends[0] or stream.route[-1] not in ends[1]:
             yield Violation(UNLINKED, _named(stream.source, stream.target), 0, 1, max(1, gaps))
     for layer in configuration.layers:
         for source in layer.sources:

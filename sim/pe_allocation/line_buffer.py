@@ -22,7 +22,7 @@ class Windows:
     """Which pixels each position reads, from the addresses that its generator makes.
 
     ``last``: the last pixel of a position's window, -1 if it lies outside the image as a whole; ``kept``: after a
-    position, pixels before this one are read no more (per position, the next frame's first behind the last).
+    position, pixels before this one are read no more (per position, the next frame's first after the last).
     """
 
     def __init__(self, layer: LayerProgram, source: Source, pixels: int) -> None:

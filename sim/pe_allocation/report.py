@@ -61,14 +61,14 @@ def _frames(configuration: Configuration, cost: AllocationCost) -> int:
     """Frames that show the steady state and, where a layer is more than a frame behind another, all that lie
     between."""
     positions = sum(layer.positions for layer in configuration.layers)
-    behind = 0
+    frames_behind = 0
     if configuration.steady:
         for layer, timing in zip(configuration.layers, cost.timed, strict=True):
             for source in layer.sources:
                 if source.feed is not None:
                     since = timing.start + timing.latency - cost.timed[source.feed].start
-                    behind = max(behind, since // cost.interval)
-    return max(FRAMES if positions <= MANY_POSITIONS else 2, behind + 1)
+                    frames_behind = max(frames_behind, since // cost.interval)
+    return max(FRAMES if positions <= MANY_POSITIONS else 2, frames_behind + 1)
 
 
 def _latency(run: Run) -> int:

@@ -108,7 +108,7 @@ def _mapping(path: Path) -> None:
             mapping = posed.kind.read_mapping(fields, part.problem, str(path))
         except InputError:
             continue
-        posed.kind.judge(part.problem, mapping)
+        posed.kind.verify(part.problem, mapping)
 
 
 def _store(path: Path) -> None:
@@ -139,17 +139,17 @@ def _mutated_program(data: bytes, random: Random) -> bytes:
     """A Snowflake binary with a changed header of the right length, or changed words."""
     if random.random() < 0.3:
         return mutated_bytes(data, random)
-    start, header, behind = seed.snowflake_parts(data)
+    start, header, rest = seed.snowflake_parts(data)
     header = mutated_json(header, random)
-    return start[:-4] + len(header).to_bytes(4, "little") + header + behind
+    return start[:-4] + len(header).to_bytes(4, "little") + header + rest
 
 
 def _mutated_code(data: bytes, random: Random) -> bytes:
     """A Snowflake binary with a few bits of its instructions changed, which mostly leaves them instructions."""
     if random.random() < 0.2:
         return _mutated_program(data, random)
-    start, header, behind = seed.snowflake_parts(data)
-    words = bytearray(behind or b"\0")
+    start, header, rest = seed.snowflake_parts(data)
+    words = bytearray(rest or b"\0")
     for _ in range(random.choice((1, 1, 2, 4))):
         at = random.randrange(min(len(words), 4 * seed.instructions()))
         words[at] ^= 1 << random.randrange(8)

@@ -155,19 +155,19 @@ def _never_posed(*given: Any) -> None:
 
 
 def test_a_limit_holds_for_posing_too(mapper: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mapper.api.posing.pose", _never_posed)
+    monkeypatch.setattr("mapper.api.problem.pose", _never_posed)
     code, _, error = mapper("solve", "gemm", "--time-limit", "0.1")
     assert (code, error) == (3, "mapper: no answer within the limit; raise --time-limit\n")
 
 
 POSING = """
-import mapper.api.posing
+import mapper.api.problem
 def never(*given):
     print("posing", file=sys.stderr, flush=True)
     while True:
         pass
 import sys
-mapper.api.posing.pose = never
+mapper.api.problem.pose = never
 sys.argv = ["mapper", "solve", "gemm"]
 from mapper.cli.entry import main
 main()

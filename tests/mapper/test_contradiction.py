@@ -14,7 +14,7 @@ import pytest
 
 import mapper as api
 from mapper.api.contradicting import SCHEMA
-from mapper.api.posing import Posed, pose
+from mapper.api.problem import PosedProblem, pose
 from mapper.api.solving import Search, run
 from mapper.kind.kind import Options, Part
 from mapper.kind.pbqp.kind import Pbqp
@@ -220,7 +220,7 @@ def kept(search: Search, found: Outcome[Any], method: str, **changes: Any) -> No
     assert len(search.store.entries()) >= 1
 
 
-def run_one(posed: Posed, found: Outcome[Any]) -> Part:
+def run_one(posed: PosedProblem, found: Outcome[Any]) -> Part:
     """``found`` as an answer, judged."""
     from mapper.api.contradicting import _part_of
 

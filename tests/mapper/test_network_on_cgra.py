@@ -55,9 +55,9 @@ def test_a_box_that_is_left_out_is_a_broken_rule(document: dict[str, Any], tmp_p
     wrong["parts"][0]["mapping"]["loops"].pop()
     path = tmp_path / "solution.json"
     path.write_text(json.dumps(wrong))
-    judged = evaluate("lenet5/gemm2", "srp-3x3", path)
-    assert judged.exit_code == 1 and judged.cost is None
-    assert [rule.rule for rule in judged.certificate.broken] == ["every iteration in one box"]
+    evaluated = evaluate("lenet5/gemm2", "srp-3x3", path)
+    assert evaluated.exit_code == 1 and evaluated.cost is None
+    assert [rule.rule for rule in evaluated.certificate.broken] == ["every iteration in one box"]
 
 
 def test_factors_of_more_copies_than_the_document_places_are_refused_before_they_are_made(
@@ -79,10 +79,15 @@ def test_a_loop_whose_schedule_is_broken_claims_no_proof(document: dict[str, Any
         placement["pe"] = [0, 0]
     path = tmp_path / "solution.json"
     path.write_text(json.dumps(wrong))
-    judged = evaluate("lenet5/gemm2", "srp-3x3", path).to_json()["parts"][0]["mapping"]["loops"][0][
+    evaluated = evaluate("lenet5/gemm2", "srp-3x3", path).to_json()["parts"][0]["mapping"]["loops"][0][
         "certificate"
     ]
-    assert judged["broken"] and not judged["verified"] and not judged["proven"] and judged["bound"] is None
+    assert (
+        evaluated["broken"]
+        and not evaluated["verified"]
+        and not evaluated["proven"]
+        and evaluated["bound"] is None
+    )
 
 
 def test_simulated_loops_give_equal_words_in_as_many_cycles(document: dict[str, Any]) -> None:

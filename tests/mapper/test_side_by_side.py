@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mapper import solve
-from mapper.api.posing import Posed
+from mapper.api.problem import PosedProblem
 from mapper.api.side_by_side import MachineRow, SideBySide, side_by_side
 from mapper.api.solution import Solution
 from mapper.api.solving import Search, run
@@ -120,7 +120,7 @@ def test_a_search_that_has_no_time_still_gives_every_layer_a_mapping() -> None:
 def test_what_others_leave_of_their_time_goes_to_those_that_were_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str | None, str, float | None]] = []
 
-    def noted(posed: Posed, search: Search, **known: Any) -> Solution:
+    def noted(posed: PosedProblem, search: Search, **known: Any) -> Solution:
         asked.append((posed.arch, search.method, search.time_limit))
         return run(posed, search, **known)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mapper.api.posing import pose, pose_again
+from mapper.api.problem import pose, pose_again
 from mapper.workloads.document import InputError
 
 

@@ -13,8 +13,8 @@ from unittest.mock import Mock
 
 import pytest
 
-from mapper.api import posing, time_limit, trade_off
-from mapper.api.posing import Posed
+from mapper.api import problem, time_limit, trade_off
+from mapper.api.problem import PosedProblem
 from mapper.api.solution import Solution, assemble, unanswered
 from mapper.api.solving import Search
 from mapper.api.time_limit import OutOfTimeError, begin_command, command_began, ended_by_alarm
@@ -59,7 +59,7 @@ def brief(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_reading_ends_with_the_limit_of_the_command(
     mapper: Any, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
-    for module in (posing, sweeping, trade_off):
+    for module in (problem, sweeping, trade_off):
         monkeypatch.setattr(module, "pose", for_ever)
     code, out, errors = mapper(*words, "--time-limit", "0.3")
     assert code == 3 and out == "" and "within the limit" in errors and len(errors.splitlines()) == 1
@@ -117,16 +117,16 @@ def test_the_limit_counts_from_the_beginning_of_the_command(mapper: Any) -> None
     assert time.monotonic() - command_began() < LONG
 
 
-def machines(count: int) -> tuple[list[dict[str, Any]], list[Posed]]:
+def machines(count: int) -> tuple[list[dict[str, Any]], list[PosedProblem]]:
     points, problems = grid(LAYER, None, {"clock_mhz": list(range(100, 100 + count))}, None, None)
     return points, problems
 
 
 def test_a_sweep_whose_time_is_over_looks_at_no_more_machines(monkeypatch: pytest.MonkeyPatch) -> None:
     points, problems = machines(300)
-    seen: list[Posed] = []
+    seen: list[PosedProblem] = []
 
-    def run(problem: Posed, search: Search) -> Solution:
+    def run(problem: PosedProblem, search: Search) -> Solution:
         seen.append(problem)
         time.sleep(0.1)
         return assemble(problem, [unanswered(part, "auto") for part in problem.parts])

@@ -19,11 +19,11 @@ Number = int | float
 
 
 @dataclass(frozen=True)
-class Judgement(Generic[P, M]):
+class Referee(Generic[P, M]):
     """How a kind judges a mapping: the rules it breaks and its objective (None if it has no cost). ``most``: whether
     a problem asks for the most of it; else for the least."""
 
-    judge: Callable[[P, M], tuple[tuple[BrokenRule, ...], Number | None]]
+    verify: Callable[[P, M], tuple[tuple[BrokenRule, ...], Number | None]]
     most: Callable[[P], bool] = lambda problem: False
 
     def excess(self, problem: P, value: Number, other: Number) -> Number:
@@ -31,26 +31,26 @@ class Judgement(Generic[P, M]):
         return other - value if self.most(problem) else value - other
 
 
-def judged_by(
+def refereed_by(
     verify: Callable[[P, M], Any],
     value: Callable[[P, Any], Number],
     most: Callable[[P], bool] = lambda problem: False,
-) -> Judgement[P, M]:
-    """The judgement of a referee, ``verify``, and what ``value`` says of the cost that its verdict holds."""
+) -> Referee[P, M]:
+    """The referee, ``verify``, and what ``value`` says of the cost that its verdict holds."""
 
-    def judge(problem: P, mapping: M) -> tuple[tuple[BrokenRule, ...], Number | None]:
+    def refereed(problem: P, mapping: M) -> tuple[tuple[BrokenRule, ...], Number | None]:
         verdict = verify(problem, mapping)
         return verdict.broken, None if verdict.cost is None else value(problem, verdict.cost)
 
-    return Judgement(judge, most)
+    return Referee(refereed, most)
 
 
-def check_outcome(problem: P, method: Method[P, M], kind: Judgement[P, M], outcome: Outcome[M]) -> None:
+def check_outcome(problem: P, method: Method[P, M], kind: Referee[P, M], outcome: Outcome[M]) -> None:
     """The outcome says of its mapping what the referee says, and claims no more than it may."""
     if outcome.mapping is None:
         assert outcome.value is None, f"{method.name} values a mapping that it does not give"
     else:
-        broken, value = kind.judge(problem, outcome.mapping)
+        broken, value = kind.verify(problem, outcome.mapping)
         assert broken == (), f"{method.name} breaks {broken}"
         assert outcome.value == value, f"{method.name} reports another value than the model's"
     if outcome.proven:
@@ -69,7 +69,7 @@ def check_outcome(problem: P, method: Method[P, M], kind: Judgement[P, M], outco
 
 
 def check_agreement(
-    problem: P, kind: Judgement[P, M], outcomes: Sequence[tuple[Method[P, M], Outcome[M]]]
+    problem: P, kind: Referee[P, M], outcomes: Sequence[tuple[Method[P, M], Outcome[M]]]
 ) -> None:
     """Proofs agree, nothing beats a proven optimum, no bound exceeds it, and what is proven to have no
     answer has none."""

@@ -14,7 +14,7 @@ from typing import Generic
 from hypothesis import HealthCheck, settings
 
 from mapper.solver.method import Effort, Method, Outcome
-from tests.solver.conformance import Judgement, M, P, check_agreement, check_outcome
+from tests.solver.conformance import M, P, Referee, check_agreement, check_outcome
 
 QUICK, THOROUGH = 100, 10_000
 """Problems of a kind in the fast suite and in the slow one."""
@@ -31,7 +31,7 @@ def drawn(count: int) -> settings:
 class Sample(Generic[P, M]):
     """``runs``: different mappings of a problem that are run at the most, those of the first methods."""
 
-    kind: Judgement[P, M]
+    kind: Referee[P, M]
     runs: int = 2
     counts: Counter[str] = field(default_factory=Counter)
 

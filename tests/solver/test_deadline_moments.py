@@ -20,7 +20,7 @@ from mapper.solver.pe_allocation.catalogue import METHODS as ALLOCATION
 from mapper.solver.pe_allocation.parallel.front import front
 from mapper.solver.trace_partition.catalogue import METHODS as PARTITION
 from tests.sim.pe_allocation.example import Net
-from tests.solver.conformance import Judgement, check_outcome, judged_by
+from tests.solver.conformance import Referee, check_outcome, refereed_by
 from tests.solver.pe_allocation.random_allocation import row
 from tests.solver.trace_partition.random_partition import ONE, SHARED, layer, machine, network, view
 
@@ -51,7 +51,7 @@ def endings(asked: int, count: int) -> Iterator[Ending]:
         yield Ending(moments=moments)
 
 
-def check_moments(problem: Any, method: Method[Any, Any], kind: Judgement[Any, Any], count: int) -> None:
+def check_moments(problem: Any, method: Method[Any, Any], kind: Referee[Any, Any], count: int) -> None:
     """Whenever the time ends the outcome is sound, and a proof is that of the whole search."""
     whole = Ending()
     truth: Outcome[Any] = method.search(problem, whole)
@@ -89,7 +89,7 @@ ALLOCATIONS = {
 @pytest.mark.parametrize("name", ALLOCATIONS)
 @EVERY
 def test_an_allocation_may_be_cut_at_any_moment(name: str, method: str, count: int) -> None:
-    kind = judged_by(verify_allocation, AllocationProblem.value, lambda one: one.objective == "throughput")
+    kind = refereed_by(verify_allocation, AllocationProblem.value, lambda one: one.objective == "throughput")
     check_moments(ALLOCATIONS[name], ALLOCATION[method], kind, count)
 
 
@@ -123,7 +123,7 @@ PARTITIONS = {
 @pytest.mark.parametrize("name", PARTITIONS)
 @EVERY
 def test_a_partition_may_be_cut_at_any_moment(name: str, method: str, count: int) -> None:
-    kind = judged_by(verify_partition, PartitionProblem.value)
+    kind = refereed_by(verify_partition, PartitionProblem.value)
     check_moments(PARTITIONS[name], PARTITION[method], kind, count)
 
 

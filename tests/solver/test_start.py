@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mapper.api.posing import Posed, pose
+from mapper.api.problem import PosedProblem, pose
 from mapper.arch.cgra import CgraMachine
 from mapper.arch.source import load_machine
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
@@ -56,7 +56,7 @@ EXACT = [
 
 
 @cache
-def posed(workload: str, arch: str, objective: str, fixed: str) -> Posed:
+def posed(workload: str, arch: str, objective: str, fixed: str) -> PosedProblem:
     options = Options(fix=dict([fixed.split("=")]) if fixed else {})
     return pose(workload, arch, objective, options)
 

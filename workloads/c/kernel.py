@@ -130,7 +130,7 @@ def _live(body: LoopBody) -> list[int]:
 def _origin(
     body: LoopBody, value: Value, place: LoopPlace, lowered: Lowering
 ) -> tuple[Value, int, tuple[Number, ...]]:
-    """The operation or number behind ``value``, the iterations since, and what is read before it exists."""
+    """The operation or number that ``value`` stands for, the iterations since, and what is read before it exists."""
     initial: list[Number] = []
     while value.node is not None and (node := body.nodes[value.node]).opcode == "phi":
         if node.initial is None:

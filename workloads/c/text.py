@@ -11,7 +11,7 @@ MOST_CONSTANTS = 1000
 LONGEST_TEXT = 1 << 19
 MOST_TOKENS = 100_000
 MOST_REPEATED = 64
-"""Brackets, parentheses and stars right behind each other: what the parser makes of them grows with their square."""
+"""Brackets, parentheses and stars right after each other: what the parser makes of them grows with their square."""
 OWN_NAMES = {"int32_t": "int", "uint32_t": "unsigned", "__restrict__": "restrict", "__restrict": "restrict"}
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)

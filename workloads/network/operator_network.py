@@ -22,7 +22,7 @@ POOLS = frozenset({"MaxPool", "AveragePool", "LpPool", "GlobalMaxPool", "GlobalA
 
 @dataclass(frozen=True)
 class Window:
-    """How an operator slides over the axes behind batch and channels, one entry per axis.
+    """How an operator slides over the axes after batch and channels, one entry per axis.
 
     ``pads`` are (begin, end) in elements with ``auto_pad`` resolved. ``ceil`` rounds a pool's output size up:
     its last window may then reach beyond the padded input. ``count_pads`` says that an average divides by

@@ -149,5 +149,5 @@ def _patch(
 
 
 def _along(axes: Iterable[slice]) -> tuple[slice, ...]:
-    """Slices of the axes behind the first two."""
+    """Slices of the axes after the first two."""
     return (slice(None), slice(None), *axes)

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable
 
 LONGEST = 80
-"""Characters of a component, so that what is put behind it still fits the 255 bytes of file systems."""
+"""Characters of a component, so that what is put after it still fits the 255 bytes of file systems."""
 _OTHER = re.compile(r"[^A-Za-z0-9_.-]")
 _DEVICES = frozenset(
     {"con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(10))}
 )
-"""What Windows takes for devices, whatever follows behind a dot."""
+"""What Windows takes for devices, whatever follows after a dot."""
 
 
 def file_names(names: Iterable[str]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 The paper places its example by hand; this program does it. Regions are kept connected by a forest whose trees span
 them, so that a region is exactly what its tree reaches. A distance is stated by what lies within reach of a chosen end:
-a way is longer than k links unless the other region has a PE that near.
+a route is longer than k links unless the other region has a PE that near.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ class PlacementProgram(Formulation):
                     self.hangs[other, pe] = self.model.new_bool_var(name)
 
     @variables(r"e_{ab,p} \in \{0,1\},\quad f_{ab,k} \in \{0,1\} \quad 1 \le k < K_{ab}")
-    def ways(self) -> None:
-        """At which PE of a block the streams of a pair end, and whether their way takes more than k links; K is the
-        longest way that the limit of the wiring leaves."""
+    def routes(self) -> None:
+        """At which PE of a block the streams of a pair end, and whether their route takes more than k links; K is the
+        longest route that the limit of the wiring leaves."""
         self.end: dict[tuple[int, int], dict[Pe, Any]] = {}
         self.far: dict[tuple[int, int], list[Any]] = {}
         for (a, b), streams in self.plan.feeds.items():
@@ -101,7 +101,7 @@ class PlacementProgram(Formulation):
             )
 
     @variables(r"o_{b,k} \in \{0,1\} \quad 0 \le k < K_b")
-    def ways_out(self) -> None:
+    def routes_out(self) -> None:
         """Whether block b is more than k links from all PEs with buffers."""
         farthest = max(self.grid.to_border.values())
         self.out = [
@@ -168,7 +168,7 @@ class PlacementProgram(Formulation):
         r" e_{ab,p} \Rightarrow f_{ab,k} \vee \bigvee_{0 < d(p,q) \le k} x_{b,q}"
     )
     def reached(self) -> None:
-        """A way takes more than k links unless the other block has a PE so near to the end."""
+        """A route takes more than k links unless the other block has a PE so near to the end."""
         for (a, b), far in self.far.items():
             end = self.end[a, b]
             if self.plan.sizes[a] > 1:
@@ -204,7 +204,7 @@ class PlacementProgram(Formulation):
 
     @family(r"x_{b,p} = 0 \text{ or } e_{ab,p} = 0 \quad p \text{ not the first of its orbit}")
     def alike_places(self) -> None:
-        """The first block of one PE, or else the end of the first pair's way, is on one PE of every orbit under the
+        """The first block of one PE, or else the end of the first pair's route, is on one PE of every orbit under the
         grid's symmetries."""
         single = [on for on, size in zip(self.on, self.plan.sizes, strict=True) if size == 1]
         for places in [*single, *self.end.values()][:1]:
@@ -224,7 +224,7 @@ class PlacementProgram(Formulation):
         self.model.minimize(total)
 
     def _links(self, pair: tuple[int, int]) -> Any:
-        """d_ab: links of the way between a pair of blocks."""
+        """d_ab: links of the route between a pair of blocks."""
         return 1 + sum(self.far[pair])
 
     def extract(self, value_of: Callable[[Any], int]) -> tuple[tuple[Pe, ...], ...]:

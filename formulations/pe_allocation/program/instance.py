@@ -110,7 +110,7 @@ class AllocationInstance:
         return tuple(tuple(group) for _, group in sorted(members.items()) if len(group) > 1)
 
     def lines(self, position: int, feed: int) -> tuple[Line, ...]:
-        """The start of a layer behind that of ``feed``: at least a*z_feed - b*z_out for every (a, b)."""
+        """The start of a layer after that of ``feed``: at least a*z_feed - b*z_out for every (a, b)."""
         layers = self.problem.network.layers
         if not self.is_streaming:
             return ((layers[position].new_pixels, 0),)

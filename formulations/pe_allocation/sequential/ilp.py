@@ -17,7 +17,7 @@ from mapper.formulations.pe_allocation.sequential.closed_form import rule_of
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.models.pe_allocation.stream.layer import StreamLayer
 
-Way = tuple[int, int, int]
+Option = tuple[int, int, int]
 """PEs, units, and cycles of a position."""
 
 
@@ -29,7 +29,7 @@ class SequentialProgram(Formulation):
 
     def __init__(self, problem: AllocationProblem) -> None:
         self.problem, self.layers = problem, problem.network.layers
-        self.ways = [_ways(problem, layer) for layer in self.layers]
+        self.options = [_options_of(problem, layer) for layer in self.layers]
         self.model = pulp.LpProblem("layer_by_layer", pulp.LpMinimize)
         self._columns = 0
 
@@ -51,14 +51,14 @@ class SequentialProgram(Formulation):
     @index_set(r"Q_i \subseteq \{1, \dots, P\}")
     def useful_choices(self) -> int:
         """PE counts, and units where these are free, of which none smaller is as fast."""
-        return sum(map(len, self.ways))
+        return sum(map(len, self.options))
 
     @variables(r"x_{i,q} \in \{0, 1\}")
     def chosen(self) -> None:
         """Whether layer i gets choice q."""
         self.x = [
-            [self._variable(f"x_{i}_{pes}_{delta}", 1) for pes, delta, _ in ways]
-            for i, ways in enumerate(self.ways)
+            [self._variable(f"x_{i}_{pes}_{delta}", 1) for pes, delta, _ in options]
+            for i, options in enumerate(self.options)
         ]
 
     @variables(r"P, L \in \mathbb Z_{\ge 0}")
@@ -76,8 +76,8 @@ class SequentialProgram(Formulation):
     @family(r"P \ge \sum_q q\, x_{i,q} \quad \forall i")
     def array_size(self) -> None:
         """Every layer has the array for itself, which is as large as the layer with most PEs needs."""
-        for ways, literals in zip(self.ways, self.x, strict=True):
-            used = [pes * literal for (pes, _, _), literal in zip(ways, literals, strict=True)]
+        for options, literals in zip(self.options, self.x, strict=True):
+            used = [pes * literal for (pes, _, _), literal in zip(options, literals, strict=True)]
             self.model += self.pes >= pulp.lpSum(used)
 
     @family(r"L = \sum_i R_{i+1} C_{i+1} \sum_q z_{i,q}\, x_{i,q}")
@@ -86,8 +86,8 @@ class SequentialProgram(Formulation):
         (Eq. 5)."""
         terms = [
             layer.positions * cycles * literal
-            for layer, ways, literals in zip(self.layers, self.ways, self.x, strict=True)
-            for (_, _, cycles), literal in zip(ways, literals, strict=True)
+            for layer, options, literals in zip(self.layers, self.options, self.x, strict=True)
+            for (_, _, cycles), literal in zip(options, literals, strict=True)
         ]
         self.model += self.cycles == pulp.lpSum(terms)
 
@@ -99,8 +99,8 @@ class SequentialProgram(Formulation):
     def extract(self, value_of: Callable[[Any], int]) -> Allocation:
         """The allocation of a solution."""
         taken = [
-            next(way for way, literal in zip(ways, literals, strict=True) if value_of(literal))
-            for ways, literals in zip(self.ways, self.x, strict=True)
+            next(option for option, literal in zip(options, literals, strict=True) if value_of(literal))
+            for options, literals in zip(self.options, self.x, strict=True)
         ]
         return Allocation(
             "layer-by-layer",
@@ -114,13 +114,13 @@ class SequentialProgram(Formulation):
         return self.model.add_variable(name, 0, most, "Integer")
 
 
-def _ways(problem: AllocationProblem, layer: StreamLayer) -> list[Way]:
+def _options_of(problem: AllocationProblem, layer: StreamLayer) -> list[Option]:
     pin, units, rule = problem.pin(layer), problem.units(layer), rule_of(problem)
     counts = range(1, problem.most_pes + 1) if pin.pes is None else (pin.pes,)
     deltas: tuple[int, ...] = (units,) if pin.delta is None else (pin.delta,)
     if problem.free_delta and pin.delta is None:
         deltas = tuple(range(1, units + 1))
-    found: dict[tuple[int, int], Way] = {}
+    found: dict[tuple[int, int], Option] = {}
     for pes in counts:
         for delta in deltas:
             cycles = rule(layer, pes, delta)

@@ -45,8 +45,8 @@ class WalkingCosts:
     """What each array tile adds in one walking mode, as numbers that the scratch-pad's tile only multiplies.
 
     energy = ``energy`` + sum over terms of ``energy_slope`` * repeats; processing cycles = ``cycles`` + sum
-    of ``cycles_slope`` * repeats. Terms are the mode's layers, then its staying operands; ``repeats`` are the
-    scratch-pad passes over a layer's loops, or the visits of a staying operand. ``first`` and ``last``
+    of ``cycles_slope`` * repeats. Terms are the mode's layers, then its stationary operands; ``repeats`` are the
+    scratch-pad passes over a layer's loops, or the visits of a stationary operand. ``first`` and ``last``
     (levels, rows): cycles added to the passes around a change of the operands that stay.
     """
 
@@ -203,19 +203,19 @@ def walking_costs(
             energy = energy - tiles.transfer[k] * outside(
                 problem, array, frozenset(nest.loops) - operand.loops
             )
-    for k, _ in mode.staying:
+    for k, _ in mode.stationary:
         halved = doubled and operands[k].is_updated and operands[k].zero_initialised
         energy_slope.append(crossing(k) - (tiles.transfer[k] if halved else 0))
         cycles_slope.append(zero)
     first, last = [], []
     for level in range(1, levels + 1):
-        here = tuple(k for k, changing in mode.staying if changing <= level)
+        here = tuple(k for k, changing in mode.stationary if changing <= level)
         updated = [k for k in here if operands[k].is_updated]
         waits = [np.maximum(0, tiles.cycles[k] - load(every)) for k in here]
         first.append(np.max([zero, *waits], axis=0))
         exposed = tiles.compute if updated and machine.rf.double_buffered else zero
         last.append(exposed + sum((tiles.added[k] for k in updated), zero))
-    rows, terms = len(zero), len(mode.layers) + len(mode.staying)
+    rows, terms = len(zero), len(mode.layers) + len(mode.stationary)
     return WalkingCosts(
         energy,
         np.array(energy_slope, dtype=np.int64).reshape(terms, rows),
@@ -230,5 +230,5 @@ def repeats(mode: WalkingMode, outer: dict[str, Integers], visits: Integers) -> 
     """The scratch-pad's factor of every term of ``WalkingCosts`` (terms, rows)."""
     ones = np.ones(visits.shape[-1], dtype=np.int64)
     rows = [ones * tile.product(outer, sorted(layer)) for layer in mode.layers]
-    rows += [visits[k] for k, _ in mode.staying]
+    rows += [visits[k] for k, _ in mode.stationary]
     return np.array(rows, dtype=np.int64).reshape(len(rows), len(ones))

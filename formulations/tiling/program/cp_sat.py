@@ -22,7 +22,7 @@ from mapper.formulations.tiling.program.table import TilingTables, TooManyTilesE
 from mapper.models.tiling.mapping import LEVELS, TilingMapping
 from mapper.workloads.document import InputError
 
-DECIDED = ("walk", "situation", "dram_", "rf_", "spatial_")
+DECIDED = ("walk", "reuse_case", "dram_", "rf_", "spatial_")
 """Columns that are decisions and not quantities."""
 
 
@@ -103,7 +103,7 @@ class TilingProgram(Formulation):
         self.outer_row = self.model.new_int_var(0, max(0, len(self.of.outer["walk"]) - 1), "scratch_pad_row")
         self.inner_row = self.model.new_int_var(0, max(0, len(self.of.inner["walk"]) - 1), "array_row")
         self.walk = self.model.new_int_var(0, len(self.of.tables.modes) - 1, "walk")
-        self.situation = self.model.new_int_var(0, max(0, len(self.of.situations) - 1), "situation")
+        self.reuse_case = self.model.new_int_var(0, max(0, len(self.of.reuse_cases) - 1), "reuse_case")
 
     @variables(r"a_l \in \{0, 1\}")
     def running(self) -> None:
@@ -132,7 +132,7 @@ class TilingProgram(Formulation):
     @family(r"(j, \omega, e^{\text{dram}}, q_j) \in T_J")
     def scratch_pad_table(self) -> None:
         """A scratch-pad row fixes the factors at DRAM, the walk, and what DMA costs."""
-        known = {"walk": self.walk, "situation": self.situation, **self.q_outer}
+        known = {"walk": self.walk, "reuse_case": self.reuse_case, **self.q_outer}
         known |= {f"dram_{place}": variable for place, variable in enumerate(self.exponent["dram"])}
         self._table(self.outer_row, known, self.of.outer)
 
@@ -159,10 +159,10 @@ class TilingProgram(Formulation):
     def orders(self) -> None:
         """The walk has an order for the loops that run: what ends a reuse runs before anything else outside
         it, and exactly those operands stay that are reused in all RF passes and at DRAM."""
-        for number, (mode, reused) in enumerate(self.of.situations):
-            here = self.model.new_bool_var(f"situation_{number}")
-            self.model.add(self.situation == number).only_enforce_if(here)
-            self.model.add(self.situation != number).only_enforce_if(~here)
+        for number, (mode, reused) in enumerate(self.of.reuse_cases):
+            here = self.model.new_bool_var(f"reuse_case_{number}")
+            self.model.add(self.reuse_case == number).only_enforce_if(here)
+            self.model.add(self.reuse_case != number).only_enforce_if(~here)
             for idle, running in mode.clauses(reused):
                 still = [~self.runs[loop] for loop in sorted(idle)]
                 self.model.add_bool_or([~here, *still, *(self.runs[loop] for loop in sorted(running))])

@@ -33,7 +33,7 @@ Columns = dict[str, Integers]
 class TilingInstance:
     """Columns by name, one entry per row of the scratch-pad's and the array's domain.
 
-    ``situations`` are the cases of (walk, operands reused at DRAM) among the scratch-pad rows. Limits hold
+    ``reuse_cases`` are the cases of (walk, operands reused at DRAM) among the scratch-pad rows. Limits hold
     for every mapping not worse than the incumbent: ``energy_limit`` in units, ``cycles_limit``. The program's
     value is the objective times ``scale``, an integer or one over a power of two.
     """
@@ -42,7 +42,7 @@ class TilingInstance:
     reduction: Reduction
     outer: Columns
     inner: Columns
-    situations: tuple[tuple[WalkingMode, frozenset[int]], ...]
+    reuse_cases: tuple[tuple[WalkingMode, frozenset[int]], ...]
     energy_limit: int
     cycles_limit: int
     rounds: bool
@@ -55,7 +55,7 @@ class TilingInstance:
         Raises: CostsTooLargeError if that can take too many cycles.
         """
         problem = tables.problem
-        terms = max(len(mode.layers) + len(mode.staying) for mode in tables.modes)
+        terms = max(len(mode.layers) + len(mode.stationary) for mode in tables.modes)
         inner = _inner_columns(tables, reduction, terms)
         energy_limit, cycles_limit = _limits(tables, reduction)
         rounds = problem.machine.rules.energy == "rounded"
@@ -63,9 +63,9 @@ class TilingInstance:
         coarse = 0
         while problem.objective == "edp" and (energy >> coarse) * cycles_limit >= LARGEST:
             coarse += 1
-        outer, situations = _outer_columns(tables, reduction, terms)
+        outer, reuse_cases = _outer_columns(tables, reduction, terms)
         instance = cls(
-            tables, reduction, outer, inner, situations, energy_limit, cycles_limit, rounds, coarse
+            tables, reduction, outer, inner, reuse_cases, energy_limit, cycles_limit, rounds, coarse
         )
         floors = np.floor(np.minimum(reduction.outer.floor * instance.scale, float(LARGEST)) * (1 - SAFE))
         outer["floor"] = np.maximum(0, floors).astype(np.int64)
@@ -130,7 +130,7 @@ def _outer_columns(
     distinct = list(dict.fromkeys(cases))
     columns: Columns = {
         "walk": rows.mode,
-        "situation": np.array([distinct.index(case) for case in cases], dtype=np.int64),
+        "reuse_case": np.array([distinct.index(case) for case in cases], dtype=np.int64),
         "energy": table.energy,
         "passes": table.passes,
         "always": table.always,

@@ -13,15 +13,15 @@ from mapper.formulations.tiling.program.order import Clause, OrderPattern
 class WalkingMode:
     """A pattern of the scratch-pad's order, and the operands that stay in the PE array from one scratch-pad
     pass to the next: they are reused in every RF pass and by the order at DRAM too [Dave2019, sec. 4.3.3].
-    ``staying`` gives each of them with its level, the layer of the DRAM pattern that reuses it (from 1)."""
+    ``stationary`` gives each of them with its level, the layer of the DRAM pattern that reuses it (from 1)."""
 
     pattern: OrderPattern
-    staying: tuple[tuple[int, int], ...]
+    stationary: tuple[tuple[int, int], ...]
 
     @cached_property
     def stays(self) -> frozenset[int]:
         """The operands that stay."""
-        return frozenset(k for k, _ in self.staying)
+        return frozenset(k for k, _ in self.stationary)
 
     @cached_property
     def layers(self) -> tuple[frozenset[str], ...]:
@@ -34,13 +34,13 @@ class WalkingMode:
 
     def follows(self, dram: OrderPattern) -> bool:
         """Whether the operands that stay are reused by ``dram`` at their levels."""
-        return all(levels_of(dram)[k] == level for k, level in self.staying)
+        return all(levels_of(dram)[k] == level for k, level in self.stationary)
 
     def clauses(self, reused: Iterable[int]) -> tuple[Clause, ...]:
         """What must hold of the loops that run in the scratch-pad if the order at DRAM reuses ``reused``."""
         loops = frozenset(self.pattern.loops)
         found = list(self.pattern.clauses)
-        for k, _ in self.staying:
+        for k, _ in self.stationary:
             found += [(frozenset({loop}), frozenset[str]()) for loop in sorted(loops - self.pattern.reuse[k])]
         for k in sorted(set(reused) - self.stays):
             found.append((frozenset[str](), loops - self.pattern.reuse[k]))
@@ -70,8 +70,8 @@ def walking_modes(spm: Iterable[OrderPattern], dram: Iterable[OrderPattern]) -> 
             chosen += [(*some, (k, level)) for some in chosen] if level else []
         together |= set(chosen)
     return tuple(
-        WalkingMode(pattern, staying)
+        WalkingMode(pattern, stationary)
         for pattern in spm
-        for staying in sorted(together)
-        if not any(pattern.reuse) or all(pattern.reuse[k] for k, _ in staying)
+        for stationary in sorted(together)
+        if not any(pattern.reuse) or all(pattern.reuse[k] for k, _ in stationary)
     )

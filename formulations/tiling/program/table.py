@@ -179,7 +179,7 @@ def _least_of_splits(
 ) -> tuple[list[Reals], int]:
     """Least of every cost column over the splits of each point, for each mode, and the number of splits."""
     least = [
-        np.full((2 + 2 * (len(mode.layers) + len(mode.staying)), lattice.size), np.inf) for mode in modes
+        np.full((2 + 2 * (len(mode.layers) + len(mode.stationary)), lattice.size), np.inf) for mode in modes
     ]
     count = 0
     for tiles in splits.stream(np.ones(lattice.size, dtype=bool), proceed):

@@ -14,7 +14,7 @@ from ortools.sat.python import cp_model
 from mapper.formulations.formulation import Formulation, family, index_set, objective, variables
 from mapper.formulations.trace_partition.program.option_cost import CostedOption
 from mapper.formulations.trace_partition.program.option_table import OptionTable
-from mapper.formulations.trace_partition.program.situation import Situation
+from mapper.formulations.trace_partition.program.residency import Residency
 from mapper.models.trace_partition.mapping import Partition
 
 
@@ -26,7 +26,7 @@ class PartitionProgram(Formulation):
 
     def __init__(self, table: OptionTable) -> None:
         self.of = table
-        self.options: list[dict[Situation, CostedOption]] = [
+        self.options: list[dict[Residency, CostedOption]] = [
             {at: found.best for at, found in layer.items() if found.best is not None}
             for layer in table.layers
         ]
@@ -56,16 +56,16 @@ class PartitionProgram(Formulation):
 
     @index_set(r"O_l = \{\operatorname{arg\,min} \{C(p) : p \in P_l(\sigma)\} : \sigma \in S_l\}")
     def best_options(self) -> int:
-        """Options: in each situation, which is what stays before and behind a layer and how that lies in the units,
+        """Options: in each residency, which is what stays before and after a layer and how that lies in the units,
         the decisions of least cost that fit the buffers. The cost is that of loads, computation and stores that
         overlap in steps, as the model counts it."""
         return sum(map(len, self.options))
 
     @index_set(r"A = \{(l, \sigma, \sigma') : \sigma \sim \sigma'\}")
     def agreements(self) -> int:
-        """Pairs of situations of a layer and the next in which each unit holds behind the one just what it needs
+        """Pairs of residencies of a layer and the next in which each unit holds after the one just what it needs
         before the other: nothing, or the same part of a tensor that the next layer alone reads."""
-        return sum(map(len, self.of.situations.agreed))
+        return sum(map(len, self.of.residencies.agreed))
 
     @variables(r"x_{l,o} \in \{0, 1\}")
     def chosen(self) -> None:
@@ -83,9 +83,9 @@ class PartitionProgram(Formulation):
 
     @family(r"x_{l,o} \le \sum_{o' \sim o} x_{l+1,o'}, \quad x_{l+1,o'} \le \sum_{o \sim o'} x_{l,o}")
     def residency(self) -> None:
-        """What stays behind a layer stays before the next, and lies in its units as that needs it; nothing stays
-        before a layer that did not stay behind the one in front of it."""
-        for agreed, one, other in zip(self.of.situations.agreed, self.x[:-1], self.x[1:], strict=True):
+        """What stays after a layer stays before the next, and lies in its units as that needs it; nothing stays
+        before a layer that did not stay after the one in front of it."""
+        for agreed, one, other in zip(self.of.residencies.agreed, self.x[:-1], self.x[1:], strict=True):
             for a, literal in one.items():
                 self.model.add_bool_or([~literal, *(other[b] for b in other if (a, b) in agreed)])
             for b, literal in other.items():

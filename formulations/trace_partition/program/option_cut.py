@@ -1,43 +1,43 @@
-"""The most that a layer may cost in each of its situations if the partition is to be no worse than a known one.
+"""The most that a layer may cost in each of its residencies if the partition is to be no worse than a known one.
 
-A partition is a path through the situations of the layers, and costs at least the floors on its way. What is left of
-the known value when the least path through a situation has paid its other layers is what the layer may cost there.
+A partition is a path through the residencies of the layers, and costs at least the floors on its way. What is left of
+the known value when the least path through a residency has paid its other layers is what the layer may cost there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mapper.formulations.trace_partition.program.situation import Situation, Situations
+from mapper.formulations.trace_partition.program.residency import Residencies, Residency
 
-Floors = dict[Situation, int]
-"""The least that a layer costs in a situation, in the objective's parts; those that no option fits are left out."""
+Floors = dict[Residency, int]
+"""The least that a layer costs in a residency, in the objective's parts; those that no option fits are left out."""
 
 
 class OptionCuts:
     """The cuts of one problem whose known partition costs ``value``. ``floors`` are sharpened as layers are solved."""
 
-    def __init__(self, situations: Situations, floors: Sequence[Floors], value: int) -> None:
-        self._situations, self._value = situations, value
+    def __init__(self, residencies: Residencies, floors: Sequence[Floors], value: int) -> None:
+        self._residencies, self._value = residencies, value
         self._floors = list(floors)
 
     def solved(self, at: int, costs: Floors) -> None:
-        """Layer ``at`` costs at least so much in each situation that is left."""
+        """Layer ``at`` costs at least so much in each residency that is left."""
         self._floors[at] = costs
 
     def of(self, places: Sequence[int]) -> Floors:
-        """The most that a layer may cost in each situation, wherever of ``places`` it stands."""
+        """The most that a layer may cost in each residency, wherever of ``places`` it stands."""
         found: Floors = {}
-        before, behind = self._ways(False), self._ways(True)
+        before, after = self._ways(False), self._ways(True)
         for at in places:
-            for situation in self._floors[at]:
-                if situation in before[at] and situation in behind[at]:
-                    most = self._value - before[at][situation] - behind[at][situation]
-                    found[situation] = max(found.get(situation, most), most)
+            for residency in self._floors[at]:
+                if residency in before[at] and residency in after[at]:
+                    most = self._value - before[at][residency] - after[at][residency]
+                    found[residency] = max(found.get(residency, most), most)
         return found
 
     def _ways(self, backwards: bool) -> list[Floors]:
-        """For each layer and situation the least that the layers before (behind) it pay together; none if there is no
+        """For each layer and residency the least that the layers before (after) it pay together; none if there is no
         way to it."""
         count = len(self._floors)
         order = range(count - 1, -1, -1) if backwards else range(count)
@@ -49,7 +49,7 @@ class OptionCuts:
                 last = at
                 continue
             paid = {one: cost + self._floors[last][one] for one, cost in found[last].items()}
-            for pair in self._situations.agreed[min(at, last)]:
+            for pair in self._residencies.agreed[min(at, last)]:
                 here, there = pair if backwards else pair[::-1]
                 if there in paid and here in self._floors[at]:
                     found[at][here] = min(found[at].get(here, paid[there]), paid[there])

@@ -20,7 +20,7 @@ from mapper.formulations.trace_partition.program.option import Family
 from mapper.formulations.trace_partition.program.option_cost import CostedOption, Rank, costed, nameless
 from mapper.formulations.trace_partition.program.option_cut import OptionCuts
 from mapper.formulations.trace_partition.program.option_floor import family_floor
-from mapper.formulations.trace_partition.program.situation import Situation, Situations, situations_of
+from mapper.formulations.trace_partition.program.residency import Residencies, Residency, residencies_of
 from mapper.models.trace_partition.lowering.layer import TraceLayer
 from mapper.models.trace_partition.mapping import LayerMapping, Partition
 
@@ -31,7 +31,7 @@ AT_ONCE = 1024
 
 @dataclass(frozen=True)
 class Searched:
-    """The best option of a situation (None: none is known), options costed, and the least rank that an option not
+    """The best option of a residency (None: none is known), options costed, and the least rank that an option not
     costed may have (None: all were costed or ruled out)."""
 
     best: CostedOption | None
@@ -40,31 +40,31 @@ class Searched:
 
     @property
     def floor(self) -> Rank | None:
-        """No option of this situation ranks before; None if there is none."""
+        """No option of this residency ranks before; None if there is none."""
         ranks = [rank for rank in (self.left, self.best.rank if self.best else None) if rank is not None]
         return min(ranks, default=None)
 
 
 @dataclass(frozen=True)
 class OptionTable:
-    """For every layer the situations with their best options; ``first``: for each layer the first that is the same
+    """For every layer the residencies with their best options; ``first``: for each layer the first that is the same
     problem (itself if none is)."""
 
     problem: PartitionProblem
-    situations: Situations
-    layers: tuple[dict[Situation, Searched], ...]
+    residencies: Residencies
+    layers: tuple[dict[Residency, Searched], ...]
     first: tuple[int, ...]
 
     @property
     def size(self) -> int:
         """Decisions of all layers."""
         return sum(
-            family.size for layer in self.situations.layers for group in layer.values() for family in group
+            family.size for layer in self.residencies.layers for group in layer.values() for family in group
         )
 
     @property
     def complete(self) -> bool:
-        """Whether no situation was left before its best option was known."""
+        """Whether no residency was left before its best option was known."""
         return all(found.left is None for layer in self.layers for found in layer.values())
 
     @property
@@ -82,47 +82,47 @@ def option_table(
     """The table of ``problem``; ``progress`` hears how many options have been costed. Once ``stopped`` says so, what is
     left is only bounded, and a layer gets the first option that fits. Options that no partition as good as the one
     ``known`` can take are ruled out."""
-    situations = situations_of(problem)
-    seen: dict[tuple[TraceLayer, Pin, tuple[Situation, ...]], int] = {}
-    found: list[dict[Situation, Searched]] = []
+    residencies = residencies_of(problem)
+    seen: dict[tuple[TraceLayer, Pin, tuple[Residency, ...]], int] = {}
+    found: list[dict[Residency, Searched]] = []
     first: list[int] = []
     total = 0
-    for at, (layer, groups) in enumerate(zip(problem.network.traced, situations.layers, strict=True)):
+    for at, (layer, groups) in enumerate(zip(problem.network.traced, residencies.layers, strict=True)):
         key = nameless(layer), problem.pin(layer.name), tuple(groups)
         first.append(seen.setdefault(key, at))
     begun = None if known is None else _begun(problem, known)
-    cuts = None if begun is None else _cuts(problem, situations, first, begun)
-    for at, (layer, groups) in enumerate(zip(problem.network.traced, situations.layers, strict=True)):
+    cuts = None if begun is None else _cuts(problem, residencies, first, begun)
+    for at, (layer, groups) in enumerate(zip(problem.network.traced, residencies.layers, strict=True)):
         if first[at] < at:
             found.append(found[first[at]])
             continue
         places = [place for place, one in enumerate(first) if one == at]
         most = None if cuts is None else cuts.of(places)
-        here: dict[Situation, Searched] = {}
-        for situation, group in groups.items():
-            if most is not None and situation not in most:
-                here[situation] = Searched(None, 0, None)
+        here: dict[Residency, Searched] = {}
+        for residency, group in groups.items():
+            if most is not None and residency not in most:
+                here[residency] = Searched(None, 0, None)
                 continue
             own = [] if begun is None else [begun[place] for place in places]
-            start = min((one for one in own if one.situation == situation), default=None, key=_rank)
-            cut = None if most is None else most[situation]
-            here[situation] = search_group(problem, layer, group, stopped, start, cut)
-            total += here[situation].costed
+            start = min((one for one in own if one.residency == residency), default=None, key=_rank)
+            cut = None if most is None else most[residency]
+            here[residency] = search_group(problem, layer, group, stopped, start, cut)
+            total += here[residency].costed
             progress(total)
         found.append(here)
         if cuts is not None:
             floors = {one: searched.floor for one, searched in here.items()}
             for place in places:
                 cuts.solved(place, {one: floor[0] for one, floor in floors.items() if floor is not None})
-    return OptionTable(problem, situations, tuple(found), tuple(first))
+    return OptionTable(problem, residencies, tuple(found), tuple(first))
 
 
 @dataclass(frozen=True)
 class Begun:
-    """A layer's situation and option in a partition that is known, and the rank up to which every other option was
+    """A layer's residency and option in a partition that is known, and the rank up to which every other option was
     costed or ruled out beside it (None: none was)."""
 
-    situation: Situation
+    residency: Residency
     option: CostedOption
     floor: Rank | None
 
@@ -135,36 +135,36 @@ def _begun(problem: PartitionProblem, known: Partition) -> list[Begun] | None:
         option = costed(problem, layer, mapping)
         if option is None:
             return None
-        found.append(Begun(_situation(mapping), option, floor))
+        found.append(Begun(_residency(mapping), option, floor))
     return found
 
 
-def _situation(mapping: LayerMapping) -> Situation:
+def _residency(mapping: LayerMapping) -> Residency:
     stays = mapping.input_resident, mapping.output_resident
     lies = (mapping.mode, mapping.unit_split, mapping.cluster_split) if any(stays) else None
-    return Situation(*stays, lies)
+    return Residency(*stays, lies)
 
 
 def _cuts(
-    problem: PartitionProblem, situations: Situations, first: list[int], begun: list[Begun]
+    problem: PartitionProblem, residencies: Residencies, first: list[int], begun: list[Begun]
 ) -> OptionCuts | None:
-    """What layers may cost beside what is known; None if that is in no situation of theirs."""
-    if any(one.situation not in groups for one, groups in zip(begun, situations.layers, strict=True)):
+    """What layers may cost beside what is known; None if that is in no residency of theirs."""
+    if any(one.residency not in groups for one, groups in zip(begun, residencies.layers, strict=True)):
         return None
-    floors: list[dict[Situation, int]] = []
-    for at, (layer, groups) in enumerate(zip(problem.network.traced, situations.layers, strict=True)):
+    floors: list[dict[Residency, int]] = []
+    for at, (layer, groups) in enumerate(zip(problem.network.traced, residencies.layers, strict=True)):
         if first[at] < at:
             floors.append(floors[first[at]])
             continue
         own = begun[at]
         least = {
-            situation: own.floor[0]
-            if own.floor is not None and own.situation == situation
+            residency: own.floor[0]
+            if own.floor is not None and own.residency == residency
             else _least(problem, layer, group)
-            for situation, group in groups.items()
+            for residency, group in groups.items()
         }
-        floors.append({situation: value for situation, value in least.items() if value is not None})
-    return OptionCuts(situations, floors, sum(one.option.rank[0] for one in begun))
+        floors.append({residency: value for residency, value in least.items() if value is not None})
+    return OptionCuts(residencies, floors, sum(one.option.rank[0] for one in begun))
 
 
 def _least(problem: PartitionProblem, layer: TraceLayer, group: tuple[Family, ...]) -> int | None:

@@ -1,8 +1,8 @@
 """The referee of partitions: checks every rule of a problem by itself [Chang2018, secs. 2 and 4].
 
 It shares no code with the program, the searches or the plans of steps: words in buffers and what units hold are counted
-anew (storage.py, staying.py). Cost comes from the model; so do steps, where a document says some, and the length of
-loops of windows so large that one might not fit a bank of instructions.
+again (buffer_words.py, resident_map.py). Cost comes from the model; so do steps, where a document says some, and the
+length of loops of windows so large that one might not fit a bank of instructions.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from mapper.formulations.trace_partition.problem import MOST_STEPS, PartitionProblem
-from mapper.formulations.trace_partition.referee import staying
-from mapper.formulations.trace_partition.referee.storage import (
+from mapper.formulations.trace_partition.referee import resident_map
+from mapper.formulations.trace_partition.referee.buffer_words import (
     edge_windows,
     portion,
     tiles,
@@ -88,7 +88,10 @@ def _shaped(problem: PartitionProblem, layer: TraceLayer, mapping: LayerMapping)
     steps = tiles(layer, mapping, portion(layer, mapping, sharing, 0)).steps
     if steps > MOST_STEPS:
         yield BrokenRule(COUNTED, layer.name, steps - MOST_STEPS)
-    reads, makes = staying.keeps_input(layer, mapping, sharing), staying.keeps_output(layer, mapping, sharing)
+    reads, makes = (
+        resident_map.keeps_input(layer, mapping, sharing),
+        resident_map.keeps_output(layer, mapping, sharing),
+    )
     if mapping.input_resident and reads is not None:
         yield BrokenRule(f"{KEPT}: {reads}", layer.name, 1)
     if mapping.output_resident and makes is not None:
@@ -126,12 +129,12 @@ def _kept(problem: PartitionProblem, partition: Partition) -> Iterator[BrokenRul
     for at, (layer, mapping) in enumerate(zip(layers, mappings, strict=True)):
         following = mappings[at + 1] if at + 1 < len(layers) else None
         takes = following is not None and following.input_resident
-        if mapping.output_resident and (not takes or not staying.may_stay(problem.network, at)):
+        if mapping.output_resident and (not takes or not resident_map.may_stay(problem.network, at)):
             yield BrokenRule(PAIRED, layer.name, 1)
         elif takes and not mapping.output_resident:
             yield BrokenRule(PAIRED, layers[at + 1].name, 1)
         elif takes and following is not None:
-            wrong = staying.unlike(layer, mapping, layers[at + 1], following, sharing)
+            wrong = resident_map.unlike(layer, mapping, layers[at + 1], following, sharing)
             if wrong:
                 yield BrokenRule(AGREED, layers[at + 1].name, wrong)
 

@@ -8,7 +8,7 @@ from math import isqrt
 from mapper.arch.tcpa import TcpaMachine
 from mapper.models.pe_allocation import calculus, segment, storage
 from mapper.models.pe_allocation.configuration.address import Affine
-from mapper.models.pe_allocation.configuration.interconnect import shortest_way, streams
+from mapper.models.pe_allocation.configuration.interconnect import shortest_route, streams
 from mapper.models.pe_allocation.configuration.program import (
     Configuration,
     LayerProgram,
@@ -57,7 +57,7 @@ def configure(
     layers = []
     for at, layer in enumerate(network.layers):
         _check_sizes(network, layer)
-        near = () if regions is None else shortest_way(machine, machine.border_pes, regions[at])
+        near = () if regions is None else shortest_route(machine, machine.border_pes, regions[at])
         border = near[0] if near else None
         lanes = alone and model == "lanes"
         lanes = lanes and cost.timed[at].z_out - allocation.throttle[at] < calculus.position_cycles(

@@ -1,4 +1,4 @@
-"""The ways of streams over the links, and the borders of buffers [Heidorn2019, Fig. 6(a)]."""
+"""The routes of streams over the links, and the borders of buffers [Heidorn2019, Fig. 6(a)]."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from mapper.arch.tcpa import Pe, Side, TcpaMachine
 from mapper.models.pe_allocation.configuration.program import Stream
 from mapper.models.pe_allocation.stream.layer import StreamNetwork
 
-Way = tuple[Pe, ...]
+Route = tuple[Pe, ...]
 
 
-def shortest_way(machine: TcpaMachine, sources: Collection[Pe], targets: Collection[Pe]) -> Way:
-    """The PEs of a shortest way from one of ``sources`` to one of ``targets``, both included; a single PE if they
-    share one. Ties go to the first PEs, row by row; empty if there is no way."""
+def shortest_route(machine: TcpaMachine, sources: Collection[Pe], targets: Collection[Pe]) -> Route:
+    """The PEs of a shortest route from one of ``sources`` to one of ``targets``, both included; a single PE if they
+    share one. Ties go to the first PEs, row by row; empty if there is no route."""
     before: dict[Pe, Pe | None] = dict.fromkeys(sorted(sources))
     waiting = deque(before)
     ends = set(targets)
     while waiting:
         pe = waiting.popleft()
         if pe in ends:
-            way: list[Pe] = []
+            route: list[Pe] = []
             step: Pe | None = pe
             while step is not None:
-                way.append(step)
+                route.append(step)
                 step = before[step]
-            return tuple(reversed(way))
+            return tuple(reversed(route))
         for near in machine.neighbours[pe]:
             if near not in before:
                 before[near] = pe
@@ -52,15 +52,15 @@ def streams(
     runs: Sequence[range],
 ) -> tuple[Stream, ...]:
     """Every stream of the layers, run by run (``wiring.outside_streams`` counts them); without ``regions`` no stream
-    has a way."""
+    has a route."""
     found: list[Stream] = []
     names = network.names
 
-    def way(source: int | None, target: int | None) -> Way:
+    def route(source: int | None, target: int | None) -> Route:
         if regions is None:
             return ()
         border = machine.border_pes
-        return shortest_way(
+        return shortest_route(
             machine,
             border if source is None else regions[source],
             border if target is None else regions[target],
@@ -69,17 +69,17 @@ def streams(
     for members in runs:
         for at in members:
             layer = network.layers[at]
-            found.append(Stream("weights", None, names[at], way(None, at)))
+            found.append(Stream("weights", None, names[at], route(None, at)))
             if not layer.feeds:
-                found.append(Stream("frame", None, names[at], way(None, at)))
+                found.append(Stream("frame", None, names[at], route(None, at)))
             elif any(feed not in members for feed in layer.feeds):
-                found.append(Stream("stored", None, names[at], way(None, at)))
+                found.append(Stream("stored", None, names[at], route(None, at)))
             found += [
-                Stream("maps", names[feed], names[at], way(feed, at))
+                Stream("maps", names[feed], names[at], route(feed, at))
                 for feed in layer.feeds
                 if feed in members
             ]
             readers = network.readers[at]
             if not readers or any(reader not in members for reader in readers):
-                found.append(Stream("result" if not readers else "stored", names[at], None, way(at, None)))
+                found.append(Stream("result" if not readers else "stored", names[at], None, route(at, None)))
     return tuple(found)

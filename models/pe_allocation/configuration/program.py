@@ -134,21 +134,21 @@ class LayerProgram:
 
 @dataclass(frozen=True)
 class Stream:
-    """A stream over the links. ``way``: the PEs that it passes, from where it enters the array (or leaves the maker's
+    """A stream over the links. ``route``: the PEs that it passes, from where it enters the array (or leaves the maker's
     region) to where it leaves it (or enters the reader's); empty without a placement. ``kind``: ``frame``, ``stored``
     (maps of an earlier run), ``weights`` (with intermediate values), ``maps``, ``result``."""
 
     kind: Literal["frame", "stored", "weights", "maps", "result"]
     source: str | None
     target: str | None
-    way: tuple[Pe, ...]
+    route: tuple[Pe, ...]
 
     def to_json(self) -> dict[str, Any]:
         return {
             "kind": self.kind,
             "from": self.source,
             "to": self.target,
-            "way": [list(pe) for pe in self.way],
+            "way": [list(pe) for pe in self.route],
         }
 
 

@@ -1,7 +1,7 @@
 """Wiring of a placement: links that the streams between layers, and from and to the buffers, run over.
 
 The paper places its example by hand [Heidorn2019, Fig. 6(a)] and counts nothing; this count is the project's. A stream
-between two layers takes the links of a shortest way between their regions, none if they share a PE. Every layer has a
+between two layers takes the links of a shortest route between their regions, none if they share a PE. Every layer has a
 stream from the buffers (weights and intermediate values), layers that read the frame one more, and layers whose maps
 leave the array one more; each takes the links from the region to the nearest PE with buffers.
 """
@@ -37,11 +37,11 @@ def wiring(
     for position in members:
         total += outside_streams(network, position, members) * min(border[pe] for pe in regions[position])
         feeds = [feed for feed in network.layers[position].feeds if feed in members]
-        total += sum(way(machine, regions[position], regions[feed]) for feed in feeds)
+        total += sum(route(machine, regions[position], regions[feed]) for feed in feeds)
     return total
 
 
-def way(machine: TcpaMachine, region: Sequence[Pe], other: Sequence[Pe]) -> int:
+def route(machine: TcpaMachine, region: Sequence[Pe], other: Sequence[Pe]) -> int:
     """Links from the nearest PE of a region to the nearest of the other; no further PE is looked at."""
     goal, reached, rim, links = set(other), set(region), set(region), 0
     while goal.isdisjoint(rim):

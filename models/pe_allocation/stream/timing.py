@@ -53,8 +53,8 @@ def streamed(network: StreamNetwork, z_out: tuple[int, ...]) -> tuple[LayerTimin
         pace = z_out[position]
         start = wait = 0
         for feed in layer.feeds:
-            behind = delay(layer, network.layers[feed], z_out[feed], pace)
-            start, wait = max((start, wait), (found[feed].start + behind, behind))
+            lag = delay(layer, network.layers[feed], z_out[feed], pace)
+            start, wait = max((start, wait), (found[feed].start + lag, lag))
         found.append(LayerTiming(wait, pace, start, pace * layer.positions))
     return tuple(found)
 

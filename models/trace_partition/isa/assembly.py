@@ -94,9 +94,9 @@ def assemble(text: str, source: str = "assembly") -> Code:
     labels: dict[str, int] = {}
     for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
         rest = line.split(";", 1)[0].strip()
-        label, colon, behind = rest.partition(":")
+        label, colon, rest_of_line = rest.partition(":")
         if colon:
-            name, rest = label.strip(), behind.strip()
+            name, rest = label.strip(), rest_of_line.strip()
             if not _LABEL.fullmatch(name):
                 raise _error(
                     source, number, f"{name[:40]!r} is no label; write letters, digits and _ before the colon"
@@ -126,13 +126,13 @@ def assemble(text: str, source: str = "assembly") -> Code:
 
 def _parsed(text: str, source: str, number: int) -> tuple[Instruction, str | None]:
     """An instruction, and the label that its immediate shall lead to, if there is one."""
-    name, _, behind = text.partition(" ")
+    name, _, rest_of_line = text.partition(" ")
     mnemonic = MNEMONICS.get(name)
     if mnemonic is None:
         near = difflib.get_close_matches(name[:40], MNEMONICS, n=1)
         remedy = f"write {near[0]}" if near else "the mnemonics stand in docs/snowflake-machine.md"
         raise _error(source, number, f"{name[:40]!r} is no instruction; {remedy}")
-    operands = [operand.strip() for operand in behind.split(",")] if behind.strip() else []
+    operands = [operand.strip() for operand in rest_of_line.split(",")] if rest_of_line.strip() else []
     wanted = [f"r{field}" for field in mnemonic.registers] + ["number"] * mnemonic.immediate
     if len(operands) != len(wanted):
         raise _error(source, number, f"{len(operands)} operands; write {' '.join([name, ', '.join(wanted)])}")

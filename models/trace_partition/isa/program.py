@@ -24,7 +24,7 @@ class Mark:
 @dataclass(frozen=True)
 class ClusterCode:
     """A cluster's banks one after another (a multiple of 512 instructions), the word of memory where they lie, the
-    layers' beginnings in order, and the places of the MOVI whose immediate (with the MOVI.H behind it) is an address
+    layers' beginnings in order, and the places of the MOVI whose immediate (with the MOVI.H after it) is an address
     in memory."""
 
     code: Code

@@ -45,19 +45,19 @@ def _check_places(program: Program, source: str) -> None:
     fixed = {name for _, _, name in constants}
     end, last = 0, ""  # of the constant that ends last so far
     tensor_end, tensor = 0, ""
-    for first, behind, name in sorted(constants + tensors):
-        if behind > program.words:
+    for first, after, name in sorted(constants + tensors):
+        if after > program.words:
             raise InputError(source, name, f"ends beyond the program's {program.words} words; {AGAIN}")
-        if first == behind:
+        if first == after:
             continue
         if first < end:
             raise InputError(source, name, f"overlaps {last}; {AGAIN}")
         if name in fixed:
             if first < tensor_end:
                 raise InputError(source, name, f"overlaps {tensor}; {AGAIN}")
-            end, last = behind, name
-        elif behind > tensor_end:
-            tensor_end, tensor = behind, name
+            end, last = after, name
+        elif after > tensor_end:
+            tensor_end, tensor = after, name
     _check_names((t.name for t in program.tensors), "tensor", source)
     _check_names((s.name for s in program.segments), "segment", source)
     _check_names((str(call.number) for call in program.calls), "call", source)
@@ -130,5 +130,5 @@ def _check_relocations(cluster: ClusterCode, source: str) -> None:
     wrong[1:] |= np.diff(relocations) < 2
     if wrong.any():
         place = int(relocations[np.argmax(wrong)])
-        remedy = f"is no MOVI with the MOVI.H of its register behind it, or out of order; {AGAIN}"
+        remedy = f"is no MOVI with the MOVI.H of its register after it, or out of order; {AGAIN}"
         raise InputError(source, f"relocations: {place_name(place)}", remedy)

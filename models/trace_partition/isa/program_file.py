@@ -74,10 +74,10 @@ def read_program(data: bytes, source: str) -> Program:
         INSTRUCTION_BYTES * cluster.instructions + _RELOCATION_BYTES * cluster.relocations
         for cluster in header.clusters
     ) + sum(WORD_BYTES * segment.words for segment in header.segments)
-    behind = len(data) - _START.size - length
-    if sizes != behind:
+    remaining = len(data) - _START.size - length
+    if sizes != remaining:
         raise InputError(
-            source, "", f"code and data should be {sizes} bytes, but are {behind}; copy the file again"
+            source, "", f"code and data should be {sizes} bytes, but are {remaining}; copy the file again"
         )
     program = _assembled(header, data, _START.size + length)
     check_program(program, source)

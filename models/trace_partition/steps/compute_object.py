@@ -58,7 +58,7 @@ def _blocks(channels: int, size: int) -> Iterator[tuple[int, int, int]]:
 
 @dataclass(frozen=True)
 class _Maps:
-    """How a tile's maps lie: pitches of rows, columns; where a window begins; whether one block's maps lie behind the
+    """How a tile's maps lie: pitches of rows, columns; where a window begins; whether one block's maps lie after the
     other's."""
 
     row_pitch: int

@@ -46,14 +46,14 @@ class Range:
 @dataclass(frozen=True)
 class Piece:
     """One unit's part: ``outputs`` of its outputs count; of the positions that it holds, ``before`` and, from
-    ``after``, ``behind`` lie beyond the edges and are filled; ``count`` of the tensor's are brought, the first to
+    ``after``, ``trailing`` lie beyond the edges and are filled; ``count`` of the tensor's are brought, the first to
     ``held``, each ``up`` further on. ``needed``: positions that its outputs read."""
 
     outputs: int
     needed: int
     before: int
     after: int
-    behind: int
+    trailing: int
     held: int
     count: int
 

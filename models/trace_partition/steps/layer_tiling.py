@@ -187,7 +187,7 @@ def buf_layout(
     tiling: LayerTiling, machine_words: int, input_at: int | None, output_at: int | None
 ) -> BufLayout:
     """Where everything lies. Maps that stay lie at ``input_at`` and ``output_at`` (None: at 0, and at the end of
-    ``machine_words``), the rest behind those that begin at 0. ``words``: all that a unit needs."""
+    ``machine_words``), the rest after those that begin at 0. ``words``: all that a unit needs."""
     layer, mapping = tiling.layer, tiling.mapping
     channels, filters = tiling.unit_channels(0), tiling.unit_filters(0)
     points = tiling.point_words

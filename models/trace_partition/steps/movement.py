@@ -75,7 +75,7 @@ def _memory_place(axis: Axis, position: int) -> int:
 
 def _fills(tiling: LayerTiling, units: Units, piece: Piece, pitch: int, local: int) -> Iterator[Transfer]:
     value = LEAST if tiling.layer.work == "max" else 0
-    beyond = ((0, piece.before), (piece.after, piece.behind))
+    beyond = ((0, piece.before), (piece.after, piece.trailing))
     for first, count in ((0, piece.needed),) if max(tiling.layer.upsample) > 1 else beyond:
         rows = (Dimension(count, pitch, pitch),)
         yield from nest_transfers("fill", units, local + first * pitch, "", 0, rows, pitch, value)

@@ -48,7 +48,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Loop:
-    """``count`` turns; behind each, the addresses of maps, weights, results, bias and initial values grow by so
+    """``count`` turns; after each, the addresses of maps, weights, results, bias and initial values grow by so
     much."""
 
     count: int = 1

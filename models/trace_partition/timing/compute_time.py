@@ -22,7 +22,7 @@ class Timing:
     """Cycles of compute objects one after another.
 
     ``vector``: the vector unit at work; ``conflict``: it waits for a result to drain; ``issue``: from the first
-    instruction's issue to behind the last one's; ``cycles``: from the first instruction's issue until all results are
+    instruction's issue to after the last one's; ``cycles``: from the first instruction's issue until all results are
     in Buf; ``instructions``: static, in memory.
     """
 

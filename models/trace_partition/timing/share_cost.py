@@ -184,14 +184,12 @@ class _Tables:
         loading, computing = len(needs), len(computed.needs)
         registers = register_loads([*needs, *computed.needs, *sent.needs])
         groups = [group for load in brought for group in load.groups]
-        before, between, behind = (
+        before, between, after = (
             registers[:loading],
             registers[loading : loading + computing],
             registers[loading + computing :],
         )
-        instructions = (
-            sum(before) + sum(behind) + sum(group.instructions for group in (*groups, *sent.groups))
-        )
+        instructions = sum(before) + sum(after) + sum(group.instructions for group in (*groups, *sent.groups))
         loads = compute = store = -1
         if groups:
             loads = self._transfers(self.loads, ("load", step.loads, before), groups, before)
@@ -203,7 +201,7 @@ class _Tables:
             self.computes.append((timing.cycles, timing.issue, timing.vector, timing.conflict))
         compute = self._rows[key]
         if sent.groups:
-            store = self._transfers(self.stores, ("store", step.store, behind), sent.groups, behind)
+            store = self._transfers(self.stores, ("store", step.store, after), sent.groups, after)
             instructions += 2
         return _StepCost(
             loads,

@@ -18,8 +18,8 @@ from mapper.models.compiled import compiled
 
 Table = npt.NDArray[np.int64]
 
-# Columns of a class of loads or stores: its first row among the transfers and the one behind its last; instructions
-# behind the last transfer; how long the memory works for it, and how much of that for fills.
+# Columns of a class of loads or stores: its first row among the transfers and the one after its last; instructions
+# after the last transfer; how long the memory works for it, and how much of that for fills.
 FIRST, BEHIND, REST, SERVICE, FILL = range(5)
 # Columns of a transfer: instructions before it, and how long the memory works for it.
 BEFORE, WORK = range(2)
@@ -76,7 +76,7 @@ def _run(
     states = np.zeros((clusters, STATE), np.int64)
     rings = np.zeros((clusters, waiting), np.int64)
     for cluster in range(clusters):
-        # Loads of the step behind STEP are requested first: at the beginning those of the first one.
+        # Loads of the step after STEP are requested first: at the beginning those of the first one.
         states[cluster, STEP] = begins[cluster] - 1
         states[cluster, ROW] = -1
     # Up to when the memory is known, and how long it still has to work for instructions: those have the time that data

@@ -109,8 +109,8 @@ def _run(objects: Any, first: Any, traces: Any, queue: int, latency: int) -> Any
                 if turn[level] % period[level] == 0 and turn[level] < turns:
                     state[0] = pending
                     state[1] = max(end - issue, -16)
-                    for behind in range(queue):
-                        state[2 + behind] = max(ring[(place + behind) % queue] - issue, 0)
+                    for later in range(queue):
+                        state[2 + later] = max(ring[(place + later) % queue] - issue, 0)
                     same = left[level] >= 0
                     for number in range(queue + 2):
                         same = same and state[number] == seen[level, number]

@@ -91,15 +91,15 @@ def _passes(
         for first in range(0, over[0], rows):
             used = (min(rows, over[0] - first), min(columns, over[1] - second))
             moving = (call.input_row, call.input_column)
-            staying = (call.weight_row, call.weight_column)
+            stationary = (call.weight_row, call.weight_column)
             if dataflow == "NS":
-                starts = (moving[0] + first, moving[1], staying[0], staying[1] + second)
+                starts = (moving[0] + first, moving[1], stationary[0], stationary[1] + second)
                 result = (result_row + first, second)
             elif dataflow == "WS":
-                starts = (moving[0], moving[1] + first, staying[0] + first, staying[1] + second)
+                starts = (moving[0], moving[1] + first, stationary[0] + first, stationary[1] + second)
                 result = (result_row, second)
             else:
-                starts = (staying[0] + first, staying[1], moving[0] + second, moving[1] + first)
+                starts = (stationary[0] + first, stationary[1], moving[0] + second, moving[1] + first)
                 result = (result_row + second, 0)
             found.append((*starts, *result, *used))
     return found

@@ -59,7 +59,7 @@ def _non_stationary(
     count = np.zeros((rows, columns), np.int64)
     last = 0
     for cycle in range(steps + 2 * rows + columns + 2):
-        # Results move up by one row, behind them those that PEs completed in the last cycle.
+        # Results move up by one row, after them those that PEs completed in the last cycle.
         for q in range(columns):
             for r in range(rows):
                 held = 0

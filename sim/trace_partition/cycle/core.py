@@ -131,8 +131,8 @@ def _transfer(s: Any, c: int, place: int, time: int, ra: int, rb: int, rc: int, 
         # The decoder has put the first word of the cluster's code into the immediate.
         s.counts[c, one[LAYER], CODE_BYTES] += 4 * BANK_INSTRUCTIONS
         codes = s.transfers[c, CODE]
-        behind = rb - one[IMMEDIATE]
-        return load_code(s.core[c], s.numbers[c, CODE], codes, s.machine, place, time, behind)
+        offset = rb - one[IMMEDIATE]
+        return load_code(s.core[c], s.numbers[c, CODE], codes, s.machine, place, time, offset)
     elif target == WBUF_TARGET:
         lane, group = TO_WBUF, 16 if units == DEAL else 4
     copies = UNITS if units == ALL_UNITS else 1
@@ -147,14 +147,14 @@ transfer = compiled(_transfer, load_code=load_code, move=move)
 
 
 def _follow(core: Any, place: int, time: int) -> Any:
-    """The core goes on behind ``place``, at ``time``; answers whether that is in the same bank."""
-    behind = place + 1
+    """The core goes on after ``place``, at ``time``; answers whether that is in the same bank."""
+    following = place + 1
     if core[SLOTS] > 0:
         core[SLOTS] -= 1
         if core[SLOTS] == 0:
-            behind = core[BRANCH]
-    core[TIME], core[PLACE] = time, behind
-    return behind // BANK_INSTRUCTIONS == place // BANK_INSTRUCTIONS
+            following = core[BRANCH]
+    core[TIME], core[PLACE] = time, following
+    return following // BANK_INSTRUCTIONS == place // BANK_INSTRUCTIONS
 
 
 follow = compiled(_follow)

@@ -97,12 +97,12 @@ request = compiled(_request, look_at=look_at)
 
 
 def _load_code(
-    core: Any, numbers: Any, transfers: Any, machine: Any, place: int, time: int, behind: int
+    core: Any, numbers: Any, transfers: Any, machine: Any, place: int, time: int, offset: int
 ) -> Any:
-    """LD.I from so many words behind the first of the cluster's code; answers why it cannot be, or FINE. ``numbers``
+    """LD.I from so many words after the first of the cluster's code; answers why it cannot be, or FINE. ``numbers``
     and ``transfers``: those of code."""
-    bank = behind // (2 * BANK_INSTRUCTIONS)
-    if behind < 0 or behind % (2 * BANK_INSTRUCTIONS) > 0 or bank * BANK_INSTRUCTIONS >= core[LENGTH]:
+    bank = offset // (2 * BANK_INSTRUCTIONS)
+    if offset < 0 or offset % (2 * BANK_INSTRUCTIONS) > 0 or bank * BANK_INSTRUCTIONS >= core[LENGTH]:
         return BANK_STRANGE
     row = request(core, numbers, transfers, machine, place, time)
     row[BYTES], row[LANE] = 4 * BANK_INSTRUCTIONS, TO_CODE
@@ -152,10 +152,10 @@ def _move(
     if words == 0:
         count = 0
     pieces = (count + group - 1) // group
-    behind = local + (pieces - 1) * local_pitch + words if count > 0 else 0
-    if lane == TO_WBUF and behind > s.machine[VMAC_WORDS]:
+    end = local + (pieces - 1) * local_pitch + words if count > 0 else 0
+    if lane == TO_WBUF and end > s.machine[VMAC_WORDS]:
         return BEYOND_WBUF
-    if lane != TO_WBUF and behind > s.machine[UNIT_WORDS]:
+    if lane != TO_WBUF and end > s.machine[UNIT_WORDS]:
         return BEYOND_BUF
     if count > 0 and not fill and memory + (count - 1) * memory_pitch + words > s.machine[MEMORY_WORDS]:
         return BEYOND_MEMORY

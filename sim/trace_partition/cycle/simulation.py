@@ -59,7 +59,7 @@ STOPS = {
     column.BRANCH_IN_SLOT: "is a branch in a delay slot",
     column.BANK_MISSING: "is the last of a bank, and the next has not been loaded",
     column.BANK_STRANGE: "loads instructions from where no bank of this cluster lies",
-    column.CODE_ENDS: "lies behind the end of the code",
+    column.CODE_ENDS: "lies after the end of the code",
     column.SYNC_ALONE: "waits for a cluster that has halted",
     column.ENDLESS: "is still running after as many instructions as no network needs",
     column.LONG: "has more words than there are accumulators for",

@@ -22,14 +22,14 @@ def _note(tags: Any, address: int, words: int, value: int) -> None:
     end = address + words
     while address < end:
         line = address >> 4
-        behind = (line + 1) << 4
+        line_end = (line + 1) << 4
         tags[line, TOP] = value
-        if address & 15 == 0 and behind <= end:
+        if address & 15 == 0 and line_end <= end:
             tags[line, WHOLE] = value
         else:
-            for word in range(address, min(behind, end)):
+            for word in range(address, min(line_end, end)):
                 tags[line, word & 15] = value
-        address = behind
+        address = line_end
 
 
 note = compiled(_note)
@@ -40,14 +40,14 @@ def _latest(tags: Any, address: int, words: int) -> int:
     end, found = address + words, 0
     while address < end:
         line = address >> 4
-        behind = (line + 1) << 4
-        if address & 15 == 0 and behind <= end:
+        line_end = (line + 1) << 4
+        if address & 15 == 0 and line_end <= end:
             found = max(found, tags[line, TOP])
         elif tags[line, TOP] > found:
             found = max(found, tags[line, WHOLE])
-            for word in range(address, min(behind, end)):
+            for word in range(address, min(line_end, end)):
                 found = max(found, tags[line, word & 15])
-        address = behind
+        address = line_end
     return found
 
 

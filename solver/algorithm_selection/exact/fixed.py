@@ -60,7 +60,7 @@ def floor(problem: SelectionProblem) -> int | float | None:
     return -(-int(known.bounds.min()) // problem.machine.units_per_cycle)
 
 
-def judged(
+def outcome_of(
     problem: SelectionProblem,
     selection: Selection | None,
     effort: Effort,

@@ -7,7 +7,7 @@ import numpy as np
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.formulations.algorithm_selection.program.cost_graph import LARGEST, Costs, GraphBuilder
 from mapper.models.algorithm_selection.mapping import Selection
-from mapper.solver.algorithm_selection.exact.fixed import Array, judged, solve_at
+from mapper.solver.algorithm_selection.exact.fixed import Array, outcome_of, solve_at
 from mapper.solver.algorithm_selection.shape import shapes
 from mapper.solver.method import Effort, Method, Outcome
 
@@ -34,7 +34,7 @@ def search(problem: SelectionProblem, effort: Effort) -> Outcome[Selection]:
     array = algorithm_one(problem)
     found = None if array is None else solve_at(problem, array)
     selection = None if found is None else found.selection
-    return judged(problem, selection, effort, 1, (SHAPE,))
+    return outcome_of(problem, selection, effort, 1, (SHAPE,))
 
 
 ALGORITHM_ONE: Method[SelectionProblem, Selection] = Method(

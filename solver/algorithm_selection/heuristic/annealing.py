@@ -13,7 +13,7 @@ from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.formulations.algorithm_selection.program.cost_graph import CostGraph, GraphBuilder
 from mapper.formulations.algorithm_selection.referee.verify import verify
 from mapper.models.algorithm_selection.mapping import Selection
-from mapper.solver.algorithm_selection.exact.fixed import Array, graph_of, judged
+from mapper.solver.algorithm_selection.exact.fixed import Array, graph_of, outcome_of
 from mapper.solver.algorithm_selection.heuristic.baseline import square
 from mapper.solver.algorithm_selection.shape import shapes
 from mapper.solver.method import Effort, Method, Outcome
@@ -56,7 +56,7 @@ def anneal(problem: SelectionProblem, effort: Effort) -> Outcome[Selection]:
     rows, columns = shapes(problem)
     kept = _Kept(problem)
     if builder.nothing_left is not None or not len(rows):
-        return judged(problem, None, effort)
+        return outcome_of(problem, None, effort)
     sizes = [len(names) for names in builder.algorithms] + [len(builder.labels[at]) for at in builder.vertex]
     state = [draw.randrange(size) for size in sizes]
     array = _near(problem, square(problem), draw, rows, columns)
@@ -78,7 +78,7 @@ def anneal(problem: SelectionProblem, effort: Effort) -> Outcome[Selection]:
         moved = _Descent(graph_of(builder, other), list(current.state))
         if _accepted(moved.value - current.value, heat, draw):
             array, current = other, moved
-    return judged(problem, kept.selection, effort, kept.evaluations)
+    return outcome_of(problem, kept.selection, effort, kept.evaluations)
 
 
 class _Descent:
@@ -126,7 +126,7 @@ def draw_at_random(problem: SelectionProblem, effort: Effort) -> Outcome[Selecti
     builder, draw = GraphBuilder(problem), np.random.default_rng(effort.seed)
     rows, columns = shapes(problem)
     if builder.nothing_left is not None or not len(rows):
-        return judged(problem, None, effort)
+        return outcome_of(problem, None, effort)
     picked = draw.integers(len(rows), size=DRAWS)
     graph = builder.graph(rows[picked], columns[picked])
     states = np.stack([draw.integers(costs.shape[1], size=DRAWS) for costs in graph.vertices], -1)
@@ -142,7 +142,7 @@ def draw_at_random(problem: SelectionProblem, effort: Effort) -> Outcome[Selecti
     for best in np.argsort(value, kind="stable")[:16]:
         array = int(rows[picked[best]]), int(columns[picked[best]])
         kept.offer(builder.selection(array, [int(one) for one in states[best]]))
-    return judged(problem, kept.selection, effort, DRAWS)
+    return outcome_of(problem, kept.selection, effort, DRAWS)
 
 
 ANNEALING: Method[SelectionProblem, Selection] = Method(

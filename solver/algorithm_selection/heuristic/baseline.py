@@ -11,7 +11,7 @@ from mapper.models.algorithm_selection.choice import Algorithm, Dataflow
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.overlay.layer import DATAFLOWS
 from mapper.models.algorithm_selection.product import best_dataflow, cycles
-from mapper.solver.algorithm_selection.exact.fixed import Array, judged, solve_at
+from mapper.solver.algorithm_selection.exact.fixed import Array, outcome_of, solve_at
 from mapper.solver.algorithm_selection.heuristic.algorithm_one import algorithm_one
 from mapper.solver.method import Effort, Method, Outcome
 
@@ -112,7 +112,7 @@ def _selection(
 
 def _method(name: str, summary: str, choose: Callable[[SelectionProblem], Selection | None]) -> Baseline:
     def search(problem: SelectionProblem, effort: Effort) -> Outcome[Selection]:
-        return judged(problem, choose(problem), effort, 1, (summary,))
+        return outcome_of(problem, choose(problem), effort, 1, (summary,))
 
     return Method(name, False, summary, search)
 

@@ -74,7 +74,7 @@ def _eliminate_steps(
 ) -> None:  # fmt: skip
     """Do the steps ``start`` to ``stop``. ``stack``: table entries, ``place`` and ``owner`` [S]: where each table on it
     starts and whose it is; ``constant`` [1] sums what no vertex is left for; ``arg`` from ``arg_start`` [S+1]: the
-    choice of v behind each entry; ``where`` [V]: scratch."""
+    choice of v after each entry; ``where`` [V]: scratch."""
     widest = 0
     pairs = 0
     deepest = 1

@@ -21,7 +21,7 @@ from mapper.models.pe_allocation.mapping import Allocation
 from mapper.models.pe_allocation.storage import fused_words
 from mapper.solver.method import Effort, Outcome
 from mapper.solver.pe_allocation.mixed.fused_run import RunFront, RunPoint, Scope, grow, useful_choices
-from mapper.solver.pe_allocation.mixed.kept_map import kept_maps
+from mapper.solver.pe_allocation.mixed.resident_map import kept_maps
 from mapper.solver.pe_allocation.mixed.run_table import NEVER, Partition, Partitions, run_table
 from mapper.workloads.document import InputError
 

@@ -18,7 +18,7 @@ from mapper.models.pe_allocation.calculus import position_cycles
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Method, Outcome, Progress
-from mapper.solver.pe_allocation.parallel.judged import in_unit, quantity
+from mapper.solver.pe_allocation.parallel.outcome import in_unit, quantity
 
 MOST = 200_000
 BUFFERS = "idle cycles beyond those that the best allocation has time for are not tried"

@@ -13,7 +13,7 @@ from mapper.formulations.pe_allocation.program.goal import Goal, Limits
 from mapper.formulations.pe_allocation.program.instance import instance_of
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.solver.method import Effort
-from mapper.solver.pe_allocation.parallel.judged import fits, quantity
+from mapper.solver.pe_allocation.parallel.outcome import fits, quantity
 from mapper.solver.pe_allocation.parallel.stage import Decide
 
 

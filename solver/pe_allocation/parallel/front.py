@@ -35,7 +35,7 @@ from mapper.solver.pe_allocation.mixed.fused_run import useful_choices
 from mapper.solver.pe_allocation.mixed.run_table import NEVER, Partitions, run_table
 from mapper.solver.pe_allocation.parallel.constraint_program import decide
 from mapper.solver.pe_allocation.parallel.epsilon import epsilon_front
-from mapper.solver.pe_allocation.parallel.judged import roomy
+from mapper.solver.pe_allocation.parallel.outcome import roomy
 
 PROGRAMME, SOLVED = "dynamic programme", "cp-sat"
 
@@ -134,9 +134,9 @@ def _solved(problem: AllocationProblem, effort: Effort) -> _Found:
     """Layers that all work at once, where no dynamic programme is known: solves with limits, in integers, since each
     point rests on that there is none before it. What CBC would say first CP-SAT would have to confirm."""
     tried, whole = epsilon_front(roomy(problem), effort, decide)
-    judged = [criteria(problem, one) for one in tried]
-    kept = pareto(np.array([row[:3] for row in judged], dtype=np.int64).reshape(-1, 3))
-    fitting = [at for at in kept if problem.most_bytes is None or judged[at][3] <= problem.most_bytes]
+    counted = [criteria(problem, one) for one in tried]
+    kept = pareto(np.array([row[:3] for row in counted], dtype=np.int64).reshape(-1, 3))
+    fitting = [at for at in kept if problem.most_bytes is None or counted[at][3] <= problem.most_bytes]
     # What does not fit the buffers may have hidden what does.
     return _Found([tried[at] for at in fitting], SOLVED, whole, len(fitting) == len(kept))
 

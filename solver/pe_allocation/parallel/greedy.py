@@ -11,13 +11,13 @@ from mapper.formulations.pe_allocation.program.choice import Choice, choices, pa
 from mapper.formulations.pe_allocation.program.delay import least_delay
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.solver.method import Effort, Method, Outcome
-from mapper.solver.pe_allocation.parallel.judged import judged, paced
+from mapper.solver.pe_allocation.parallel.outcome import outcome_of, paced
 
 
 def greedy(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation]:
     """From the fewest PEs of every layer on. For throughput the bottleneck comes first, and what is left shortens the
     latency; for latency the step that saves most cycles a PE; for the fewest PEs no more than the pace asks for."""
-    return judged(problem, greedy_allocation(problem, effort), effort)
+    return outcome_of(problem, greedy_allocation(problem, effort), effort)
 
 
 def greedy_allocation(problem: AllocationProblem, effort: Effort) -> Allocation | None:
@@ -115,10 +115,10 @@ class _Choosing:
             start = 0
             for feed in layer.feeds:
                 if streaming:
-                    behind = least_delay(layer, layers[feed], z_out[feed], z_out[position])
+                    lag = least_delay(layer, layers[feed], z_out[feed], z_out[position])
                 else:
-                    behind = layer.new_pixels * z_out[feed]
-                start = max(start, starts[feed] + behind)
+                    lag = layer.new_pixels * z_out[feed]
+                start = max(start, starts[feed] + lag)
             starts.append(start)
             if streaming or not self.problem.network.readers[position]:
                 end = max(end, start + layer.positions * z_out[position])

@@ -10,7 +10,7 @@ from mapper.formulations.pe_allocation.program.instance import AllocationInstanc
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.solver.method import Effort, Method, Outcome
 from mapper.solver.pe_allocation.parallel.constraint_program import decide as exactly
-from mapper.solver.pe_allocation.parallel.judged import fits, quantity
+from mapper.solver.pe_allocation.parallel.outcome import fits, quantity
 from mapper.solver.pe_allocation.parallel.stage import Decision, staged
 
 CHECK_WORK = 10.0

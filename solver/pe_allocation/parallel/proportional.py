@@ -8,7 +8,7 @@ from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program.choice import Choice, choices
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.solver.method import Effort, Method, Outcome
-from mapper.solver.pe_allocation.parallel.judged import judged, paced
+from mapper.solver.pe_allocation.parallel.outcome import outcome_of, paced
 
 
 def proportional(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation]:
@@ -21,8 +21,8 @@ def proportional(problem: AllocationProblem, effort: Effort) -> Outcome[Allocati
         chosen = _share(problem, total)
         found = None if chosen is None else paced(problem, chosen)
         if found is not None:
-            return judged(problem, found, effort)
-    return judged(problem, None, effort)
+            return outcome_of(problem, found, effort)
+    return outcome_of(problem, None, effort)
 
 
 def _share(problem: AllocationProblem, total: int) -> tuple[Choice, ...] | None:

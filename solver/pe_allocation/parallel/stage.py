@@ -14,7 +14,7 @@ from mapper.formulations.pe_allocation.referee.verify import verify
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Outcome, Progress
-from mapper.solver.pe_allocation.parallel.judged import (
+from mapper.solver.pe_allocation.parallel.outcome import (
     chosen_in,
     cost_of,
     fits,

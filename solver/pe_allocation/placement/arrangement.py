@@ -15,7 +15,7 @@ from mapper.arch.tcpa import Pe, TcpaMachine
 from mapper.models.pe_allocation.configuration.wiring import distances
 from mapper.models.pe_allocation.stream.plan import StreamPlan
 from mapper.solver.pe_allocation.placement.path import paths
-from mapper.solver.pe_allocation.placement.way import Cells, Ways
+from mapper.solver.pe_allocation.placement.route_length import Cells, RouteLengths
 
 WORK = 10_000_000
 """Pairs of PEs whose distance is taken at most: well under a second."""
@@ -32,11 +32,11 @@ class Track:
 
     def __init__(self, plan: StreamPlan, machine: TcpaMachine, border: Cells, path: tuple[Pe, ...]) -> None:
         self.plan, self.path = plan, path
-        self.ways = Ways(machine)
+        self.routes = RouteLengths(machine)
         self.sizes = (*plan.sizes, *gaps(len(path) - plan.pes))
         self.cells: Cells = np.array(path, dtype=np.int64)
         self.to_border = border[self.cells[:, 0], self.cells[:, 1]]
-        self._ways: dict[tuple[int, int, int, int], int] = {}
+        self._lengths: dict[tuple[int, int, int, int], int] = {}
         self._out: dict[tuple[int, int], int] = {}
 
     def starts(self, order: Sequence[int]) -> list[int]:
@@ -53,9 +53,9 @@ class Track:
         total = 0
         for (a, b), streams in self.plan.feeds.items():
             key = (a, starts[a], b, starts[b])
-            if key not in self._ways:
-                self._ways[key] = self.ways.between(self._stretch(a, starts), self._stretch(b, starts))
-            total += streams * self._ways[key]
+            if key not in self._lengths:
+                self._lengths[key] = self.routes.between(self._stretch(a, starts), self._stretch(b, starts))
+            total += streams * self._lengths[key]
         for block, streams in enumerate(self.plan.outside):
             out = (block, starts[block])
             if out not in self._out:
@@ -132,8 +132,8 @@ def _climbed(track: Track, least: int, draw: random.Random, work: int) -> tuple[
     order = list(range(len(track.sizes)))
     value = track.wiring(order)
     idle = 0
-    limit = track.ways.work + work
-    while value > least and idle < PATIENCE and track.ways.work < limit:
+    limit = track.routes.work + work
+    while value > least and idle < PATIENCE and track.routes.work < limit:
         changed = _changed(order, draw)
         links = track.wiring(changed)
         idle = 0 if links < value else idle + 1

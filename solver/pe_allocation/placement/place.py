@@ -18,7 +18,7 @@ from mapper.solver.pe_allocation.placement import arrangement, reshaping
 
 MOST_PES = 64
 MOST_CLAUSES = 20_000
-"""The program is solved for grids of so many PEs, with so many clauses about the lengths of ways; beyond, what the
+"""The program is solved for grids of so many PEs, with so many clauses about the lengths of routes; beyond, what the
 local moves find stands, with the bound by argument."""
 WORK = 1.0
 """Of the programs of all runs, in the solver's own unit (about a second on a fast core)."""

@@ -12,7 +12,7 @@ import numpy as np
 from mapper.arch.tcpa import Pe, TcpaMachine
 from mapper.models.pe_allocation.configuration.wiring import distances
 from mapper.models.pe_allocation.stream.plan import StreamPlan
-from mapper.solver.pe_allocation.placement.way import CALL, Cells, Ways
+from mapper.solver.pe_allocation.placement.route_length import CALL, Cells, RouteLengths
 
 WORK = 100_000_000
 """Pairs of PEs whose distance is taken at most: about a second."""
@@ -50,11 +50,11 @@ class Swap:
 
 
 class Shapes:
-    """Regions that change, with the lengths of all ways as they stand."""
+    """Regions that change, with the lengths of all routes as they stand."""
 
     def __init__(self, plan: StreamPlan, machine: TcpaMachine, regions: Regions) -> None:
         self.plan, self.machine = plan, machine
-        self.ways = Ways(machine)
+        self.routes = RouteLengths(machine)
         self.cells = [set(region) for region in regions]
         self.arrays = [_array(region) for region in self.cells]
         self.owner = {pe: block for block, region in enumerate(regions) for pe in region}
@@ -72,7 +72,7 @@ class Shapes:
 
     def drawn(self, draw: random.Random) -> Move | Swap | None:
         """A move at a random place, or None if what it leads to is not connected."""
-        self.ways.work += CALL // 4
+        self.routes.work += CALL // 4
         block = draw.randrange(len(self.cells))
         if self.alike[block] and draw.random() < SWAPPED:
             return Swap(block, draw.choice(self.alike[block]))
@@ -146,7 +146,7 @@ class Shapes:
             for other, streams in self.tied[block]:
                 pair = (min(block, other), max(block, other))
                 if pair not in found:
-                    found[pair] = streams * self.ways.between(self.arrays[block], self.arrays[other])
+                    found[pair] = streams * self.routes.between(self.arrays[block], self.arrays[other])
         return found
 
     def _holds(self, region: set[Pe], gone: Pe) -> bool:
@@ -158,7 +158,7 @@ class Shapes:
         around = set(ends).union(near for end in ends for near in neighbours[end] if near in region)
         if self._reached(around, ends[0]).issuperset(ends):
             return True
-        self.ways.work += VISIT * len(region)
+        self.routes.work += VISIT * len(region)
         return len(self._reached(region, ends[0])) == len(region)
 
     def _reached(self, region: set[Pe], start: Pe) -> set[Pe]:
@@ -192,12 +192,12 @@ def reshaped(
     draw = random.Random(seed)
     best, fewest = regions, links
     limit = min(work, WORK_OF_A_PE * machine.pe_count)
-    while fewest > least and shapes.ways.work < limit:
+    while fewest > least and shapes.routes.work < limit:
         move = shapes.drawn(draw)
         if move is None:
             continue
         gain = shapes.gain(move)
-        done = shapes.ways.work / limit
+        done = shapes.routes.work / limit
         warmth = WARMTH[0] * (1 - done) + WARMTH[1] * done
         if gain < 0 and draw.random() >= math.exp(gain / warmth):
             shapes.undo(move)

@@ -12,7 +12,7 @@ from mapper.models.trace_partition.mapping import LayerMapping, Partition
 from mapper.models.trace_partition.residency import linked, obstacle
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Method, Outcome, Progress
-from mapper.solver.trace_partition.judged import value_of
+from mapper.solver.trace_partition.outcome import value_of
 from mapper.workloads.document import InputError
 
 MOST_OPTIONS = 20_000
@@ -53,8 +53,8 @@ def _families(problem: PartitionProblem, at: int) -> Iterator[Family]:
     """The families of a layer, whatever its neighbours take."""
     layer, links = problem.network.traced[at], linked(problem.network)
     for before in (False, True) if at > 0 and links[at - 1] else (False,):
-        for behind in (False, True) if links[at] else (False,):
-            yield from families(problem, layer, before, behind)
+        for after in (False, True) if links[at] else (False,):
+            yield from families(problem, layer, before, after)
 
 
 def _count(problem: PartitionProblem, at: int) -> int:

@@ -6,26 +6,26 @@ from collections.abc import Callable
 
 from mapper.formulations.trace_partition.program.option_cost import Rank
 from mapper.formulations.trace_partition.program.option_table import OptionTable, Searched
-from mapper.formulations.trace_partition.program.situation import Situation
+from mapper.formulations.trace_partition.program.residency import Residency
 
-Path = tuple[Rank, tuple[Situation, ...]]
+Path = tuple[Rank, tuple[Residency, ...]]
 
 
 def first_in_rank(table: OptionTable, weight: Callable[[Searched], Rank | None]) -> Path | None:
-    """The situations of all layers that agree and whose weights have the least sum, place by place of the rank; None if
-    there are none. ``weight``: of a situation, None if it cannot be taken."""
-    ends: dict[Situation | None, Path] = {None: ((0, 0, 0), ())}
+    """The residencies of all layers that agree and whose weights have the least sum, place by place of the rank; None
+    if there are none. ``weight``: of a residency, None if it cannot be taken."""
+    ends: dict[Residency | None, Path] = {None: ((0, 0, 0), ())}
     for at, layer in enumerate(table.layers):
-        reached: dict[Situation | None, Path] = {}
-        for situation, found in layer.items():
+        reached: dict[Residency | None, Path] = {}
+        for residency, found in layer.items():
             own = weight(found)
             if own is None:
                 continue
-            agreed = table.situations.agreed[at - 1] if at else frozenset()
-            ways = [path for before, path in ends.items() if before is None or (before, situation) in agreed]
+            agreed = table.residencies.agreed[at - 1] if at else frozenset()
+            ways = [path for before, path in ends.items() if before is None or (before, residency) in agreed]
             if ways:
                 rank, way = min(ways, key=lambda path: path[0])
                 total = (rank[0] + own[0], rank[1] + own[1], rank[2] + own[2])
-                reached[situation] = total, (*way, situation)
+                reached[residency] = total, (*way, residency)
         ends = reached
     return min(ends.values(), key=lambda path: path[0], default=None)

@@ -14,7 +14,7 @@ from mapper.models.trace_partition.mapping import LayerMapping, Partition
 from mapper.models.trace_partition.residency import linked, obstacle
 from mapper.solver.method import Effort, Method, Outcome, Progress
 from mapper.solver.trace_partition.heuristic.greedy import GreedyRule
-from mapper.solver.trace_partition.judged import heuristic
+from mapper.solver.trace_partition.outcome import heuristic
 
 CHANGES = 250
 """Changes tried for each layer that is a problem of its own."""
@@ -107,11 +107,11 @@ class _Run:
                 best = pair
         return best
 
-    def _near(self, at: int, now: LayerMapping, before: bool, behind: bool) -> LayerMapping | None:
+    def _near(self, at: int, now: LayerMapping, before: bool, after: bool) -> LayerMapping | None:
         """A mapping with one or two decisions drawn anew."""
-        key = (*self._keys[at], before, behind)
+        key = (*self._keys[at], before, after)
         if key not in self._families:
-            self._families[key] = families(self.problem, self.layers[at], before, behind)
+            self._families[key] = families(self.problem, self.layers[at], before, after)
         group, draw = self._families[key], self.draw
         if not group:
             return None

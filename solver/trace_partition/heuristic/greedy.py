@@ -16,7 +16,7 @@ from mapper.models.trace_partition.mapping import LayerMapping, Partition
 from mapper.models.trace_partition.steps.layer_tiling import LayerTiling, layer_tiling
 from mapper.models.trace_partition.steps.plan import plan_layer
 from mapper.solver.method import Effort, Method, Outcome, Progress
-from mapper.solver.trace_partition.judged import heuristic
+from mapper.solver.trace_partition.outcome import heuristic
 
 PATIENCE = 2_000
 """Tiles that are looked at whatever the clock says: the rule mostly has its answer in milliseconds."""

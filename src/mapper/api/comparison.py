@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mapper.api.contradicting import refuse_contradicting_solutions
-from mapper.api.posing import Posed, pose
+from mapper.api.problem import PosedProblem, pose
 from mapper.api.solution import Solution, as_document
 from mapper.api.solving import Search, method_named, run
 from mapper.kind.kind import Options
@@ -42,7 +42,7 @@ class Comparison:
     """Methods side by side on one problem; ``refused`` says why a method does not fit it, ``remarks`` what the kind
     has to say of what they found."""
 
-    posed: Posed
+    posed: PosedProblem
     rows: tuple[Row, ...]
     refused: dict[str, str]
     remarks: tuple[str, ...] = ()

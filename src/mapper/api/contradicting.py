@@ -9,10 +9,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from mapper.api.judging import judged
-from mapper.api.posing import Posed
+from mapper.api.problem import PosedProblem
 from mapper.api.solution import Solution, assemble, repeated, unanswered
-from mapper.kind.kind import Kind, Part, PosedPart
+from mapper.api.verification import verified
+from mapper.kind.kind import Kind, Part, ProblemPart
 from mapper.solver.certificate import Certificate
 from mapper.solver.contradiction import ContradictionError, beats, contradiction
 from mapper.solver.method import Outcome
@@ -58,7 +58,7 @@ def refuse_own_contradiction(kind: Kind, problem: Any, part: Part, most: bool) -
         raise ContradictionError(claim, found, reason)
 
 
-def refuse_contradicting_parts(posed: Posed, first: Part, second: Part) -> None:
+def refuse_contradicting_parts(posed: PosedProblem, first: Part, second: Part) -> None:
     """Let no two answers to the part of ``posed`` that has their name pass that cannot both hold.
 
     Raises: ContradictionError with both documents.
@@ -72,7 +72,7 @@ def refuse_contradicting_parts(posed: Posed, first: Part, second: Part) -> None:
         raise between(posed, first, second, f"{first.name}: {reason}")
 
 
-def between(posed: Posed, first: Part, second: Part, reason: str) -> ContradictionError:
+def between(posed: PosedProblem, first: Part, second: Part, reason: str) -> ContradictionError:
     """The contradiction between two answers to a part, with both documents."""
     documents = (_alone(posed, first), _alone(posed, second))
     return ContradictionError(claims(first), claims(second), reason, documents)
@@ -96,7 +96,9 @@ def refuse_contradicting_solutions(first: Solution, second: Solution) -> None:
             raise ContradictionError(error.first, error.second, error.reason, documents) from None
 
 
-def documented(posed: Posed, part: PosedPart, error: ContradictionError, method: str) -> ContradictionError:
+def documented(
+    posed: PosedProblem, part: ProblemPart, error: ContradictionError, method: str
+) -> ContradictionError:
     """A contradiction that a search found, with the documents of both outcomes."""
     if error.documents:
         return error
@@ -129,7 +131,7 @@ def told(error: ContradictionError, output: Path | None) -> int:
     return EXIT_CODE
 
 
-def _part_of(kind: Kind, part: PosedPart, outcome: Outcome[Any], method: str) -> Part:
+def _part_of(kind: Kind, part: ProblemPart, outcome: Outcome[Any], method: str) -> Part:
     certificate = Certificate(
         stop=outcome.stop,
         found=outcome.mapping is not None,
@@ -139,10 +141,10 @@ def _part_of(kind: Kind, part: PosedPart, outcome: Outcome[Any], method: str) ->
         method=outcome.method or method,
         restrictions=outcome.restrictions,
     )
-    return judged(kind, part, outcome.mapping, certificate)
+    return verified(kind, part, outcome.mapping, certificate)
 
 
-def _alone(posed: Posed, answer: Part) -> dict[str, Any]:
+def _alone(posed: PosedProblem, answer: Part) -> dict[str, Any]:
     """The solution document in which only this part is answered, and those that are the same problem."""
     named = next(part for part in posed.parts if part.name == answer.name)
     parts = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from mapper.api.posing import Posed, pose
+from mapper.api.problem import PosedProblem, pose
 from mapper.kind.kind import Options
 from mapper.workloads.process.whole_file import check_writable, write_whole
 
@@ -47,5 +47,5 @@ def export(
     write_whole(path, _formulation(problem).export(form), "--export")
 
 
-def _formulation(problem: Posed):  # type: ignore[no-untyped-def]
+def _formulation(problem: PosedProblem):  # type: ignore[no-untyped-def]
     return problem.kind.formulation(problem.parts[0].problem)

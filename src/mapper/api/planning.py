@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mapper.api.contradicting import documented
-from mapper.api.posing import Posed
+from mapper.api.problem import PosedProblem
 from mapper.api.solving import Search, method_named, solve_part
 from mapper.arch.source import machine_to_document
-from mapper.kind.kind import Options, PosedPart
+from mapper.kind.kind import Options, ProblemPart
 from mapper.models.limit import on_disk
 from mapper.solver.contradiction import ContradictionError
 from mapper.store import StoreError, content_key, problem_key, version_key
@@ -106,7 +106,7 @@ def plan(
     )
 
 
-def _different(problems: Sequence[Posed]) -> Iterator[tuple[Posed, PosedPart]]:
+def _different(problems: Sequence[PosedProblem]) -> Iterator[tuple[PosedProblem, ProblemPart]]:
     """Every part of every problem, but for those that are the same problem as one before."""
     seen = set()
     for problem in problems:
@@ -117,7 +117,7 @@ def _different(problems: Sequence[Posed]) -> Iterator[tuple[Posed, PosedPart]]:
                 yield problem, part
 
 
-def _stored(problems: Sequence[Posed], search: Search) -> frozenset[int]:
+def _stored(problems: Sequence[PosedProblem], search: Search) -> frozenset[int]:
     """The places of problems of which the store has proven every part."""
     if search.store is None or not search.store.path.exists():
         return frozenset()
@@ -134,13 +134,13 @@ def _stored(problems: Sequence[Posed], search: Search) -> frozenset[int]:
     )
 
 
-def _is_in(problem: Posed, proven: set[str], method: str) -> bool:
+def _is_in(problem: PosedProblem, proven: set[str], method: str) -> bool:
     parts = len({part.key for part in problem.parts})
     content = content_key(problem)
     return all(problem_key(content, place, method) in proven for place in range(parts))
 
 
-def _sampled(problems: Sequence[tuple[Posed, PosedPart]], search: Search) -> tuple[list[float], int]:
+def _sampled(problems: Sequence[tuple[PosedProblem, ProblemPart]], search: Search) -> tuple[list[float], int]:
     """Core seconds of some of the problems, and how many of them were cut."""
     if not problems:
         return [], 0

@@ -10,7 +10,7 @@ from typing import Any
 
 from mapper.api.comparison import SECONDS_PER_METHOD
 from mapper.api.contradicting import refuse_contradicting_solutions
-from mapper.api.posing import Posed, pose
+from mapper.api.problem import PosedProblem, pose
 from mapper.api.solution import Solution, as_document
 from mapper.api.solving import Search, method_named, run
 from mapper.arch.source import load_machine
@@ -156,7 +156,7 @@ def side_by_side(
     return SideBySide(workload, objective or "latency", tuple(_gone_on(rows, search, left)))
 
 
-def _posed(workload: str, arch: str, objective: str, options: Options | None) -> Posed | InputError:
+def _posed(workload: str, arch: str, objective: str, options: Options | None) -> PosedProblem | InputError:
     """The problem, or why the machine cannot run the network.
 
     Raises: InputError if the machine or an option is wrong whatever the network is.
@@ -171,7 +171,7 @@ def _posed(workload: str, arch: str, objective: str, options: Options | None) ->
 
 
 def _solved(
-    problem: Posed, search: Search, limit: float, known: Mapping[str, Kept] | None = None
+    problem: PosedProblem, search: Search, limit: float, known: Mapping[str, Kept] | None = None
 ) -> tuple[Solution, float]:
     """The solution within ``limit`` seconds, and how many it took; from what is ``known``. A kind whose search may be
     cut before every layer had its turn begins with methods that give each a mapping soon: one without any voids the

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from importlib import metadata
 from typing import Any
 
-from mapper.api.posing import SOLUTION_SCHEMA, Posed
-from mapper.kind.kind import Part, PosedPart
+from mapper.api.problem import SOLUTION_SCHEMA, PosedProblem
+from mapper.kind.kind import Part, ProblemPart
 from mapper.solver.certificate import WORST_FIRST, Certificate, Stop
 
 DISTRIBUTION = "mapper-engine"
@@ -20,7 +20,7 @@ SOLVERS = ("ortools", "numba", "numpy")
 class Solution:
     """What came of a posed problem. ``cost`` is None if a part has no mapping."""
 
-    posed: Posed
+    posed: PosedProblem
     parts: tuple[Part, ...]
     cost: dict[str, Any] | None
     certificate: Certificate
@@ -44,7 +44,7 @@ class Solution:
         pairs = zip(self.posed.parts, self.parts, strict=True)
         return tuple(one for posed, part in pairs for one in self._listed(posed, part))
 
-    def _listed(self, posed: PosedPart, part: Part) -> tuple[Part, ...]:
+    def _listed(self, posed: ProblemPart, part: Part) -> tuple[Part, ...]:
         # One search that decides things listed apart has one history: it stands at the first of them.
         first, *others = self.posed.kind.spread(posed.problem, part)
         return (replace(first, history=part.history), *others)
@@ -64,7 +64,7 @@ class Solution:
         return 1 if proven_away else 3
 
 
-def assemble(posed: Posed, parts: Sequence[Part]) -> Solution:
+def assemble(posed: PosedProblem, parts: Sequence[Part]) -> Solution:
     """The solution that ``parts`` make up."""
     costs = [part.cost for part in parts if part.cost is not None]
     complete = len(costs) == len(parts)
@@ -104,7 +104,7 @@ def repeated(part: Part, name: str, source: str, merged: tuple[tuple[str, str], 
 
 
 def unanswered(
-    part: PosedPart,
+    part: ProblemPart,
     method: str,
     stop: Stop = "interrupted",
     seed: int | None = None,

@@ -14,12 +14,12 @@ from typing import Any
 
 from mapper.api.contradicting import documented, refuse_own_contradiction
 from mapper.api.history import Recorder
-from mapper.api.judging import judged
 from mapper.api.limit import LARGEST_SEED, LONGEST_SECONDS, MOST_WORKERS
-from mapper.api.posing import Posed
+from mapper.api.problem import PosedProblem
 from mapper.api.solution import Solution, assemble, repeated, unanswered
+from mapper.api.verification import verified
 from mapper.formulations.objective import Objective
-from mapper.kind.kind import Kind, Part, PosedPart
+from mapper.kind.kind import Kind, Part, ProblemPart
 from mapper.models.limit import UnfinishedError, limited, nobody_hears, on_disk
 from mapper.solver.certificate import Certificate, Stop
 from mapper.solver.contradiction import ContradictionError
@@ -85,7 +85,7 @@ class Search:
         return None if self.time_limit is None else self.started + self.time_limit
 
 
-def method_named(posed: Posed, name: str) -> Method[Any, Any]:
+def method_named(posed: PosedProblem, name: str) -> Method[Any, Any]:
     """A method for the problem.
 
     Raises: InputError naming those it has.
@@ -97,7 +97,7 @@ def method_named(posed: Posed, name: str) -> Method[Any, Any]:
 
 
 def run(
-    posed: Posed,
+    posed: PosedProblem,
     search: Search,
     finished: Callable[[Solution], None] | None = None,
     kept: Mapping[str, Kept] | None = None,
@@ -108,7 +108,7 @@ def run(
     Raises: InputError if the method does not exist or refuses the problem.
     """
     method = method_named(posed, search.method)
-    first_of: dict[Any, PosedPart] = {}
+    first_of: dict[Any, ProblemPart] = {}
     for part in posed.parts:
         first_of.setdefault(part.key, part)
     answers: dict[Any, Part] = {}
@@ -177,7 +177,7 @@ def _better(stored: Kept | None, given: Kept | None, objective: Objective) -> Ke
     return stored if start is not None and value is not None and start.beats(start.value, value) else given
 
 
-def _start(kept: Kept | None, part: PosedPart, objective: Objective) -> Start[Any] | None:
+def _start(kept: Kept | None, part: ProblemPart, objective: Objective) -> Start[Any] | None:
     return None if kept is None else kept.start(part.problem, objective)
 
 
@@ -213,10 +213,10 @@ def _executor(search: Search, side_by_side: int) -> Iterator[Executor]:
 
 
 def _solution(
-    posed: Posed,
+    posed: PosedProblem,
     method: Method[Any, Any],
     search: Search,
-    first_of: dict[Any, PosedPart],
+    first_of: dict[Any, ProblemPart],
     answers: dict[Any, Part],
 ) -> Solution:
     parts = []
@@ -234,7 +234,7 @@ def _solution(
 def solve_part(
     kind: Kind,
     method: Method[Any, Any],
-    part: PosedPart,
+    part: ProblemPart,
     search: Search,
     side_by_side: int,
     start: Start[Any] | None = None,
@@ -280,14 +280,14 @@ def solve_part(
         workers=search.used_workers,
     )
     with limited(lambda: None):
-        answer = judged(kind, part, outcome.mapping, certificate)
+        answer = verified(kind, part, outcome.mapping, certificate)
     refuse_own_contradiction(kind, part.problem, answer, most)
     history = recorder.ended(answer.certificate.value, answer.certificate.bound)
     return replace(answer, history=history, started=None if start is None else history[0])
 
 
 def _searched(
-    method: Method[Any, Any], part: PosedPart, effort: Effort, compiling: Callable[[], None]
+    method: Method[Any, Any], part: ProblemPart, effort: Effort, compiling: Callable[[], None]
 ) -> Outcome[Any]:
     """What the method finds; where its effort ends before it has a mapping, what its ``at_once`` has."""
     stop = effort.stopped()
@@ -313,13 +313,13 @@ def _searched(
     return replace(named, stop=found.stop, bound=quick.bound if found.bound is None else found.bound)
 
 
-def _rejected(kind: Kind, part: PosedPart, error: ContradictionError) -> Outcome[Any]:
+def _rejected(kind: Kind, part: ProblemPart, error: ContradictionError) -> Outcome[Any]:
     """The one of two outcomes of which the referee rejects the mapping: it contradicts nothing.
 
     Raises: ContradictionError if there is none.
     """
     for outcome in (error.first, error.second):
-        if outcome.mapping is not None and kind.judge(part.problem, outcome.mapping).broken:
+        if outcome.mapping is not None and kind.verify(part.problem, outcome.mapping).broken:
             return outcome
     raise error
 

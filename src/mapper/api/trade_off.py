@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mapper.api.contradicting import between, broken, documented
-from mapper.api.judging import judged
-from mapper.api.posing import Posed, pose
+from mapper.api.problem import PosedProblem, pose
 from mapper.api.solution import as_document, unanswered
 from mapper.api.solving import Search, effort_of
+from mapper.api.verification import verified
 from mapper.kind.kind import Options, Part
 from mapper.models.limit import UnfinishedError, limited
 from mapper.models.plain import in_time
@@ -27,7 +27,7 @@ from mapper.workloads.document import InputError
 class TradeOff:
     """The points of a front as parts of solutions; ``complete``: there are no other points."""
 
-    posed: Posed
+    posed: PosedProblem
     points: tuple[Part, ...]
     complete: bool
 
@@ -98,11 +98,11 @@ def front(
             seed=search.seed,
             workers=search.used_workers,
         )
-        return judged(posed.kind, part, outcome.mapping, certificate)
+        return verified(posed.kind, part, outcome.mapping, certificate)
 
-    judged_points = [(certified(outcome), outcome.mapping) for outcome in found.points]
-    _refuse_beaten(posed, judged_points)
-    points = tuple(point for point, _ in judged_points)
+    certified_points = [(certified(outcome), outcome.mapping) for outcome in found.points]
+    _refuse_beaten(posed, certified_points)
+    points = tuple(point for point, _ in certified_points)
     if search.store is not None:
         known = Recall(search.store, posed, posed.kind.default_method, search.complain)
         known.known((part,))
@@ -110,7 +110,7 @@ def front(
     return TradeOff(posed, points, found.complete)
 
 
-def _refuse_beaten(posed: Posed, points: Sequence[tuple[Part, Any]]) -> None:
+def _refuse_beaten(posed: PosedProblem, points: Sequence[tuple[Part, Any]]) -> None:
     """Let no point pass that is proven to be no other's worse, and is.
 
     Raises: ContradictionError with both documents.
@@ -128,7 +128,7 @@ def _refuse_beaten(posed: Posed, points: Sequence[tuple[Part, Any]]) -> None:
                 raise between(posed, point, other, reason)
 
 
-def _best(posed: Posed, points: Sequence[Part], complete: bool, search: Search) -> Part:
+def _best(posed: PosedProblem, points: Sequence[Part], complete: bool, search: Search) -> Part:
     """What a front says of the objective: its best point, and if there are no others that nothing is better."""
     part = posed.parts[0]
     sound = [point for point in points if not broken(point) and point.certificate.value is not None]

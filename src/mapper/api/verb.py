@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from mapper.api.judging import judged
-from mapper.api.posing import SOLUTION_SCHEMA, Posed, pose, pose_again
+from mapper.api.problem import SOLUTION_SCHEMA, PosedProblem, pose, pose_again
 from mapper.api.solution import Solution, as_document, assemble
 from mapper.api.solving import Search, run
-from mapper.kind.kind import Options, PosedPart
+from mapper.api.verification import verified
+from mapper.kind.kind import Options, ProblemPart
 from mapper.models.limit import limited
 from mapper.models.plain import in_time
 from mapper.solver.certificate import Certificate
@@ -56,7 +56,7 @@ def evaluate(
         read = problem.kind.read_mapping(own, part.problem, str(mapping))
         certificate = Certificate("given", True, None, None, False, "evaluate")
         with limited(lambda: None):
-            parts.append(judged(problem.kind, part, read, certificate))
+            parts.append(verified(problem.kind, part, read, certificate))
     return assemble(problem, parts)
 
 
@@ -71,7 +71,7 @@ def simulate(
     problem, mappings = _solved(solution)
     results, models = [], []
     for part, mapping in _distinct(problem, mappings):
-        verdict = problem.kind.judge(part.problem, mapping)
+        verdict = problem.kind.verify(part.problem, mapping)
         if verdict.cost is None:
             raise InputError(
                 str(solution)[:120], f"parts.{part.name}", "its mapping has no cost; solve it anew"
@@ -142,7 +142,7 @@ def read_document(path: Path) -> dict[str, Any]:
     return parse_document(read_bytes(path, LARGEST_SOLUTION_BYTES), str(path), LARGEST_SOLUTION_BYTES)
 
 
-def _mappings(fields: Mapping[str, Any], problem: Posed, source: str) -> list[Any]:
+def _mappings(fields: Mapping[str, Any], problem: PosedProblem, source: str) -> list[Any]:
     """The mapping of every part: by name from a solution, the file itself if the problem has one part."""
     if fields.get("schema") != SOLUTION_SCHEMA:
         if len(problem.parts) > 1:
@@ -166,7 +166,7 @@ def _mappings(fields: Mapping[str, Any], problem: Posed, source: str) -> list[An
     return found
 
 
-def _solved(solution: Path | Mapping[str, Any]) -> tuple[Posed, list[Any]]:
+def _solved(solution: Path | Mapping[str, Any]) -> tuple[PosedProblem, list[Any]]:
     source = str(solution) if isinstance(solution, Path) else "the solution"
     fields = read_document(solution) if isinstance(solution, Path) else solution
     problem = pose_again(fields, source)
@@ -177,9 +177,9 @@ def _solved(solution: Path | Mapping[str, Any]) -> tuple[Posed, list[Any]]:
     ]
 
 
-def _distinct(problem: Posed, mappings: list[Any]) -> list[tuple[PosedPart, Any]]:
+def _distinct(problem: PosedProblem, mappings: list[Any]) -> list[tuple[ProblemPart, Any]]:
     """Parts that are not repeats of an earlier one, with their mappings."""
-    first: dict[Any, tuple[PosedPart, Any]] = {}
+    first: dict[Any, tuple[ProblemPart, Any]] = {}
     for part, mapping in zip(problem.parts, mappings, strict=True):
         first.setdefault(part.key, (part, mapping))
     return list(first.values())

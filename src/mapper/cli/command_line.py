@@ -23,21 +23,21 @@ LONGEST_LINE = 650
 
 
 class _Held(io.StringIO):
-    """What a command prints, held back until it ends; for the rest it looks like the stream behind it."""
+    """What a command prints, held back until it ends; for the rest it looks like the stream that it stands for."""
 
-    def __init__(self, behind: Any) -> None:
+    def __init__(self, stream: Any) -> None:
         super().__init__()
-        self._behind = behind
+        self._stream = stream
 
     def isatty(self) -> bool:
-        return self._behind is not None and not self._behind.closed and bool(self._behind.isatty())
+        return self._stream is not None and not self._stream.closed and bool(self._stream.isatty())
 
     def fileno(self) -> int:
-        return int(self._behind.fileno())
+        return int(self._stream.fileno())
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
-        return getattr(self._behind, "encoding", None) or "utf-8"
+        return getattr(self._stream, "encoding", None) or "utf-8"
 
 
 def run(program: bool) -> int:

@@ -37,7 +37,7 @@ def compare(
             )
         _side_by_side(problem, problem.arch.split(","), search, progress, table)
     if method:
-        from mapper.api.posing import pose
+        from mapper.api.problem import pose
 
         posed = pose(problem.workload, problem.arch, problem.objective, problem.options)
         for name in method:

@@ -43,7 +43,7 @@ def solve(
     plot: FrontPlot = None,
 ) -> None:
     """Map a workload to a machine, and prove the mapping optimal."""
-    from mapper.api.posing import pose
+    from mapper.api.problem import pose
     from mapper.api.solving import run
     from mapper.models.plain import in_time
     from mapper.workloads.process.whole_file import is_replaced, write_whole

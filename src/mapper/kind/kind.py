@@ -54,7 +54,7 @@ class JsonValue(Protocol):
 
 
 @dataclass(frozen=True)
-class PosedPart:
+class ProblemPart:
     """One part of a posed problem: its name in the document, where it came from, and the problem itself.
     Parts of equal ``key`` are one problem. ``workload``: what it was made of, where simulators and code generators
     need more than the problem says."""
@@ -68,7 +68,7 @@ class PosedPart:
 
 
 @dataclass(frozen=True)
-class Judged:
+class ShownVerdict:
     """A mapping after the referee: rules it breaks, its cost and breakdown (None if it has no cost), and
     the objective's value."""
 
@@ -144,7 +144,7 @@ class Kind(ABC):
         return ()
 
     @abstractmethod
-    def pose(self, value: Any, machine: Any, objective: str, options: Options) -> tuple[PosedPart, ...]:
+    def pose(self, value: Any, machine: Any, objective: str, options: Options) -> tuple[ProblemPart, ...]:
         """The parts of the problem of a workload's value, in document order."""
 
     @abstractmethod
@@ -171,7 +171,7 @@ class Kind(ABC):
         return None
 
     @abstractmethod
-    def judge(self, problem: Any, mapping: Any) -> Judged:
+    def verify(self, problem: Any, mapping: Any) -> ShownVerdict:
         """The referee's verdict and the model's cost."""
 
     def slack(self, problem: Any, value: int | float) -> float:
@@ -255,19 +255,19 @@ class Kind(ABC):
         return []
 
     @abstractmethod
-    def simulate(self, part: PosedPart, mapping: Any, seed: int) -> dict[str, Any]:
+    def simulate(self, part: ProblemPart, mapping: Any, seed: int) -> dict[str, Any]:
         """Run one part: ``outputs_equal``, ``max_error``, ``cost_simulated``, ``agrees``, where there is something to
         say ``physical``, and ``notes`` for people; ``parts`` are the same of each part that ``spread`` shows, with
         ``name`` and ``cost_model``."""
 
-    def simulate_program(self, part: PosedPart, mapping: Any, seed: int, program: Path) -> dict[str, Any]:
+    def simulate_program(self, part: ProblemPart, mapping: Any, seed: int, program: Path) -> dict[str, Any]:
         """As ``simulate``, with the program of a file in place of the one that the mapping becomes.
 
         Raises: InputError if the kind has no programs, or the file holds none.
         """
         raise InputError("--program", "", f"a {self.name} solution runs no program file; leave it out")
 
-    def simulate_rtl(self, part: PosedPart, mapping: Any, seed: int) -> dict[str, Any]:
+    def simulate_rtl(self, part: ProblemPart, mapping: Any, seed: int) -> dict[str, Any]:
         """Run the generated hardware of one part: ``outputs_equal``, ``agrees``, and what else there is to say.
 
         Raises: InputError if the kind generates none, or it cannot be run.
@@ -275,5 +275,5 @@ class Kind(ABC):
         raise InputError("--rtl", "", f"a {self.name} solution becomes no Verilog; leave it out")
 
     @abstractmethod
-    def generate(self, part: PosedPart, mapping: Any, seed: int) -> Mapping[str, str | bytes]:
+    def generate(self, part: ProblemPart, mapping: Any, seed: int) -> Mapping[str, str | bytes]:
         """Files (name to content) that one part becomes."""

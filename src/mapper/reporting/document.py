@@ -1,4 +1,4 @@
-"""What a page is made from: documents read, their mappings judged anew."""
+"""What a page is made from: documents read, their mappings verified anew."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from mapper.api.history import history_from_json
-from mapper.api.judging import judged
-from mapper.api.posing import SOLUTION_SCHEMA, Posed, pose_again
+from mapper.api.problem import SOLUTION_SCHEMA, PosedProblem, pose_again
 from mapper.api.solution import Solution, as_document, assemble, repeated
 from mapper.api.verb import read_document
-from mapper.kind.kind import Part, PosedPart
+from mapper.api.verification import verified
+from mapper.kind.kind import Part, ProblemPart
 from mapper.solver.certificate import Certificate, certificate_from_json
 from mapper.workloads.document import InputError
 
@@ -26,7 +26,7 @@ LARGEST = 1e300
 
 @dataclass(frozen=True)
 class Solved:
-    """A solution: every part judged anew, with the mappings as values (None where there is none), the versions that
+    """A solution: every part verified anew, with the mappings as values (None where there is none), the versions that
     the document names, and what tells its problem from others."""
 
     source: str
@@ -117,7 +117,11 @@ def _solved(fields: Mapping[str, Any], source: str) -> Solved:
 
 
 def _judged(
-    problem: Posed, posed: PosedPart, own: Mapping[str, Any], mappings: Mapping[str, Any], source: str
+    problem: PosedProblem,
+    posed: ProblemPart,
+    own: Mapping[str, Any],
+    mappings: Mapping[str, Any],
+    source: str,
 ) -> tuple[Part, Any]:
     place = f"parts.{posed.name[:40]}"
     certificate = _certificate(own.get("certificate"), source, place)
@@ -131,11 +135,11 @@ def _judged(
         raise InputError(source, f"{place}.certificate.bound", remedy)
     found = problem.kind.gather(posed.problem, posed.name, mappings)
     if found is None:
-        return judged(problem.kind, posed, None, replace(certificate, found=False)), None
+        return verified(problem.kind, posed, None, replace(certificate, found=False)), None
     if not isinstance(found, Mapping):
         raise InputError(source, f"{place}.mapping", "must be an object; solve it anew")
     mapping = problem.kind.read_mapping(found, posed.problem, source)
-    part = judged(problem.kind, posed, mapping, certificate)
+    part = verified(problem.kind, posed, mapping, certificate)
     now = part.certificate.value
     if value is not None and now is not None and not math.isclose(value, now):
         remedy = f"is {value:g}, but the mapping costs {now:g}; solve it anew"

@@ -13,7 +13,7 @@ from mapper.cli.terminal import number, percent, proof
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.kind import objective_named
-from mapper.kind.kind import Part, PosedPart
+from mapper.kind.kind import Part, ProblemPart
 from mapper.kind.modulo_schedule.picture import routes_drawn
 from mapper.reporting import chart
 from mapper.reporting.certificate_words import Words, words
@@ -112,21 +112,21 @@ def _option(value: Any) -> str:
     return ", ".join(f"{key}={one}" for key, one in value.items()) if isinstance(value, dict) else str(value)
 
 
-def _space(part: PosedPart, kind: str) -> str:
+def _space(part: ProblemPart, kind: str) -> str:
     if isinstance(part.problem, LayerProblem):
         return "layer"
     return "pbqp" if isinstance(part.problem, PbqpProblem) else kind
 
 
 def _pictures(
-    solved: Solved, part: PosedPart, own: Part, mapping: Any | None, anchor: str, routes: int
+    solved: Solved, part: ProblemPart, own: Part, mapping: Any | None, anchor: str, routes: int
 ) -> list[Element]:
     if mapping is None or own.cost is None:
         return []
     return picture(solved.solution.posed.kind.name, part.problem, mapping, own, anchor, routes)
 
 
-def _part(solved: Solved, part: PosedPart, own: Part, drawn: list[Element], anchor: str) -> PartView:
+def _part(solved: Solved, part: ProblemPart, own: Part, drawn: list[Element], anchor: str) -> PartView:
     posed = solved.solution.posed
     certificate = own.certificate
     mii = (own.cost or {}).get("mii")

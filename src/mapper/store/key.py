@@ -8,15 +8,15 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-from mapper.api.posing import Posed
+from mapper.api.problem import PosedProblem
 from mapper.api.solution import SOLVERS
 
 FLOORS = ("workloads", "arch", "models", "formulations", "solver", "kind")
-FILES = ("api/solving.py", "api/judging.py", "store/recall.py")
+FILES = ("api/solving.py", "api/verification.py", "store/recall.py")
 """Sources that decide what an answer is: whole folders, and these."""
 
 
-def content_key(posed: Posed) -> str:
+def content_key(posed: PosedProblem) -> str:
     """The hash of workload, machine, objective and options, as the document holds them, without the names under which
     they were found."""
     document = posed.to_json()

@@ -11,11 +11,11 @@ from typing import Any
 
 from mapper.api.contradicting import refuse_contradicting_parts
 from mapper.api.history import history_from_json
-from mapper.api.judging import judged
-from mapper.api.posing import Posed
+from mapper.api.problem import PosedProblem
 from mapper.api.solution import as_document
+from mapper.api.verification import verified
 from mapper.formulations.objective import Objective
-from mapper.kind.kind import Kind, Part, PosedPart
+from mapper.kind.kind import Kind, Part, ProblemPart
 from mapper.solver.certificate import Certificate, certificate_from_json
 from mapper.solver.contradiction import ContradictionError, contradiction
 from mapper.solver.method import Outcome, Start
@@ -26,8 +26,8 @@ from mapper.workloads.document import InputError
 
 @dataclass(frozen=True)
 class Kept:
-    """An answer that was kept, judged anew: as documents show it, its mapping, the searches behind it, and by how much
-    floats may differ from its value that mean the same."""
+    """An answer that was kept, verified anew: as documents show it, its mapping, the searches behind it, and by how
+    much floats may differ from its value that mean the same."""
 
     part: Part
     mapping: Any | None
@@ -65,22 +65,22 @@ def answer_fields(kind: Kind, part: Part) -> tuple[dict[str, Any] | None, dict[s
 
 
 def read_answer(
-    kind: Kind, part: PosedPart, mapping: Mapping[str, Any] | None, fields: Mapping[str, Any], source: str
+    kind: Kind, part: ProblemPart, mapping: Mapping[str, Any] | None, fields: Mapping[str, Any], source: str
 ) -> tuple[Part, Any | None]:
-    """The answer to ``part`` that ``answer_fields`` gave, judged anew, and its mapping.
+    """The answer to ``part`` that ``answer_fields`` gave, verified anew, and its mapping.
 
     Raises: InputError, KeyError, TypeError or ValueError if that is none.
     """
     read = None if mapping is None else kind.read_mapping(mapping, part.problem, source)
     if read is not None and fields.get("pieces") is not None:
         read = kind.with_pieces(read, fields["pieces"])
-    answer = judged(kind, part, read, certificate_from_json(fields))
+    answer = verified(kind, part, read, certificate_from_json(fields))
     return replace(answer, history=history_from_json(fields.get("history", []))), read
 
 
 def kept_answer(
     kind: Kind,
-    part: PosedPart,
+    part: ProblemPart,
     objective: Objective,
     mapping: Mapping[str, Any] | None,
     fields: Mapping[str, Any],
@@ -121,17 +121,19 @@ class Recall:
     first answer that is damaged is told as well, and is none. No two answers to one part pass that contradict each
     other, whichever methods gave them."""
 
-    def __init__(self, store: Store, posed: Posed, method: str, complain: Callable[[str], None]) -> None:
+    def __init__(
+        self, store: Store, posed: PosedProblem, method: str, complain: Callable[[str], None]
+    ) -> None:
         self._store: Store | None = store
         self._posed, self._method, self._complain = posed, method, complain
         self._content = content_key(posed)
         self._complained = False
         self._refused: set[str] = set()
-        self._parts: tuple[PosedPart, ...] = ()
+        self._parts: tuple[ProblemPart, ...] = ()
         self._held: dict[int, list[Entry]] = {}
 
-    def known(self, parts: Sequence[PosedPart]) -> list[Kept | None]:
-        """The answers kept for the different ``parts`` of the problem, all of them in order, judged anew by the
+    def known(self, parts: Sequence[ProblemPart]) -> list[Kept | None]:
+        """The answers kept for the different ``parts`` of the problem, all of them in order, verified anew by the
         referee; None where there is none that it accepts."""
         own = [self._key(place) for place in range(len(parts))]
         methods = self._posed.kind.methods_of(self._posed.read.value)
@@ -212,7 +214,7 @@ class Recall:
     def _key(self, place: int) -> str:
         return problem_key(self._content, place, self._method)
 
-    def _accepted(self, key: str, entry: Entry | None, part: PosedPart) -> Kept | None:
+    def _accepted(self, key: str, entry: Entry | None, part: ProblemPart) -> Kept | None:
         posed, path = self._posed, "" if self._store is None else str(self._store.path)
         try:
             if entry is not None:

@@ -16,7 +16,7 @@ from importlib import import_module
 from types import TracebackType
 from typing import Any
 
-from mapper.api.posing import Posed
+from mapper.api.problem import PosedProblem
 from mapper.api.solution import Solution
 from mapper.api.solving import Listener, Search
 from mapper.solver.method import Progress
@@ -96,7 +96,7 @@ class DaskEngine(AbstractContextManager["DaskEngine"]):
         for worker in self._client.run(os.getpid).values():
             yield int(worker)
 
-    def solve(self, problems: Sequence[Posed], search: Search) -> Iterator[tuple[int, Solution]]:
+    def solve(self, problems: Sequence[PosedProblem], search: Search) -> Iterator[tuple[int, Solution]]:
         """The solutions of ``problems`` with their places, as they are done. What the store has proven is no task. An
         interrupt, the time limit, and the end of all workers here give up the tasks that are not done, which have no
         solution; a task that took all the workers it was given to has one without an answer.

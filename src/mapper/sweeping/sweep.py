@@ -14,7 +14,7 @@ import yaml
 
 from mapper.api.comparison import Row
 from mapper.api.contradicting import refuse_contradicting_solutions
-from mapper.api.posing import Posed, pose, posed
+from mapper.api.problem import PosedProblem, pose, posed
 from mapper.api.solution import Solution, assemble, unanswered
 from mapper.api.solving import Search, run
 from mapper.arch.source import machine_from_document, machine_to_document
@@ -68,7 +68,7 @@ def sweep(
 
 def swept(
     points: Sequence[dict[str, Any]],
-    problems: Sequence[Posed],
+    problems: Sequence[PosedProblem],
     search: Search,
     engine: DaskEngine | None = None,
     finished: Callable[[int, int], None] | None = None,
@@ -96,7 +96,7 @@ def _repeated(points: Sequence[Mapping[str, Any]]) -> frozenset[str]:
     return frozenset(name for name, count in counts.items() if count > 1)
 
 
-def _without_turn(problem: Posed, point: dict[str, Any], search: Search) -> Row:
+def _without_turn(problem: PosedProblem, point: dict[str, Any], search: Search) -> Row:
     over = search.deadline is not None and time.monotonic() >= search.deadline
     stop: Stop = "time_limit" if over and not search.interrupt.is_set() else "interrupted"
     blank = [
@@ -111,7 +111,7 @@ def grid(
     vary: Mapping[str, Sequence[Any]],
     objective: str | None,
     options: Options | None,
-) -> tuple[list[dict[str, Any]], list[Posed]]:
+) -> tuple[list[dict[str, Any]], list[PosedProblem]]:
     """The points of the grid, and the problem on each of its machines.
 
     Raises: InputError as ``sweep``.
@@ -129,7 +129,7 @@ def grid(
     ]
 
 
-def _here(problems: Sequence[Posed], search: Search) -> Iterator[tuple[int, Solution]]:
+def _here(problems: Sequence[PosedProblem], search: Search) -> Iterator[tuple[int, Solution]]:
     """What is known already is looked up for a moment after the limit too."""
     deadline = search.deadline
     for place, problem in enumerate(problems):
@@ -140,7 +140,7 @@ def _here(problems: Sequence[Posed], search: Search) -> Iterator[tuple[int, Solu
         yield place, run(problem, search)
 
 
-def _varied(base: Posed, point: Mapping[str, Any]) -> Any:
+def _varied(base: PosedProblem, point: Mapping[str, Any]) -> Any:
     assert base.machine is not None
     document = machine_to_document(base.machine)
     for key, value in point.items():

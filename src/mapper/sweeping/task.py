@@ -12,10 +12,10 @@ from importlib import import_module
 from typing import Any
 
 from mapper.api.contradicting import documented, refuse_contradicting_parts, refuse_own_contradiction
-from mapper.api.posing import SOLUTION_SCHEMA, Posed, pose_again
+from mapper.api.problem import SOLUTION_SCHEMA, PosedProblem, pose_again
 from mapper.api.solution import Solution, assemble, repeated, unanswered
 from mapper.api.solving import Search, method_named, run
-from mapper.kind.kind import Part, PosedPart
+from mapper.kind.kind import Part, ProblemPart
 from mapper.solver.certificate import Stop
 from mapper.solver.contradiction import ContradictionError
 from mapper.solver.method import Progress
@@ -32,13 +32,13 @@ Answer = tuple[dict[str, Any] | None, dict[str, Any]]
 class Task:
     """A problem with what the store knows of its parts."""
 
-    def __init__(self, posed: Posed, search: Search) -> None:
+    def __init__(self, posed: PosedProblem, search: Search) -> None:
         method = method_named(posed, search.method)
         self.posed, self._search, self._method = posed, search, method.name
         self._recall = (
             None if search.store is None else Recall(search.store, posed, method.name, search.complain)
         )
-        self._first: dict[Any, PosedPart] = {}
+        self._first: dict[Any, ProblemPart] = {}
         for part in posed.parts:
             self._first.setdefault(part.key, part)
         self._known: list[Kept | None] = (
@@ -90,7 +90,7 @@ class Task:
             parts.append(answer if part is first else repeated(answer, part.name, part.source, part.merged))
         return assemble(self.posed, parts)
 
-    def _refuse(self, part: PosedPart, answer: Part, known: Kept | None) -> None:
+    def _refuse(self, part: ProblemPart, answer: Part, known: Kept | None) -> None:
         posed = self.posed
         try:
             refuse_own_contradiction(posed.kind, part.problem, answer, posed.objective.most)

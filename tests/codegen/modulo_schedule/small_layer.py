@@ -114,7 +114,7 @@ def im2col(padded: Words, window: Window, rows: int, columns: int) -> Words:
 
 def im2row(padded: Words, window: Window, rows: int, pitch: int, words: int) -> Words:
     """Per channel and output row ``pitch * stride`` columns of ``kernel rows`` words; words that no window of the
-    output covers are NaN, as are those behind the last row that straddling windows need, to make ``words`` in all."""
+    output covers are NaN, as are those after the last row that straddling windows need, to make ``words`` in all."""
     height, stride = window.kernel[0], window.strides[1]
     laid = np.full((len(padded), rows, pitch * stride, height), np.nan, np.float32)
     for row in range(rows):

@@ -57,7 +57,7 @@ class Copies:
         self.library = ctypes.CDLL(str(folder / "copies.so"))
 
     def run(self, name: str, source: Words, words: int) -> Words:
-        """What the function writes into so many words that were NaN, with one behind them that must stay so."""
+        """What the function writes into so many words that were NaN, with one after them that must stay so."""
         whole = np.full(words + 1, np.nan, np.float32)
         given = np.ascontiguousarray(source)
         self.library[name](given.ctypes.data_as(ctypes.c_void_p), whole.ctypes.data_as(ctypes.c_void_p))
@@ -131,7 +131,7 @@ def _run(
 
 
 def pitch_words(layer: NetworkLayer, algorithm: Algorithm) -> int:
-    """Words that im2row lays out for one repeat, without the ones behind the last row; 0 for im2col."""
+    """Words that im2row lays out for one repeat, without the ones after the last row; 0 for im2col."""
     return algorithm.words["buffer"] // algorithm.nests[1].repeats if algorithm.name == IM2ROW else 0
 
 

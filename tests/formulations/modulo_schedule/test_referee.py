@@ -43,7 +43,7 @@ def schedule(ii: int, placed: list[tuple[Pe, int]], *routes: list[Hop]) -> Modul
     )
 
 
-def judged(
+def verdict_of(
     body: Kernel, machine: CgraMachine, mapping: ModuloSchedule, ii: int | None = None
 ) -> Verdict[ScheduleCost]:
     return verify(ModuloProblem(body, machine, ii), mapping)
@@ -62,7 +62,7 @@ KEPT = schedule(3, [(LEFT, 0), (LEFT, 2)], [hop(LEFT, 1, "register", 4)])
 
 @pytest.mark.parametrize("mapping", [DIRECT, MOVED, KEPT], ids=["direct", "moved", "kept"])
 def test_what_the_machine_can_run_is_accepted_and_costed(mapping: ModuloSchedule) -> None:
-    verdict = judged(CHAIN, row(), mapping)
+    verdict = verdict_of(CHAIN, row(), mapping)
     assert verdict.valid
     assert verdict.cost is not None
     assert verdict.cost.cycles == 10 * mapping.ii + (mapping.stages - 1) * mapping.ii
@@ -71,40 +71,40 @@ def test_what_the_machine_can_run_is_accepted_and_costed(mapping: ModuloSchedule
 def test_a_value_stays_in_the_output_register_until_the_pe_writes_again() -> None:
     body = kernel("add add add", Edge(0, 1, 0))
     waiting = schedule(4, [(LEFT, 0), (RIGHT, 3), (LEFT, 3)], [hop(LEFT, 1)])
-    assert judged(body, row(), waiting).valid
+    assert verdict_of(body, row(), waiting).valid
     overwritten = schedule(4, [(LEFT, 0), (RIGHT, 3), (LEFT, 1)], [hop(LEFT, 1)])
-    assert broken(judged(body, row(), overwritten)) == {"value held when read": 2}
+    assert broken(verdict_of(body, row(), overwritten)) == {"value held when read": 2}
 
 
 def test_a_value_is_overwritten_by_that_of_the_next_iteration() -> None:
     last = schedule(2, [(LEFT, 0), (RIGHT, 2)], [hop(LEFT, 1)])
-    assert judged(CHAIN, row(), last).valid
+    assert verdict_of(CHAIN, row(), last).valid
     late = schedule(2, [(LEFT, 0), (RIGHT, 3)], [hop(LEFT, 1)])
-    assert broken(judged(CHAIN, row(), late)) == {"value held when read": 1}
+    assert broken(verdict_of(CHAIN, row(), late)) == {"value held when read": 1}
 
 
 def test_a_register_holds_a_value_for_ii_cycles() -> None:
     body = kernel("add add add", Edge(0, 1, 0))
     placed = [(LEFT, 0), (LEFT, 8), (LEFT, 2)]
     late = schedule(5, placed, [hop(LEFT, 1, "register", 0)])
-    assert broken(judged(body, row(), late)) == {"value held when read": 3}
+    assert broken(verdict_of(body, row(), late)) == {"value held when read": 3}
     handed_on = schedule(5, placed, [hop(LEFT, 1, "register", 0), hop(LEFT, 5, "move", 1)])
-    assert judged(body, row(), handed_on).valid
+    assert verdict_of(body, row(), handed_on).valid
 
 
 def test_a_recurrence_reads_its_own_output_an_iteration_later() -> None:
     body = kernel("add", Edge(0, 0, 1, distance=1, initial=(0,)))
-    assert judged(body, row(), schedule(1, [(LEFT, 0)], [hop(LEFT, 1)])).valid
+    assert verdict_of(body, row(), schedule(1, [(LEFT, 0)], [hop(LEFT, 1)])).valid
     slow = kernel("add", Edge(0, 0, 1, distance=1, latency=2, initial=(0,)))
-    verdict = judged(slow, row(), schedule(1, [(LEFT, 0)], [hop(LEFT, 2)]))
+    verdict = verdict_of(slow, row(), schedule(1, [(LEFT, 0)], [hop(LEFT, 2)]))
     assert broken(verdict)["latency of an edge"] == 1
 
 
 def test_an_edge_may_be_slower_than_the_result() -> None:
     body = kernel("add add add", Edge(0, 1, 0), Edge(0, 2, 0, latency=3))
     hops = [hop(LEFT, 1)]
-    assert judged(body, row(), schedule(4, [(LEFT, 0), (RIGHT, 1), (RIGHT, 3)], hops, hops)).valid
-    verdict = judged(body, row(), schedule(4, [(LEFT, 0), (RIGHT, 1), (RIGHT, 2)], hops, hops))
+    assert verdict_of(body, row(), schedule(4, [(LEFT, 0), (RIGHT, 1), (RIGHT, 3)], hops, hops)).valid
+    verdict = verdict_of(body, row(), schedule(4, [(LEFT, 0), (RIGHT, 1), (RIGHT, 2)], hops, hops))
     assert broken(verdict) == {"latency of an edge": 1}
 
 
@@ -112,25 +112,25 @@ def test_edges_of_one_source_share_a_move() -> None:
     body = kernel("add add add", Edge(0, 1, 0), Edge(0, 2, 0))
     hops = [hop(LEFT, 1), hop(RIGHT, 2, "move")]
     placed = [(LEFT, 0), (FAR, 2), (FAR, 3)]
-    assert judged(body, row(), schedule(3, placed, hops, hops)).valid
+    assert verdict_of(body, row(), schedule(3, placed, hops, hops)).valid
     apart = [hop(LEFT, 1), hop(RIGHT, 3, "move")]
-    assert judged(body, row(), schedule(3, placed, hops, apart)).valid
-    assert judged(body, row(), schedule(2, placed, hops, hops)).valid
+    assert verdict_of(body, row(), schedule(3, placed, hops, apart)).valid
+    assert verdict_of(body, row(), schedule(2, placed, hops, hops)).valid
     clashing = schedule(2, [(LEFT, 0), (FAR, 2), (RIGHT, 1)], hops, [hop(LEFT, 1)])
-    assert "one issue per PE and cycle" in broken(judged(body, row(), clashing))
+    assert "one issue per PE and cycle" in broken(verdict_of(body, row(), clashing))
 
 
 def test_an_order_edge_needs_time_and_no_hops() -> None:
     body = kernel("store load", Edge(0, 1, None))
-    assert judged(body, row(), schedule(2, [(LEFT, 0), (FAR, 1)], [])).valid
+    assert verdict_of(body, row(), schedule(2, [(LEFT, 0), (FAR, 1)], [])).valid
     early = schedule(2, [(LEFT, 0), (FAR, 0)], [])
-    assert broken(judged(body, row(), early)) == {"latency of an edge": 1}
+    assert broken(verdict_of(body, row(), early)) == {"latency of an edge": 1}
     carried = schedule(2, [(LEFT, 0), (FAR, 1)], [hop(LEFT, 1)])
-    assert broken(judged(body, row(), carried)) == {"route goes on by moves": 1}
+    assert broken(verdict_of(body, row(), carried)) == {"route goes on by moves": 1}
 
 
 def test_a_pe_without_the_unit_is_named() -> None:
-    verdict = judged(kernel("load"), row(pes=[{"at": "all", "classes": ["integer"]},
+    verdict = verdict_of(kernel("load"), row(pes=[{"at": "all", "classes": ["integer"]},
                                               {"at": [[0, 1]], "classes": ["memory"]}]),
                      schedule(1, [(LEFT, 0)]))  # fmt: skip
     assert broken(verdict) == {"PE has the unit": 1}
@@ -138,51 +138,53 @@ def test_a_pe_without_the_unit_is_named() -> None:
 
 
 def test_two_issues_in_one_slot_are_named() -> None:
-    verdict = judged(kernel("add add"), row(latency_cycles={"add": 1}), schedule(2, [(LEFT, 0), (LEFT, 2)]))
+    verdict = verdict_of(
+        kernel("add add"), row(latency_cycles={"add": 1}), schedule(2, [(LEFT, 0), (LEFT, 2)])
+    )
     assert broken(verdict)["one issue per PE and cycle"] == 1
 
 
 def test_results_of_unequal_latency_must_not_meet() -> None:
     body, machine = kernel("mul add"), row(latency_cycles={"mul": 2})
     met = schedule(3, [(LEFT, 0), (LEFT, 1)])
-    assert broken(judged(body, machine, met)) == {"one result per PE and cycle": 1}
-    assert judged(body, machine, schedule(3, [(LEFT, 0), (LEFT, 2)])).valid
+    assert broken(verdict_of(body, machine, met)) == {"one result per PE and cycle": 1}
+    assert verdict_of(body, machine, schedule(3, [(LEFT, 0), (LEFT, 2)])).valid
 
 
 def test_a_pe_reads_only_where_it_has_a_link() -> None:
-    verdict = judged(CHAIN, row(), schedule(2, [(LEFT, 0), (FAR, 1)], [hop(LEFT, 1)]))
+    verdict = verdict_of(CHAIN, row(), schedule(2, [(LEFT, 0), (FAR, 1)], [hop(LEFT, 1)]))
     assert broken(verdict) == {"link to the reader": 1}
 
 
 def test_a_route_begins_at_its_producer_when_the_result_is_ready() -> None:
     for first in (hop(RIGHT, 1), hop(LEFT, 2), hop(LEFT, 1, "move")):
-        verdict = judged(CHAIN, row(), schedule(2, [(LEFT, 0), (RIGHT, 1)], [first]))
+        verdict = verdict_of(CHAIN, row(), schedule(2, [(LEFT, 0), (RIGHT, 1)], [first]))
         assert "route begins at its producer" in broken(verdict)
-    assert broken(judged(CHAIN, row(), schedule(2, [(LEFT, 0), (RIGHT, 1)], []))) == {
+    assert broken(verdict_of(CHAIN, row(), schedule(2, [(LEFT, 0), (RIGHT, 1)], []))) == {
         "route begins at its producer": 1
     }
 
 
 def test_a_route_goes_on_by_moves_only() -> None:
     hops = [hop(LEFT, 1), hop(RIGHT, 2, "output")]
-    verdict = judged(CHAIN, row(), schedule(2, [(LEFT, 0), (FAR, 2)], hops))
+    verdict = verdict_of(CHAIN, row(), schedule(2, [(LEFT, 0), (FAR, 2)], hops))
     assert broken(verdict) == {"route goes on by moves": 1}
 
 
 def test_every_edge_has_one_route() -> None:
-    assert broken(judged(CHAIN, row(), replace(DIRECT, routes=()))) == {"one route per edge": -1}
-    assert broken(judged(CHAIN, row(), replace(DIRECT, routes=DIRECT.routes * 2))) == {
+    assert broken(verdict_of(CHAIN, row(), replace(DIRECT, routes=()))) == {"one route per edge": -1}
+    assert broken(verdict_of(CHAIN, row(), replace(DIRECT, routes=DIRECT.routes * 2))) == {
         "one route per edge": 1
     }
     other = (*DIRECT.routes, Route(7, ()))
-    assert broken(judged(CHAIN, row(), replace(DIRECT, routes=other))) == {"one route per edge": 1}
+    assert broken(verdict_of(CHAIN, row(), replace(DIRECT, routes=other))) == {"one route per edge": 1}
 
 
 def test_a_register_must_exist_and_stand_where_it_is_said() -> None:
     over = schedule(3, [(LEFT, 0), (LEFT, 2)], [hop(LEFT, 1, "register", 16)])
-    assert broken(judged(CHAIN, row(), over)) == {"register exists": 1}
+    assert broken(verdict_of(CHAIN, row(), over)) == {"register exists": 1}
     unsaid = schedule(3, [(LEFT, 0), (LEFT, 1)], [hop(LEFT, 1, "register")])
-    assert broken(judged(CHAIN, row(), unsaid)) == {"register exists": 1}
+    assert broken(verdict_of(CHAIN, row(), unsaid)) == {"register exists": 1}
 
 
 PAIRS = kernel("add add add add", Edge(0, 2, 0), Edge(1, 3, 0))
@@ -199,8 +201,8 @@ def pairs(first: int, second: int) -> ModuloSchedule:
 
 
 def test_two_values_cannot_share_a_register_while_both_are_needed() -> None:
-    assert judged(PAIRS, row(), pairs(0, 1)).valid
-    assert broken(judged(PAIRS, row(), pairs(0, 0))) == {"one value per register": 1}
+    assert verdict_of(PAIRS, row(), pairs(0, 1)).valid
+    assert broken(verdict_of(PAIRS, row(), pairs(0, 0))) == {"one value per register": 1}
 
 
 def test_a_register_is_free_after_the_last_read() -> None:
@@ -211,7 +213,7 @@ def test_a_register_is_free_after_the_last_read() -> None:
         [hop(LEFT, 1, "register", 0)],
         [hop(LEFT, 4, "register", 0)],
     )
-    assert judged(body, row(), turns).valid
+    assert verdict_of(body, row(), turns).valid
 
 
 def test_a_result_goes_to_one_register() -> None:
@@ -222,7 +224,7 @@ def test_a_result_goes_to_one_register() -> None:
         [hop(LEFT, 1, "register", 0)],
         [hop(LEFT, 1, "register", 1)],
     )
-    assert broken(judged(body, row(), twice)) == {"one register per result": 1}
+    assert broken(verdict_of(body, row(), twice)) == {"one register per result": 1}
 
 
 def test_registers_read_in_one_cycle_need_a_port_each() -> None:
@@ -234,8 +236,8 @@ def test_registers_read_in_one_cycle_need_a_port_each() -> None:
         [hop(LEFT, 2, "register", 1)],
     )
     ports = {"registers": 4, "read_ports": 2, "write_ports": 1}
-    assert judged(body, row(register_file=ports), both).valid
-    assert broken(judged(body, row(register_file={**ports, "read_ports": 1}), both)) == {
+    assert verdict_of(body, row(register_file=ports), both).valid
+    assert broken(verdict_of(body, row(register_file={**ports, "read_ports": 1}), both)) == {
         "register read ports": 1
     }
 
@@ -249,38 +251,38 @@ def test_registers_written_in_one_cycle_need_a_port_each() -> None:
         [hop(LEFT, 2, "register", 0)],
         [hop(LEFT, 2, "register", 1)],
     )
-    assert broken(judged(body, machine, met))["register write ports"] == 1
+    assert broken(verdict_of(body, machine, met))["register write ports"] == 1
 
 
 def test_loads_and_stores_share_the_memory_ports() -> None:
     body = kernel("load store")
-    assert broken(judged(body, row(memory_ports=1), schedule(2, [(LEFT, 0), (RIGHT, 2)]))) == {
+    assert broken(verdict_of(body, row(memory_ports=1), schedule(2, [(LEFT, 0), (RIGHT, 2)]))) == {
         "memory ports": 1
     }
-    assert judged(body, row(memory_ports=1), schedule(2, [(LEFT, 0), (RIGHT, 1)])).valid
+    assert verdict_of(body, row(memory_ports=1), schedule(2, [(LEFT, 0), (RIGHT, 1)])).valid
 
 
 def test_the_first_issue_is_in_stage_0() -> None:
     later = schedule(2, [(LEFT, 2), (RIGHT, 3)], [hop(LEFT, 3)])
-    assert broken(judged(CHAIN, row(), later)) == {"first issue in stage 0": 1}
+    assert broken(verdict_of(CHAIN, row(), later)) == {"first issue in stage 0": 1}
     before = schedule(2, [(LEFT, -1), (RIGHT, 0)], [hop(LEFT, 0)])
-    assert broken(judged(CHAIN, row(), before)) == {"first issue in stage 0": 1}
+    assert broken(verdict_of(CHAIN, row(), before)) == {"first issue in stage 0": 1}
 
 
 def test_a_pinned_interval_is_kept() -> None:
-    assert judged(CHAIN, row(), DIRECT, ii=2).valid
-    assert broken(judged(CHAIN, row(), DIRECT, ii=1)) == {"initiation interval": 1}
+    assert verdict_of(CHAIN, row(), DIRECT, ii=2).valid
+    assert broken(verdict_of(CHAIN, row(), DIRECT, ii=1)) == {"initiation interval": 1}
 
 
 def test_pes_outside_the_array_are_named_and_the_schedule_is_costed() -> None:
     outside = schedule(2, [(LEFT, 0), ((0, 5), 1)], [hop((-1, 0), 1)])
-    verdict = judged(CHAIN, row(), outside)
+    verdict = verdict_of(CHAIN, row(), outside)
     assert [(rule.place, rule.size) for rule in verdict.broken] == [("add1", 3), ("edge 0", 1)]
     assert verdict.cost is not None
 
 
 def test_without_placements_or_interval_there_is_no_cost() -> None:
     for mapping in (replace(DIRECT, placements=DIRECT.placements[:1]), replace(DIRECT, ii=0)):
-        verdict = judged(CHAIN, row(), mapping)
+        verdict = verdict_of(CHAIN, row(), mapping)
         assert not verdict.valid
         assert verdict.cost is None

@@ -16,7 +16,7 @@ from mapper.formulations.trace_partition.program.option import families, sum_siz
 from mapper.formulations.trace_partition.program.option_cost import costed, nameless
 from mapper.formulations.trace_partition.program.option_floor import family_floor
 from mapper.formulations.trace_partition.program.option_table import option_table
-from mapper.formulations.trace_partition.program.situation import situations_of
+from mapper.formulations.trace_partition.program.residency import residencies_of
 from mapper.models.trace_partition.configuration import Configuration
 from mapper.models.trace_partition.cost import layer_cost
 from mapper.models.trace_partition.lowering.layer import TraceLayer, TraceNetwork
@@ -129,10 +129,10 @@ def test_layers_that_differ_in_names_alone_are_costed_once() -> None:
 def test_maps_stay_only_where_units_hold_what_the_next_layer_needs() -> None:
     first = layer("conv1", view("image", 4, 4, 8), 8, 3)
     pointwise, window = layer("conv2", first.output, 8, 1), layer("conv2", first.output, 8, 3)
-    kept = situations_of(PartitionProblem(network(first, pointwise), machine(), ONE))
+    kept = residencies_of(PartitionProblem(network(first, pointwise), machine(), ONE))
     assert {one.distribution[1] for one in kept.layers[0] if one.distribution} == {"rows"}
     assert any(one.output_resident and other.input_resident for one, other in kept.agreed[0])
-    left = situations_of(PartitionProblem(network(first, window), machine(), ONE))
+    left = residencies_of(PartitionProblem(network(first, window), machine(), ONE))
     assert all(one.distribution is None for groups in left.layers for one in groups)
 
 

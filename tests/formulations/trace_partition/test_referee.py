@@ -63,7 +63,7 @@ MAPPINGS = (
 )
 
 
-def judged(
+def verdict_of(
     *mappings: LayerMapping,
     configuration: Configuration = ALONE,
     of: TraceNetwork = NETWORK,
@@ -75,7 +75,7 @@ def judged(
 
 
 def broken(verdict: Verdict[PartitionCost]) -> list[tuple[str, str, float]]:
-    """Rules without what stands behind a colon."""
+    """Rules without what stands after a colon."""
     return [(rule.rule.partition(": ")[0], rule.place, rule.size) for rule in verdict.broken]
 
 
@@ -84,12 +84,12 @@ def changed(at: int, **changes: Any) -> list[LayerMapping]:
 
 
 def test_a_partition_that_keeps_the_rules_breaks_none() -> None:
-    verdict = judged(*MAPPINGS)
+    verdict = verdict_of(*MAPPINGS)
     assert verdict.valid and verdict.cost is not None and verdict.cost.cycles > 0
 
 
 def test_every_layer_has_a_mapping() -> None:
-    assert broken(judged(*MAPPINGS[:3])) == [(referee.LAYERS, "net", 1)]
+    assert broken(verdict_of(*MAPPINGS[:3])) == [(referee.LAYERS, "net", 1)]
 
 
 @pytest.mark.parametrize(
@@ -97,22 +97,22 @@ def test_every_layer_has_a_mapping() -> None:
     [(Tile(17, 16, 8, 32), 1), (Tile(16, 0, 8, 32), 1), (Tile(16, 16, 12, 32), 4), (Tile(16, 16, 8, -3), 4)],
 )
 def test_a_tile_that_is_none_of_the_layer_has_no_cost(tile: Tile, size: int) -> None:
-    verdict = judged(*changed(0, tile=tile))
+    verdict = verdict_of(*changed(0, tile=tile))
     assert broken(verdict) == [(referee.TILED, "conv1", size)] and verdict.cost is None
 
 
 def test_pools_run_in_mode_indp() -> None:
-    assert broken(judged(*changed(1, mode="coop")))[0] == (referee.MODE, "pool1", 1)
+    assert broken(verdict_of(*changed(1, mode="coop")))[0] == (referee.MODE, "pool1", 1)
 
 
 def test_clusters_share_layers_where_they_share_the_image_only() -> None:
-    assert broken(judged(*changed(2, cluster_split="rows"))) == [(referee.SHARED, "conv2", 1)]
+    assert broken(verdict_of(*changed(2, cluster_split="rows"))) == [(referee.SHARED, "conv2", 1)]
     alone = [replace(mapping, input_resident=False, output_resident=False) for mapping in MAPPINGS]
-    verdict = judged(*alone, configuration=TOGETHER)
+    verdict = verdict_of(*alone, configuration=TOGETHER)
     assert broken(verdict) == [(referee.SHARED, layer.name, 1) for layer in NETWORK.traced]
     shared = [replace(mapping, cluster_split="rows") for mapping in alone]
-    assert judged(*shared, configuration=TOGETHER).valid
-    assert judged(*shared, configuration=Configuration(1, 2, 2)).cost is None
+    assert verdict_of(*shared, configuration=TOGETHER).valid
+    assert verdict_of(*shared, configuration=Configuration(1, 2, 2)).cost is None
 
 
 def test_groups_are_not_torn_between_clusters() -> None:
@@ -120,8 +120,8 @@ def test_groups_are_not_torn_between_clusters() -> None:
     layer = TraceLayer("conv1", "n1", "Conv", "convolution", view, made, groups=3)
     grouped = TraceNetwork("grouped", (layer,), (("x", 192), ("y", 192)), (("x", view),), (("y", made),))
     mapping = LayerMapping("coop", Tile(4, 4, 4, 4), "maps_stationary", "rows", "out_channels")
-    assert broken(judged(mapping, of=grouped, configuration=TOGETHER)) == [(referee.SHARED, "conv1", 1)]
-    assert judged(replace(mapping, cluster_split="rows"), of=grouped, configuration=TOGETHER).valid
+    assert broken(verdict_of(mapping, of=grouped, configuration=TOGETHER)) == [(referee.SHARED, "conv1", 1)]
+    assert verdict_of(replace(mapping, cluster_split="rows"), of=grouped, configuration=TOGETHER).valid
 
 
 def test_rows_of_averages_that_the_edge_clips_are_not_shared_by_units() -> None:
@@ -134,18 +134,18 @@ def test_rows_of_averages_that_the_edge_clips_are_not_shared_by_units() -> None:
     )
     pooled = TraceNetwork("pooled", (layer,), (("x", 576), ("y", 576)), (("x", view),), (("y", made),))
     mapping = LayerMapping("indp", Tile(6, 6, 1, 16), "maps_stationary", "rows")
-    assert broken(judged(mapping, of=pooled)) == [(referee.AVERAGED, "pool1", 2)]
-    assert judged(replace(mapping, unit_split="out_channels"), of=pooled).valid
+    assert broken(verdict_of(mapping, of=pooled)) == [(referee.AVERAGED, "pool1", 2)]
+    assert verdict_of(replace(mapping, unit_split="out_channels"), of=pooled).valid
 
 
 def test_what_does_not_fit_the_buffers_is_counted_in_words_and_still_costed() -> None:
     # A unit holds its quarter of conv1's 16 x 16 x 32 results beside the whole input of 16 x 16 x 8, and 8 biases.
     needed = 16 * 16 * 8 + 16 * 16 * 8 + 16
-    verdict = judged(*MAPPINGS, on=machine(2, maps_buffer_bytes=4 * 2 * 4096))
+    verdict = verdict_of(*MAPPINGS, on=machine(2, maps_buffer_bytes=4 * 2 * 4096))
     assert broken(verdict) == [(referee.ROOM, "conv1", needed - 4096)]
     assert verdict.cost is not None
     # Its 8 filters of a unit lie in 16 lanes of a vMAC, 9 * 8 positions of the window each.
-    verdict = judged(*MAPPINGS, on=machine(2, weight_buffer_bytes=1024 * 16 * 2))
+    verdict = verdict_of(*MAPPINGS, on=machine(2, weight_buffer_bytes=1024 * 16 * 2))
     assert broken(verdict) == [(referee.WEIGHTS, "conv1", 9 * 8 * 16 - 1024)]
 
 
@@ -156,7 +156,7 @@ def test_a_loop_that_is_longer_than_a_bank_is_named() -> None:
         "conv1", "n1", "Conv", "convolution", view, made, kernel=(200, 3), stride=(1, 2), dilation=(1, 2)
     )
     tall = TraceNetwork("tall", (layer,), (("x", 1600), ("y", 8)), (("x", view),), (("y", made),))
-    rules = broken(judged(LayerMapping("coop", Tile(1, 2, 1, 4), "maps_stationary", "rows"), of=tall))
+    rules = broken(verdict_of(LayerMapping("coop", Tile(1, 2, 1, 4), "maps_stationary", "rows"), of=tall))
     assert [rule[:2] for rule in rules] == [(referee.BANKED, "conv1")]
 
 
@@ -182,43 +182,45 @@ def test_a_layer_of_too_many_steps_is_not_listed() -> None:
     view, made = TensorView("x", 512, 512, 8, 8), TensorView("y", 512, 512, 8, 8)
     layer = TraceLayer("conv1", "n1", "Conv", "convolution", view, made)
     large = TraceNetwork("large", (layer,), (("x", 1 << 21), ("y", 1 << 21)), (("x", view),), (("y", made),))
-    verdict = judged(LayerMapping("coop", Tile(1, 1, 1, 1), "maps_stationary", "rows"), of=large)
+    verdict = verdict_of(LayerMapping("coop", Tile(1, 1, 1, 1), "maps_stationary", "rows"), of=large)
     assert broken(verdict) == [(referee.COUNTED, "conv1", 512 * 512 * 64 - MOST_STEPS)]
     assert verdict.cost is None
 
 
 def test_pins_that_are_not_kept_are_named() -> None:
-    verdict = judged(*MAPPINGS, pins={"conv2": Pin(mode="indp", rows=64), "pool1": Pin(input_resident=False)})
+    verdict = verdict_of(
+        *MAPPINGS, pins={"conv2": Pin(mode="indp", rows=64), "pool1": Pin(input_resident=False)}
+    )
     assert broken(verdict) == [(referee.PINNED, "pool1", 1), (referee.PINNED, "conv2", 1)]
     assert verdict.broken[1].rule.endswith(": mode")
-    assert judged(*MAPPINGS, pins={"conv2": Pin(mode="coop", rows=64)}).valid
+    assert verdict_of(*MAPPINGS, pins={"conv2": Pin(mode="coop", rows=64)}).valid
 
 
 def test_what_stays_is_left_and_taken() -> None:
-    assert broken(judged(*changed(0, output_resident=False))) == [(referee.PAIRED, "pool1", 1)]
-    assert broken(judged(*changed(1, input_resident=False))) == [(referee.PAIRED, "conv1", 1)]
-    assert broken(judged(*changed(0, input_resident=True)))[0][0] == referee.KEPT
+    assert broken(verdict_of(*changed(0, output_resident=False))) == [(referee.PAIRED, "pool1", 1)]
+    assert broken(verdict_of(*changed(1, input_resident=False))) == [(referee.PAIRED, "conv1", 1)]
+    assert broken(verdict_of(*changed(0, input_resident=True)))[0][0] == referee.KEPT
     pointwise = [*MAPPINGS[:3], replace(MAPPINGS[3], output_resident=True)]
-    assert broken(judged(*pointwise)) == [(referee.PAIRED, "conv3", 1)]
+    assert broken(verdict_of(*pointwise)) == [(referee.PAIRED, "conv3", 1)]
 
 
 def test_what_stays_stays_whole() -> None:
     for at, changes in ((0, {"tile": Tile(16, 16, 8, 16)}), (1, {"tile": Tile(4, 8, 1, 32)})):
-        verdict = judged(*changed(at, **changes))
+        verdict = verdict_of(*changed(at, **changes))
         assert broken(verdict) == [(referee.KEPT, ("conv1", "pool1")[at], 1)] and verdict.cost is None
     # Where units share rows, results may come in several tiles of channels or columns, but not of rows.
-    assert judged(*changed(2, tile=Tile(64, 1, 16, 4))).valid
-    assert broken(judged(*changed(2, tile=Tile(32, 1, 32, 16))))[0][0] == referee.KEPT
+    assert verdict_of(*changed(2, tile=Tile(64, 1, 16, 4))).valid
+    assert broken(verdict_of(*changed(2, tile=Tile(32, 1, 32, 16))))[0][0] == referee.KEPT
 
 
 def test_units_have_what_they_need() -> None:
     # COOP deals 32 channels in fours: 8 to each unit, as pool1 has them; 20 of 4 channels each would differ.
-    assert judged(*changed(0, mode="coop")).valid
+    assert verdict_of(*changed(0, mode="coop")).valid
     mapping = replace(CHANNELS, unit_split="rows", tile=Tile(8, 8, 1, 32))
-    verdict = judged(MAPPINGS[0], replace(mapping, input_resident=True), *MAPPINGS[2:])
+    verdict = verdict_of(MAPPINGS[0], replace(mapping, input_resident=True), *MAPPINGS[2:])
     assert broken(verdict)[0][0] == referee.KEPT
     split = replace(MAPPINGS[2], unit_split="out_channels", tile=Tile(64, 1, 32, 32))
-    assert broken(judged(*MAPPINGS[:2], split, MAPPINGS[3])) == [(referee.AGREED, "conv3", 4)]
+    assert broken(verdict_of(*MAPPINGS[:2], split, MAPPINGS[3])) == [(referee.AGREED, "conv3", 4)]
 
 
 def test_what_somebody_else_reads_does_not_stay() -> None:
@@ -226,17 +228,17 @@ def test_what_somebody_else_reads_does_not_stay() -> None:
     assert isinstance(layers[3], TraceLayer)
     residual = replace(layers[3], residual=replace(layers[3].input, channels=16))
     again = replace(NETWORK, layers=(*layers[:3], residual))
-    assert broken(judged(*MAPPINGS, of=again)) == [(referee.PAIRED, "conv2", 1)]
+    assert broken(verdict_of(*MAPPINGS, of=again)) == [(referee.PAIRED, "conv2", 1)]
     handed = replace(NETWORK, outputs=(*NETWORK.outputs, ("c", NETWORK.traced[2].output)))
-    assert broken(judged(*MAPPINGS, of=handed)) == [(referee.PAIRED, "conv2", 1)]
+    assert broken(verdict_of(*MAPPINGS, of=handed)) == [(referee.PAIRED, "conv2", 1)]
     view = NETWORK.traced[3].output
     host = HostLayer("softmax1", "n9", "Softmax", (view,), replace(view, tensor="z"), 1024, "exponentials")
     between = replace(NETWORK, layers=(*layers[:3], host, layers[3]))
-    assert broken(judged(*MAPPINGS, of=between)) == [(referee.PAIRED, "conv2", 1)]
+    assert broken(verdict_of(*MAPPINGS, of=between)) == [(referee.PAIRED, "conv2", 1)]
     half = replace(layers[3], input=replace(layers[3].input, channels=16, pitch=32))
     part = replace(NETWORK, layers=(*layers[:3], half))
     narrow = replace(MAPPINGS[3], tile=Tile(64, 1, 16, 16))
-    assert broken(judged(*MAPPINGS[:3], narrow, of=part))[0] == (referee.PAIRED, "conv2", 1)
+    assert broken(verdict_of(*MAPPINGS[:3], narrow, of=part))[0] == (referee.PAIRED, "conv2", 1)
 
 
 def test_steps_of_a_document_are_those_that_the_decisions_imply() -> None:
@@ -275,13 +277,13 @@ def test_a_mutated_partition_is_refused_or_can_be_planned_and_fits(
     if side is not None:
         changes["tile"] = replace(MAPPINGS[at].tile, **{side: size})
     mappings = changed(at, **changes)
-    verdict = judged(*mappings)
+    verdict = verdict_of(*mappings)
     small = machine(2, maps_buffer_bytes=4 * 2 * 4608)
-    assert set(broken(verdict)) <= set(broken(judged(*mappings, on=small)))
+    assert set(broken(verdict)) <= set(broken(verdict_of(*mappings, on=small)))
     if verdict.cost is None:
         assert not verdict.valid
         return
     for layer, mapping in zip(NETWORK.traced, mappings, strict=True):
         plan = plan_layer(layer, mapping, small)
-        rules = [rule[:2] for rule in broken(judged(*mappings, on=small))]
+        rules = [rule[:2] for rule in broken(verdict_of(*mappings, on=small))]
         assert ((referee.ROOM, layer.name) in rules) == (plan.unit_words > small.unit_words)

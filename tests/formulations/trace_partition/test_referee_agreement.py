@@ -8,8 +8,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from mapper.formulations.trace_partition.referee.staying import keeps_input, keeps_output, unlike
-from mapper.formulations.trace_partition.referee.storage import unit_words, vmac_words
+from mapper.formulations.trace_partition.referee.buffer_words import unit_words, vmac_words
+from mapper.formulations.trace_partition.referee.resident_map import keeps_input, keeps_output, unlike
 from mapper.models.trace_partition.lowering.layer import TensorView, TraceLayer, Work
 from mapper.models.trace_partition.mapping import LayerMapping, Split, Tile
 from mapper.models.trace_partition.residency import obstacle

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import mapper
-from mapper.api.posing import pose
+from mapper.api.problem import pose
 from mapper.api.solution import Solution
 from mapper.api.solving import Search, solve_part
 from mapper.kind.kind import Options, Part

@@ -23,7 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mapper as api
-from mapper.api.posing import Posed
+from mapper.api.problem import PosedProblem
 from mapper.api.solution import Solution
 from mapper.api.solving import Search, run
 from mapper.solver.method import Progress
@@ -166,7 +166,7 @@ def test_a_sweep_over_a_store_that_holds_all_of_it_has_all_rows(tmp_path: Path, 
 
 
 @pytest.fixture(scope="module")
-def solved_points() -> tuple[list[Posed], list[Solution]]:
+def solved_points() -> tuple[list[PosedProblem], list[Solution]]:
     """Sixteen machines, and the answers on them."""
     _, problems = grid(LAYER, None, GRID_OF_16, None, None)
     return problems, [run(problem, Search(workers=1)) for problem in problems]
@@ -203,7 +203,7 @@ class NoCluster(DaskEngine):
 @given(st.sets(st.integers(0, 15)), st.integers(1, 20), st.integers(0, 1000))
 @settings(derandomize=True, deadline=None, max_examples=25)
 def test_whatever_the_store_holds_and_whoever_ends_first_every_machine_has_its_row(
-    solved_points: tuple[list[Posed], list[Solution]], stored: set[int], room: int, seed: int
+    solved_points: tuple[list[PosedProblem], list[Solution]], stored: set[int], room: int, seed: int
 ) -> None:
     problems, solutions = solved_points
     with tempfile.TemporaryDirectory() as folder:
@@ -222,7 +222,7 @@ def test_whatever_the_store_holds_and_whoever_ends_first_every_machine_has_its_r
 
 
 def test_an_engine_that_loses_machines_leaves_rows_that_say_so(
-    solved_points: tuple[list[Posed], list[Solution]],
+    solved_points: tuple[list[PosedProblem], list[Solution]],
 ) -> None:
     class Forgetful(DaskEngine):
         def solve(self, problems: Any, search: Search) -> Iterator[tuple[int, Solution]]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mapper.models.pe_allocation.calculus import position_cycles
 from mapper.models.pe_allocation.configuration.address import Affine
 from mapper.models.pe_allocation.configuration.configuration import configure
-from mapper.models.pe_allocation.configuration.interconnect import shortest_way
+from mapper.models.pe_allocation.configuration.interconnect import shortest_route
 from mapper.models.pe_allocation.configuration.wiring import wiring
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.mapping import Placement
@@ -77,16 +77,18 @@ def test_start_times_and_idle_cycles_are_those_of_the_model(model: str) -> None:
 
 def test_the_ways_of_all_streams_are_as_long_as_the_wiring() -> None:
     streams = configure(MNIST, array(), PAPER, "calculus").streams
-    links = sum(len(stream.way) - 1 for stream in streams)
+    links = sum(len(stream.route) - 1 for stream in streams)
     assert links == wiring(MNIST, array(), FIGURE_6.regions, range(5))
     near = array().neighbours
     for stream in streams:
-        assert all(after in near[before] for before, after in zip(stream.way, stream.way[1:], strict=False))
+        assert all(
+            after in near[before] for before, after in zip(stream.route, stream.route[1:], strict=False)
+        )
 
 
 def test_streams_start_and_end_where_their_layers_stand() -> None:
     streams = {
-        (stream.kind, stream.source, stream.target): stream.way
+        (stream.kind, stream.source, stream.target): stream.route
         for stream in configure(MNIST, array(), PAPER, "calculus").streams
     }
     assert streams["maps", "conv0", "pool1"] == ((0, 1), (0, 2))
@@ -95,9 +97,9 @@ def test_streams_start_and_end_where_their_layers_stand() -> None:
     assert ("result", "conv0", None) not in streams
 
 
-def test_without_a_placement_streams_have_no_way() -> None:
+def test_without_a_placement_streams_have_no_route() -> None:
     configuration = configure(MNIST, array(), allocated(MNIST), "calculus")
-    assert {stream.way for stream in configuration.streams} == {()}
+    assert {stream.route for stream in configuration.streams} == {()}
     assert {program.at for layer in configuration.layers for program in layer.pes} == {None}
 
 
@@ -110,11 +112,11 @@ def test_runs_store_their_maps_between_them() -> None:
     assert configuration.layers[2].sources[0].words == 24 * 14 * 14
 
 
-def test_a_shortest_way_around_a_torus_crosses_the_edge() -> None:
+def test_a_shortest_route_around_a_torus_crosses_the_edge() -> None:
     fields = array().model_dump(by_alias=True) | {"links": ["torus"]}
     torus = type(array()).model_validate(fields)
-    assert shortest_way(torus, [(0, 0)], [(0, 3)]) == ((0, 0), (0, 3))
-    assert len(shortest_way(array(), [(0, 0)], [(0, 3)])) == 4
+    assert shortest_route(torus, [(0, 0)], [(0, 3)]) == ((0, 0), (0, 3))
+    assert len(shortest_route(array(), [(0, 0)], [(0, 3)])) == 4
 
 
 def test_addresses_run_fastest_in_the_last_index() -> None:

@@ -20,7 +20,7 @@ from tests.solver.pe_allocation.placement_oracle import Regions, allocation_of, 
 CHAIN = network_of([], [0], [1])
 
 
-def test_streams_take_the_links_of_shortest_ways_between_regions_and_to_the_border() -> None:
+def test_streams_take_the_links_of_shortest_routes_between_regions_and_to_the_border() -> None:
     # The layer in the middle: two links from the one before, one to the next, one to the border for its weights.
     regions: Regions = (((0, 0),), ((1, 1), (1, 2)), ((2, 3), (3, 3)))
     assert wiring(CHAIN, array_of(4, 4), regions, range(3)) == 2 + 2 + 1

@@ -24,7 +24,7 @@ CODE = 2 * TENSOR_WORDS
 
 
 def addresses(code: Code) -> tuple[int, ...]:
-    """Places of MOVI with MOVI.H of the same register behind it."""
+    """Places of MOVI with MOVI.H of the same register after it."""
     movi, high = int(Operation.MOVI) << 28, 1 << 16
     return tuple(
         place
@@ -41,7 +41,7 @@ def view(name: str, words: int = TENSOR_WORDS) -> TensorView:
 
 def program_of(*texts: str, constants: tuple[int, ...] = (), calls: tuple[HostCall, ...] = ()) -> Program:
     """A program with the code of each cluster, an input ``x`` at INPUT and an output ``y`` at OUTPUT of TENSOR_WORDS,
-    the code at CODE, one cluster after another, and ``constants`` behind it (see `constants_at`)."""
+    the code at CODE, one cluster after another, and ``constants`` after it (see `constants_at`)."""
     clusters: list[ClusterCode] = []
     address = CODE
     for text in texts:
@@ -62,7 +62,7 @@ def program_of(*texts: str, constants: tuple[int, ...] = (), calls: tuple[HostCa
 
 
 def constants_at(banks: int) -> int:
-    """Where the constants lie behind so many banks of code of all clusters together."""
+    """Where the constants lie after so many banks of code of all clusters together."""
     return CODE + 1024 * banks
 
 

@@ -35,7 +35,7 @@ def test_units_that_share_channels_have_their_filters_dealt_out() -> None:
     layer = layer_of(1, 1, 16, 20)
     data = _numbered(layer)
     weights, biases = packed(layer, whole(layer), machine(), data)
-    # A unit has 8 filters, 2 of each vMAC: blocks of 4, each for every unit, lie one behind the other.
+    # A unit has 8 filters, 2 of each vMAC: blocks of 4, each for every unit, lie one after the other.
     pieces = weights.reshape(2, 4, 4, 16)
     assert np.array_equal(pieces[0, 1], data.kernel.reshape(20, 16)[8:12])
     assert np.array_equal(pieces[1, 1], data.kernel.reshape(20, 16)[12:16])

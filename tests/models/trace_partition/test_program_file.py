@@ -120,7 +120,7 @@ def change_code(place: int, word: int) -> bytes:
     return FILE[:at] + struct.pack("<I", word) + FILE[at + 4 :]
 
 
-RELOCATIONS = 512  # the first cluster's table stands behind its one bank
+RELOCATIONS = 512  # the first cluster's table stands after its one bank
 
 
 @pytest.mark.parametrize(

@@ -289,7 +289,7 @@ def test_the_papers_placement_has_a_way_for_every_stream() -> None:
 def test_a_stream_that_jumps_over_a_pe_is_named() -> None:
     configuration = steady(allocation=replace(PAPER, placement=FIGURE_6))
     streams = tuple(
-        replace(stream, way=((0, 1), (1, 2))) if stream.target == "pool1" and stream.source else stream
+        replace(stream, route=((0, 1), (1, 2))) if stream.target == "pool1" and stream.source else stream
         for stream in configuration.streams
     )
     found, _ = run(replace(configuration, streams=streams))

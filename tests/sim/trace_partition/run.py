@@ -22,6 +22,6 @@ def both(register: str, upper: int, lower: int) -> str:
 
 
 def run(*texts: str, on: SnowflakeMachine | None = None) -> CycleReport:
-    """The code of each cluster, with ``HALT 0`` behind it, on ``on`` (else as ``machine()`` with enough clusters)."""
+    """The code of each cluster, with ``HALT 0`` after it, on ``on`` (else as ``machine()`` with enough clusters)."""
     program = program_of(*(f"{text}\nHALT 0\n" for text in texts))
     return simulate_cycles(program, on or machine({1: 1, 2: 2}.get(len(texts), 4)))

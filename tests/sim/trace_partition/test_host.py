@@ -27,7 +27,7 @@ NODES = {
 
 
 def call_of(op: str) -> tuple[HostCall, dict[str, Any]]:
-    """A host's call behind a convolution, and a memory for it."""
+    """A host's call after a convolution, and a memory for it."""
     weights = {"w": sixteenths((4, 4, 1, 1), 1)}
     entry = NODES[op]
     constants = {

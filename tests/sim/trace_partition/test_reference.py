@@ -230,7 +230,7 @@ def test_chains_of_layers_are_those_of_onnxruntime(name: str) -> None:
     read = {operand for entry in CHAINS[name] for operand in entry.input}
     own = {key: value for key, value in weights.items() if key in read}
     held = {key: value for key, value in constants.items() if key in read}
-    # Rounding of a layer before grows with the weights of those behind it.
+    # Rounding of a layer before grows with the weights of those after it.
     grows = {"shuffle": 1.5, "spread from one pixel": 9.0, "flattened part": 4.5, "half flattened": 3.0}
     check(model(CHAINS[name], (1, 4, 6, 6), own, held), own, grows.get(name, 1.5))
 

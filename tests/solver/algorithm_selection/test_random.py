@@ -12,7 +12,7 @@ from mapper.sim.algorithm_selection import report
 from mapper.solver.algorithm_selection.catalogue import METHODS
 from mapper.workloads.network.network_layer import LayerNetwork
 from tests.solver.algorithm_selection.random_selection import problems
-from tests.solver.conformance import judged_by
+from tests.solver.conformance import refereed_by
 from tests.solver.sample import QUICK, THOROUGH, Sample, drawn
 
 EXACT = frozenset(name for name, method in METHODS.items() if method.exact)
@@ -20,7 +20,7 @@ EXACT = frozenset(name for name, method in METHODS.items() if method.exact)
 
 @pytest.mark.parametrize("count", [QUICK, pytest.param(THOROUGH, marks=pytest.mark.slow)])
 def test_methods_agree_on_random_selections_and_every_selection_runs(count: int) -> None:
-    sample = Sample(judged_by(verify, SelectionProblem.value))
+    sample = Sample(refereed_by(verify, SelectionProblem.value))
 
     @drawn(count)
     @given(problems())

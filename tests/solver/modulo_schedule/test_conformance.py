@@ -14,7 +14,7 @@ from mapper.solver.method import Effort, Method
 from mapper.solver.modulo_schedule.catalogue import METHODS
 from mapper.workloads.graph.dataflow_graph import DataflowGraph, Edge, Operation
 from mapper.workloads.graph.kernel import Kernel
-from tests.solver.conformance import check_agreement, check_determinism, check_outcome, judged_by
+from tests.solver.conformance import check_agreement, check_determinism, check_outcome, refereed_by
 
 
 def machine(rows: int, columns: int, links: str = "mesh", registers: int = 8, shared: int = 0) -> CgraMachine:
@@ -60,7 +60,7 @@ PROBLEMS = {
 }
 
 
-KIND = judged_by(verify, lambda posed, cost: cost.ii)
+KIND = refereed_by(verify, lambda posed, cost: cost.ii)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

@@ -25,7 +25,7 @@ from mapper.solver.modulo_schedule.exact.interval_search import Attempt
 from mapper.solver.modulo_schedule.heuristic.annealing import ANNEALING
 from mapper.solver.modulo_schedule.heuristic.iterative import ITERATIVE
 from mapper.workloads.document import InputError
-from tests.solver.conformance import check_agreement, check_outcome, judged_by
+from tests.solver.conformance import check_agreement, check_outcome, refereed_by
 from tests.solver.modulo_schedule.oracle import Oracle
 from tests.solver.modulo_schedule.random_kernel import lacking, problems, wide
 from tests.solver.sample import QUICK, THOROUGH, Sample, drawn
@@ -88,7 +88,7 @@ def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"mapper.solver.modulo_schedule.heuristic.{name}", number)
 
 
-KIND = judged_by(verify, lambda problem, cost: cost.ii)
+KIND = refereed_by(verify, lambda problem, cost: cost.ii)
 
 
 @pytest.mark.usefixtures("few_steps")

@@ -14,7 +14,7 @@ from mapper.formulations.pbqp.referee.verify import verify
 from mapper.formulations.verdict import BrokenRule
 from mapper.models.pbqp.mapping import PbqpAssignment
 from mapper.workloads.pbqp.instance import Cost, PbqpInstance, instance
-from tests.solver.conformance import Judgement
+from tests.solver.conformance import Referee
 
 
 def _judge(problem: PbqpProblem, assignment: PbqpAssignment) -> tuple[tuple[BrokenRule, ...], Cost | None]:
@@ -22,7 +22,7 @@ def _judge(problem: PbqpProblem, assignment: PbqpAssignment) -> tuple[tuple[Brok
     return verdict.broken, verdict.cost
 
 
-KIND = Judgement(_judge)
+KIND = Referee(_judge)
 
 
 def brute_force(problem: PbqpInstance) -> Cost | None:

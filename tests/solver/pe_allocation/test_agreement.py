@@ -12,7 +12,7 @@ from mapper.solver.pe_allocation.parallel.brute_force import BRUTE_FORCE
 from mapper.solver.pe_allocation.parallel.constraint_program import CONSTRAINT_PROGRAM
 from mapper.solver.pe_allocation.parallel.greedy import GREEDY
 from mapper.solver.pe_allocation.parallel.integer_program import INTEGER_PROGRAM
-from mapper.solver.pe_allocation.parallel.judged import quantity
+from mapper.solver.pe_allocation.parallel.outcome import quantity
 from mapper.solver.pe_allocation.parallel.proportional import PROPORTIONAL
 from tests.solver.pe_allocation.random_allocation import problems
 

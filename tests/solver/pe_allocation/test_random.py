@@ -14,7 +14,7 @@ from mapper.models.pe_allocation.mapping import Allocation
 from mapper.sim.pe_allocation import report
 from mapper.solver.method import Outcome
 from mapper.solver.pe_allocation.catalogue import METHODS
-from tests.solver.conformance import judged_by
+from tests.solver.conformance import refereed_by
 from tests.solver.pe_allocation.random_allocation import problems_of_every_mode
 from tests.solver.sample import QUICK, THOROUGH, Sample, drawn
 
@@ -62,7 +62,7 @@ def runs(problem: AllocationProblem, allocation: Allocation) -> bool:
 
 @pytest.mark.parametrize("count", [QUICK, pytest.param(THOROUGH, marks=pytest.mark.slow)])
 def test_methods_agree_on_random_allocations_and_every_allocation_runs(count: int) -> None:
-    kind = judged_by(verify, AllocationProblem.value, lambda problem: problem.objective == "throughput")
+    kind = refereed_by(verify, AllocationProblem.value, lambda problem: problem.objective == "throughput")
     sample = Sample(kind)
 
     @drawn(count)

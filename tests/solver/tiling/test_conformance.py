@@ -14,7 +14,7 @@ from mapper.solver.tiling.exact.constraint_program import CONSTRAINT_PROGRAM
 from mapper.solver.tiling.heuristic.annealing import annealing
 from mapper.solver.tiling.heuristic.genetic import genetic
 from mapper.solver.tiling.heuristic.random_search import random_search
-from tests.solver.conformance import check_agreement, check_determinism, check_outcome, judged_by
+from tests.solver.conformance import check_agreement, check_determinism, check_outcome, refereed_by
 from tests.solver.tiling.small import convolution, matrix_product, problem, recurrence, small_machine
 
 TilingMethod = Method[TilingProblem, TilingMapping]
@@ -54,7 +54,7 @@ PROBLEMS = {
 }
 
 
-KIND = judged_by(verify, TilingProblem.value)
+KIND = refereed_by(verify, TilingProblem.value)
 
 
 def check_methods(posed: TilingProblem, methods: tuple[TilingMethod, ...]) -> None:

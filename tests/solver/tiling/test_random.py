@@ -17,7 +17,7 @@ from mapper.solver.tiling.catalogue import METHODS
 from mapper.solver.tiling.heuristic.annealing import annealing
 from mapper.solver.tiling.heuristic.genetic import genetic
 from mapper.solver.tiling.heuristic.random_search import random_search
-from tests.solver.conformance import judged_by
+from tests.solver.conformance import refereed_by
 from tests.solver.sample import QUICK, THOROUGH, Sample, drawn
 from tests.solver.tiling.random_tiling import problems
 
@@ -57,7 +57,7 @@ def test_methods_agree_on_random_tilings_and_every_mapping_runs(count: int) -> N
     proofs = Proofs()
     methods = [proofs.of(SHORT.get(method.name, method)) for method in METHODS.values()]
     exact = frozenset({"auto", "brute-force"})
-    sample = Sample(judged_by(verify, TilingProblem.value))
+    sample = Sample(refereed_by(verify, TilingProblem.value))
 
     @drawn(count)
     @given(problems())

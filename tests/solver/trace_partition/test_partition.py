@@ -20,7 +20,7 @@ from mapper.solver.cp_sat import Answer, CpSatResult
 from mapper.solver.method import Effort
 from mapper.solver.trace_partition.catalogue import METHODS
 from mapper.solver.trace_partition.heuristic import greedy
-from mapper.solver.trace_partition.judged import value_of
+from mapper.solver.trace_partition.outcome import value_of
 from mapper.workloads.document import InputError
 from tests.solver.trace_partition.random_partition import layer, machine, network, problems, view
 

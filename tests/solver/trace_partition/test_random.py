@@ -16,7 +16,7 @@ from mapper.models.trace_partition.mapping import Partition
 from mapper.sim.trace_partition.report import report
 from mapper.solver.trace_partition.catalogue import METHODS
 from tests.codegen.trace_partition.random_layer import random_data
-from tests.solver.conformance import judged_by
+from tests.solver.conformance import refereed_by
 from tests.solver.sample import QUICK, THOROUGH, Sample, drawn
 from tests.solver.trace_partition.random_partition import varied_problems
 
@@ -53,7 +53,7 @@ def is_near(layer: dict[str, Any], machine: SnowflakeMachine) -> bool:
 @pytest.mark.parametrize("count", [QUICK, pytest.param(THOROUGH, marks=pytest.mark.slow)])
 def test_methods_agree_on_random_partitions_and_every_program_runs(count: int) -> None:
     exact = frozenset(name for name, method in METHODS.items() if method.exact)
-    sample = Sample(judged_by(verify, PartitionProblem.value))
+    sample = Sample(refereed_by(verify, PartitionProblem.value))
 
     def runs(problem: PartitionProblem, partition: Partition) -> bool:
         """All words equal the reference's, no hazard is found, and the model's cycles are near."""

@@ -9,7 +9,7 @@ from mapper.arch.overlay import OverlayMachine
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.formulations.objective import DSPS, EDP, LATENCY, Objective
 from mapper.kind.algorithm_selection import part as selection_part
-from mapper.kind.kind import JsonValue, Judged, Kind, Options, Part, PosedPart, Workload
+from mapper.kind.kind import JsonValue, Kind, Options, Part, ProblemPart, ShownVerdict, Workload
 from mapper.kind.operator_structure import operator_structure, read_operator_structure
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.mapping_file import selection_from_json
@@ -46,7 +46,7 @@ class AlgorithmSelection(Kind):
 
     def pose(
         self, value: LayerNetwork, machine: OverlayMachine, objective: str, options: Options
-    ) -> tuple[PosedPart, ...]:
+    ) -> tuple[ProblemPart, ...]:
         return selection_part.pose_network(value, machine, objective, options)
 
     def left_out(self, value: LayerNetwork, machine: OverlayMachine) -> tuple[dict[str, Any], ...]:
@@ -62,8 +62,8 @@ class AlgorithmSelection(Kind):
 
         return impossible(problem)
 
-    def judge(self, problem: SelectionProblem, mapping: Selection) -> Judged:
-        return selection_part.judge_selection(problem, mapping)
+    def verify(self, problem: SelectionProblem, mapping: Selection) -> ShownVerdict:
+        return selection_part.verify_selection(problem, mapping)
 
     def read_mapping(self, fields: Mapping[str, Any], problem: SelectionProblem, source: str) -> Selection:
         return selection_from_json(fields, problem.network, source)
@@ -98,12 +98,12 @@ class AlgorithmSelection(Kind):
 
         return reduction_lines(formulation.problem, selection_part.cost_names(problem))
 
-    def simulate(self, part: PosedPart, mapping: Selection, seed: int) -> dict[str, Any]:
+    def simulate(self, part: ProblemPart, mapping: Selection, seed: int) -> dict[str, Any]:
         from mapper.sim.algorithm_selection import report
 
         return report(part.problem, mapping, part.workload, seed)
 
-    def simulate_rtl(self, part: PosedPart, mapping: Selection, seed: int) -> dict[str, Any]:
+    def simulate_rtl(self, part: ProblemPart, mapping: Selection, seed: int) -> dict[str, Any]:
         from mapper.sim.algorithm_selection.rtl.machine import check_size
         from mapper.sim.algorithm_selection.rtl.network import report_rtl
 
@@ -115,7 +115,7 @@ class AlgorithmSelection(Kind):
         beside = f"; beside it: {', '.join(result['beside'])}" if result["beside"] else ""
         return {**result, "notes": [said + beside]}
 
-    def generate(self, part: PosedPart, mapping: Selection, seed: int) -> dict[str, str]:
+    def generate(self, part: ProblemPart, mapping: Selection, seed: int) -> dict[str, str]:
         from mapper.codegen.algorithm_selection.picture import picture
 
         _, files = selection_part.overlay_of(part, mapping)

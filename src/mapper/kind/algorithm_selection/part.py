@@ -13,7 +13,7 @@ from mapper.formulations.algorithm_selection.program.cost_graph import GraphBuil
 from mapper.formulations.algorithm_selection.referee.verify import verify
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.kind.algorithm_selection.pins import read_fix
-from mapper.kind.kind import Judged, Options, Part, PosedPart, Workload
+from mapper.kind.kind import Options, Part, ProblemPart, ShownVerdict, Workload
 from mapper.models.algorithm_selection.control.sequence import Control
 from mapper.models.algorithm_selection.cost import evaluate
 from mapper.models.algorithm_selection.mapping import Selection
@@ -48,7 +48,7 @@ def read_network(text: str, batch: int | None) -> Workload:
 
 def pose_network(
     value: LayerNetwork, machine: OverlayMachine, objective: str, options: Options
-) -> tuple[PosedPart, ...]:
+) -> tuple[ProblemPart, ...]:
     """The whole network as one part.
 
     Raises: InputError for unknown decisions, or fewest DSPs without a throughput.
@@ -79,7 +79,7 @@ def pose_network(
         fixed.pins,
         fixed.stores,
     )
-    return (PosedPart(value.name, value.name, problem, 0, workload=value),)
+    return (ProblemPart(value.name, value.name, problem, 0, workload=value),)
 
 
 def skipped(value: LayerNetwork, machine: OverlayMachine) -> tuple[dict[str, Any], ...]:
@@ -98,13 +98,15 @@ def skipped(value: LayerNetwork, machine: OverlayMachine) -> tuple[dict[str, Any
     )
 
 
-def judge_selection(problem: SelectionProblem, selection: Selection) -> Judged:
+def verify_selection(problem: SelectionProblem, selection: Selection) -> ShownVerdict:
     """The referee's verdict and the model's cost."""
     verdict = verify(problem, selection)
     cost = verdict.cost
     if cost is None:
-        return Judged(verdict.broken, None, None, None)
-    return Judged(verdict.broken, cost.cost_json(), cost.breakdown_json(problem.network), problem.value(cost))
+        return ShownVerdict(verdict.broken, None, None, None)
+    return ShownVerdict(
+        verdict.broken, cost.cost_json(), cost.breakdown_json(problem.network), problem.value(cost)
+    )
 
 
 def describe_selection(problem: SelectionProblem, part: Part) -> list[str]:
@@ -179,7 +181,7 @@ def cost_names(problem: SelectionProblem) -> tuple[str, ...]:
     return (*network.names, *stored)
 
 
-def overlay_of(part: PosedPart, selection: Selection) -> tuple[Control, dict[str, str]]:
+def overlay_of(part: ProblemPart, selection: Selection) -> tuple[Control, dict[str, str]]:
     """The control sequence of a selection, and the files of its overlay."""
     from mapper.codegen.algorithm_selection import overlay_files
     from mapper.models.algorithm_selection.control.selection import selection_control

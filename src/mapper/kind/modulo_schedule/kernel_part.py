@@ -9,7 +9,7 @@ from typing import Any
 from mapper.arch.cgra import CgraMachine
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.formulations.modulo_schedule.referee.verify import verify
-from mapper.kind.kind import Judged, Part, PosedPart
+from mapper.kind.kind import Part, ProblemPart, ShownVerdict
 from mapper.models.modulo_schedule.bound import rec_mii, res_mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.workloads.document import InputError
@@ -38,7 +38,7 @@ class NamedSchedule:
 
 def pose_kernel(
     value: Kernel, machine: CgraMachine, objective: str, fix: Mapping[str, str]
-) -> tuple[PosedPart, ...]:
+) -> tuple[ProblemPart, ...]:
     """The one part of a kernel.
 
     Raises: InputError for an unknown decision, or an operation that no PE can execute.
@@ -56,7 +56,7 @@ def pose_kernel(
             remedy = f"no PE of {machine.name} executes {operation.opcode}; take another machine"
             raise InputError(value.name, operation.name, remedy)
     problem = ModuloProblem(value, machine, fixed)
-    return (PosedPart(value.name, value.name, problem, (value, problem.fixed_ii)),)
+    return (ProblemPart(value.name, value.name, problem, (value, problem.fixed_ii)),)
 
 
 def _most_interval(kernel: Kernel, machine: CgraMachine) -> int:
@@ -68,12 +68,12 @@ def _most_interval(kernel: Kernel, machine: CgraMachine) -> int:
     return min(max(LEAST_LIMIT, serial), MOST_INTERVAL)
 
 
-def judge_kernel(problem: ModuloProblem, mapping: ModuloSchedule) -> Judged:
+def verify_kernel(problem: ModuloProblem, mapping: ModuloSchedule) -> ShownVerdict:
     """The referee's verdict and the model's cost."""
     verdict = verify(problem, mapping)
     if verdict.cost is None:
-        return Judged(verdict.broken, None, None, None)
-    return Judged(verdict.broken, verdict.cost.cost_json(), verdict.cost.breakdown_json(), mapping.ii)
+        return ShownVerdict(verdict.broken, None, None, None)
+    return ShownVerdict(verdict.broken, verdict.cost.cost_json(), verdict.cost.breakdown_json(), mapping.ii)
 
 
 def describe_kernel(problem: ModuloProblem, part: Part) -> list[str]:

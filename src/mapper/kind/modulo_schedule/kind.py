@@ -10,17 +10,17 @@ from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.formulations.objective import II, LATENCY
 from mapper.formulations.objective import Objective as Goal
-from mapper.kind.kind import JsonValue, Judged, Kind, Options, Part, PosedPart, Workload
-from mapper.kind.modulo_schedule.kernel_part import NamedSchedule, describe_kernel, judge_kernel, pose_kernel
+from mapper.kind.kind import JsonValue, Kind, Options, Part, ProblemPart, ShownVerdict, Workload
+from mapper.kind.modulo_schedule.kernel_part import NamedSchedule, describe_kernel, pose_kernel, verify_kernel
 from mapper.kind.modulo_schedule.layer_part import (
     NamedLayer,
     describe_layer,
-    judge_layer,
     least_intervals,
     pose_layers,
     read_layer,
     read_layers,
     total_cost,
+    verify_layer,
     with_least_intervals,
 )
 from mapper.kind.operator_structure import operator_structure, read_operator_structure
@@ -67,7 +67,7 @@ class ModuloScheduling(Kind):
 
     def pose(
         self, value: Kernel | LayerNetwork, machine: CgraMachine, objective: str, options: Options
-    ) -> tuple[PosedPart, ...]:
+    ) -> tuple[ProblemPart, ...]:
         if isinstance(value, LayerNetwork):
             return pose_layers(value, machine, options.fix)
         return pose_kernel(value, machine, objective, options.fix)
@@ -77,10 +77,10 @@ class ModuloScheduling(Kind):
 
         return dict(METHODS)
 
-    def judge(self, problem: Problem, mapping: Any) -> Judged:
+    def verify(self, problem: Problem, mapping: Any) -> ShownVerdict:
         if isinstance(problem, LayerProblem):
-            return judge_layer(problem, mapping)
-        return judge_kernel(problem, mapping)
+            return verify_layer(problem, mapping)
+        return verify_kernel(problem, mapping)
 
     def read_mapping(self, fields: Mapping[str, Any], problem: Problem, source: str) -> Any:
         if isinstance(problem, LayerProblem):
@@ -129,7 +129,7 @@ class ModuloScheduling(Kind):
 
         return LayerFormulation(problem) if isinstance(problem, LayerProblem) else build(problem)
 
-    def simulate(self, part: PosedPart, mapping: Any, seed: int) -> dict[str, Any]:
+    def simulate(self, part: ProblemPart, mapping: Any, seed: int) -> dict[str, Any]:
         from mapper.sim.modulo_schedule import report
         from mapper.sim.modulo_schedule.layer import report_layer
 
@@ -138,7 +138,7 @@ class ModuloScheduling(Kind):
             return report_layer(problem, mapping, seed)
         return report(problem.kernel, problem.machine, mapping, seed)
 
-    def generate(self, part: PosedPart, mapping: Any, seed: int) -> dict[str, str]:
+    def generate(self, part: ProblemPart, mapping: Any, seed: int) -> dict[str, str]:
         from mapper.codegen.modulo_schedule import generate
         from mapper.codegen.modulo_schedule.layer import generate_layer
 

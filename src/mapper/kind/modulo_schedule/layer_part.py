@@ -8,10 +8,10 @@ from typing import Any
 
 from mapper.arch.cgra import CgraMachine
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
-from mapper.formulations.modulo_schedule.network.referee.verify import verify_layer
+from mapper.formulations.modulo_schedule.network.referee.verify import verify_layer as verdict_of_layer
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.formulations.modulo_schedule.referee.verify import verify
-from mapper.kind.kind import Judged, Part, PosedPart, Workload
+from mapper.kind.kind import Part, ProblemPart, ShownVerdict, Workload
 from mapper.models.modulo_schedule.cost import evaluate
 from mapper.models.modulo_schedule.network.cost import vliw_mode
 from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapping, kernel_of
@@ -94,7 +94,9 @@ def _is_free(layer: NetworkLayer) -> bool:
     return all(size == 1 for size in layer.output_shape[: axis % len(layer.output_shape)])
 
 
-def pose_layers(network: LayerNetwork, machine: CgraMachine, fix: Mapping[str, str]) -> tuple[PosedPart, ...]:
+def pose_layers(
+    network: LayerNetwork, machine: CgraMachine, fix: Mapping[str, str]
+) -> tuple[ProblemPart, ...]:
     """A part for every layer that takes time.
 
     Raises: InputError for a decision that no layer has, or a machine without VLIW mode.
@@ -117,17 +119,17 @@ def pose_layers(network: LayerNetwork, machine: CgraMachine, fix: Mapping[str, s
             known = ", ".join(choice.name for choice in LayerProblem(layer, machine).choices)
             raise InputError("--fix", f"{layer.name}.algorithm", f"{problem.algorithm!r} is none of {known}")
         merged = tuple((one.name, one.op) for one in (*layer.merged, *layer.views))
-        parts.append(PosedPart(layer.name, layer.source, problem, (problem.choices, layer.op), merged))
+        parts.append(ProblemPart(layer.name, layer.source, problem, (problem.choices, layer.op), merged))
     return tuple(parts)
 
 
-def judge_layer(problem: LayerProblem, mapping: LayerMapping) -> Judged:
+def verify_layer(problem: LayerProblem, mapping: LayerMapping) -> ShownVerdict:
     """The referee's verdict and the model's cost."""
-    verdict = verify_layer(problem, mapping)
+    verdict = verdict_of_layer(problem, mapping)
     if verdict.cost is None:
-        return Judged(verdict.broken, None, None, None)
+        return ShownVerdict(verdict.broken, None, None, None)
     cost = verdict.cost
-    return Judged(verdict.broken, cost.cost_json(), cost.breakdown_json(), cost.cycles)
+    return ShownVerdict(verdict.broken, cost.cost_json(), cost.breakdown_json(), cost.cycles)
 
 
 def read_layer(fields: Mapping[str, Any], problem: LayerProblem, source: str) -> LayerMapping:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from mapper.formulations.objective import VALUE, Objective
 from mapper.formulations.pbqp.problem import PbqpProblem
-from mapper.kind.kind import JsonValue, Judged, Kind, Options, Part, PosedPart, Workload
+from mapper.kind.kind import JsonValue, Kind, Options, Part, ProblemPart, ShownVerdict, Workload
 from mapper.kind.pbqp import part as pbqp_part
 from mapper.models.pbqp.mapping import PbqpAssignment, assignment_from_json
 from mapper.solver.method import Method
@@ -36,7 +36,7 @@ class Pbqp(Kind):
 
     def pose(
         self, value: PbqpInstance, machine: None, objective: str, options: Options
-    ) -> tuple[PosedPart, ...]:
+    ) -> tuple[ProblemPart, ...]:
         return pbqp_part.pose_instance(value, options)
 
     def methods(self) -> dict[str, Method[Any, Any]]:
@@ -52,8 +52,8 @@ class Pbqp(Kind):
     def slack(self, problem: PbqpProblem, value: int | float) -> float:
         return pbqp_part.rounding(problem)
 
-    def judge(self, problem: PbqpProblem, mapping: PbqpAssignment) -> Judged:
-        return pbqp_part.judge_assignment(problem, mapping)
+    def verify(self, problem: PbqpProblem, mapping: PbqpAssignment) -> ShownVerdict:
+        return pbqp_part.verify_assignment(problem, mapping)
 
     def read_mapping(self, fields: Mapping[str, Any], problem: PbqpProblem, source: str) -> PbqpAssignment:
         return assignment_from_json(fields, problem.instance, source)
@@ -85,15 +85,15 @@ class Pbqp(Kind):
 
         return reduction_lines(formulation.problem, None)
 
-    def simulate(self, part: PosedPart, mapping: PbqpAssignment, seed: int) -> dict[str, Any]:
+    def simulate(self, part: ProblemPart, mapping: PbqpAssignment, seed: int) -> dict[str, Any]:
         raise InputError(
             "simulate", part.name, "a PBQP instance runs on nothing; simulate a network's solution"
         )
 
-    def simulate_rtl(self, part: PosedPart, mapping: PbqpAssignment, seed: int) -> dict[str, Any]:
+    def simulate_rtl(self, part: ProblemPart, mapping: PbqpAssignment, seed: int) -> dict[str, Any]:
         raise InputError("--rtl", part.name, "a PBQP instance becomes no Verilog; leave it out")
 
-    def generate(self, part: PosedPart, mapping: PbqpAssignment, seed: int) -> dict[str, str]:
+    def generate(self, part: ProblemPart, mapping: PbqpAssignment, seed: int) -> dict[str, str]:
         raise InputError(
             "generate", part.name, "a PBQP instance becomes no code; generate a network's solution"
         )

@@ -10,7 +10,7 @@ import numpy as np
 
 from mapper.formulations.pbqp.problem import PbqpProblem, pbqp_problem
 from mapper.formulations.pbqp.referee.verify import verify
-from mapper.kind.kind import Judged, Options, Part, PosedPart, Workload
+from mapper.kind.kind import Options, Part, ProblemPart, ShownVerdict, Workload
 from mapper.models.pbqp.mapping import PbqpAssignment
 from mapper.workloads.document import InputError, sha256
 from mapper.workloads.network.network import InputFile
@@ -33,17 +33,17 @@ def read_instance(text: str) -> Workload:
     return Workload(instance, (InputFile(text, sha256(data)),))
 
 
-def pose_instance(value: PbqpInstance, options: Options) -> tuple[PosedPart, ...]:
+def pose_instance(value: PbqpInstance, options: Options) -> tuple[ProblemPart, ...]:
     """The instance as one part; ``--fix VERTEX=CHOICE`` pins."""
-    return (PosedPart(value.name, value.name, pbqp_problem(value, options.fix), 0),)
+    return (ProblemPart(value.name, value.name, pbqp_problem(value, options.fix), 0),)
 
 
-def judge_assignment(problem: PbqpProblem, assignment: PbqpAssignment) -> Judged:
+def verify_assignment(problem: PbqpProblem, assignment: PbqpAssignment) -> ShownVerdict:
     """The referee's verdict and the value."""
     verdict = verify(problem, assignment)
     if verdict.cost is None:
-        return Judged(verdict.broken, None, None, None)
-    return Judged(verdict.broken, {"value": verdict.cost}, {"cycles": {}, "bytes": {}}, verdict.cost)
+        return ShownVerdict(verdict.broken, None, None, None)
+    return ShownVerdict(verdict.broken, {"value": verdict.cost}, {"cycles": {}, "bytes": {}}, verdict.cost)
 
 
 def rounding(problem: PbqpProblem) -> float:

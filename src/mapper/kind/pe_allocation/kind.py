@@ -15,7 +15,7 @@ from mapper.formulations.objective import Objective as Goal
 from mapper.formulations.pe_allocation.magnitude import refuse_large
 from mapper.formulations.pe_allocation.problem import AllocationProblem, Objective
 from mapper.formulations.pe_allocation.referee.verify import verify
-from mapper.kind.kind import JsonValue, Judged, Kind, Options, Part, PosedPart, Workload
+from mapper.kind.kind import JsonValue, Kind, Options, Part, ProblemPart, ShownVerdict, Workload
 from mapper.kind.operator_structure import operator_structure, read_operator_structure
 from mapper.kind.pe_allocation.pins import Fixed, read_fix
 from mapper.models.pe_allocation.cost import MODELS, Model
@@ -74,7 +74,7 @@ class PeAllocation(Kind):
 
     def pose(
         self, value: LayerNetwork, machine: TcpaMachine, objective: str, options: Options
-    ) -> tuple[PosedPart, ...]:
+    ) -> tuple[ProblemPart, ...]:
         network = stream_network(value)
         if options.model not in MODELS:
             raise InputError("--model", str(options.model), f"the kind has {', '.join(MODELS)}")
@@ -84,7 +84,7 @@ class PeAllocation(Kind):
             raise InputError("--model", options.model, f"holds for --fix mode={needed} alone")
         problem = _problem(network, machine, cast(Objective, objective), options, fixed)
         refuse_large(problem)
-        return (PosedPart(value.name, value.name, problem, 0),)
+        return (ProblemPart(value.name, value.name, problem, 0),)
 
     def methods(self) -> dict[str, Method[Any, Any]]:
         from mapper.solver.pe_allocation.catalogue import METHODS
@@ -109,18 +109,18 @@ class PeAllocation(Kind):
         said = why_infeasible(problem)
         return why_mixed_infeasible(problem) if said is None and problem.mode == "mixed" else said
 
-    def judge(self, problem: AllocationProblem, mapping: Allocation) -> Judged:
+    def verify(self, problem: AllocationProblem, mapping: Allocation) -> ShownVerdict:
         from mapper.models.pe_allocation.placement import placement_json
 
         verdict = verify(problem, mapping)
         cost = verdict.cost
         if cost is None:
-            return Judged(verdict.broken, None, None, None)
+            return ShownVerdict(verdict.broken, None, None, None)
         breakdown = {
             **cost.breakdown_json(problem.network.names),
             "placement": placement_json(problem.network, problem.machine, mapping),
         }
-        return Judged(verdict.broken, cost.cost_json(), breakdown, problem.value(cost))
+        return ShownVerdict(verdict.broken, cost.cost_json(), breakdown, problem.value(cost))
 
     def read_mapping(self, fields: Mapping[str, Any], problem: AllocationProblem, source: str) -> Allocation:
         return allocation_from_json(fields, problem.network.names, source)
@@ -175,14 +175,14 @@ class PeAllocation(Kind):
         lines = [] if found is None else adjustment_lines(problem, found)
         return lines + (fusion_lines(problem) if problem.mode == "mixed" else [])
 
-    def simulate(self, part: PosedPart, mapping: Allocation, seed: int) -> dict[str, Any]:
+    def simulate(self, part: ProblemPart, mapping: Allocation, seed: int) -> dict[str, Any]:
         from mapper.kind.pe_allocation.view import simulated_lines
         from mapper.sim.pe_allocation import report
 
         result = report(part.problem, mapping, seed)
         return {**result, "notes": simulated_lines(result)}
 
-    def generate(self, part: PosedPart, mapping: Allocation, seed: int) -> dict[str, str]:
+    def generate(self, part: ProblemPart, mapping: Allocation, seed: int) -> dict[str, str]:
         from mapper.codegen.pe_allocation import generate
 
         return generate(part.problem, mapping)

@@ -86,7 +86,7 @@ def fusion_lines(problem: AllocationProblem) -> list[str]:
 
 def simulated_lines(result: dict[str, Any]) -> list[str]:
     """What was measured beside the model, layer by layer (pixels are those of the first window), and how soon the
-    paper's three algorithms let the layer behind a convolution start."""
+    paper's three algorithms let the layer after a convolution start."""
     physical = result["physical"]
     rows: list[Sequence[Any]] = [
         ("layer", "start", "measured", "later by", "pixels", "needed", "buffer words", "measured")

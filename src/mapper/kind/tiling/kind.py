@@ -11,7 +11,7 @@ from mapper.formulations.objective import EDP, ENERGY, LATENCY
 from mapper.formulations.objective import Objective as Goal
 from mapper.formulations.tiling.problem import ROUNDING, Objective, Pins, TilingProblem
 from mapper.formulations.tiling.referee.verify import verify
-from mapper.kind.kind import Judged, Kind, Options, Part, PosedPart, Workload
+from mapper.kind.kind import Kind, Options, Part, ProblemPart, ShownVerdict, Workload
 from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS, TilingMapping
 from mapper.solver.method import Method
 from mapper.workloads.document import InputError
@@ -43,14 +43,14 @@ class Tiling(Kind):
 
     def pose(
         self, value: Network, machine: DataflowMachine, objective: str, options: Options
-    ) -> tuple[PosedPart, ...]:
+    ) -> tuple[ProblemPart, ...]:
         names = [layer.name for layer in value.layers]
         parts = []
         for layer in value.layers:
             pins = Pins.parse(_own_pins(options.fix, layer.name, names), layer.nest)
             problem = TilingProblem(layer.nest, machine, cast(Objective, objective), pins)
             key = (layer.nest.same_problem(), pins)
-            parts.append(PosedPart(layer.name, layer.source, problem, key, layer.merged))
+            parts.append(ProblemPart(layer.name, layer.source, problem, key, layer.merged))
         return tuple(parts)
 
     def methods(self) -> dict[str, Method[Any, Any]]:
@@ -61,12 +61,12 @@ class Tiling(Kind):
     def slack(self, problem: TilingProblem, value: int | float) -> float:
         return ROUNDING * abs(value)
 
-    def judge(self, problem: TilingProblem, mapping: TilingMapping) -> Judged:
+    def verify(self, problem: TilingProblem, mapping: TilingMapping) -> ShownVerdict:
         verdict = verify(problem, mapping)
         cost = verdict.cost
         if cost is None:
-            return Judged(verdict.broken, None, None, None)
-        return Judged(verdict.broken, cost.cost_json(), cost.breakdown_json(), problem.value(cost))
+            return ShownVerdict(verdict.broken, None, None, None)
+        return ShownVerdict(verdict.broken, cost.cost_json(), cost.breakdown_json(), problem.value(cost))
 
     def read_mapping(self, fields: Mapping[str, Any], problem: TilingProblem, source: str) -> TilingMapping:
         return TilingMapping.from_json(fields, problem.nest, source)
@@ -122,13 +122,13 @@ class Tiling(Kind):
 
         return build(problem)
 
-    def simulate(self, part: PosedPart, mapping: TilingMapping, seed: int) -> dict[str, Any]:
+    def simulate(self, part: ProblemPart, mapping: TilingMapping, seed: int) -> dict[str, Any]:
         from mapper.sim.tiling import report
 
         problem: TilingProblem = part.problem
         return report(problem.nest, problem.machine, mapping, seed)
 
-    def generate(self, part: PosedPart, mapping: TilingMapping, seed: int) -> dict[str, str]:
+    def generate(self, part: ProblemPart, mapping: TilingMapping, seed: int) -> dict[str, str]:
         from mapper.codegen.tiling import generate_c
 
         problem: TilingProblem = part.problem

@@ -50,7 +50,7 @@ def _nest(nest: LoopNest, mapping: TilingMapping) -> Element:
                 data_loop=plain(loop),
                 style=f"--depth: {depth}",
             )
-            for operand in _staying(nest, loops[place:], level):
+            for operand in _stationary(nest, loops[place:], level):
                 line.append(node("span", f"{plain(operand)} {'shared' if level == 'spatial' else 'stays'}"))
                 line[-1].set("class", "stays")
             lines.append(line)
@@ -67,7 +67,7 @@ def _nest(nest: LoopNest, mapping: TilingMapping) -> Element:
     return node("figure", lines, node("figcaption", "Loop nest by level; what stays is reused there."))
 
 
-def _staying(nest: LoopNest, inner: Sequence[str], level: str) -> list[str]:
+def _stationary(nest: LoopNest, inner: Sequence[str], level: str) -> list[str]:
     """Operands whose tile is the same in all iterations of the first of the loops ``inner`` (with those within it; in
     space each loop is by itself)."""
     loops = set(inner[:1] if level == "spatial" else inner)

@@ -13,7 +13,7 @@ from mapper.formulations.objective import Objective as Goal
 from mapper.formulations.trace_partition.magnitude import refuse_large
 from mapper.formulations.trace_partition.problem import Objective, PartitionProblem
 from mapper.formulations.trace_partition.referee.verify import verify
-from mapper.kind.kind import JsonValue, Judged, Kind, Options, Part, PosedPart, Workload
+from mapper.kind.kind import JsonValue, Kind, Options, Part, ProblemPart, ShownVerdict, Workload
 from mapper.kind.operator_structure import operator_structure, read_operator_structure
 from mapper.kind.trace_partition import part as trace_part
 from mapper.kind.trace_partition.pins import read_fix
@@ -54,7 +54,7 @@ class TracePartition(Kind):
 
     def pose(
         self, value: LayerNetwork, machine: SnowflakeMachine, objective: str, options: Options
-    ) -> tuple[PosedPart, ...]:
+    ) -> tuple[ProblemPart, ...]:
         network = trace_network(value)
         if not network.traced:
             raise InputError(
@@ -63,7 +63,7 @@ class TracePartition(Kind):
         configuration, pins = read_fix(options.fix, network, machine)
         problem = PartitionProblem(network, machine, configuration, cast(Objective, objective), pins)
         refuse_large(problem)
-        return (PosedPart(value.name, value.name, problem, 0, workload=value),)
+        return (ProblemPart(value.name, value.name, problem, 0, workload=value),)
 
     def methods(self) -> dict[str, Method[Any, Any]]:
         from mapper.solver.trace_partition.catalogue import METHODS
@@ -78,12 +78,12 @@ class TracePartition(Kind):
     def slack(self, problem: PartitionProblem, value: int | float) -> float:
         return ROUNDING * abs(value)
 
-    def judge(self, problem: PartitionProblem, mapping: Partition) -> Judged:
+    def verify(self, problem: PartitionProblem, mapping: Partition) -> ShownVerdict:
         verdict = verify(problem, mapping)
         cost = verdict.cost
         if cost is None:
-            return Judged(verdict.broken, None, None, None)
-        return Judged(verdict.broken, cost.cost_json(), cost.breakdown_json(), problem.value(cost))
+            return ShownVerdict(verdict.broken, None, None, None)
+        return ShownVerdict(verdict.broken, cost.cost_json(), cost.breakdown_json(), problem.value(cost))
 
     def read_mapping(self, fields: Mapping[str, Any], problem: PartitionProblem, source: str) -> Partition:
         return trace_part.read_partition(fields, problem, source)
@@ -142,19 +142,19 @@ class TracePartition(Kind):
         program.build()
         return program
 
-    def simulate(self, part: PosedPart, mapping: Partition, seed: int) -> dict[str, Any]:
+    def simulate(self, part: ProblemPart, mapping: Partition, seed: int) -> dict[str, Any]:
         from mapper.kind.trace_partition.run import simulated
 
         return simulated(part, mapping, seed, None)
 
     def simulate_program(
-        self, part: PosedPart, mapping: Partition, seed: int, program: Path
+        self, part: ProblemPart, mapping: Partition, seed: int, program: Path
     ) -> dict[str, Any]:
         from mapper.kind.trace_partition.run import simulated
 
         return simulated(part, mapping, seed, program)
 
-    def generate(self, part: PosedPart, mapping: Partition, seed: int) -> Mapping[str, str | bytes]:
+    def generate(self, part: ProblemPart, mapping: Partition, seed: int) -> Mapping[str, str | bytes]:
         from mapper.kind.trace_partition.run import generated
 
         return generated(part, mapping, seed)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from mapper.kind.kind import Kind, Part, PosedPart
+from mapper.kind.kind import Kind, Part, ProblemPart
 from mapper.solver.certificate import Certificate
 
 
-def judged(kind: Kind, part: PosedPart, mapping: Any | None, certificate: Certificate) -> Part:
+def verified(kind: Kind, part: ProblemPart, mapping: Any | None, certificate: Certificate) -> Part:
     """The part with the referee's verdict and the model's cost; no claim survives a broken rule.
 
     ``verified`` says that the referee accepted a mapping. Where there is none it judged nothing, so that not even a
@@ -18,7 +18,7 @@ def judged(kind: Kind, part: PosedPart, mapping: Any | None, certificate: Certif
     if mapping is None:
         certificate = replace(certificate, verified=False)
         return Part(part.name, part.source, None, None, None, None, certificate, part.merged)
-    verdict = kind.judge(part.problem, mapping)
+    verdict = kind.verify(part.problem, mapping)
     sound = not verdict.broken
     certificate = replace(
         certificate,

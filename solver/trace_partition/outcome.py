@@ -7,7 +7,7 @@ from mapper.formulations.trace_partition.infeasible import impossible
 from mapper.formulations.trace_partition.problem import PartitionProblem
 from mapper.formulations.trace_partition.program.option_cost import in_unit
 from mapper.formulations.trace_partition.program.option_table import OptionTable, Searched
-from mapper.formulations.trace_partition.program.situation import Situation
+from mapper.formulations.trace_partition.program.residency import Residency
 from mapper.models.trace_partition.cost import evaluate
 from mapper.models.trace_partition.mapping import Partition
 from mapper.solver.certificate import Stop
@@ -45,9 +45,9 @@ def _floor(searched: Searched) -> tuple[int, int, int] | None:
     return searched.floor
 
 
-def partition_of(table: OptionTable, situations: tuple[Situation, ...]) -> Partition:
-    """The best options of the layers' situations."""
-    taken = [layer[at] for layer, at in zip(table.layers, situations, strict=True)]
+def partition_of(table: OptionTable, residencies: tuple[Residency, ...]) -> Partition:
+    """The best options of the layers' residencies."""
+    taken = [layer[at] for layer, at in zip(table.layers, residencies, strict=True)]
     best = tuple(one.best.mapping for one in taken if one.best is not None)
     return Partition(best, floors=tuple(one.floor for one in taken if one.floor is not None))
 

@@ -65,7 +65,9 @@ def floor(problem: AllocationProblem) -> int:
     return instance_of(problem, goal, Limits(problem.most_pes, problem.longest_interval)).least
 
 
-def judged(problem: AllocationProblem, allocation: Allocation | None, effort: Effort) -> Outcome[Allocation]:
+def outcome_of(
+    problem: AllocationProblem, allocation: Allocation | None, effort: Effort
+) -> Outcome[Allocation]:
     """The outcome of a heuristic: proven where its allocation meets the bound, or where there can be none."""
     if why_infeasible(problem) is not None:
         return Outcome.infeasible()

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mapper.arch.tcpa import TcpaMachine
-from mapper.models.pe_allocation.configuration.wiring import way
+from mapper.models.pe_allocation.configuration.wiring import route
 
 Cells = NDArray[np.int64]
 """PEs by row and column, n x 2."""
@@ -15,7 +15,7 @@ CALL = 2_000
 """What a call costs by itself, in pairs of PEs whose distance is taken."""
 
 
-class Ways:
+class RouteLengths:
     """Distances on one machine; ``work`` counts the pairs of PEs whose distance was taken."""
 
     def __init__(self, machine: TcpaMachine) -> None:
@@ -24,11 +24,11 @@ class Ways:
         self.work = 0
 
     def between(self, first: Cells, second: Cells) -> int:
-        """Links of a shortest way between two regions."""
+        """Links of a shortest route between two regions."""
         if {"torus", "diagonal"} <= self.links:
             # Slanted links end at the border and straight ones do not: no formula, so the links are followed.
             one, other = ([(int(row), int(column)) for row, column in cells] for cells in (first, second))
-            links = way(self.machine, one, other)
+            links = route(self.machine, one, other)
             self.work += CALL * (1 + len(first) + links * links)
             return links
         self.work += CALL + len(first) * len(second)

@@ -1,4 +1,4 @@
-"""Whether maps may stay in Buf from a layer to the next, judged anew for the referee by what each unit has and
+"""Whether maps may stay in Buf from a layer to the next, verified anew for the referee by what each unit has and
 needs."""
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from mapper.arch.snowflake import UNITS
-from mapper.formulations.trace_partition.referee.storage import (
+from mapper.formulations.trace_partition.referee.buffer_words import (
     channels_of_unit,
     line,
     portion,
@@ -55,7 +55,7 @@ def _words(view: TensorView) -> tuple[int, int, int, int]:
     return view.offset, view.height * view.width, view.channels, view.pitch
 
 
-def left_behind(layer: TraceLayer, mapping: LayerMapping, sharing: int) -> Iterator[list[Held]]:
+def left_in_buffer(layer: TraceLayer, mapping: LayerMapping, sharing: int) -> Iterator[list[Held]]:
     """What each unit has of an output that stays, cluster by cluster."""
     for cluster in range(sharing):
         part = portion(layer, mapping, sharing, cluster)
@@ -121,7 +121,9 @@ def unlike(
     if before.unit_split != after.unit_split:
         return UNITS * sharing
     wrong = 0
-    for have, want in zip(left_behind(first, before, sharing), needed(second, after, sharing), strict=True):
+    for have, want in zip(
+        left_in_buffer(first, before, sharing), needed(second, after, sharing), strict=True
+    ):
         idle = not any(len(one.pixels) and len(one.channels) for one in have)
         wrong += UNITS if idle else sum(_differ(one, other) for one, other in zip(have, want, strict=True))
     return wrong

@@ -9,7 +9,7 @@ from typing import Any
 from mapper.arch.source import Machine, load_machine, machine_from_document, machine_to_document
 from mapper.formulations.objective import Objective
 from mapper.kind import kind_named, kind_of
-from mapper.kind.kind import Kind, Options, PosedPart, Workload
+from mapper.kind.kind import Kind, Options, ProblemPart, Workload
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel_source import is_kernel
 from mapper.workloads.network.network import InputFile
@@ -26,7 +26,7 @@ LARGEST_OPTION = 1 << 62
 
 
 @dataclass(frozen=True)
-class Posed:
+class PosedProblem:
     """A workload and a machine with an objective and options: a problem of one kind, in parts."""
 
     kind: Kind
@@ -36,7 +36,7 @@ class Posed:
     options: Options
     read: Workload
     machine: Machine | None
-    parts: tuple[PosedPart, ...]
+    parts: tuple[ProblemPart, ...]
 
     def to_json(self) -> dict[str, Any]:
         """``problem`` of a solution document: all that simulating and generating need."""
@@ -57,7 +57,7 @@ def pose(
     arch: str | None = None,
     objective: str | None = None,
     options: Options | None = None,
-) -> Posed:
+) -> PosedProblem:
     """Read workload and machine and pose the problem.
 
     Raises: InputError if anything about them is wrong or does not fit together.
@@ -87,7 +87,7 @@ def posed(
     options: Options,
     read: Workload,
     machine: Machine | None,
-) -> Posed:
+) -> PosedProblem:
     """Pose the problem of values already read; only PBQP instances have no machine.
 
     Raises: InputError if the kind has no such objective or option.
@@ -103,10 +103,10 @@ def posed(
         raise InputError(flag, "", f"means nothing to a {kind.name} problem; leave it out")
     options = replace(options, model=options.model or kind.default_model)
     parts = kind.pose(read.value, machine, chosen, options)
-    return Posed(kind, workload, arch, known[chosen], options, read, machine, parts)
+    return PosedProblem(kind, workload, arch, known[chosen], options, read, machine, parts)
 
 
-def pose_again(document: Mapping[str, Any], source: str) -> Posed:
+def pose_again(document: Mapping[str, Any], source: str) -> PosedProblem:
     """The problem that a solution document carries.
 
     Raises: InputError if the document is no solution or lacks what posing needs.

@@ -61,13 +61,13 @@ class Line:
         positions apart by a stride are brought without what lies between."""
         return outputs if self.skips else (outputs - 1) * self.stride + (self.kernel - 1) * self.dilation + 1
 
-    def inside(self, first: int, behind: int) -> int:
-        """Of those of the windows ``first`` to ``behind`` (exclusive), how many lie in the map."""
+    def inside(self, first: int, end: int) -> int:
+        """Of those of the windows ``first`` to ``end`` (exclusive), how many lie in the map."""
         if self.skips:
-            read = range(first * self.stride - self.pad, behind * self.stride - self.pad, self.stride)
+            read = range(first * self.stride - self.pad, end * self.stride - self.pad, self.stride)
             return sum(0 <= position < self.size for position in read)
         begin = first * self.stride - self.pad
-        return max(0, min(self.size, begin + self.span(behind - first)) - max(0, begin))
+        return max(0, min(self.size, begin + self.span(end - first)) - max(0, begin))
 
 
 def portion(layer: TraceLayer, mapping: LayerMapping, sharing: int, cluster: int) -> Portion:
@@ -199,9 +199,9 @@ def _maps(layer: TraceLayer, mapping: LayerMapping, part: Portion, channels: int
 
 
 @lru_cache(maxsize=1 << 10)
-def widest(of: Line, first: int, behind: int, size: int) -> int:
+def widest(of: Line, first: int, end: int, size: int) -> int:
     """Positions inside the map that the tile with the most of them reads."""
-    return max(of.inside(start, min(start + size, behind)) for start in range(first, behind, size))
+    return max(of.inside(start, min(start + size, end)) for start in range(first, end, size))
 
 
 def edge_windows(layer: TraceLayer, which: int) -> int:
