@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib import metadata
 from typing import Any
 
 from mapper.api.problem import SOLUTION_SCHEMA, PosedProblem
 from mapper.kind.kind import Part, ProblemPart
+from mapper.models.limit import limited
 from mapper.solver.certificate import WORST_FIRST, Certificate, Stop
 
 DISTRIBUTION = "mapper-engine"
@@ -38,11 +40,13 @@ class Solution:
             }
         )
 
-    @property
+    @cached_property
     def shown(self) -> tuple[Part, ...]:
         """The parts as documents and tables list them."""
         pairs = zip(self.posed.parts, self.parts, strict=True)
-        return tuple(one for posed, part in pairs for one in self._listed(posed, part))
+        # An answer that is there waits for no machine code.
+        with limited(lambda: None):
+            return tuple(one for posed, part in pairs for one in self._listed(posed, part))
 
     def _listed(self, posed: ProblemPart, part: Part) -> tuple[Part, ...]:
         # One search that decides things listed apart has one history: it stands at the first of them.

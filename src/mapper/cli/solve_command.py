@@ -135,17 +135,22 @@ def _trade_offs(
 def _answer(solution: Solution, output: Path | None, as_json: bool) -> None:
     """Print the answer, then write it: a full disk costs the file and not the answer."""
     from mapper.cli import terminal
+    from mapper.models.limit import limited
 
-    document = dumped(solution.to_json())
-    if not _is_on_stdout(document, output, as_json):
-        terminal.say(terminal.headline(solution))
-        terminal.print_table(*terminal.solution_rows(solution))
-        if len(solution.parts) == 1 and solution.parts[0].breakdown is not None:
-            terminal.say(*solution.posed.kind.describe(solution.posed.parts[0].problem, solution.parts[0]))
-        terminal.say(*terminal.skipped_lines(solution), *terminal.started_lines(solution))
-    _write(document, output)
-    if solution.exit_code:
-        terminal.complain(f"mapper: {terminal.cause(solution)}")
+    # What is there is shown at once: nothing of it waits for machine code.
+    with limited(lambda: None):
+        document = dumped(solution.to_json())
+        if not _is_on_stdout(document, output, as_json):
+            terminal.say(terminal.headline(solution))
+            terminal.print_table(*terminal.solution_rows(solution))
+            if len(solution.parts) == 1 and solution.parts[0].breakdown is not None:
+                terminal.say(
+                    *solution.posed.kind.describe(solution.posed.parts[0].problem, solution.parts[0])
+                )
+            terminal.say(*terminal.skipped_lines(solution), *terminal.started_lines(solution))
+        _write(document, output)
+        if solution.exit_code:
+            terminal.complain(f"mapper: {terminal.cause(solution)}")
     raise typer.Exit(solution.exit_code)
 
 
