@@ -20,6 +20,7 @@ SECONDS_TO_END = 2.0
 COMMANDS = {
     "tiling": ("solve", "resnet-dmazerunner/conv5_2"),
     "kernel": ("solve", "gemm", "--arch", "srp-4x4"),
+    "network layer": ("solve", "lenet5/conv1", "--arch", "srp-4x4"),
     "allocation": ("solve", "mnist-tcpa", "--arch", "tcpa-4x4"),
     "selection": ("solve", "squeezenet", "--arch", "dynamap-u200"),
     "partition": ("solve", "lenet5", "--arch", "snowflake-1cc"),
