@@ -1,4 +1,4 @@
-"""The comparisons of [Meng2021], section 6, by this model: bl1 (32 % and 35 %), Table 4, and the time of every
+"""The comparisons of [Meng2021, sec. 6] by this model: bl1 (32 % and 35 %), Table 4, and the time of every
 module of Figs. 11 and 12, under several readings of what the paper leaves open.
 
 Every figure stands beside the published one. Rates above the array's peak and latencies below the least computation

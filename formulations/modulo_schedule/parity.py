@@ -23,7 +23,7 @@ def least_bound(problem: ModuloProblem) -> int:
 
 def is_odd(problem: ModuloProblem) -> bool:
     """Whether the values ask for a closed walk of an odd number of steps at II 1, on an array that has none
-    (docs/formulation-modulo-schedule.md, Parity)."""
+    (docs/formulation/modulo-schedule.md, Parity)."""
     graph, machine = problem.kernel.graph, problem.machine
     if machine.shared_register_file is not None or not _has_two_colours(machine):
         return False

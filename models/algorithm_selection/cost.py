@@ -196,7 +196,7 @@ def kept_bytes(
     network: OverlayNetwork, store: Store, share: Share, producer: Algorithm, reader: Algorithm
 ) -> int:
     """On-chip bytes that two consecutive layers take together if the tensor between them stays: the maps that go in,
-    between and out, each in its layout, and both layers' kernels (section 5, step 5)."""
+    between and out, each in its layout, and both layers' kernels [Meng2021, sec. 5, step 5]."""
     machine = network.machine
     assert share.layer is not None
     first, second = network.layers[share.layer], network.layers[store.readers[0]]

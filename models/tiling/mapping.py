@@ -25,7 +25,7 @@ class TilingMapping:
     spm_order: tuple[str, ...]
 
     def trip_counts(self, *levels: str) -> dict[str, int]:
-        """Product of a loop's factors over ``levels``: effective_TC of section 4.3.1."""
+        """Product of a loop's factors over ``levels``: effective_TC of [Dave2019, sec. 4.3.1]."""
         counts = {}
         for loop, factors in zip(self.loops, self.factors, strict=True):
             count = 1

@@ -31,7 +31,7 @@ def product(trip_counts: Mapping[str, Numbers], loops: Sequence[str]) -> Numbers
 
 
 def words(operand: Operand, trip_counts: Mapping[str, Numbers]) -> Numbers:
-    """``data_alloc``: words an operand occupies for these effective trip counts (section 4.3.1)."""
+    """``data_alloc``: words an operand occupies for these effective trip counts [Dave2019, sec. 4.3.1]."""
     result: Numbers = 1
     for dimension in operand.index:
         span: Numbers = 1
@@ -52,7 +52,7 @@ def rf_words(nest: LoopNest, tile: Mapping[str, Numbers]) -> Numbers:
 
 
 def compute_cycles(nest: LoopNest, machine: DataflowMachine, rf: Mapping[str, Numbers]) -> Numbers:
-    """Cycles of the useful operations of one RF pass (section 4.3.3)."""
+    """Cycles of the useful operations of one RF pass [Dave2019, sec. 4.3.3]."""
     return product(rf, nest.loops) * iteration_cycles(nest, machine)
 
 

@@ -198,7 +198,7 @@ class _Timing:
 
         Tiles for the next register-file pass come while one computes. A partial sum leaves before the PEs
         go on, so that the computation behind it is not hidden. Tiles that stay through whole scratch-pad
-        passes move between those (section 4.3.3, continuous reuse).
+        passes move between those [Dave2019, sec. 4.3.3, continuous reuse].
         """
         spm, operands = self._ledger.walk.spm, self._ledger.nest.operands
         moving = [k for k in self._ledger.operands if not self._ledger.walk.stays(k)]

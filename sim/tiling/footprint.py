@@ -121,7 +121,7 @@ def _footprint(
 
 
 def burst_cycles(machine: DataflowMachine, words: int) -> int:
-    """Accelerator cycles of one DMA burst: ``DMA_Model`` of section 4.3.3, begun cycles count whole."""
+    """Accelerator cycles of one DMA burst: ``DMA_Model`` of [Dave2019, sec. 4.3.3], begun cycles count whole."""
     dma = machine.dma
     latency = written(dma.initiation_cycles) + written(dma.cycles_per_byte) * words * machine.word_bytes
     return math.ceil(latency * written(machine.clock_mhz) / written(dma.clock_mhz))
@@ -133,7 +133,7 @@ def written(number: float) -> Fraction:
 
 
 def networks(nest: LoopNest, machine: DataflowMachine) -> tuple[tuple[int | None, int | None], ...]:
-    """The networks (read, write) that operands take, dealt out in turn in operand order (section 4.3.3)."""
+    """The networks (read, write) that operands take, dealt out in turn in operand order [Dave2019, sec. 4.3.3]."""
     lanes = {
         way: [n for n, network in enumerate(machine.noc.networks) if network.carries == way]
         for way in ("read", "write")

@@ -19,7 +19,7 @@ QUESTIONS = (
 
 @pytest.mark.parametrize("kind", [entry.name for entry in ENTRIES])
 def test_the_page_of_a_kind_has_a_section_for_each_question(kind: str) -> None:
-    page = (DOCS / f"{kind.replace('_', '-')}.md").read_text("utf-8")
+    page = (DOCS / "kind" / f"{kind.replace('_', '-')}.md").read_text("utf-8")
     sections = {
         heading.strip(): text.strip()
         for heading, _, text in (part.partition("\n") for part in page.split("\n## ")[1:])

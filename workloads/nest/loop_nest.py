@@ -110,7 +110,7 @@ class Operand:
         return self.access == "read_write"
 
     def words(self, trip_counts: Mapping[str, int]) -> int:
-        """Words touched by loops of these trip counts: ``data_alloc`` of section 4.3.1."""
+        """Words touched by loops of these trip counts: ``data_alloc`` of [Dave2019, sec. 4.3.1]."""
         return math.prod(dimension.span(trip_counts) for dimension in self.index)
 
     def touches_each_word_once(self, trip_counts: Mapping[str, int]) -> bool:

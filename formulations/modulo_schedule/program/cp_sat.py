@@ -1,7 +1,7 @@
 """The constraint program of modulo scheduling at one initiation interval [Bae2018, sec. V-C].
 
 No issue time enters a statement about places: values live in their own time, and issue times are tied by the
-round of it in which a reader reads. There is no limit on time or moves: docs/formulation-modulo-schedule.md says
+round of it in which a reader reads. There is no limit on time or moves: docs/formulation/modulo-schedule.md says
 why no schedule is lost.
 """
 

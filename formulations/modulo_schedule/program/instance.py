@@ -119,7 +119,7 @@ class ModuloInstance:
 
     def horizon_stages(self, rounds: int) -> int:
         """Stages from that of the first operation, before or after, within which all others issue in some
-        schedule whose values live so many rounds, if there is any (docs/formulation-modulo-schedule.md,
+        schedule whose values live so many rounds, if there is any (docs/formulation/modulo-schedule.md,
         Horizon): an operation lies within the rounds, latency and distance of an edge of another one."""
         longest = max((edge.distance for edge in self.graph.edges), default=0)
         latency = max((self.edge_latency(edge) for edge in self.graph.edges), default=0)

@@ -1,7 +1,7 @@
 """The integer linear program of PE allocation [Heidorn2019, secs. 5.2, 6 and 7].
 
 The ceilings of Eq. 6 are exact: one binary variable for every PE count that can help, with the cycles that it gives as
-its coefficient. docs/formulation-pe-allocation.md says what the proof rests on.
+its coefficient. docs/formulation/pe-allocation.md says what the proof rests on.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The constraint program of tiling [Dave2019, secs. 4.1 to 4.3]: which tiles, in which orders, at least cost.
 
 One row of the scratch-pad's table and one of the PE array's make a mapping. What a row costs by itself is
-read from its table; what couples the two is stated here. docs/formulation-tiling.md says why.
+read from its table; what couples the two is stated here. docs/formulation/tiling.md says why.
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ def more_reuse_never_costs(nest: LoopNest, machine: DataflowMachine) -> bool:
     """Whether an operand that is reused is best reused over all loops it does not depend on.
 
     Holds if an order reuses one operand only, exactly one operand is updated, and register files are
-    double-buffered; the argument is in docs/formulation-tiling.md.
+    double-buffered; the argument is in docs/formulation/tiling.md.
     """
     updated = sum(operand.is_updated for operand in nest.operands)
     return reuse_ends_alone(nest) and updated == 1 and machine.rf.double_buffered

@@ -97,7 +97,7 @@ def _sequential_loops(problem: TilingProblem, mapping: TilingMapping) -> Iterato
 
 
 def _dependences(problem: TilingProblem, mapping: TilingMapping) -> Iterator[BrokenRule]:
-    """Every iteration x + d runs after x, for each distance vector d (legality of [28] in section 4.2.1).
+    """Every iteration x + d runs after x, for each distance vector d ([Dave2019, sec. 4.2.1], by its reference 28).
 
     The time of an iteration is its tile at DRAM, its tile at SPM and its place in the RF tile, each read
     along the order of that level. Only loops with a distance move, and each loop moves its three digits

@@ -1,7 +1,7 @@
 """The constraint program of trace partitioning [Chang2018, sec. 4]: one option a layer, and what stays in Buf.
 
 What an option costs is the model's to say; what couples layers, the maps that stay between them, is stated here.
-docs/formulation-trace-partition.md says why that is enough.
+docs/formulation/trace-partition.md says why that is enough.
 """
 
 from __future__ import annotations

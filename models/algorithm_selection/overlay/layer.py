@@ -102,7 +102,7 @@ class OverlayLayer:
         return tuple(found)
 
     def layout(self, algorithm: Algorithm) -> Layout:
-        """The layout in which an algorithm wants the layer's input (section 3.3)."""
+        """The layout in which an algorithm wants the layer's input [Meng2021, sec. 3.3]."""
         if algorithm == "kn2row" or (algorithm == "im2col" and self.pointwise):
             return "tensor3d"
         return "toeplitz" if algorithm == "im2col" else algorithm

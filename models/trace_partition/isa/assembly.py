@@ -130,7 +130,7 @@ def _parsed(text: str, source: str, number: int) -> tuple[Instruction, str | Non
     mnemonic = MNEMONICS.get(name)
     if mnemonic is None:
         near = difflib.get_close_matches(name[:40], MNEMONICS, n=1)
-        remedy = f"write {near[0]}" if near else "the mnemonics stand in docs/snowflake-machine.md"
+        remedy = f"write {near[0]}" if near else "the mnemonics stand in docs/snowflake/machine.md"
         raise _error(source, number, f"{name[:40]!r} is no instruction; {remedy}")
     operands = [operand.strip() for operand in rest_of_line.split(",")] if rest_of_line.strip() else []
     wanted = [f"r{field}" for field in mnemonic.registers] + ["number"] * mnemonic.immediate

@@ -1,4 +1,4 @@
-"""Snowflake's instructions as 32 bits and back (docs/snowflake-machine.md, "Instructions")."""
+"""Snowflake's instructions as 32 bits and back (docs/snowflake/machine.md, "Instructions")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Snowflake's 13 instructions (docs/snowflake-machine.md): the values, and their 32 bits."""
+"""Snowflake's 13 instructions (docs/snowflake/machine.md): the values, and their 32 bits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The assembler's mnemonics (docs/snowflake-machine.md): every operation with its flags spelt out."""
+"""The assembler's mnemonics (docs/snowflake/machine.md): every operation with its flags spelt out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiled programs as files (docs/snowflake-binary.md), and at another place in memory."""
+"""Compiled programs as files (docs/snowflake/binary.md), and at another place in memory."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def load_program(path: Path) -> Program:
 def read_program(data: bytes, source: str) -> Program:
     """The program in the bytes of a file; its words are views of the bytes.
 
-    Raises: InputError naming the field of ``source`` that is not as docs/snowflake-binary.md says, or the place of a
+    Raises: InputError naming the field of ``source`` that is not as docs/snowflake/binary.md says, or the place of a
     word that is no instruction.
     """
     if len(data) < _START.size or not data.startswith(MAGIC):

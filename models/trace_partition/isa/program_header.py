@@ -1,4 +1,4 @@
-"""The header of a program's file, before code and data (docs/snowflake-binary.md): a validated document."""
+"""The header of a program's file, before code and data (docs/snowflake/binary.md): a validated document."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """The cycles of compute objects one after another: control core, queue of vector instructions, vector unit and the
-port of Buf, instruction by instruction as docs/snowflake-machine.md has them, in machine code.
+port of Buf, instruction by instruction as docs/snowflake/machine.md has them, in machine code.
 
 A loop whose turns have come to repeat (same lines, same distances between core, queue and vector unit) is not run to
 its end: equal turns follow from an equal state, so the turns that are left take what the last ones took. The result is

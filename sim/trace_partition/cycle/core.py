@@ -1,4 +1,4 @@
-"""The control core of a cluster, in machine code (docs/snowflake-machine.md, "Time").
+"""The control core of a cluster, in machine code (docs/snowflake/machine.md, "Time").
 
 Control flow does not depend on data: addresses, counts and branches are exact without any map or weight.
 """

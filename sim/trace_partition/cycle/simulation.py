@@ -1,4 +1,4 @@
-"""The cycle simulator: a program on an accelerator, cycle by cycle as docs/snowflake-machine.md says ("Time").
+"""The cycle simulator: a program on an accelerator, cycle by cycle as docs/snowflake/machine.md says ("Time").
 
 It executes the binary of all clusters without data, on which no control flow depends. Nothing in the machine waits for
 words that have not arrived or results that have not been stored; where a program misses a barrier, it is a hazard.

@@ -1,4 +1,4 @@
-"""Transfers between the external memory and the buffers in machine code (docs/snowflake-machine.md: LD, TMOV)."""
+"""Transfers between the external memory and the buffers in machine code (docs/snowflake/machine.md: LD, TMOV)."""
 
 from __future__ import annotations
 

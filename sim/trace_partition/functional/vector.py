@@ -1,4 +1,4 @@
-"""Vector instructions and transfers of Snowflake in machine code (docs/snowflake-machine.md, "Instructions").
+"""Vector instructions and transfers of Snowflake in machine code (docs/snowflake/machine.md, "Instructions").
 
 Buf is [unit][word], WBuf [unit][vMAC][word], accumulators, bias and initial values [unit][16 vMAC + lane]. Each
 function answers 0, or why the machine stops (`FAULTS`). A sum in COOP mode stands in lane 0 of its vMAC: its lanes are

@@ -1,7 +1,7 @@
 """Cost graphs of many shapes solved at once: vertices are eliminated one after another, for all shapes together.
 
 Eliminating a vertex replaces what it takes part in by the minimum over its choices, a table over its neighbours. That
-is reduction (1) of [Meng2021], section 4, where there are two neighbours, and exact for any number.
+is reduction (1) of [Meng2021, sec. 4] where there are two neighbours, and exact for any number.
 """
 
 from __future__ import annotations

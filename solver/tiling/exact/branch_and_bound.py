@@ -19,7 +19,7 @@ Dominance. Of the splits of one b only those are kept that no other undercuts in
 energy, reduction cycles and energy at once: the model grows in each of them. Of the orders that reuse one
 operand the one that reuses it most is kept (OPT 4, here a theorem). Both hold where an order reuses at most
 one operand (convolutions, matrix products) and register files are double-buffered; elsewhere every split and
-every unique order is examined. docs/tiling.md has the proofs.
+every unique order is examined. docs/kind/tiling.md has the proofs.
 """
 
 from __future__ import annotations

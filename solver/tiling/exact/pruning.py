@@ -36,6 +36,6 @@ NO_PRUNING = Pruning()
 
 
 def pruning_of(opt1: bool, opt2: bool, opt3: bool) -> Pruning:
-    """The paper's thresholds (section 6.3): 80 % of PEs and register files, 50 % of the scratch-pad."""
+    """The paper's thresholds [Dave2019, sec. 6.3]: 80 % of PEs and register files, 50 % of the scratch-pad."""
     utilisation = (0.8, 0.8, 0.5) if opt1 else (0.0, 0.0, 0.0)
     return Pruning(*utilisation, window_loops_whole=opt2, no_spatial_reduction=opt3)

@@ -223,7 +223,7 @@ def _undominated(
     """OPT 4 as a dominance rule: of the orders that reuse one operand, the one that reuses it most.
 
     Where an order reuses one operand alone, further reuse lowers its transfers and the cycles they take,
-    and changes nothing else (the proof is in docs/tiling.md).
+    and changes nothing else (the proof is in docs/kind/tiling.md).
     """
     kept = {}
     for reuse, order in found.items():

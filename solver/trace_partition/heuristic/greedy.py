@@ -1,5 +1,5 @@
 """The paper's rule [Chang2018, sec. 4]: as many weights as fit the weight buffers, then input and output side by
-side in Buf, with all units at work (section 2)."""
+side in Buf, with all units at work [Chang2018, sec. 2]."""
 
 from __future__ import annotations
 

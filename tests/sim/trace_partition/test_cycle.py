@@ -1,4 +1,4 @@
-"""The cycle simulator keeps every rule of time of docs/snowflake-machine.md; cycles are worked out by hand beside."""
+"""The cycle simulator keeps every rule of time of docs/snowflake/machine.md; cycles are worked out by hand beside."""
 
 from __future__ import annotations
 

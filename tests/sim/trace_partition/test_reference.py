@@ -31,7 +31,7 @@ STATED = {
     "inception-v4": (0.18, 0.03), "alexnet": (0.13, 0.04), "alexnet-one-tower": (0.14, 0.04), "zfnet512": (0.18, 0.05),
     "vgg19": (0.28, 0.08),
 }  # fmt: skip
-"""The table of docs/snowflake-numbers.md: largest and mean error of a layer, beside the largest number it makes."""
+"""The table of docs/snowflake/numbers.md: largest and mean error of a layer, beside the largest number it makes."""
 HELD = (0.02, 0.005)
 """The same of weights that Q8.8 holds exactly."""
 QUICK = ["lenet5", "mnist-tcpa", "cifar10", "lightcnn9"]

@@ -1,7 +1,7 @@
 """The best unroll factors of a nest with their remainder loops, over all vectors or the paper's pruned ones.
 
 A vector splits a box into a main box, whose counts the factors divide, and one remainder box per loop, which are
-split again on their own ([Bae2018], section V-C2, Fig. 5; what remains of a loop starts at UF * floor(iter / UF)). The
+split again on their own ([Bae2018, sec. V-C2, Fig. 5]; what remains of a loop starts at UF * floor(iter / UF)). The
 cost of a box depends on its counts alone, so that dynamic programming over counts is exact: it weighs every
 vector of every box that can arise, as Algorithm 1 does, which saves the best factor of one level only as printed
 and is read as saving the whole vector.
