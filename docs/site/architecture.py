@@ -7,8 +7,9 @@ Floors lie below each other in the order of their imports, kinds stand side by s
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
+
+from docs.site.svg import box, line, page, text, written
 
 ROOT = Path(__file__).parents[2]
 PICTURE = ROOT / "docs" / "figure" / "architecture.svg"
@@ -120,10 +121,6 @@ COLUMNS = (
     ),
 )
 
-STYLE = """text { font: 13px system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif; fill: #1b2733; }
-.title { font-weight: 600; } .small { font-size: 12px; } .quiet { font-size: 12px; fill: #51606e; }
-.mono { font-family: ui-monospace, 'DejaVu Sans Mono', monospace; font-size: 12.5px; font-weight: 600; }"""
-
 
 def drawing() -> str:
     """The whole picture as SVG."""
@@ -137,17 +134,11 @@ def drawing() -> str:
             parts += referee(top)
             top += 40 + GAP
     parts += program(top + 6)
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
-        'role="img" aria-label="Architecture of mapper: floors from workloads and machines at the top to the program '
-        'at the bottom, a column for each kind of problem">'
+    label = (
+        "Architecture of mapper: floors from workloads and machines at the top to the program at the bottom, "
+        "a column for each kind of problem"
     )
-    marker = (
-        '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
-        '<path d="M0,0 L8,4 L0,8 z" fill="#51606e"/></marker></defs>'
-    )
-    paper = f'<rect width="{WIDTH}" height="{HEIGHT}" rx="10" fill="#ffffff"/>'
-    return "\n".join([head, f"<style>{STYLE}</style>", marker, paper, *parts, "</svg>"]) + "\n"
+    return page(WIDTH, HEIGHT, label, parts)
 
 
 def inputs(top: int) -> list[str]:
@@ -171,7 +162,7 @@ def inputs(top: int) -> list[str]:
             "machines, from validated YAML: five classes, presets from the papers",
             "small",
         ),
-        arrow(WIDTH // 2, top + 56, top + 80),
+        line([(WIDTH // 2, top + 56), (WIDTH // 2, top + 80)], width=2, tip=True),
     ]
 
 
@@ -225,7 +216,10 @@ def program(top: int) -> list[str]:
         ("reporting", "pages to look at"),
     )
     width = WIDTH - 2 * MARGIN
-    lines = [arrow(WIDTH // 2, top - 8, top + 14), box(MARGIN, top + 18, width, 72, "#cfd9e4")]
+    lines = [
+        line([(WIDTH // 2, top - 8), (WIDTH // 2, top + 14)], width=2, tip=True),
+        box(MARGIN, top + 18, width, 72, "#cfd9e4"),
+    ]
     lines.append(text(MARGIN + 14, top + 59, "src/mapper/", "mono", "start"))
     for place, (room, does) in enumerate(said):
         middle = MARGIN + LABEL + (2 * place + 1) * (width - LABEL) // (2 * len(said))
@@ -241,23 +235,6 @@ def has_room(floor: str, kind: str) -> bool:
 def left(place: int) -> int:
     """Where the column of a kind begins."""
     return MARGIN + LABEL + 20 + place * CELL + (WIDTH - 2 * MARGIN - LABEL - 20 - len(COLUMNS) * CELL + GAP)
-
-
-def box(x: int, y: int, width: int, height: int, colour: str) -> str:
-    return f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="6" fill="{colour}"/>'
-
-
-def arrow(x: int, start: int, end: int) -> str:
-    return f'<path d="M{x},{start} V{end}" stroke="#51606e" stroke-width="2" marker-end="url(#tip)"/>'
-
-
-def text(x: int, y: int, said: str, style: str, anchor: str = "middle") -> str:
-    return f'<text x="{x}" y="{y}" class="{style}" text-anchor="{anchor}">{escape(said)}</text>'
-
-
-def written(x: int, y: int, said: str, style: str, anchor: str, step: int) -> list[str]:
-    """Text of several lines."""
-    return [text(x, y + step * line, words, style, anchor) for line, words in enumerate(said.splitlines())]
 
 
 def main() -> None:
