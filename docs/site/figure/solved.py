@@ -20,7 +20,8 @@ class Solved:
 
 @cache
 def solved(workload: str, arch: str | None, objective: str | None, method: str = "auto") -> Solved:
-    """Solve, once in a process, with one worker and without the store; the answer must be proven, so that a figure shows an optimum."""
+    """Solve, once in a process, with one worker and without the store. The answer must be proven: a figure shows an
+    optimum."""
     search = mapper.Search(method=method, workers=1)
     found = mapper.solve(workload, arch, objective, search=search)
     (part,) = found.parts
