@@ -9,38 +9,29 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ortools.sat.python import cp_model
-
-from mapper.formulations.formulation import Formulation, family, index_set, objective, variables
+from mapper.formulations.cp_sat_formulation import CpSatFormulation
+from mapper.formulations.formulation import family, index_set, objective, variables
 from mapper.formulations.modulo_schedule.program.instance import ModuloInstance
 from mapper.formulations.modulo_schedule.program.symmetry import interchangeable
 
 
-class TimeProgram(Formulation):
+class TimeProgram(CpSatFormulation):
     """The program of one instance's issue times."""
 
     title = "Issue times of a modulo schedule as a constraint program"
-    exports = ("cpsat",)
 
     def __init__(self, instance: ModuloInstance) -> None:
+        super().__init__()
         self.of = instance
-        self.model = cp_model.CpModel()
 
     @property
     def terms(self) -> int:
         """About how many terms the program has once it is built."""
         return 4 * len(self.of.graph.operations) * self.of.ii + 6 * len(self.of.graph.edges)
 
-    def size(self) -> tuple[int, int]:
-        return len(self.model.proto.variables), len(self.model.proto.constraints)
-
     def instance(self) -> str:
         graph, machine = self.of.graph, self.of.machine
         return f"{graph.name} ({len(graph.operations)} operations) on {machine.name} at II {self.of.ii}"
-
-    def exported(self, form: str) -> str:
-        """CP-SAT's own text form."""
-        return str(self.model.proto)
 
     @index_set(r"V")
     def operations(self) -> int:

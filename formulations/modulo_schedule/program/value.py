@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
-from ortools.sat.python import cp_model
-
 from mapper.arch.cgra import Pe
-from mapper.formulations.formulation import Formulation, family, index_set, variables
+from mapper.formulations.cp_sat_formulation import CpSatFormulation
+from mapper.formulations.formulation import family, index_set, variables
 from mapper.formulations.modulo_schedule.program.instance import ModuloInstance
 
 Cell = tuple[int, int]
@@ -22,12 +21,10 @@ Held = tuple[int, int, Pe, int]
 """A value (its operation), rounds in its own time, a PE, and a cycle modulo II."""
 
 
-class ValueProgram(Formulation):
+class ValueProgram(CpSatFormulation):
     """Where operations issue and values are. ``rounds`` limits how long values live, ``times`` fixes when
     operations issue, the first of them at 0; without them the program is of all schedules. Registers are
     counted, or with ``named`` told apart."""
-
-    exports = ("cpsat",)
 
     def __init__(
         self,
@@ -36,9 +33,9 @@ class ValueProgram(Formulation):
         times: Mapping[int, int] | None = None,
         named: bool = False,
     ) -> None:
+        super().__init__()
         self.of = instance
         self.times = {} if times is None else dict(times)
-        self.model = cp_model.CpModel()
         self.most_moves = max(0, instance.spare_slots)
         self.most_rounds = self.most_moves + 1 if rounds is None else min(rounds, self.most_moves + 1)
         self.cells = {u: self._cells(u) for u in instance.values}
@@ -78,16 +75,9 @@ class ValueProgram(Formulation):
         shared = sum(map(len, self.cells.values())) * 3 * len(self.shared_copies)
         return held * (3 + 2 * len(self.copies)) + shared + read
 
-    def size(self) -> tuple[int, int]:
-        return len(self.model.proto.variables), len(self.model.proto.constraints)
-
     def instance(self) -> str:
         graph, machine = self.of.graph, self.of.machine
         return f"{graph.name} ({len(graph.operations)} operations) on {machine.name} at II {self.of.ii}"
-
-    def exported(self, form: str) -> str:
-        """CP-SAT's own text form."""
-        return str(self.model.proto)
 
     @index_set(r"V")
     def operations(self) -> int:

@@ -5,32 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ortools.sat.python import cp_model
-
-from mapper.formulations.formulation import Formulation, family, index_set, objective, variables
+from mapper.formulations.cp_sat_formulation import CpSatFormulation
+from mapper.formulations.formulation import family, index_set, objective, variables
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.models.pbqp.mapping import PbqpAssignment
 
 
-class PbqpConstraintProgram(Formulation):
+class PbqpConstraintProgram(CpSatFormulation):
     """The constraint program of one problem with integer costs; infinite costs leave their variable out."""
 
     title = "PBQP as a constraint program"
-    exports = ("cpsat",)
 
     def __init__(self, problem: PbqpProblem) -> None:
+        super().__init__()
         self.problem, self.given = problem, problem.posed
-        self.model = cp_model.CpModel()
-
-    def size(self) -> tuple[int, int]:
-        return len(self.model.proto.variables), len(self.model.proto.constraints)
 
     def instance(self) -> str:
         pinned = f", {len(self.problem.pins)} pinned" if self.problem.pins else ""
         return f"{self.given.name}: {self.given.vertices} vertices, {self.given.edges} edges{pinned}"
-
-    def exported(self, form: str) -> str:
-        return str(self.model.proto)
 
     @index_set(r"V")
     def vertices(self) -> int:

@@ -7,36 +7,24 @@ from typing import Any
 
 import pulp
 
-from mapper.formulations.formulation import Formulation, family, index_set, objective, variables
+from mapper.formulations.formulation import family, index_set, objective, variables
 from mapper.formulations.pbqp.problem import PbqpProblem
+from mapper.formulations.pulp_formulation import PulpFormulation
 from mapper.models.pbqp.mapping import PbqpAssignment
-from mapper.workloads.process.temporary import temporary_folder
 
 
-class PbqpProgram(Formulation):
+class PbqpProgram(PulpFormulation):
     """The program of one problem; infinite costs leave their variable out."""
 
     title = "PBQP as an integer linear program"
-    exports = ("lp", "mps")
 
     def __init__(self, problem: PbqpProblem) -> None:
+        super().__init__("pbqp")
         self.problem, self.given = problem, problem.posed
-        self.model = pulp.LpProblem("pbqp", pulp.LpMinimize)
-        self._columns = 0
-
-    def size(self) -> tuple[int, int]:
-        return self._columns, self.model.numConstraints()
 
     def instance(self) -> str:
         pinned = f", {len(self.problem.pins)} pinned" if self.problem.pins else ""
         return f"{self.given.name}: {self.given.vertices} vertices, {self.given.edges} edges{pinned}"
-
-    def exported(self, form: str) -> str:
-        with temporary_folder() as folder:
-            path = folder / f"model.{form}"
-            write: Callable[[str], Any] = self.model.writeLP if form == "lp" else self.model.writeMPS
-            write(str(path))
-            return path.read_text()
 
     @index_set(r"V")
     def vertices(self) -> int:
@@ -52,7 +40,7 @@ class PbqpProgram(Formulation):
     def chosen(self) -> None:
         """Whether vertex u takes choice i, for every choice of finite cost."""
         self.x = {
-            (u, i): self._variable(f"x_{u}_{i}", pulp.LpBinary)
+            (u, i): self.binary(f"x_{u}_{i}")
             for u in range(self.given.vertices)
             for i, cost in enumerate(self.given.costs(u).tolist())
             if cost != self.given.infinity
@@ -62,7 +50,7 @@ class PbqpProgram(Formulation):
     def paired(self) -> None:
         """Whether the ends of edge e take the choices i and j, for every pair of finite cost."""
         self.y = {
-            (e, i, j): self._variable(f"y_{e}_{i}_{j}", pulp.LpContinuous)
+            (e, i, j): self.continuous(f"y_{e}_{i}_{j}")
             for e in range(self.given.edges)
             for i, row in enumerate(self.given.matrix(e).tolist())
             for j, cost in enumerate(row)
@@ -110,7 +98,3 @@ class PbqpProgram(Formulation):
                 if joined or (end, choice) in self.x:
                     taken = self.x.get((end, choice), 0)
                     self.model += pulp.lpSum(joined) == taken, f"{name}_{e}_{choice}"
-
-    def _variable(self, name: str, kind: str) -> Any:
-        self._columns += 1
-        return self.model.add_variable(name, 0, None if kind == pulp.LpContinuous else 1, kind)

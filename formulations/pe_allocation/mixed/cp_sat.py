@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
-from ortools.sat.python import cp_model
-
-from mapper.formulations.formulation import Formulation, family, index_set, objective, variables
+from mapper.formulations.cp_sat_formulation import CpSatFormulation
+from mapper.formulations.formulation import family, index_set, objective, variables
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program.choice import Choice, choices
 from mapper.models.pe_allocation.mapping import Allocation
@@ -20,16 +19,15 @@ from mapper.models.pe_allocation.storage import receptive_fields
 Goal = Literal["interval", "cycles", "pes"]
 
 
-class MixedConstraintProgram(Formulation):
+class MixedConstraintProgram(CpSatFormulation):
     """The program of one instance: least ``goal``, the others at most ``limits``."""
 
     title = "Mixed mode as a constraint program"
-    exports = ("cpsat",)
 
     def __init__(self, problem: AllocationProblem, goal: Goal, limits: dict[Goal, int]) -> None:
+        super().__init__()
         self.problem, self.goal, self.limits = problem, goal, limits
         self.network, self.layers = problem.network, problem.network.layers
-        self.model = cp_model.CpModel()
         self.choices = [choices(problem, layer) for layer in self.layers]
         idle = [problem.pin(layer).throttle or 0 for layer in self.layers]
         slowest = [
@@ -45,16 +43,9 @@ class MixedConstraintProgram(Formulation):
             for z, layer, readers in zip(slowest, self.layers, self.network.readers, strict=True)
         )
 
-    def size(self) -> tuple[int, int]:
-        return len(self.model.proto.variables), len(self.model.proto.constraints)
-
     def instance(self) -> str:
         problem = self.problem
         return f"{problem.network.name} on {problem.machine.name} ({problem.most_pes} PEs), least {self.goal}"
-
-    def exported(self, form: str) -> str:
-        """CP-SAT's own text form."""
-        return str(self.model.proto)
 
     @index_set(r"V")
     def network_layers(self) -> int:

@@ -13,10 +13,10 @@ from typing import Any, Literal
 
 import pulp
 
-from mapper.formulations.formulation import Formulation, family, index_set, objective, variables
+from mapper.formulations.formulation import family, index_set, objective, variables
 from mapper.formulations.pe_allocation.problem import AllocationProblem
+from mapper.formulations.pulp_formulation import PulpFormulation
 from mapper.models.pe_allocation.storage import output_words
-from mapper.workloads.process.temporary import temporary_folder
 
 MixedGoal = Literal["interval", "cycles", "pes", "traffic"]
 LAST_TIE: MixedGoal = "traffic"
@@ -43,11 +43,10 @@ class RunChoice:
     traffic: int
 
 
-class MixedProgram(Formulation):
+class MixedProgram(PulpFormulation):
     """The program of one instance: least ``goal``, the others at most ``limits``."""
 
     title = "Mixed mode as an integer linear program"
-    exports = ("lp", "mps")
 
     def __init__(
         self,
@@ -56,28 +55,17 @@ class MixedProgram(Formulation):
         goal: MixedGoal,
         limits: dict[MixedGoal, int],
     ) -> None:
+        super().__init__("mixed_mode")
         self.problem, self.runs, self.goal, self.limits = problem, runs, goal, limits
         self.layers = problem.network.layers
         most = problem.most_bytes
         self.room = None if most is None else most // problem.machine.word_bytes
-        self.model = pulp.LpProblem("mixed_mode", pulp.LpMinimize)
-        self._columns = 0
         # The maps that can cross a boundary, with their last reader.
         self.crossing = {at: max(readers) for at, readers in enumerate(problem.network.readers) if readers}
-
-    def size(self) -> tuple[int, int]:
-        return self._columns, self.model.numConstraints()
 
     def instance(self) -> str:
         problem = self.problem
         return f"{problem.network.name} on {problem.machine.name} ({problem.most_pes} PEs), least {SENSES[self.goal]}"
-
-    def exported(self, form: str) -> str:
-        with temporary_folder() as folder:
-            path = folder / f"model.{form}"
-            write: Callable[[str], Any] = self.model.writeLP if form == "lp" else self.model.writeMPS
-            write(str(path))
-            return path.read_text()
 
     @index_set(r"V")
     def network_layers(self) -> int:
@@ -97,21 +85,21 @@ class MixedProgram(Formulation):
     @variables(r"y_q \in \{0, 1\}")
     def chosen(self) -> None:
         """Whether trade-off q is taken, which makes its layers one run."""
-        self.y = [self._binary(f"y_{run.first}_{run.last}_{at}") for at, run in enumerate(self.runs)]
+        self.y = [self.binary(f"y_{run.first}_{run.last}_{at}") for at, run in enumerate(self.runs)]
 
     @variables(r"k_c, h_i, o_i \in \{0, 1\}")
     def kept(self) -> None:
         """Whether the maps that the run before boundary c leaves stay on the chip; whether layer i's map is one that
         stays, or one that goes."""
-        self.keep = {cut: self._binary(f"k_{cut}") for cut in range(1, len(self.layers))}
-        self.held = {at: self._binary(f"h_{at}") for at in self.crossing}
-        self.gone = {at: self._binary(f"o_{at}") for at in self.crossing}
+        self.keep = {cut: self.binary(f"k_{cut}") for cut in range(1, len(self.layers))}
+        self.held = {at: self.binary(f"h_{at}") for at in self.crossing}
+        self.gone = {at: self.binary(f"o_{at}") for at in self.crossing}
 
     @variables(r"f_{i,[a,b]} \ge 0")
     def fetched(self) -> None:
         """Whether a run gets layer i's map from off the chip."""
         self.fetch = {
-            (at, first, last): self._number(f"f_{at}_{first}_{last}", 1)
+            (at, first, last): self.continuous(f"f_{at}_{first}_{last}", 1)
             for first, last in sorted({(run.first, run.last) for run in self.runs})
             for at in self.crossing
             if at < first and any(first <= reader <= last for reader in self.problem.network.readers[at])
@@ -121,7 +109,7 @@ class MixedProgram(Formulation):
     def costs(self) -> None:
         """Cycles between frames, cycles of latency, PEs, and words off the chip per frame."""
         goals: tuple[MixedGoal, ...] = ("interval", "cycles", "pes", "traffic")
-        self.cost = {goal: self._number(goal, self.limits.get(goal)) for goal in goals}
+        self.cost = {goal: self.continuous(goal, self.limits.get(goal)) for goal in goals}
 
     @family(r"\sum_{q: a \le i \le b} y_q = 1 \quad \forall i \in V")
     def cover(self) -> None:
@@ -205,11 +193,3 @@ class MixedProgram(Formulation):
 
     def _taken(self) -> list[tuple[RunChoice, Any]]:
         return list(zip(self.runs, self.y, strict=True))
-
-    def _binary(self, name: str) -> Any:
-        self._columns += 1
-        return self.model.add_variable(name, cat="Binary")
-
-    def _number(self, name: str, most: int | None) -> Any:
-        self._columns += 1
-        return self.model.add_variable(name, 0, most)

@@ -11,38 +11,29 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from ortools.sat.python import cp_model
-
 from mapper.arch.tcpa import Pe, TcpaMachine
-from mapper.formulations.formulation import Formulation, family, index_set, objective, variables
+from mapper.formulations.cp_sat_formulation import CpSatFormulation
+from mapper.formulations.formulation import family, index_set, objective, variables
 from mapper.formulations.pe_allocation.placement.grid import Grid
 from mapper.models.pe_allocation.stream.plan import StreamPlan, biclique_excess, least_wiring
 
 
-class PlacementProgram(Formulation):
+class PlacementProgram(CpSatFormulation):
     """Place the blocks of ``plan`` on ``machine`` with a wiring of at most ``most`` links."""
 
     title = "Placement on the grid as a constraint program"
-    exports = ("cpsat",)
 
     def __init__(self, plan: StreamPlan, machine: TcpaMachine, most: int) -> None:
+        super().__init__()
         self.plan = plan
         self.machine = machine
         self.grid = Grid(machine)
         self.most = most
         self.spare = most - sum(plan.feeds.values())
-        self.model = cp_model.CpModel()
-
-    def size(self) -> tuple[int, int]:
-        return len(self.model.proto.variables), len(self.model.proto.constraints)
 
     def instance(self) -> str:
         blocks = len(self.plan.blocks)
         return f"{blocks} blocks of {self.plan.pes} PEs on {self.machine.name}, wiring of at most {self.most}"
-
-    def exported(self, form: str) -> str:
-        """CP-SAT's own text form."""
-        return str(self.model.proto)
 
     @index_set(r"B")
     def blocks(self) -> int:

@@ -6,34 +6,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ortools.sat.python import cp_model
-
-from mapper.formulations.formulation import Formulation, family, index_set, objective, variables
+from mapper.formulations.cp_sat_formulation import CpSatFormulation
+from mapper.formulations.formulation import family, index_set, objective, variables
 from mapper.formulations.pe_allocation.program.choice import Groups, allocation_of, paces
 from mapper.formulations.pe_allocation.program.instance import AllocationInstance
 from mapper.models.pe_allocation.mapping import Allocation
 
 
-class AllocationConstraintProgram(Formulation):
+class AllocationConstraintProgram(CpSatFormulation):
     """The constraint program of one instance."""
 
     title = "PE allocation as a constraint program"
-    exports = ("cpsat",)
 
     def __init__(self, instance: AllocationInstance) -> None:
+        super().__init__()
         self.of = instance
         self.layers = instance.problem.network.layers
-        self.model = cp_model.CpModel()
-
-    def size(self) -> tuple[int, int]:
-        return len(self.model.proto.variables), len(self.model.proto.constraints)
 
     def instance(self) -> str:
         problem = self.of.problem
         return f"{problem.network.name} on {problem.machine.name} ({self.of.limits.pes} PEs), model {problem.model}"
-
-    def exported(self, form: str) -> str:
-        return str(self.model.proto)
 
     @index_set(r"Q_i")
     def useful_choices(self) -> int:

@@ -11,13 +11,13 @@ from typing import Any
 
 import pulp
 
-from mapper.formulations.formulation import Formulation, family, index_set, objective, variables
+from mapper.formulations.formulation import family, index_set, objective, variables
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program.choice import allocation_of, paces
 from mapper.formulations.pe_allocation.program.goal import GOALS, Limits
 from mapper.formulations.pe_allocation.program.instance import AllocationInstance, instance_of
-from mapper.formulations.pe_allocation.program_text import program_text
 from mapper.formulations.pe_allocation.sequential.ilp import SequentialProgram
+from mapper.formulations.pulp_formulation import PulpFormulation
 from mapper.models.pe_allocation.mapping import Allocation
 
 SENSES: dict[str, str] = {
@@ -28,23 +28,18 @@ SENSES: dict[str, str] = {
 }
 
 
-class AllocationProgram(Formulation):
+class AllocationProgram(PulpFormulation):
     """The program of one instance.
 
     z, t and the two times are counted from their least values, which keeps coefficients small.
     """
 
     title = "PE allocation as an integer linear program"
-    exports = ("lp", "mps")
 
     def __init__(self, instance: AllocationInstance) -> None:
+        super().__init__("pe_allocation")
         self.of = instance
         self.layers = instance.problem.network.layers
-        self.model = pulp.LpProblem("pe_allocation", pulp.LpMinimize)
-        self._columns = 0
-
-    def size(self) -> tuple[int, int]:
-        return self._columns, self.model.numConstraints()
 
     def instance(self) -> str:
         problem = self.of.problem
@@ -52,9 +47,6 @@ class AllocationProgram(Formulation):
             f"{problem.network.name} on {problem.machine.name} ({self.of.limits.pes} PEs), model {problem.model}, "
             f"least {SENSES[self.of.goal]}"
         )
-
-    def exported(self, form: str) -> str:
-        return program_text(self.model, form)
 
     @index_set(r"V")
     def network_layers(self) -> int:
@@ -71,8 +63,7 @@ class AllocationProgram(Formulation):
     def chosen(self) -> None:
         """Whether layer i gets choice q."""
         self.x = [
-            [self._variable(f"x_{i}_{c.pes}_{c.delta}", 1, "Binary") for c in left]
-            for i, left in enumerate(self.of.choices)
+            [self.binary(f"x_{i}_{c.pes}_{c.delta}") for c in left] for i, left in enumerate(self.of.choices)
         ]
 
     @variables(r"z_i \in \mathbb Z,\ \underline z_i \le z_i \le \bar z_i")
@@ -96,10 +87,7 @@ class AllocationProgram(Formulation):
     def shared_pes(self) -> None:
         """Where layers may share: whether layer i with choice q, of one PE, works on the PE of layer r, the first of
         those on it."""
-        self.y = {
-            place: self._variable("y_{}_{}_{}".format(*place), 1, "Binary")
-            for place in self.of.sharing_places()
-        }
+        self.y = {place: self.binary("y_{}_{}_{}".format(*place)) for place in self.of.sharing_places()}
 
     @family(r"\sum_{q \in Q_i} x_{i,q} = 1 \quad \forall i")
     def one_choice(self) -> None:
@@ -225,13 +213,9 @@ class AllocationProgram(Formulation):
             )
         return allocation_of(self.of.problem, chosen, z_out, groups)
 
-    def _variable(self, name: str, most: int | None, category: str) -> Any:
-        self._columns += 1
-        return self.model.add_variable(name, 0, most, category)
-
     def _above(self, name: str, low: int, high: int) -> Any:
         """An integer from ``low`` to ``high``, counted from ``low``."""
-        return low + self._variable(name, max(0, high - low), "Integer")
+        return low + self.integer(name, max(0, high - low))
 
 
 def build(problem: AllocationProblem) -> AllocationProgram | SequentialProgram:

@@ -10,10 +10,10 @@ from typing import Any
 
 import pulp
 
-from mapper.formulations.formulation import Formulation, family, index_set, objective, variables
+from mapper.formulations.formulation import family, index_set, objective, variables
 from mapper.formulations.pe_allocation.problem import AllocationProblem
-from mapper.formulations.pe_allocation.program_text import program_text
 from mapper.formulations.pe_allocation.sequential.closed_form import rule_of
+from mapper.formulations.pulp_formulation import PulpFormulation
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.models.pe_allocation.stream.layer import StreamLayer
 
@@ -21,27 +21,19 @@ Option = tuple[int, int, int]
 """PEs, units, and cycles of a position."""
 
 
-class SequentialProgram(Formulation):
+class SequentialProgram(PulpFormulation):
     """The program of one instance."""
 
     title = "PE allocation layer by layer as an integer linear program"
-    exports = ("lp", "mps")
 
     def __init__(self, problem: AllocationProblem) -> None:
+        super().__init__("layer_by_layer")
         self.problem, self.layers = problem, problem.network.layers
         self.options = [_options_of(problem, layer) for layer in self.layers]
-        self.model = pulp.LpProblem("layer_by_layer", pulp.LpMinimize)
-        self._columns = 0
-
-    def size(self) -> tuple[int, int]:
-        return self._columns, self.model.numConstraints()
 
     def instance(self) -> str:
         problem = self.problem
         return f"{problem.network.name} on {problem.machine.name} ({problem.most_pes} PEs), model {problem.model}"
-
-    def exported(self, form: str) -> str:
-        return program_text(self.model, form)
 
     @index_set(r"V")
     def network_layers(self) -> int:
@@ -57,15 +49,15 @@ class SequentialProgram(Formulation):
     def chosen(self) -> None:
         """Whether layer i gets choice q."""
         self.x = [
-            [self._variable(f"x_{i}_{pes}_{delta}", 1) for pes, delta, _ in options]
+            [self.integer(f"x_{i}_{pes}_{delta}", 1) for pes, delta, _ in options]
             for i, options in enumerate(self.options)
         ]
 
     @variables(r"P, L \in \mathbb Z_{\ge 0}")
     def costs(self) -> None:
         """PEs, and cycles of a frame."""
-        self.pes = self._variable("pes", self.problem.most_pes)
-        self.cycles = self._variable("cycles", self.problem.longest_interval)
+        self.pes = self.integer("pes", self.problem.most_pes)
+        self.cycles = self.integer("cycles", self.problem.longest_interval)
 
     @family(r"\sum_{q} x_{i,q} = 1 \quad \forall i")
     def one_choice(self) -> None:
@@ -108,10 +100,6 @@ class SequentialProgram(Formulation):
             tuple(self.problem.pin(layer).throttle or 0 for layer in self.layers),
             tuple(delta for _, delta, _ in taken),
         )
-
-    def _variable(self, name: str, most: int | None) -> Any:
-        self._columns += 1
-        return self.model.add_variable(name, 0, most, "Integer")
 
 
 def _options_of(problem: AllocationProblem, layer: StreamLayer) -> list[Option]:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from ortools.sat.python import cp_model
 
-from mapper.formulations.formulation import Formulation, family, index_set, objective, variables
+from mapper.formulations.cp_sat_formulation import CpSatFormulation
+from mapper.formulations.formulation import family, index_set, objective, variables
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.formulations.tiling.program.energy import CostsTooLargeError
 from mapper.formulations.tiling.program.instance import LARGEST, Columns, TilingInstance
@@ -26,19 +27,15 @@ DECIDED = ("walk", "reuse_case", "dram_", "rf_", "spatial_")
 """Columns that are decisions and not quantities."""
 
 
-class TilingProgram(Formulation):
+class TilingProgram(CpSatFormulation):
     """The program of one instance."""
 
     title = "Tiling as a constraint program"
-    exports = ("cpsat",)
 
     def __init__(self, instance: TilingInstance) -> None:
+        super().__init__()
         self.of = instance
         self.axes = instance.tables.lattice.axes
-        self.model = cp_model.CpModel()
-
-    def size(self) -> tuple[int, int]:
-        return len(self.model.proto.variables), len(self.model.proto.constraints)
 
     def instance(self) -> str:
         problem = self.of.problem
@@ -46,10 +43,6 @@ class TilingProgram(Formulation):
         return (
             f"{problem.nest.name or 'nest'} ({bounds}) on {problem.machine.name}, least {problem.objective}"
         )
-
-    def exported(self, form: str) -> str:
-        """CP-SAT's own text form: products and tables have no linear one."""
-        return str(self.model.proto)
 
     @index_set(r"\mathcal L = \prod_{l} \{d : d \mid B_l\}")
     def tiles(self) -> int:

@@ -9,39 +9,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ortools.sat.python import cp_model
-
-from mapper.formulations.formulation import Formulation, family, index_set, objective, variables
+from mapper.formulations.cp_sat_formulation import CpSatFormulation
+from mapper.formulations.formulation import family, index_set, objective, variables
 from mapper.formulations.trace_partition.program.option_cost import CostedOption
 from mapper.formulations.trace_partition.program.option_table import OptionTable
 from mapper.formulations.trace_partition.program.residency import Residency
 from mapper.models.trace_partition.mapping import Partition
 
 
-class PartitionProgram(Formulation):
+class PartitionProgram(CpSatFormulation):
     """The program of one instance."""
 
     title = "Trace partitioning as a constraint program"
-    exports = ("cpsat",)
 
     def __init__(self, table: OptionTable) -> None:
+        super().__init__()
         self.of = table
         self.options: list[dict[Residency, CostedOption]] = [
             {at: found.best for at, found in layer.items() if found.best is not None}
             for layer in table.layers
         ]
-        self.model = cp_model.CpModel()
-
-    def size(self) -> tuple[int, int]:
-        return len(self.model.proto.variables), len(self.model.proto.constraints)
 
     def instance(self) -> str:
         problem = self.of.problem
         where = f"{problem.machine.name} as {problem.configuration.name}"
         return f"{problem.network.name} on {where}, least {problem.objective}"
-
-    def exported(self, form: str) -> str:
-        return str(self.model.proto)
 
     @index_set(r"l \in L")
     def layers(self) -> int:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from ortools.sat.python import cp_model
-
-from mapper.formulations.formulation import Formulation, family, index_set, objective, variables
+from mapper.formulations.cp_sat_formulation import CpSatFormulation
+from mapper.formulations.formulation import family, index_set, objective, variables
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.modulo_schedule.network.program.cover import BoxWeight, CoverSearch
 from mapper.models.modulo_schedule.network.cost import outside_cycles
 from mapper.models.modulo_schedule.network.estimate import Estimator
 
 
-class LayerFormulation(Formulation):
+class LayerFormulation(CpSatFormulation):
     """The program whose optimum is the bound on a layer's cycles: every box at its MII."""
 
     title = "Tuning a layer: algorithm, interchange and unroll factors"
-    exports = ("cpsat",)
 
     def __init__(self, problem: LayerProblem) -> None:
-        self.problem, self.model = problem, cp_model.CpModel()
+        super().__init__()
+        self.problem = problem
         estimator = Estimator(problem.machine)
         self.weight = {
             (a, n, innermost, factors): cycles
@@ -30,15 +29,8 @@ class LayerFormulation(Formulation):
         }
         self.build()
 
-    def size(self) -> tuple[int, int]:
-        return len(self.model.proto.variables), len(self.model.proto.constraints)
-
     def instance(self) -> str:
         return f"{self.problem.layer.name} ({self.problem.layer.op}) on {self.problem.machine.name}"
-
-    def exported(self, form: str) -> str:
-        """CP-SAT's own text form."""
-        return str(self.model.proto)
 
     @index_set(r"A")
     def algorithms(self) -> int:
