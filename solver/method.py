@@ -44,6 +44,15 @@ class Effort:
         """The start, if it is one of ``problem`` itself: efforts are handed on to searches of other problems too."""
         return self.start if self.start is not None and self.start.problem is problem else None
 
+    def known_mapping(self, problem: object) -> Any:
+        """The mapping of the start, if it is one of ``problem`` itself, else None."""
+        start = self.known(problem)
+        return None if start is None else start.mapping
+
+    def is_over(self) -> bool:
+        """Whether the search must end now; formulations ask so while they build tables."""
+        return self.stopped() is not None
+
     def stopped(self) -> Stop | None:
         """Why the search must end now, if it must."""
         if self.interrupt.is_set():

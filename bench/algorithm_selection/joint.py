@@ -12,12 +12,11 @@ from mapper.arch.overlay import OverlayMachine
 from mapper.arch.source import load_machine
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.formulations.algorithm_selection.program.cost_graph import GraphBuilder
+from mapper.formulations.algorithm_selection.program.shape import shapes
 from mapper.formulations.algorithm_selection.referee.verify import verify
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.models.algorithm_selection.overlay.building import overlay_network
-from mapper.solver.algorithm_selection.exact.fixed import graph_of
 from mapper.solver.algorithm_selection.exact.joint import joint
-from mapper.solver.algorithm_selection.shape import shapes
 from mapper.solver.method import Effort
 from mapper.solver.pbqp.catalogue import METHODS
 from mapper.solver.pbqp.reduction.series_parallel import reduce_graph
@@ -53,7 +52,7 @@ def main() -> None:
         assert found.result.mapping is not None
         cost = verify(problem, found.result.mapping).cost
         assert cost is not None
-        graph = graph_of(GraphBuilder(problem), found.result.mapping.array)
+        graph = GraphBuilder(problem).graph_at(found.result.mapping.array)
         instance = graph.instance(name)
         fixed = measure(lambda posed=instance: METHODS["auto"].search(PbqpProblem(posed), Effort()))  # type: ignore[misc]
         assert fixed.result.value is not None

@@ -544,7 +544,7 @@ for method in ("bl3", "bl4", "bl5", "greedy"):
 
 # %%
 problem = solution.posed.parts[0].problem
-instance = cost_problem(problem).instance
+instance = cost_problem(problem, tuple(mapping["array"])).instance
 googlenet = CostGraph()
 for vertex in range(instance.vertices):
     googlenet.vertex(str(vertex), instance.costs(vertex).tolist())

@@ -21,7 +21,6 @@ from mapper.models.algorithm_selection.overlay.module import module_of, module_u
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 from mapper.models.algorithm_selection.resource import overlay_size
 from mapper.sim.algorithm_selection.array.cycles import utilisation
-from mapper.solver.algorithm_selection.exact.fixed import graph_of
 from mapper.solver.method import Effort
 from mapper.solver.pbqp.catalogue import METHODS as PBQP_METHODS
 from mapper.solver.pbqp.reduction.series_parallel import reduce_graph
@@ -208,7 +207,7 @@ def graphs() -> Found:
     PBQP_METHODS["auto"].prepare()
     for name, label in NETWORKS.items():
         problem = posed(load_layers(name), "dynamap-u200", {})
-        instance = graph_of(GraphBuilder(problem), SHAPES[name]).instance(name)
+        instance = GraphBuilder(problem).graph_at(SHAPES[name]).instance(name)
         rest = reduce_graph(instance.vertices, instance.edge_end)[2]
         rows.append(
             Row("Section 4, lemmas", f"{label} is series-parallel", "yes", "", "no" if len(rest) else "yes")

@@ -11,8 +11,11 @@ free and idle cycles pinned, it is a bound.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mapper.formulations.pe_allocation.problem import AllocationProblem
-from mapper.formulations.pe_allocation.program.choice import Choice, choices
+from mapper.formulations.pe_allocation.program.choice import Choice, allocation_of, choices, paces
+from mapper.models.pe_allocation.mapping import Allocation
 
 
 def is_exact(problem: AllocationProblem) -> bool:
@@ -117,6 +120,38 @@ def least_interval(problem: AllocationProblem, pes: int) -> int | None:
 def _fits(problem: AllocationProblem, interval: int, pes: int, choices_of: LayerChoices) -> bool:
     fewest = fewest_pes(problem, interval, choices_of)
     return fewest is not None and fewest <= pes
+
+
+def paced_allocation(problem: AllocationProblem) -> Allocation | None:
+    """An allocation at the least interval that all PEs allow, all layers at once and none sharing a PE: the fewest PEs
+    that keep this pace, and what PEs are left to the first layers that they make faster. With fewest PEs as the
+    objective these, at the interval that is asked for. None if there is none, or the closed form is only a bound."""
+    alone = replace(problem, mode="layer-parallel", sharing=False, segments=None)
+    if not is_exact(alone):
+        return None
+    interval = least_interval(alone, alone.most_pes)
+    if interval is not None and alone.objective == "pes":
+        interval = max(interval, alone.interval_limit(most_interval(alone)))
+    chosen = None if interval is None else cheapest(alone, interval)
+    if chosen is None:
+        return None
+    if alone.objective != "pes":
+        chosen = _with_spare(alone, chosen)
+    return allocation_of(alone, chosen, paces(alone, chosen))
+
+
+def _with_spare(problem: AllocationProblem, chosen: tuple[Choice, ...]) -> tuple[Choice, ...]:
+    """The choices with the PEs that they leave given out, layer by layer."""
+    spare = problem.most_pes - sum(choice.pes for choice in chosen)
+    found: list[Choice] = []
+    for layer, kept in zip(problem.network.layers, chosen, strict=True):
+        best = kept
+        if problem.pin(layer).throttle is None:
+            within = (one for one in choices(problem, layer) if one.pes <= kept.pes + spare)
+            best = min((kept, *within), key=lambda one: (one.cycles, one.pes, one.delta))
+        spare -= best.pes - kept.pes
+        found.append(best)
+    return tuple(found)
 
 
 def interval_weights(problem: AllocationProblem) -> tuple[int, ...]:

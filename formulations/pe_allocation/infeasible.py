@@ -13,7 +13,7 @@ from mapper.formulations.pe_allocation.bound import caps, fewest_pes, is_exact, 
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program.choice import choices
 from mapper.formulations.pe_allocation.program.delay import least_line_buffers
-from mapper.formulations.pe_allocation.sequential.closed_form import sequential_allocation
+from mapper.formulations.pe_allocation.program.sequential.closed_form import sequential_allocation
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.storage import fused_words, sequential_words
 

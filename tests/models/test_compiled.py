@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mapper.formulations.pareto import undominated
 from mapper.models import plain
 from mapper.models.compiled import Compiled, compiled
 from mapper.models.compiling import CHILD, Wanted
 from mapper.models.limit import Limit, UnfinishedError, limited, on_disk
 from mapper.models.plain import in_time
-from mapper.solver.pareto import undominated
 
 
 def cold(script: str, folder: Path, **environment: str) -> subprocess.Popen[str]:
@@ -44,7 +44,7 @@ COMPILE_UNDOMINATED = """
     import numpy as np
     from mapper.models.compiling import CHILD, Wanted
     from mapper.models.limit import Limit
-    from mapper.solver.pareto import undominated
+    from mapper.formulations.pareto import undominated
     rows = np.array([[0, 1], [0, 2], [1, 0]])
     wanted = Wanted.of(undominated, (rows,))
     before = wanted.is_read()

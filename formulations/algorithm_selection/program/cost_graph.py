@@ -121,6 +121,13 @@ class GraphBuilder:
         names = (*self.network.names, *(f"{self.network.stores[at].name} stored" for at in self.vertex))
         return CostGraph(names, tuple(vertices), tuple(edges), constant)
 
+    def graph_at(self, array: tuple[int, int]) -> CostGraph:
+        """The cost graph for one shape, in units of time.
+
+        Raises: InputError if costs could leave 64 bits.
+        """
+        return self.graph(np.array([array[0]], np.int64), np.array([array[1]], np.int64))
+
     def on_array(self, rows: Shapes, columns: Shapes) -> list[Costs]:
         """Time of every layer's algorithms on the array, [S, choices] each."""
         passes = _Passes(rows, columns)

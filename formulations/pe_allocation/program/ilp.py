@@ -16,7 +16,7 @@ from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program.choice import allocation_of, paces
 from mapper.formulations.pe_allocation.program.goal import GOALS, Limits
 from mapper.formulations.pe_allocation.program.instance import AllocationInstance, instance_of
-from mapper.formulations.pe_allocation.sequential.ilp import SequentialProgram
+from mapper.formulations.pe_allocation.program.sequential.ilp import SequentialProgram
 from mapper.formulations.pulp_formulation import PulpFormulation
 from mapper.models.pe_allocation.mapping import Allocation
 

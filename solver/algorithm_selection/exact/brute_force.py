@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
+from mapper.formulations.algorithm_selection.program.shape import shapes
 from mapper.formulations.algorithm_selection.referee.verify import verify
 from mapper.models.algorithm_selection.choice import Choice
 from mapper.models.algorithm_selection.mapping import Selection, reader_label
-from mapper.solver.algorithm_selection.shape import shapes
 from mapper.solver.method import Effort, Method, Outcome
 
 MOST_SELECTIONS = 1_000_000

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
-from mapper.formulations.algorithm_selection.program.cost_graph import CostGraph, GraphBuilder
+from mapper.formulations.algorithm_selection.program.cost_graph import GraphBuilder
 from mapper.formulations.algorithm_selection.referee.verify import verify
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.resource import overlay_size
@@ -28,17 +26,12 @@ class Solved:
     units: int
 
 
-def graph_of(builder: GraphBuilder, array: Array) -> CostGraph:
-    """The cost graph for one shape."""
-    return builder.graph(np.array([array[0]], np.int64), np.array([array[1]], np.int64))
-
-
 def solve_at(problem: SelectionProblem, array: Array) -> Solved | None:
     """The least latency for one shape, None if pins leave a layer or a tensor no choice."""
     builder = GraphBuilder(problem)
     if builder.nothing_left is not None:
         return None
-    graph = graph_of(builder, array)
+    graph = builder.graph_at(array)
     values, chosen = eliminate(graph, elimination_order(graph))
     return Solved(builder.selection(array, [int(one) for one in chosen[0]]), int(values[0]))
 

@@ -14,11 +14,11 @@ import numpy as np
 
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.formulations.algorithm_selection.program.cost_graph import Costs, GraphBuilder, Shapes
+from mapper.formulations.algorithm_selection.program.shape import shapes
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.resource import overlay_size
 from mapper.solver.algorithm_selection.exact.elimination import eliminate, elimination_order, least_bounds
 from mapper.solver.algorithm_selection.exact.product_search import least_product
-from mapper.solver.algorithm_selection.shape import shapes
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Method, Outcome, Progress
 

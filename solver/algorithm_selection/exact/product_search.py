@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mapper.formulations.algorithm_selection.program.cost_graph import CostGraph, Costs, GraphBuilder, Shapes
+from mapper.formulations.algorithm_selection.program.shape import shapes
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.solver.algorithm_selection.exact.elimination import eliminate, elimination_order, least_bounds
-from mapper.solver.algorithm_selection.shape import shapes
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Outcome
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.formulations.algorithm_selection.program.cost_graph import LARGEST, Costs, GraphBuilder
+from mapper.formulations.algorithm_selection.program.shape import shapes
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.solver.algorithm_selection.exact.fixed import Array, outcome_of, solve_at
-from mapper.solver.algorithm_selection.shape import shapes
 from mapper.solver.method import Effort, Method, Outcome
 
 SHAPE = "the array's shape is Algorithm 1's"

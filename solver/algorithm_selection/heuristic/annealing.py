@@ -11,11 +11,11 @@ import numpy as np
 
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.formulations.algorithm_selection.program.cost_graph import CostGraph, GraphBuilder
+from mapper.formulations.algorithm_selection.program.shape import shapes
 from mapper.formulations.algorithm_selection.referee.verify import verify
 from mapper.models.algorithm_selection.mapping import Selection
-from mapper.solver.algorithm_selection.exact.fixed import Array, graph_of, outcome_of
+from mapper.solver.algorithm_selection.exact.fixed import Array, outcome_of
 from mapper.solver.algorithm_selection.heuristic.baseline import square
-from mapper.solver.algorithm_selection.shape import shapes
 from mapper.solver.method import Effort, Method, Outcome
 
 SHAPES = 60
@@ -64,7 +64,7 @@ def anneal(problem: SelectionProblem, effort: Effort) -> Outcome[Selection]:
     if start is not None:
         state, array = builder.chosen(start.mapping), start.mapping.array
         kept.offer(start.mapping)
-    current = _Descent(graph_of(builder, array), state)
+    current = _Descent(builder.graph_at(array), state)
     first = current.value
     for step in range(SHAPES):
         if effort.stopped() is not None:
@@ -75,7 +75,7 @@ def anneal(problem: SelectionProblem, effort: Effort) -> Outcome[Selection]:
             current.flip(vertex, draw.randrange(sizes[vertex]), heat, draw)
         kept.offer(builder.selection(array, current.state))
         other = _near(problem, array, draw, rows, columns)
-        moved = _Descent(graph_of(builder, other), list(current.state))
+        moved = _Descent(builder.graph_at(other), list(current.state))
         if _accepted(moved.value - current.value, heat, draw):
             array, current = other, moved
     return outcome_of(problem, kept.selection, effort, kept.evaluations)

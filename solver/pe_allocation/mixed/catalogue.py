@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program.choice import allocation_of
+from mapper.formulations.pe_allocation.program.mixed.fused_run import useful_choices
 from mapper.formulations.pe_allocation.referee.verify import verify
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.mapping import Allocation
@@ -14,7 +15,6 @@ from mapper.solver.method import Effort, Outcome
 from mapper.solver.pe_allocation.mixed.brute_force import mixed_brute_force
 from mapper.solver.pe_allocation.mixed.constraint_program import mixed_constraint_program
 from mapper.solver.pe_allocation.mixed.exact import search_mixed
-from mapper.solver.pe_allocation.mixed.fused_run import useful_choices
 from mapper.solver.pe_allocation.mixed.fusing import all_fused, greedy_fusing
 from mapper.solver.pe_allocation.mixed.integer_program import mixed_integer_program
 from mapper.solver.pe_allocation.parallel.stage import first_allocation

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from mapper.formulations.pe_allocation.mixed.cp_sat import Goal, MixedConstraintProgram
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program.choice import choices
+from mapper.formulations.pe_allocation.program.mixed.cp_sat import Goal, MixedConstraintProgram
+from mapper.formulations.pe_allocation.program.mixed.fused_run import refuse_streaming
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.solver.certificate import Stop
 from mapper.solver.cp_sat import run_cp_sat
 from mapper.solver.method import Effort, Outcome
-from mapper.solver.pe_allocation.mixed.exact import SHARING, bound_of, refuse_streaming, with_kept_maps
+from mapper.solver.pe_allocation.mixed.exact import SHARING, bound_of, with_kept_maps
 
 GOALS: dict[str, tuple[Goal, ...]] = {
     "throughput": ("interval", "cycles", "pes"),

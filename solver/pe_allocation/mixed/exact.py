@@ -16,14 +16,18 @@ from fractions import Fraction
 from mapper.formulations.objective import THROUGHPUT
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program.choice import allocation_of
+from mapper.formulations.pe_allocation.program.mixed.fused_run import (
+    RunPoint,
+    fused_front,
+    refuse_streaming,
+    useful_choices,
+)
+from mapper.formulations.pe_allocation.program.mixed.run_table import NEVER, Partition, Partitions, run_table
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.models.pe_allocation.storage import fused_words
 from mapper.solver.method import Effort, Outcome
-from mapper.solver.pe_allocation.mixed.fused_run import RunFront, RunPoint, Scope, grow, useful_choices
 from mapper.solver.pe_allocation.mixed.resident_map import kept_maps
-from mapper.solver.pe_allocation.mixed.run_table import NEVER, Partition, Partitions, run_table
-from mapper.workloads.document import InputError
 
 SHARING = "layers that share PEs are left out"
 
@@ -69,45 +73,16 @@ def search_mixed(problem: AllocationProblem, effort: Effort) -> Outcome[Allocati
     return Outcome.bounded(made, value, bound, stop, restrictions=restrictions)
 
 
-def refuse_streaming(problem: AllocationProblem) -> None:
-    """Raises: InputError for a model that mixed mode does not count by."""
-    if problem.model != "calculus":
-        remedy = "the mixed mode counts cycles by the calculus; leave --model out"
-        raise InputError("--model", problem.model, remedy)
-
-
-def fused_front(problem: AllocationProblem, effort: Effort) -> RunFront | None:
-    """The Pareto set of all layers in one run within the problem's limits; None if there is no such allocation."""
-    if problem.segments not in (None, (0,)):
-        return None
-    words = sum(fused_words(problem.network, range(len(problem.network.layers))))
-    if problem.most_bytes is not None and words * problem.machine.word_bytes > problem.most_bytes:
-        return None
-    most, longest, latest = problem.most_pes, problem.longest_interval, None
-    start = effort.known(problem)
-    if start is not None:
-        # What is no better than this is not looked for.
-        known = evaluate(problem.network, problem.machine, start.mapping, problem.model)
-        if problem.goal == THROUGHPUT:
-            longest = known.interval if longest is None else min(longest, known.interval)
-        elif problem.objective == "latency":
-            latest = known.cycles
-        else:
-            most = min(most, known.pes)
-    scope = Scope(most, longest, latest, whole=True)
-    return next((run for _, run in grow(problem, 0, scope, effort)), None)
-
-
 def fused_candidates(problem: AllocationProblem, effort: Effort) -> list[Candidate]:
     """Those of one run."""
-    run = fused_front(problem, effort)
+    run = fused_front(problem, effort.is_over, effort.known_mapping(problem))
     points = () if run is None else run.points()
     return [Candidate(point.pes, point.interval, point.cycles, point) for point in points]
 
 
 def cut_candidates(problem: AllocationProblem, effort: Effort) -> list[Candidate]:
     """Those of two runs or more that are the fastest for their number of PEs."""
-    table = run_table(problem, effort)
+    table = run_table(problem, effort.is_over, effort.known_mapping(problem))
     best = Partitions(table, None)
     found = []
     fastest = problem.interval_limit(NEVER - 1)

@@ -10,6 +10,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mapper.formulations.pe_allocation.problem import AllocationProblem
+from mapper.formulations.pe_allocation.program.mixed.fused_run import (
+    RunFront,
+    RunPoint,
+    Scope,
+    grow,
+    refuse_streaming,
+)
 from mapper.formulations.pe_allocation.referee.verify import verify
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.models.pe_allocation.storage import fused_words
@@ -19,10 +26,8 @@ from mapper.solver.pe_allocation.mixed.exact import (
     SHARING,
     bound_of,
     joined,
-    refuse_streaming,
     with_kept_maps,
 )
-from mapper.solver.pe_allocation.mixed.fused_run import RunFront, RunPoint, Scope, grow
 from mapper.solver.pe_allocation.parallel.proportional import proportional
 
 
@@ -106,7 +111,7 @@ class _Runs:
         if problem.most_bytes is not None and words * problem.machine.word_bytes > problem.most_bytes:
             return None
         if first not in self.growing:
-            self.growing[first] = grow(problem, first, Scope(problem.most_pes), self.effort)
+            self.growing[first] = grow(problem, first, Scope(problem.most_pes), self.effort.is_over)
         while (first, end - 1) not in self.fronts:
             grown = next(self.growing[first], None)
             if grown is None:

@@ -4,31 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mapper.formulations.pe_allocation.mixed.ilp import LAST_TIE, MixedGoal, MixedProgram, RunChoice
 from mapper.formulations.pe_allocation.problem import AllocationProblem
+from mapper.formulations.pe_allocation.program.mixed.fused_run import RunPoint, refuse_streaming
+from mapper.formulations.pe_allocation.program.mixed.ilp import (
+    GOALS,
+    MixedGoal,
+    MixedProgram,
+)
+from mapper.formulations.pe_allocation.program.mixed.run_choice import RunChoice, run_choices
 from mapper.formulations.pe_allocation.referee.verify import verify
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.mapping import Allocation
-from mapper.models.pe_allocation.segment import leaving
-from mapper.models.pe_allocation.storage import entering_words, fused_words, leaving_words, output_words
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Outcome
 from mapper.solver.pe_allocation.mixed.exact import (
     SHARING,
     bound_of,
-    fused_front,
     joined,
-    refuse_streaming,
     search_mixed,
 )
-from mapper.solver.pe_allocation.mixed.fused_run import RunPoint
-from mapper.solver.pe_allocation.mixed.run_table import run_table
-
-GOALS: dict[str, tuple[MixedGoal, ...]] = {
-    "throughput": ("interval", "cycles", "pes", LAST_TIE),
-    "latency": ("cycles", "interval", "pes", LAST_TIE),
-    "pes": ("pes", "interval", "cycles", LAST_TIE),
-}
 
 
 def mixed_integer_program(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation]:
@@ -40,7 +34,7 @@ def mixed_integer_program(problem: AllocationProblem, effort: Effort) -> Outcome
     Raises: InputError for another model than the calculus.
     """
     refuse_streaming(problem)
-    offered = run_choices(problem, effort)
+    offered = run_choices(problem, effort.is_over, effort.known_mapping(problem))
     restrictions = (SHARING,) if problem.sharing else ()
     best, stop, said = _solved(problem, offered, effort)
     bound: int | float | None = bound_of(problem)
@@ -128,45 +122,6 @@ def _limits(problem: AllocationProblem, effort: Effort) -> dict[MixedGoal, int]:
         known = _quantity(problem, start.mapping, first)
         limits[first] = min(known, limits.get(first, known))
     return limits
-
-
-def build(problem: AllocationProblem) -> MixedProgram:
-    """The program of the problem's objective with all its runs, built."""
-    refuse_streaming(problem)
-    runs = [choice for choice, _ in run_choices(problem, Effort())]
-    program = MixedProgram(problem, runs, GOALS[problem.objective][0], _limits(problem, Effort()))
-    program.build()
-    return program
-
-
-def run_choices(problem: AllocationProblem, effort: Effort) -> list[tuple[RunChoice, RunPoint]]:
-    """Every trade-off of every run, for the program and in full."""
-    network = problem.network
-    found: list[tuple[RunChoice, RunPoint]] = []
-    table = run_table(problem, effort)
-    for begun in table.runs:
-        for run in begun:
-            members = range(run.first, run.last + 1)
-            maps = sum(output_words(network.layers[at]) for at in leaving(network, members))
-            read = {feed for at in members for feed in network.layers[at].feeds if feed < run.first}
-            fixed = run.traffic - maps - sum(output_words(network.layers[feed]) for feed in read)
-            found += [
-                (
-                    RunChoice(run.first, run.last, point.pes, point.cycles, point.cycles, run.words, fixed),
-                    point,
-                )
-                for point in run.front.points()
-            ]
-    fused = fused_front(problem, effort)
-    every = range(len(network.layers))
-    for point in () if fused is None else fused.points():
-        words, traffic = (
-            sum(fused_words(network, every)),
-            entering_words(network, every) + leaving_words(network, every),
-        )
-        choice = RunChoice(0, every[-1], point.pes, point.interval, point.cycles, words, traffic)
-        found.append((choice, point))
-    return found
 
 
 def _quantity(problem: AllocationProblem, allocation: Allocation, goal: MixedGoal) -> int:

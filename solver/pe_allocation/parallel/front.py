@@ -11,28 +11,33 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mapper.formulations.pareto import pareto
 from mapper.formulations.pe_allocation.bound import interval_weights
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program.choice import allocation_of, paces
+from mapper.formulations.pe_allocation.program.mixed.fused_run import (
+    fused_front,
+    refuse_streaming,
+    useful_choices,
+)
+from mapper.formulations.pe_allocation.program.mixed.run_table import NEVER, Partitions, run_table
+from mapper.formulations.pe_allocation.program.sequential.closed_form import (
+    least_array,
+    sequential_allocation,
+)
 from mapper.formulations.pe_allocation.referee.verify import verify
-from mapper.formulations.pe_allocation.sequential.closed_form import least_array, sequential_allocation
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.models.pe_allocation.storage import fused_words
 from mapper.solver.certificate import Stop
 from mapper.solver.front import Front
 from mapper.solver.method import Effort, Outcome
-from mapper.solver.pareto import pareto
 from mapper.solver.pe_allocation.mixed.exact import (
     SHARING,
     Candidate,
     allocation_of_candidate,
     fused_candidates,
-    fused_front,
-    refuse_streaming,
 )
-from mapper.solver.pe_allocation.mixed.fused_run import useful_choices
-from mapper.solver.pe_allocation.mixed.run_table import NEVER, Partitions, run_table
 from mapper.solver.pe_allocation.parallel.constraint_program import decide
 from mapper.solver.pe_allocation.parallel.epsilon import epsilon_front
 from mapper.solver.pe_allocation.parallel.outcome import roomy
@@ -71,7 +76,7 @@ def front(problem: AllocationProblem, effort: Effort) -> Front[Allocation]:
     elif problem.model == "streaming" or problem.sharing:
         found = _solved(problem, effort)
     else:
-        run = fused_front(problem, effort)
+        run = fused_front(problem, effort.is_over, effort.known_mapping(problem))
         points = () if run is None else run.points()
         allocations = [allocation_of(problem, point.chosen, point.z_out) for point in points]
         found = _Found(allocations, PROGRAMME)
@@ -164,7 +169,7 @@ def _mixed(problem: AllocationProblem, effort: Effort) -> list[Allocation]:
     width = problem.machine.word_bytes
     everything = sum(fused_words(problem.network, range(len(problem.network.layers))))
     found = [(candidate, everything * width) for candidate in fused_candidates(problem, effort)]
-    table = run_table(problem, effort)
+    table = run_table(problem, effort.is_over, effort.known_mapping(problem))
     least = np.full(len(table.pes), NEVER, dtype=np.int64)
     longest = problem.interval_limit(NEVER - 1)
     for words in table.words():

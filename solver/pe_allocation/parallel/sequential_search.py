@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from mapper.formulations.pe_allocation.infeasible import why_infeasible
 from mapper.formulations.pe_allocation.problem import AllocationProblem
-from mapper.formulations.pe_allocation.sequential.closed_form import (
-    least_array,
-    sequential_allocation,
-    sequential_cycles,
-)
+from mapper.formulations.pe_allocation.program.sequential.closed_form import best_sequential
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.solver.method import Effort, Outcome
@@ -18,12 +14,6 @@ def sequential(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation
     """The best allocation of layers that work one after another, proven, or a proof that there is none."""
     if why_infeasible(problem) is not None:
         return Outcome.infeasible()
-    most = problem.most_pes
-    if problem.objective == "pes":
-        interval = problem.interval_limit(sequential_cycles(problem, 1))
-        most = least_array(problem, interval) or most
-        pinned = [pin.pes for pin in problem.pins.values() if pin.pes is not None]
-        most = max([most, *pinned])
-    found = sequential_allocation(problem, most)
+    found = best_sequential(problem)
     value = problem.value(evaluate(problem.network, problem.machine, found, problem.model))
     return Outcome.optimal(found, value)

@@ -80,7 +80,7 @@ def placed(
     if links == least or not _small(plan, machine, links):
         return regions, least
     # Imported here: what is placed along a path alone needs no solver.
-    from mapper.formulations.pe_allocation.placement.cp_sat import PlacementProgram
+    from mapper.formulations.pe_allocation.program.placement.cp_sat import PlacementProgram
     from mapper.solver.cp_sat import run_cp_sat
 
     program = PlacementProgram(plan, machine, links - 1)

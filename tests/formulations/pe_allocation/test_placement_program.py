@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mapper.arch.tcpa import TcpaMachine
-from mapper.formulations.pe_allocation.placement.cp_sat import PlacementProgram
-from mapper.formulations.pe_allocation.placement.grid import Grid
+from mapper.formulations.pe_allocation.program.placement.cp_sat import PlacementProgram
+from mapper.formulations.pe_allocation.program.placement.grid import Grid
 from mapper.models.pe_allocation.configuration.wiring import wiring
 from mapper.models.pe_allocation.stream.layer import StreamNetwork
 from mapper.models.pe_allocation.stream.plan import least_wiring, stream_plan

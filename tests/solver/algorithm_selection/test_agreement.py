@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from mapper.arch.overlay import overlay_from_document
 from mapper.formulations.algorithm_selection.problem import OBJECTIVES, Objective, Pin, SelectionProblem
 from mapper.formulations.algorithm_selection.program.cost_graph import GraphBuilder
+from mapper.formulations.algorithm_selection.program.shape import shapes
 from mapper.formulations.algorithm_selection.referee.verify import verify
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.models.algorithm_selection.mapping_file import selection_from_json
@@ -21,7 +22,6 @@ from mapper.solver.algorithm_selection.catalogue import METHODS
 from mapper.solver.algorithm_selection.exact.brute_force import brute_force
 from mapper.solver.algorithm_selection.exact.elimination import eliminate, elimination_order, least_bounds
 from mapper.solver.algorithm_selection.exact.joint import joint
-from mapper.solver.algorithm_selection.shape import shapes
 from mapper.solver.method import Effort
 from mapper.solver.pbqp.catalogue import METHODS as PBQP_METHODS
 from mapper.workloads.document import InputError

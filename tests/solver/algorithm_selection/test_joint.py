@@ -43,7 +43,7 @@ def test_the_best_shape_is_the_reference_s(
 
 def test_the_cost_graph_of_googlenet_has_66_vertices_and_89_edges() -> None:
     from mapper.formulations.algorithm_selection.program.cost_graph import GraphBuilder
-    from mapper.solver.algorithm_selection.shape import shapes
+    from mapper.formulations.algorithm_selection.program.shape import shapes
 
     problem = posed("googlenet", "dynamap-u200")
     rows, columns = shapes(problem)

@@ -8,12 +8,12 @@ import pytest
 
 from mapper.arch.tcpa import tcpa_from_document, tcpa_preset
 from mapper.formulations.pe_allocation.problem import AllocationProblem
+from mapper.formulations.pe_allocation.program.mixed.ilp import build
 from mapper.formulations.pe_allocation.referee.verify import verify
 from mapper.models.pe_allocation.stream.layer import stream_network
 from mapper.solver.method import Effort
 from mapper.solver.pe_allocation.mixed.catalogue import MIXED
 from mapper.solver.pe_allocation.mixed.exact import search_mixed
-from mapper.solver.pe_allocation.mixed.integer_program import build
 from mapper.solver.pe_allocation.mixed.reason import why_mixed_infeasible
 from mapper.workloads.document import InputError
 from mapper.workloads.source import load_layers

@@ -96,7 +96,11 @@ class AlgorithmSelection(Kind):
     def remarks(self, problem: SelectionProblem, formulation: Any) -> list[str]:
         from mapper.kind.pbqp.view import reduction_lines
 
-        return reduction_lines(formulation.problem, selection_part.cost_names(problem))
+        rows, columns = selection_part.largest_array(problem)
+        return [
+            f"costs are those of the largest array, {rows:,} x {columns:,}",
+            *reduction_lines(formulation.problem, selection_part.cost_names(problem)),
+        ]
 
     def simulate(self, part: ProblemPart, mapping: Selection, seed: int) -> dict[str, Any]:
         from mapper.sim.algorithm_selection import report

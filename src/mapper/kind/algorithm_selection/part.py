@@ -10,6 +10,7 @@ from typing import Any, cast
 from mapper.arch.overlay import OverlayMachine
 from mapper.formulations.algorithm_selection.problem import Objective, SelectionProblem, longest_units
 from mapper.formulations.algorithm_selection.program.cost_graph import GraphBuilder
+from mapper.formulations.algorithm_selection.program.shape import largest
 from mapper.formulations.algorithm_selection.referee.verify import verify
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.kind.algorithm_selection.pins import read_fix
@@ -20,7 +21,6 @@ from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.overlay.building import overlay_network
 from mapper.models.algorithm_selection.overlay.module import module_of, module_units
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
-from mapper.solver.method import Effort
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.source import load_layers
@@ -158,20 +158,32 @@ def compared_lines(problem: SelectionProblem, mappings: Mapping[str, NamedSelect
     return lines
 
 
-def cost_problem(problem: SelectionProblem) -> PbqpProblem:
-    """The PBQP of the best array's shape, in the machine's units of time.
+def cost_problem(problem: SelectionProblem, array: tuple[int, int] | None = None) -> PbqpProblem:
+    """The PBQP of one shape of the array, the largest if none is given, in the machine's units of time. Its
+    vertices and edges are those of every shape; its costs are not.
 
-    Raises: InputError if there is no selection at all.
+    Raises: InputError if pins and limits leave no shape, or a layer or a tensor no choice.
     """
-    from mapper.solver.algorithm_selection.catalogue import AUTOMATIC
-    from mapper.solver.algorithm_selection.exact.fixed import graph_of
+    builder = GraphBuilder(problem)
+    shape = array or largest_array(problem)
+    if builder.nothing_left is not None:
+        raise _without_selection(problem)
+    return PbqpProblem(builder.graph_at(shape).instance(problem.network.name))
 
-    found = AUTOMATIC.search(problem, Effort()).mapping
+
+def largest_array(problem: SelectionProblem) -> tuple[int, int]:
+    """The shape of most PEs.
+
+    Raises: InputError if there is none.
+    """
+    found = largest(problem)
     if found is None:
-        raise InputError(
-            problem.network.name, "", "has no selection under these pins and limits; loosen them"
-        )
-    return PbqpProblem(graph_of(GraphBuilder(problem), found.array).instance(problem.network.name))
+        raise _without_selection(problem)
+    return found
+
+
+def _without_selection(problem: SelectionProblem) -> InputError:
+    return InputError(problem.network.name, "", "has no selection under these pins and limits; loosen them")
 
 
 def cost_names(problem: SelectionProblem) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ from mapper.kind.pbqp.view import said
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.pbqp.mapping import PbqpAssignment
 from mapper.reporting.drawing import figure, node, plain, svg
-from mapper.solver.algorithm_selection.exact.fixed import graph_of
 from mapper.solver.pbqp.reduction.reduction_tree import ReductionTree, reduction_tree
 
 WIDTH, HEIGHT, ACROSS, DOWN, MARGIN = 132, 34, 148, 58, 12
@@ -27,7 +26,7 @@ Place = tuple[float, float]
 def network_picture(problem: SelectionProblem, selection: Selection) -> list[Element]:
     """The network from top to bottom, coloured by algorithm, and how its cost graph is reduced."""
     network, builder = problem.network, GraphBuilder(problem)
-    graph = graph_of(builder, selection.array)
+    graph = builder.graph_at(selection.array)
     tree = reduction_tree(graph.instance(network.name))
     drawn = edges(network)
     rank = ranks(network, drawn)

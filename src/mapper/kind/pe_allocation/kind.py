@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -28,9 +27,6 @@ from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel_source import is_kernel
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.source import load_layers
-
-SECONDS_OF_REMARKS = 10.0
-"""How long ``explain`` looks for the allocation that it shows an instance's rates with."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +155,7 @@ class PeAllocation(Kind):
 
     def formulation(self, problem: AllocationProblem) -> Any:
         if problem.mode == "mixed":
-            from mapper.solver.pe_allocation.mixed.integer_program import build as build_mixed
+            from mapper.formulations.pe_allocation.program.mixed.ilp import build as build_mixed
 
             return build_mixed(problem)
         from mapper.formulations.pe_allocation.program.ilp import build
@@ -167,11 +163,18 @@ class PeAllocation(Kind):
         return build(problem)
 
     def remarks(self, problem: AllocationProblem, formulation: Any) -> list[str]:
+        from mapper.formulations.pe_allocation.bound import paced_allocation
+        from mapper.formulations.pe_allocation.infeasible import why_infeasible
+        from mapper.formulations.pe_allocation.program.sequential.closed_form import best_sequential
         from mapper.kind.pe_allocation.view import adjustment_lines, fusion_lines
-        from mapper.solver.pe_allocation.catalogue import METHODS
 
-        effort = Effort(deadline=time.monotonic() + SECONDS_OF_REMARKS)
-        found = METHODS[self.default_method].search(problem, effort).mapping
+        found: Allocation | None = None
+        if why_infeasible(problem) is not None:
+            pass
+        elif problem.mode == "layer-by-layer":
+            found = best_sequential(problem)
+        else:
+            found = paced_allocation(problem)
         lines = [] if found is None else adjustment_lines(problem, found)
         return lines + (fusion_lines(problem) if problem.mode == "mixed" else [])
 

@@ -41,8 +41,7 @@ def allocation_lines(problem: AllocationProblem, allocation: Allocation) -> list
 
 
 def adjustment_lines(problem: AllocationProblem, allocation: Allocation) -> list[str]:
-    """How the best allocation's rates are matched, layer after layer [Heidorn2019, Fig. 7], and the start times that
-    follow:
+    """How an allocation's rates are matched, layer after layer [Heidorn2019, Fig. 7], and the start times that follow:
     z_out of Eq. 6, z_in = F * z_out of the slowest layer before, and z_out as it is adjusted (Eq. 9)."""
     network = problem.network
     cost = evaluate(network, problem.machine, allocation, problem.model)
@@ -60,8 +59,9 @@ def adjustment_lines(problem: AllocationProblem, allocation: Allocation) -> list
             timing.latency,
         )
         rows.append((layer.name, allocation.pes[position], work, *cycles))
+    whole = "all layers in one run, " if problem.mode == "mixed" else ""
     return [
-        "the best allocation's rates, matched layer after layer, and its start times",
+        f"{whole}a frame every {cost.interval:,} cycles: rates, matched layer after layer, and start times",
         *_table(rows),
         f"L = {cost.cycles:,} cycles, T = {problem.machine.clock_hz:,} Hz / {cost.interval:,} = "
         f"{float(cost.throughput):,.3f} frames per second",

@@ -19,7 +19,7 @@ from mapper.kind.trace_partition import part as trace_part
 from mapper.kind.trace_partition.pins import read_fix
 from mapper.models.trace_partition.lowering.building import trace_network
 from mapper.models.trace_partition.mapping import Partition
-from mapper.solver.method import Effort, Method
+from mapper.solver.method import Method
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel_source import is_kernel
 from mapper.workloads.network.network import InputFile
@@ -136,9 +136,9 @@ class TracePartition(Kind):
 
     def formulation(self, problem: PartitionProblem) -> Any:
         from mapper.formulations.trace_partition.program.cp_sat import PartitionProgram
-        from mapper.solver.trace_partition.exact.constraint_program import table_of
+        from mapper.formulations.trace_partition.program.option_table import option_table
 
-        program = PartitionProgram(table_of(problem, Effort()))
+        program = PartitionProgram(option_table(problem))
         program.build()
         return program
 

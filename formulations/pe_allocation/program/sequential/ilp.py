@@ -12,7 +12,7 @@ import pulp
 
 from mapper.formulations.formulation import family, index_set, objective, variables
 from mapper.formulations.pe_allocation.problem import AllocationProblem
-from mapper.formulations.pe_allocation.sequential.closed_form import rule_of
+from mapper.formulations.pe_allocation.program.sequential.closed_form import rule_of
 from mapper.formulations.pulp_formulation import PulpFormulation
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.models.pe_allocation.stream.layer import StreamLayer

@@ -13,17 +13,21 @@ is kept. Paces are the least that the choices allow (Fig. 7): no quantity falls 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from mapper.formulations.objective import THROUGHPUT
+from mapper.formulations.pareto import pareto
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program.choice import Choice, choices
-from mapper.solver.method import Effort
-from mapper.solver.pareto import pareto
+from mapper.models.pe_allocation.cost import evaluate
+from mapper.models.pe_allocation.mapping import Allocation
+from mapper.models.pe_allocation.storage import fused_words
+from mapper.workloads.document import InputError
 
 Column = npt.NDArray[np.int64]
 Picks = npt.NDArray[np.int32]
@@ -91,6 +95,13 @@ class _Labels:
     ahead: tuple[int, ...]
 
 
+def refuse_streaming(problem: AllocationProblem) -> None:
+    """Raises: InputError for a model that mixed mode does not count by."""
+    if problem.model != "calculus":
+        remedy = "the mixed mode counts cycles by the calculus; leave --model out"
+        raise InputError("--model", problem.model, remedy)
+
+
 def useful_choices(problem: AllocationProblem, position: int) -> tuple[Choice, ...]:
     """The choices of a layer that none of no more PEs is as fast as, PEs ascending; all if its idle cycles are
     pinned, where slower can be what is needed."""
@@ -106,21 +117,44 @@ def useful_choices(problem: AllocationProblem, position: int) -> tuple[Choice, .
 
 
 def grow(
-    problem: AllocationProblem, first: int, scope: Scope, effort: Effort
+    problem: AllocationProblem, first: int, scope: Scope, stopped: Callable[[], bool]
 ) -> Iterator[tuple[int, RunFront]]:
     """For each layer ``last`` from ``first`` on the Pareto set of the run from ``first`` to ``last``; ends where no run
-    fits, or when the effort does."""
+    fits, or once ``stopped`` says so."""
     sweep = _Sweep(problem, first, scope)
     count = len(problem.network.layers)
     labels = sweep.start()
     for position in range(first, count):
-        if effort.stopped() is not None:
+        if stopped():
             return
         labels = sweep.step(labels, position)
         if not len(labels.rows):
             return
         if not scope.whole or position == count - 1:
             yield position, sweep.front(labels, position)
+
+
+def fused_front(
+    problem: AllocationProblem, stopped: Callable[[], bool], known: Allocation | None = None
+) -> RunFront | None:
+    """The Pareto set of all layers in one run within the problem's limits; None if there is no such allocation. What
+    is no better than the allocation ``known`` is left out."""
+    if problem.segments not in (None, (0,)):
+        return None
+    words = sum(fused_words(problem.network, range(len(problem.network.layers))))
+    if problem.most_bytes is not None and words * problem.machine.word_bytes > problem.most_bytes:
+        return None
+    most, longest, latest = problem.most_pes, problem.longest_interval, None
+    if known is not None:
+        cost = evaluate(problem.network, problem.machine, known, problem.model)
+        if problem.goal == THROUGHPUT:
+            longest = cost.interval if longest is None else min(longest, cost.interval)
+        elif problem.objective == "latency":
+            latest = cost.cycles
+        else:
+            most = min(most, cost.pes)
+    scope = Scope(most, longest, latest, whole=True)
+    return next((run for _, run in grow(problem, 0, scope, stopped)), None)
 
 
 class _Sweep:

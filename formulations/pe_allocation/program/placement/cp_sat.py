@@ -14,7 +14,7 @@ from typing import Any
 from mapper.arch.tcpa import Pe, TcpaMachine
 from mapper.formulations.cp_sat_formulation import CpSatFormulation
 from mapper.formulations.formulation import family, index_set, objective, variables
-from mapper.formulations.pe_allocation.placement.grid import Grid
+from mapper.formulations.pe_allocation.program.placement.grid import Grid
 from mapper.models.pe_allocation.stream.plan import StreamPlan, biclique_excess, least_wiring
 
 

@@ -25,3 +25,12 @@ def shapes(problem: SelectionProblem) -> tuple[Shapes, Shapes]:
         kept = banks * rule.brams_per_bank <= rule.brams
         rows, columns = rows[kept], columns[kept]
     return rows.astype(np.int64), columns.astype(np.int64)
+
+
+def largest(problem: SelectionProblem) -> tuple[int, int] | None:
+    """The array of most PEs that the problem allows, of equal ones the nearest to a square; None if it allows none."""
+    rows, columns = shapes(problem)
+    if not len(rows):
+        return None
+    at = np.lexsort((rows, np.abs(rows - columns), -rows * columns))[0]
+    return int(rows[at]), int(columns[at])

@@ -12,7 +12,7 @@ at the end.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,10 +21,10 @@ import numpy.typing as npt
 
 from mapper.formulations.objective import THROUGHPUT
 from mapper.formulations.pe_allocation.problem import AllocationProblem
+from mapper.formulations.pe_allocation.program.mixed.fused_run import RunFront, RunPoint, Scope, grow
 from mapper.models.pe_allocation.cost import evaluate
+from mapper.models.pe_allocation.mapping import Allocation
 from mapper.models.pe_allocation.storage import entering_words, fused_words, leaving_words
-from mapper.solver.method import Effort
-from mapper.solver.pe_allocation.mixed.fused_run import RunFront, RunPoint, Scope, grow
 
 Table = npt.NDArray[np.int64]
 NEVER = 1 << 60
@@ -76,17 +76,19 @@ class RunTable:
         return found
 
 
-def run_table(problem: AllocationProblem, effort: Effort) -> RunTable:
+def run_table(
+    problem: AllocationProblem, stopped: Callable[[], bool], known: Allocation | None = None
+) -> RunTable:
     """The runs that keep the problem's limits and pins, two or more of which are a network.
 
-    Runs that alone take longer than all of an allocation that is known are in no better one, and left out. Short ones
-    come first: if the effort ends before all are found, ``complete`` is False and those of up to some
-    number of layers are there.
+    Runs that alone take longer than all of the allocation ``known`` are in no better one, and left out. Short ones
+    come first: if ``stopped`` says so before all are found, ``complete`` is False and those of up to some number of
+    layers are there.
     """
     count = len(problem.network.layers)
     starts = tuple(range(count)) if problem.segments is None else problem.segments
     ends = {*(start - 1 for start in starts[1:]), count - 1}
-    growing = {first: _growing(problem, first, effort) for first in starts}
+    growing = {first: _growing(problem, first, stopped, known) for first in starts}
     found: dict[int, list[Run]] = {first: [] for first in starts}
     while growing:
         for first in tuple(growing):
@@ -100,23 +102,24 @@ def run_table(problem: AllocationProblem, effort: Effort) -> RunTable:
                 del growing[first]
     runs = tuple(tuple(found.get(first, ())) for first in range(count))
     pes = sorted({int(row[0]) for begun in runs for run in begun for row in run.front.rows})
-    return RunTable(count, runs, tuple(pes), effort.stopped() is None)
+    return RunTable(count, runs, tuple(pes), not stopped())
 
 
-def _growing(problem: AllocationProblem, first: int, effort: Effort) -> Iterator[Run]:
+def _growing(
+    problem: AllocationProblem, first: int, stopped: Callable[[], bool], known: Allocation | None
+) -> Iterator[Run]:
     network = problem.network
     most = None if problem.most_bytes is None else problem.most_bytes // problem.machine.word_bytes
-    start = effort.known(problem)
-    known = None if start is None else evaluate(network, problem.machine, start.mapping, problem.model)
     scope = Scope(problem.most_pes)
-    if known is not None and problem.objective == "pes":
-        scope = Scope(min(problem.most_pes, known.pes))
-    elif known is not None:
-        scope = Scope(
-            problem.most_pes,
-            latest=known.interval if problem.goal == THROUGHPUT else known.cycles,
-        )
-    for last, front in grow(problem, first, scope, effort):
+    if known is not None:
+        cost = evaluate(network, problem.machine, known, problem.model)
+        if problem.objective == "pes":
+            scope = Scope(min(problem.most_pes, cost.pes))
+        else:
+            scope = Scope(
+                problem.most_pes, latest=cost.interval if problem.goal == THROUGHPUT else cost.cycles
+            )
+    for last, front in grow(problem, first, scope, stopped):
         members = range(first, last + 1)
         weights, between = fused_words(network, members)
         if most is not None and weights + between > most:

@@ -8,39 +8,30 @@ PEs, the interval between frames, and the words of maps that stay in the buffers
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import pulp
 
 from mapper.formulations.formulation import family, index_set, objective, variables
 from mapper.formulations.pe_allocation.problem import AllocationProblem
+from mapper.formulations.pe_allocation.program.mixed.fused_run import refuse_streaming
+from mapper.formulations.pe_allocation.program.mixed.run_choice import RunChoice, run_choices
 from mapper.formulations.pulp_formulation import PulpFormulation
 from mapper.models.pe_allocation.storage import output_words
 
 MixedGoal = Literal["interval", "cycles", "pes", "traffic"]
-LAST_TIE: MixedGoal = "traffic"
+GOALS: dict[str, tuple[MixedGoal, ...]] = {
+    "throughput": ("interval", "cycles", "pes", "traffic"),
+    "latency": ("cycles", "interval", "pes", "traffic"),
+    "pes": ("pes", "interval", "cycles", "traffic"),
+}
+"""What is least by objective, in the order of ties."""
 SENSES: dict[MixedGoal, str] = {
     "interval": "cycles between frames",
     "cycles": "cycles of latency",
     "pes": "PEs",
     "traffic": "words off the chip",
 }
-
-
-@dataclass(frozen=True)
-class RunChoice:
-    """A run of layers ``first`` to ``last`` with the least ``cycles`` that ``pes`` PEs allow. ``interval`` between
-    frames: that of overlapping frames if the run has all layers, else its cycles. ``words`` that it needs by itself
-    (Eq. 15); ``traffic``: words that cross the chip's border in any case, weights, frame and results."""
-
-    first: int
-    last: int
-    pes: int
-    interval: int
-    cycles: int
-    words: int
-    traffic: int
 
 
 class MixedProgram(PulpFormulation):
@@ -193,3 +184,18 @@ class MixedProgram(PulpFormulation):
 
     def _taken(self) -> list[tuple[RunChoice, Any]]:
         return list(zip(self.runs, self.y, strict=True))
+
+
+def build(problem: AllocationProblem) -> MixedProgram:
+    """The program of the problem's objective with all its runs, built.
+
+    Raises: InputError for another model than the calculus.
+    """
+    refuse_streaming(problem)
+    limits: dict[MixedGoal, int] = {}
+    if problem.longest_interval is not None:
+        limits["interval"] = problem.longest_interval
+    runs = [choice for choice, _ in run_choices(problem)]
+    program = MixedProgram(problem, runs, GOALS[problem.objective][0], limits)
+    program.build()
+    return program

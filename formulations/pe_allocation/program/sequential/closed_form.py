@@ -46,6 +46,17 @@ def sequential_cycles(problem: AllocationProblem, pes: int) -> int:
     )
 
 
+def best_sequential(problem: AllocationProblem) -> Allocation:
+    """The allocation that is best by the problem's objective, if there is one at all."""
+    most = problem.most_pes
+    if problem.objective == "pes":
+        interval = problem.interval_limit(sequential_cycles(problem, 1))
+        most = least_array(problem, interval) or most
+        pinned = [pin.pes for pin in problem.pins.values() if pin.pes is not None]
+        most = max([most, *pinned])
+    return sequential_allocation(problem, most)
+
+
 def least_array(problem: AllocationProblem, interval: int) -> int | None:
     """The fewest PEs on which a frame takes ``interval`` cycles at most; None if there are too few for it."""
     low, high = 1, problem.most_pes
