@@ -2,7 +2,7 @@
 
 Plain Python is a hundred times slower but needs no minute of compiling: a small problem is solved before that is done.
 It runs on copies of the arrays, so that it can be given up at any moment: when the effort is over, or when machine code
-is there, which then begins anew.
+is there, which then begins again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How large the numbers of a problem can get, and that those it is posed with can be counted exactly.
+"""How large the numbers of a problem can get, and that those of its statement can be counted exactly.
 
 Searches count in machine words (tables of runs, CP-SAT) and throughputs are floating point. Both are exact as long as
 no number of cycles or bytes passes ``LARGEST``: sums of a few of them stay within 64 bits, and of two frame intervals

@@ -52,7 +52,7 @@ class Pins:
             elif tail in LEVELS and head in nest.loops:
                 factor = whole_number(value, 1, MOST_ITERATIONS)
                 if factor is None:
-                    remedy = f"{value[:40]!r} is no whole number from 1 to {MOST_ITERATIONS}"
+                    remedy = f"{value[:40]!r} is not a whole number from 1 to {MOST_ITERATIONS}"
                     raise InputError("--fix", key[:60], remedy)
                 factors.append((head, tail, factor))
             else:
@@ -125,7 +125,7 @@ class TilingProblem:
 def _loops(names: list[str], nest: LoopNest, key: str) -> list[str]:
     unknown = [name for name in names if name not in nest.loops]
     if unknown:
-        raise InputError("--fix", key, f"{unknown[0]!r} is no loop; the loops are {', '.join(nest.loops)}")
+        raise InputError("--fix", key, f"{unknown[0]!r} is not a loop; the loops are {', '.join(nest.loops)}")
     if len(set(names)) < len(names):
         raise InputError("--fix", key, "names a loop twice")
     return names

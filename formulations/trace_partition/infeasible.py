@@ -4,7 +4,7 @@ nothing.
 Each reason is proven: of all tiles that are whole in the same dimensions the one with a single element in the others
 takes the fewest words of both buffers, as regions only grow with each size and the number of buffers depends on which
 dimensions are whole. So a layer fits if one of these tiles does, in some mode, split and residency that its pins leave.
-Words are those of the model's own steps: the referee, which counts them anew, contradicts a miscount.
+Words are those of the model's own steps: the referee, which counts them independently, contradicts a miscount.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def selection_from_json(fields: Mapping[str, Any], network: OverlayNetwork, sour
     for producer, reader in document.on_chip:
         if (producer, reader) not in edges:
             place = f"{producer[:40]!r} to {reader[:40]!r}"
-            raise InputError(source, "on_chip", f"{place} is no edge between two consecutive layers")
+            raise InputError(source, "on_chip", f"{place} is not an edge between two consecutive layers")
         kept.append(edges[producer, reader])
     rows, columns = document.array
     return Selection(

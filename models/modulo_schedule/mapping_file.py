@@ -62,7 +62,7 @@ def schedule_from_json(fields: Mapping[str, Any], kernel: Kernel, source: str) -
     names = [operation.name for operation in kernel.graph.operations]
     for name in document.schedule:
         if name not in names:
-            raise InputError(source, f"schedule.{name}", f"is no operation of {kernel.name}; remove it")
+            raise InputError(source, f"schedule.{name}", f"is not an operation of {kernel.name}; remove it")
     for name in names:
         if name not in document.schedule:
             raise InputError(source, f"schedule.{name}", "is missing; give its pe and time")

@@ -53,7 +53,7 @@ def allocation_from_json(fields: Mapping[str, Any], names: tuple[str, ...], sour
 
     def position(field: str, name: str) -> int:
         if name not in places:
-            raise InputError(source, field, f"{name[:40]!r} is no layer of the array")
+            raise InputError(source, field, f"{name[:40]!r} is not a layer of the array")
         return places[name]
 
     placement = None

@@ -3,7 +3,7 @@
 Beyond the paper, which has all layers fused or none [Heidorn2019, sec. 5.3]. Each run starts when the one before has
 ended and may use the whole array. Maps that later runs read stay in the buffers until the last of them has ended, or
 leave the chip and come back to each run that reads them. The frame and the network's results lie off the chip. With
-more than one run the weights of each come anew in every frame.
+more than one run the weights of each come again in every frame.
 """
 
 from __future__ import annotations

@@ -33,12 +33,12 @@ class Configuration:
 def configuration_named(name: str, machine: SnowflakeMachine) -> Configuration:
     """The configuration called ``name``.
 
-    Raises: InputError if there is none of that name or the machine lacks what it needs.
+    Raises: InputError if no configuration has that name, or the machine lacks what it needs.
     """
     found = _NAME.fullmatch(name)
     place = "--fix configuration"
     if found is None:
-        raise InputError(place, name[:40], "is none; write 1f1i1c, 1f1i2c, 1f2i2c or 2f2i1c")
+        raise InputError(place, name[:40], "is not a configuration; write 1f1i1c, 1f1i2c, 1f2i2c or 2f2i1c")
     accelerators, images, clusters = (int(number) for number in found.groups())
     if images not in (accelerators, accelerators * clusters):
         raise InputError(place, name, "needs an image for each accelerator or for each of its clusters")

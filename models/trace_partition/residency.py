@@ -62,7 +62,7 @@ def obstacle(
     """Why the maps between two linked layers cannot stay under these mappings (whose own residency flags do not
     matter), or None if they can: each unit of each cluster must hold just what it needs.
 
-    Raises: ValueError if a mapping is none of its layer.
+    Raises: ValueError if a mapping does not fit its layer.
     """
     if before.unit_split != after.unit_split:
         return "units share the two layers differently"

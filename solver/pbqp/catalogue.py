@@ -76,7 +76,7 @@ METHODS: dict[str, PbqpMethod] = {
             "fixing", False, "reductions, and fixing vertices of high degree (RN)", fix_and_reduce, _prepare
         ),
         Method(
-            "descent", False, "every vertex its best choice beside its neighbours, shaken", descent, _prepare
+            "descent", False, "every vertex its best choice given its neighbours, shaken", descent, _prepare
         ),
     )
 }

@@ -49,4 +49,4 @@ class LayerProblem:
             if choice.name == name:
                 return choice
         known = ", ".join(choice.name for choice in self.choices)
-        raise InputError(self.layer.name, "algorithm", f"{name[:40]!r} is none of {known}")
+        raise InputError(self.layer.name, "algorithm", f"{name[:40]!r} is not one of {known}")

@@ -37,7 +37,8 @@ class ModuloProgram(ReachProgram):
 
     @family(r"k_w + \delta - k_u - \lfloor (s_u + \lambda_u) / II \rfloor = \sum_g g\,b_{d,g}")
     def reading_rounds(self) -> None:
-        """A demand reads in the round of its value's time that the stages of reader and producer leave."""
+        """The stages of reader and producer determine the round of its value's time in which a demand
+        reads."""
         for demand, literals in zip(self.of.demands, self.round, strict=True):
             u, w = demand.source, demand.destination
             self.model.add_exactly_one(list(literals.values()))
@@ -50,7 +51,7 @@ class ModuloProgram(ReachProgram):
         r"\; [\vee\, p_{u,g,s}: q \in P]"
     )
     def demanded_values(self) -> None:
-        """Where and when an operation issues, every value that it reads is within reach."""
+        """Wherever and whenever an operation issues, every value that it reads is within reach."""
         for demand, literals in zip(self.of.demands, self.round, strict=True):
             for q in self.of.able[demand.destination]:
                 for g, s in self.cells[demand.source]:
@@ -61,14 +62,14 @@ class ModuloProgram(ReachProgram):
 
     @family(r"t_w + \delta\,II \ge t_v + \lambda_e \quad \forall e = (v, w, \delta)")
     def dependences(self) -> None:
-        """Every edge's reader, or what must follow its source, issues after the edge's latency."""
+        """The destination of every edge issues no earlier than the edge's latency after its source."""
         for edge in self.of.graph.edges:
             after = self.time[edge.source] + self.of.edge_latency(edge)
             self.model.add(self.time[edge.destination] + edge.distance * self.of.ii >= after)
 
     @family(r"\sum_{v \in V_{mem}} y_{v,s} \le \text{ports} \quad \forall s")
     def memory_ports(self) -> None:
-        """Loads and stores issued in a cycle fit the memory's ports."""
+        """The loads and stores issued in a cycle are no more than the memory has ports."""
         ports = self.of.machine.memory_ports
         memory = [v for v, o in enumerate(self.of.graph.operations) if o.opcode in ("load", "store")]
         if ports is not None and len(memory) > ports:
@@ -81,8 +82,9 @@ class ModuloProgram(ReachProgram):
         r"\quad \sum_{d = (\cdot, w, \cdot)} f_d \le \text{ports} \quad \forall w"
     )
     def read_ports(self) -> None:
-        """An operation's operands from own registers fit the read ports of the file; a move reads one place, and
-        a PE, which gets one result ready in a cycle, never writes more than one register."""
+        """The operands that an operation reads from its PE's own registers are no more than the file has read
+        ports. A move reads one place, and a PE never writes more than one register, since it gets one result
+        ready in a cycle."""
         ports = self.of.machine.register_file.read_ports
         if ports is None or not self.copies:
             return
@@ -104,7 +106,8 @@ class ModuloProgram(ReachProgram):
         r"n_u = \sum_{g,q,s} m_{u,g,q,s},\ \sum_u n_u \le M,\quad t_w + \delta\,II - t_u - \lambda_u < II\,(n_u + 1)"
     )
     def spare_slots(self) -> None:
-        """Implied: moves take slots that operations leave, and each bridges II cycles of waiting at the most."""
+        """Implied: moves take the slots that operations leave free, and each move bridges at most II cycles
+        of waiting."""
         ii = self.of.ii
         of_value: dict[int, list[Any]] = {u: [] for u in self.of.values}
         in_cycle: list[list[Any]] = [[at[s] for at in self.at] for s in range(ii)]
@@ -131,8 +134,8 @@ class ModuloProgram(ReachProgram):
         r"\ t_w + \delta\,II - t_u - \lambda_u \ge h(q, q') \quad \forall (u, w, \delta),\ h(q, q') > 0"
     )
     def distances(self) -> None:
-        """Implied: a value takes h moves to a PE so far away, and a cycle for each (on arrays of up to 36 PEs, and
-        where no shared registers shorten the way)."""
+        """Implied: to a PE at distance h a value takes h moves, and a cycle for each (stated on arrays of up
+        to 36 PEs without shared registers, which would shorten the route)."""
         if len(self.of.pes) > MOST_PES or self.of.machine.shared_register_file is not None:
             return
         moves = self.of.least_moves
@@ -151,8 +154,8 @@ class ModuloProgram(ReachProgram):
 
     @family(r"s_0 = 0,\ k_0 = 0")
     def origin(self) -> None:
-        """The first operation issues in cycle 0: delaying all events alike keeps a schedule. Others do where
-        their times are fixed."""
+        """The first operation issues in cycle 0, since delaying everything alike keeps a schedule valid.
+        Where issue times are fixed, the other operations keep theirs."""
         for v, time in {**({0: 0} if self.at else {}), **self.times}.items():
             stage, slot = divmod(time, self.of.ii)
             self.model.add_bool_and([self.at[v][slot]])
@@ -160,19 +163,21 @@ class ModuloProgram(ReachProgram):
 
     @family(r"z_{v,q} = 0 \quad q \text{ no leader of its orbit}")
     def alike_pes(self) -> None:
-        """The operation with most demands is on one PE of every orbit under the array's symmetries, the next
-        two on one of every orbit that the symmetries leave which keep the operations before."""
+        """The operation with the most demands is on one PE of every orbit under the array's symmetries; each
+        of the next two is on one PE of every orbit under the symmetries that keep the operations before it in
+        place."""
         self._break(self._most_tied(), array_symmetries(self.of), [])
 
     @family(r"t_a \le t_b \quad \forall (a, b) \text{ interchangeable}")
     def alike_operations(self) -> None:
-        """Of operations that an automorphism of the graph exchanges the first issues no later."""
+        """Of two operations that an automorphism of the graph exchanges, the first issues no later than the
+        second."""
         for a, b in interchangeable(self.of):
             self.model.add(self.time[a] <= self.time[b])
 
     @objective(r"\text{find any; } II \text{ is minimised by solving from } MII \text{ upwards}")
     def least_interval(self) -> None:
-        """The II is given: what is sought is any schedule, and a proof if there is none."""
+        """The II is given: any schedule is an answer, and so is a proof that there is none."""
 
     def extract(self, value_of: Callable[[Any], int]) -> Solution:
         """Placements, moves and what is held where."""

@@ -20,8 +20,9 @@ class ReachProgram(ValueProgram):
 
     @variables(r"h_{u,g,s},\ w_{u,g,s},\ p_{u,g,s} \in \{0,1\}")
     def sharing(self) -> None:
-        """In cycle (g, s) of the time of u's value a shared register holds it; it is written to one; it is read
-        from one. There are none without a shared file; p is h where read ports are unlimited."""
+        """In cycle (g, s) of the time of u's value, a shared register holds it (h), it is written to one (w),
+        or it is read from one (p). Without a shared register file there are none of these; p is h where read
+        ports are unlimited."""
         self.shared: dict[tuple[SharedCell, int], Any] = {}
         self.shared_write: dict[SharedCell, Any] = {}
         self.shared_read: dict[SharedCell, Any] = {}
@@ -42,8 +43,8 @@ class ReachProgram(ValueProgram):
         r" ready_{u,g,q,s},\quad p_{u,g,s} \Rightarrow h_{u,g,s}"
     )
     def shared_registers(self) -> None:
-        """A shared register holds a value from when it gets ready on a connected PE, q in P, and is written
-        there, and less than II cycles: longer only if the value is written anew."""
+        """A shared register holds a value from the cycle in which it becomes ready on a connected PE q in P
+        and is written there, for less than II cycles: longer only if the value is written again."""
         ii = self.of.ii
         for (u, g, s), write in self.shared_write.items():
             ready = [literal for q in self.of.sharing for literal in self.ready(u, (g, s), q)]
@@ -66,8 +67,9 @@ class ReachProgram(ValueProgram):
         r"\quad \sum_{u,g} w_{u,g,s} \le \text{write ports} \quad \forall s"
     )
     def shared_file(self) -> None:
-        """Shared registers hold all that is kept in them in a cycle, and their ports suffice for all connected
-        PEs together. Names are found, or registers stated by themselves, as for own registers."""
+        """In every cycle the shared registers keep no more values than there are registers, and their ports
+        suffice for all connected PEs together. They are named, or stated one by one, as the PEs' own
+        registers are."""
         file = self.of.machine.shared_register_file
         if file is None or not self.shared_copies:
             return
@@ -89,7 +91,8 @@ class ReachProgram(ValueProgram):
         r"\; [\vee\, p_{u,g,s}: q \in P]"
     )
     def moved_values(self) -> None:
-        """A move hands on a value that a register of its PE, a shared one or an output register in reach holds."""
+        """A move forwards a value from a register of its PE, from a shared register, or from an output
+        register within reach."""
         for (u, g, q, s), move in self.move.items():
             self.model.add_bool_or([~move, *self.within_reach(u, (g, s), q)])
 

@@ -43,7 +43,7 @@ class TimeProgram(CpSatFormulation):
         r"\quad t_v = \sum_s s\,y_{v,s} + II\,k_v"
     )
     def times(self) -> None:
-        """Operation v issues in cycle s modulo II, in a stage; the value of u takes so many moves."""
+        """Operation v issues in cycle s modulo II (y), in stage k; the value of u takes n moves."""
         count = range(len(self.of.graph.operations))
         spare = max(0, self.of.spare_slots)
         horizon = self.of.horizon_stages(spare + 1)
@@ -55,7 +55,8 @@ class TimeProgram(CpSatFormulation):
 
     @family(r"\sum_s y_{v,s} = 1 \quad \forall v, \qquad y_{0,0} = 1,\ k_0 = 0")
     def one_cycle(self) -> None:
-        """Every operation issues in one cycle modulo II; the first in cycle 0, as delays of all are free."""
+        """Every operation issues in one cycle modulo II; the first issues in cycle 0, since delaying all
+        operations alike changes nothing."""
         for at, stage, time in zip(self.at, self.stage, self.time, strict=True):
             self.model.add_exactly_one(at)
             self.model.add(time == sum(s * literal for s, literal in enumerate(at)) + self.of.ii * stage)
@@ -64,7 +65,8 @@ class TimeProgram(CpSatFormulation):
 
     @family(r"\sum_{v : Q_v \subseteq U} y_{v,s} \le |U| \quad \forall s, U")
     def capacity(self) -> None:
-        """In a cycle the operations that only PEs of a set U execute are no more than these."""
+        """The operations issued in a cycle that only PEs of a set U can execute are no more than the PEs of
+        U."""
         able = [frozenset(pes) for pes in self.of.able]
         for pes in {*able, frozenset(self.of.pes)}:
             confined = [v for v, own in enumerate(able) if own <= pes]
@@ -73,7 +75,7 @@ class TimeProgram(CpSatFormulation):
 
     @family(r"\sum_{v \in V_{mem}} y_{v,s} \le \text{ports} \quad \forall s")
     def memory_ports(self) -> None:
-        """Loads and stores issued in a cycle fit the memory's ports."""
+        """The loads and stores issued in a cycle are no more than the memory has ports."""
         ports = self.of.machine.memory_ports
         memory = [v for v, o in enumerate(self.of.graph.operations) if o.opcode in ("load", "store")]
         if ports is not None:
@@ -82,15 +84,15 @@ class TimeProgram(CpSatFormulation):
 
     @family(r"t_w + \delta\,II \ge t_v + \lambda_e \quad \forall e = (v, w, \delta)")
     def dependences(self) -> None:
-        """Every edge's reader, or what must follow its source, issues after the edge's latency."""
+        """The destination of every edge issues no earlier than the edge's latency after its source."""
         for edge in self.of.graph.edges:
             after = self.time[edge.source] + self.of.edge_latency(edge)
             self.model.add(self.time[edge.destination] + edge.distance * self.of.ii >= after)
 
     @family(r"t_w + \delta\,II - t_u - \lambda_u < II\,(n_u + 1),\quad \sum_u n_u \le |S| - |V|")
     def moves(self) -> None:
-        """A place holds a value for II cycles at the most, so that what waits longer takes moves; moves take
-        slots that operations leave."""
+        """A place holds a value for at most II cycles, so a value that waits longer takes moves; moves take
+        the slots that operations leave free."""
         ii = self.of.ii
         for demand in self.of.demands:
             u = demand.source
@@ -103,8 +105,8 @@ class TimeProgram(CpSatFormulation):
         r"\quad \ldots \le D \text{ for } c = 0"
     )
     def crowding(self) -> None:
-        """In one cycle a result is read by D operations at the most, one on every PE in reach; more readers need
-        moves, which come after the result got ready."""
+        """At most D operations read a result in one cycle, one on every PE within reach; more readers need
+        moves, which come after the result is ready."""
         ii, shared = self.of.ii, set(self.of.sharing)
         reached = [{*readers, *(shared if pe in shared else ())} for pe, readers in self.of.readers.items()]
         widest = max(map(len, reached), default=1)
@@ -129,13 +131,14 @@ class TimeProgram(CpSatFormulation):
 
     @family(r"t_a \le t_b \quad \forall (a, b) \text{ interchangeable}")
     def alike_operations(self) -> None:
-        """Of operations that an automorphism of the graph exchanges the first issues no later."""
+        """Of two operations that an automorphism of the graph exchanges, the first issues no later than the
+        second."""
         for a, b in interchangeable(self.of):
             self.model.add(self.time[a] <= self.time[b])
 
     @objective(r"\min \sum_{(u,w,\delta) \in D} (t_w + \delta\,II - t_u)")
     def waiting(self) -> None:
-        """Values wait as little as possible: what is short-lived needs few moves and registers."""
+        """Values wait as little as possible: a short-lived value needs few moves and registers."""
         ii = self.of.ii
         self.model.minimize(
             sum(self.time[d.destination] + d.distance * ii - self.time[d.source] for d in self.of.demands)

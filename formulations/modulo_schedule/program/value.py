@@ -86,7 +86,8 @@ class ValueProgram(CpSatFormulation):
 
     @index_set(r"D = \{(u, w, \delta)\}")
     def demands(self) -> int:
-        """Values read: producer u, reader w, and how many iterations ago; edges that agree share a route."""
+        """Values to be read: the producer u, the reader w, and how many iterations earlier u computed the
+        value; edges that agree in all three share a route."""
         return len(self.of.demands)
 
     @index_set(r"S = Q \times \{0, \dots, II-1\}")
@@ -96,13 +97,15 @@ class ValueProgram(CpSatFormulation):
 
     @index_set(r"C_u = \{0, \dots, M+1\} \times \{0, \dots, II-1\},\quad M = |S| - |V|")
     def own_times(self) -> int:
-        """Cycles (g, s) of a value's own time: s modulo II, g rounds of II cycles after the round in which it
-        got ready. A place holds it less than II cycles and a move takes one, so that M moves end with g = M + 1."""
+        """Cycles (g, s) of a value's own time: s is the cycle modulo II, g counts rounds of II cycles since
+        the round in which the value became ready. A place holds a value for less than II cycles and a move
+        takes one cycle, so M moves end by round g = M + 1."""
         return sum(map(len, self.cells.values()))
 
     @variables(r"x_{v,q,s},\ y_{v,s},\ z_{v,q} \in \{0,1\} \quad q \text{ executes } v")
     def placements(self) -> None:
-        """Operation v issues on PE q in cycle s modulo II; in that cycle; on that PE."""
+        """Operation v issues on PE q in cycle s modulo II (x), in cycle s on any PE (y), on PE q in any cycle
+        (z)."""
         able, ii = self.of.able, self.of.ii
         placed = [(v, q) for v in range(len(able)) for q in able[v]]
         cycles = {v: [self.times[v] % ii] if v in self.times else list(range(ii)) for v in range(len(able))}
@@ -112,8 +115,8 @@ class ValueProgram(CpSatFormulation):
 
     @variables(r"o_{u,g,q,s},\ r_{u,g,q,s},\ m_{u,g,q,s} \in \{0,1\}")
     def holding(self) -> None:
-        """In cycle (g, s) of the time of u's value the output register of q holds it, or one of its registers
-        does, or a move on q hands it on."""
+        """In cycle (g, s) of the time of u's value, the output register of q holds the value (o), a register
+        of q holds it (r), or a move on q forwards it (m)."""
         self.output: dict[Held, Any] = {}
         self.kept: dict[tuple[Held, int], Any] = {}
         self.move: dict[Held, Any] = {}
@@ -128,12 +131,13 @@ class ValueProgram(CpSatFormulation):
 
     @variables(r"i_{q,s} \in \{0,1\}")
     def idling(self) -> None:
-        """No result gets ready on PE q in cycle s modulo II, so that its output register stays as it is."""
+        """No result becomes ready on PE q in cycle s modulo II, so its output register keeps what it
+        holds."""
         self.idle = {(q, s): self.literal("i", q, s) for q, s in self.slots}
 
     @variables(r"k_v \in \mathbb{Z},\ n_u \in \{0, \dots, M\},\quad t_v = \sum_s s\,y_{v,s} + II\,k_v")
     def stages(self) -> None:
-        """The stage in which v issues for iteration 0; the moves that the value of u takes."""
+        """The stage in which v issues for iteration 0, and how many moves the value of u takes."""
         operations = range(len(self.of.able))
         self.stage = [self.model.new_int_var(-self.horizon, self.horizon, f"k_{v}") for v in operations]
         self.time = [
@@ -165,7 +169,7 @@ class ValueProgram(CpSatFormulation):
 
     @family(r"\sum_v x_{v,q,s} + \sum_{u,g} m_{u,g,q,s} \le 1 \quad \forall (q, s)")
     def execution(self) -> None:
-        """A PE executes one operation or one move a cycle."""
+        """A PE executes at most one operation or one move in a cycle."""
         issued: dict[tuple[Pe, int], list[Any]] = {place: [] for place in self.slots}
         for (_, q, s), issue in self.issue.items():
             issued[q, s].append(issue)
@@ -176,8 +180,8 @@ class ValueProgram(CpSatFormulation):
 
     @family(r"i_{q,s} + \sum_v x_{v,q,s-\lambda_v} + \sum_{u,g} m_{u,g,q,s-1} = 1 \quad \forall (q, s)")
     def getting_ready(self) -> None:
-        """A result gets ready its latency after its operation issues and one cycle after a move does; of all
-        results on a PE one at the most in a cycle."""
+        """A result is ready one latency after its operation issues, or one cycle after a move; at most one
+        result becomes ready on a PE in a cycle."""
         ii = self.of.ii
         ready: dict[tuple[Pe, int], list[Any]] = {place: [idle] for place, idle in self.idle.items()}
         for (v, q, s), issue in self.issue.items():
@@ -192,7 +196,8 @@ class ValueProgram(CpSatFormulation):
         r"\quad \sum_{u,g} o_{u,g,q,s} \le 1"
     )
     def output_registers(self) -> None:
-        """An output register holds a value from when it gets ready until the next result of its PE does."""
+        """An output register holds a value from the cycle in which it becomes ready until the next result of
+        its PE does."""
         holding: dict[tuple[Pe, int], list[Any]] = {place: [] for place in self.slots}
         for (u, g, q, s), output in self.output.items():
             ready = self.ready(u, (g, s), q)
@@ -206,8 +211,8 @@ class ValueProgram(CpSatFormulation):
 
     @family(r"r_{u,g,q,s} \Rightarrow ready_{u,g,q,s} \vee r_{u,(g,s)-1,q}")
     def registers(self) -> None:
-        """A register holds a value from when it gets ready on the PE, and less than II cycles: longer only if
-        the value gets ready there again, by a move."""
+        """A register holds a value from the cycle in which it becomes ready on the PE, for less than II
+        cycles: longer only if a move makes the value ready there again."""
         for ((u, g, q, s), copy), kept in self.kept.items():
             ready = self.ready(u, (g, s), q)
             earlier, cycle = self.later((g, s), -1)
@@ -224,8 +229,9 @@ class ValueProgram(CpSatFormulation):
 
     @family(r"\sum_{u,g} r_{u,g,q,s} \le R \quad \forall (q, s)")
     def register_pressure(self) -> None:
-        """The registers of a PE hold all results that are kept in them in a cycle. Whether they can also be
-        named is decided when a schedule is read off; where they cannot, each register is stated by itself."""
+        """In every cycle a PE keeps no more results in registers than it has registers. Whether the registers
+        can be named as well is decided when a schedule is read off; where they cannot, the program states
+        each register on its own."""
         most = 1 if self.is_named else self.of.machine.register_file.registers
         if most >= self.of.ii and not self.is_named:
             return

@@ -31,7 +31,7 @@ class PbqpConstraintProgram(CpSatFormulation):
 
     @index_set(r"E \subseteq V \times V")
     def edges(self) -> int:
-        """Edges of the graph; parallel ones are edges of their own."""
+        """Edges of the graph; parallel edges count one by one."""
         return self.given.edges
 
     @variables(r"x_{u,i} \in \{0, 1\}")
@@ -64,7 +64,7 @@ class PbqpConstraintProgram(CpSatFormulation):
 
     @family(r"\sum_j y_{e,i,j} = x_{u,i},\quad \sum_i y_{e,i,j} = x_{v,j} \quad \forall e = (u, v) \in E")
     def marginals(self) -> None:
-        """The pair that an edge takes is that of the choices of its ends."""
+        """The pair that an edge takes consists of the choices of its two ends."""
         pairs: dict[tuple[int, int, int], list[Any]] = {}
         for (e, i, j), y in self.y.items():
             pairs.setdefault((e, 0, i), []).append(y)
@@ -80,7 +80,7 @@ class PbqpConstraintProgram(CpSatFormulation):
 
     @objective(r"\min \sum_{u,i} c_u(i)\, x_{u,i} + \sum_{e,i,j} C_e(i,j)\, y_{e,i,j}")
     def cost(self) -> None:
-        """The costs of the choices taken and of the pairs that they form [Meng2021, Eq. 8]."""
+        """The costs of the choices taken and of the pairs they form [Meng2021, Eq. 8]."""
         own = [self.given.costs(u)[i].item() * x for (u, i), x in self.x.items()]
         matrices = [self.given.matrix(e).tolist() for e in range(self.given.edges)]
         paid = [matrices[e][i][j] * y for (e, i, j), y in self.y.items()]

@@ -33,7 +33,7 @@ class PbqpProgram(PulpFormulation):
 
     @index_set(r"E \subseteq V \times V")
     def edges(self) -> int:
-        """Edges of the graph; parallel ones are edges of their own."""
+        """Edges of the graph; parallel edges count one by one."""
         return self.given.edges
 
     @variables(r"x_{u,i} \in \{0, 1\}")
@@ -66,17 +66,17 @@ class PbqpProgram(PulpFormulation):
 
     @family(r"\sum_j y_{e,i,j} = x_{u,i} \quad \forall e = (u, v) \in E,\ i")
     def rows(self) -> None:
-        """The pairs of an edge in which its first end takes choice i are taken as often as i is."""
+        """An edge takes a pair with choice i at its first end if that end takes choice i, and only then."""
         self._marginals(0, "row")
 
     @family(r"\sum_i y_{e,i,j} = x_{v,j} \quad \forall e = (u, v) \in E,\ j")
     def columns(self) -> None:
-        """The pairs of an edge in which its second end takes choice j are taken as often as j is."""
+        """An edge takes a pair with choice j at its second end if that end takes choice j, and only then."""
         self._marginals(1, "column")
 
     @objective(r"\min \sum_{u,i} c_u(i)\, x_{u,i} + \sum_{e,i,j} C_e(i,j)\, y_{e,i,j}")
     def cost(self) -> None:
-        """The costs of the choices taken and of the pairs that they form [Meng2021, Eq. 8]."""
+        """The costs of the choices taken and of the pairs they form [Meng2021, Eq. 8]."""
         own = (self.given.costs(u)[i].item() * x for (u, i), x in self.x.items())
         matrices = [self.given.matrix(e) for e in range(self.given.edges)]
         paid = (matrices[e][i, j].item() * y for (e, i, j), y in self.y.items())

@@ -29,7 +29,7 @@ class AllocationConstraintProgram(CpSatFormulation):
 
     @index_set(r"Q_i")
     def useful_choices(self) -> int:
-        """PE counts of a layer that are worth having, with units where these are free."""
+        """PE counts of each layer that are worth having, with numbers of units where these are free."""
         return sum(map(len, self.of.choices))
 
     @variables(r"x_{i,q} \in \{0, 1\}")
@@ -42,7 +42,7 @@ class AllocationConstraintProgram(CpSatFormulation):
 
     @variables(r"z_i,\ t_i,\ \Lambda,\ L,\ P")
     def quantities(self) -> None:
-        """Cycles of a position, start times, cycles between frames and of latency, PEs."""
+        """Cycles per position, start times, cycles between frames, cycles of latency, and PEs."""
         pace, start = self.of.pace, self.of.start
         self.z = [self.model.new_int_var(*bounds, f"z_{i}") for i, bounds in enumerate(pace)]
         self.t = [self.model.new_int_var(*bounds, f"t_{i}") for i, bounds in enumerate(start)]
@@ -52,7 +52,8 @@ class AllocationConstraintProgram(CpSatFormulation):
 
     @variables(r"y_{i,q,r} \in \{0, 1\}")
     def shared_pes(self) -> None:
-        """Whether layer i with choice q, of one PE, works on the PE of layer r, the first of those that share it."""
+        """Whether layer i with choice q, of one PE, works on the PE of layer r, the first of the layers that
+        share it."""
         self.y = {key: self.model.new_bool_var("y_{}_{}_{}".format(*key)) for key in self.of.sharing_places()}
 
     @family(r"\sum_q x_{i,q} = 1 \quad \forall i")
@@ -63,7 +64,8 @@ class AllocationConstraintProgram(CpSatFormulation):
 
     @family(r"x_{i,q} \Rightarrow z_i \ge \lceil M_i/q \rceil \lceil N_i/\delta_q \rceil K_i^2")
     def work(self) -> None:
-        """A position takes no fewer cycles than the work on the chosen PEs (Eq. 6); pinned idle cycles are exact."""
+        """A position takes no fewer cycles than its work takes on the chosen PEs (Eq. 6); pinned idle cycles
+        are exact."""
         for i, layer in enumerate(self.layers):
             idle = self.of.problem.pin(layer).throttle
             for choice, literal in zip(self.of.choices[i], self.x[i], strict=True):
@@ -74,15 +76,15 @@ class AllocationConstraintProgram(CpSatFormulation):
 
     @family(r"z_i \ge F_i z_j \quad \forall j \to i")
     def matched_rates(self) -> None:
-        """No layer works faster than its pixels come (Eq. 9); the streaming model lets it wait instead."""
+        """No layer works faster than its pixels arrive (Eq. 9); in the streaming model it waits instead."""
         for i, layer in enumerate(self.layers):
             for j in layer.feeds if not self.of.is_streaming else ():
                 self.model.add(self.z[i] >= layer.new_pixels * self.z[j])
 
     @family(r"t_i \ge t_j + a z_j - b z_i")
     def starts(self) -> None:
-        """A layer starts when the pixels that it needs are there (Eqs. 8 and 10, or the lines of the streaming
-        model's delay)."""
+        """A layer starts once the pixels that it needs are there (Eqs. 8 and 10, or the lines of the
+        streaming model's delay)."""
         for i, layer in enumerate(self.layers):
             for j in layer.feeds:
                 for a, b in self.of.lines(i, j):
@@ -90,7 +92,8 @@ class AllocationConstraintProgram(CpSatFormulation):
 
     @family(r"\Lambda \ge R_{i+1} C_{i+1} z_i,\quad L \ge t_i + R_{i+1} C_{i+1} z_i")
     def times(self) -> None:
-        """Frames follow each other at the pace of the slowest layer (Eq. 13), and are done with the last (Eq. 12)."""
+        """Frames follow each other at the pace of the slowest layer (Eq. 13), and a frame is done when the
+        last layer is (Eq. 12)."""
         for i, layer in enumerate(self.layers):
             self.model.add(self.interval >= layer.positions * self.z[i])
         for i in self.of.last_layers:
@@ -98,7 +101,8 @@ class AllocationConstraintProgram(CpSatFormulation):
 
     @family(r"\sum_r y_{i,q,r} = x_{i,q},\quad y_{i,q,r} \le \sum_{q'} y_{r,q',r}")
     def one_place(self) -> None:
-        """A layer of one PE has its own or another's that is the first of its group."""
+        """A layer of one PE has a PE of its own or works on that of another layer, which is the first of its
+        group."""
         for (i, q), places in self.of.places_of(self.y).items():
             self.model.add(sum(places) == self.x[i][q])
         for (i, _, r), literal in self.y.items():
@@ -107,7 +111,7 @@ class AllocationConstraintProgram(CpSatFormulation):
 
     @family(r"y_{i,q,r} \Rightarrow R_{i+1} C_{i+1} z_i \ge \sum_{k,q'} w_{k,q'} y_{k,q',r}")
     def turns(self) -> None:
-        """The work of all layers on a shared PE fits each one's time for a frame."""
+        """The work of all layers on a shared PE fits the time that each of them takes for a frame."""
         for r, work in self.of.work_on(self.y).items():
             total = sum(cycles * literal for cycles, literal in work)
             for (i, _, place), literal in self.y.items():
@@ -116,7 +120,7 @@ class AllocationConstraintProgram(CpSatFormulation):
 
     @family(r"\sum_i \sum_q q\, x_{i,q} \le P")
     def array_size(self) -> None:
-        """The layers' PEs are no more than there are; a shared one counts once."""
+        """All layers together use no more PEs than there are; a shared PE counts once."""
         self.model.add(sum(self.of.used_pes(self.x, self.y)) <= self.pes)
 
     @objective(r"\min \Lambda,\ L \text{ or } P")

@@ -50,13 +50,13 @@ class AllocationProgram(PulpFormulation):
 
     @index_set(r"V")
     def network_layers(self) -> int:
-        """Layers of the array."""
+        """Layers that run on the array."""
         return len(self.layers)
 
     @index_set(r"Q_i = \{q \le P : \lceil M_i/q \rceil < \lceil M_i/(q-1) \rceil\}")
     def useful_choices(self) -> int:
-        """PE counts of a layer that are worth having, with units delta where these are free: none smaller is as fast,
-        and limits leave time and PEs for them."""
+        """PE counts of each layer that are worth having, with numbers of units delta where these are free: no
+        smaller count is as fast, and the limits leave time and PEs for them."""
         return sum(map(len, self.of.choices))
 
     @variables(r"x_{i,q} \in \{0, 1\}")
@@ -68,7 +68,8 @@ class AllocationProgram(PulpFormulation):
 
     @variables(r"z_i \in \mathbb Z,\ \underline z_i \le z_i \le \bar z_i")
     def throttled_paces(self) -> None:
-        """Cycles of layer i for one position with its idle cycles: the throttle is z less what the work takes."""
+        """Cycles that layer i takes per position, idle cycles included: the throttle is z minus the cycles of
+        the work."""
         self.z = [self._above(f"z_{i}", low, high) for i, (low, high) in enumerate(self.of.pace)]
 
     @variables(r"t_i \ge 0")
@@ -85,8 +86,8 @@ class AllocationProgram(PulpFormulation):
 
     @variables(r"y_{i,q,r} \in \{0, 1\} \quad r \le i")
     def shared_pes(self) -> None:
-        """Where layers may share: whether layer i with choice q, of one PE, works on the PE of layer r, the first of
-        those on it."""
+        """Where layers may share a PE: whether layer i with choice q, of one PE, works on the PE of layer r,
+        the first of the layers on it."""
         self.y = {place: self.binary("y_{}_{}_{}".format(*place)) for place in self.of.sharing_places()}
 
     @family(r"\sum_{q \in Q_i} x_{i,q} = 1 \quad \forall i")
@@ -99,8 +100,8 @@ class AllocationProgram(PulpFormulation):
         r"z_i \ge \sum_{q} \lceil M_i/q \rceil \lceil N_i/\delta_q \rceil K_i^2\, x_{i,q} \quad \forall i"
     )
     def work(self) -> None:
-        """A position takes no fewer cycles than the work on the chosen PEs (Eq. 6), and as many more as it is
-        throttled by; pinned idle cycles are exact."""
+        """A position takes no fewer cycles than its work takes on the chosen PEs (Eq. 6), plus those by which
+        it is throttled; pinned idle cycles are exact."""
         for i, layer in enumerate(self.layers):
             low, idle = self.of.pace[i][0], self.of.problem.pin(layer).throttle
             if idle is not None:
@@ -118,7 +119,8 @@ class AllocationProgram(PulpFormulation):
 
     @family(r"z_i \ge F_i z_j \quad \forall j \to i")
     def matched_rates(self) -> None:
-        """No layer works faster than its pixels come (Eqs. 8 and 9); the streaming model lets it wait instead."""
+        """No layer works faster than its pixels arrive (Eqs. 8 and 9); in the streaming model it waits
+        instead."""
         if self.of.is_streaming:
             return
         for i, layer in enumerate(self.layers):
@@ -129,8 +131,8 @@ class AllocationProgram(PulpFormulation):
         r"t_i \ge t_j + F_i z_j,\quad \text{streaming: } t_i \ge t_j + a z_j - b z_i \quad \forall j \to i"
     )
     def starts(self) -> None:
-        """A layer starts when the first pixels that it needs are there (Eqs. 8 and 10); in the streaming model no
-        position may find a pixel missing, of which the corners (a, b) of a hull are enough."""
+        """A layer starts once the first pixels that it needs are there (Eqs. 8 and 10). In the streaming
+        model no position may find a pixel missing; the corners (a, b) of a convex hull suffice to say so."""
         for i, layer in enumerate(self.layers):
             for j in layer.feeds:
                 for a, b in self.of.lines(i, j):
@@ -144,13 +146,15 @@ class AllocationProgram(PulpFormulation):
 
     @family(r"L \ge t_i + R_{i+1} C_{i+1} z_i \quad \forall i \text{ that no layer reads}")
     def frame_latency(self) -> None:
-        """The frame is done when the last layer is (Eq. 12); in the streaming model any layer may be the last."""
+        """A frame is done when the last layer is (Eq. 12); in the streaming model any layer may be the
+        last."""
         for i in self.of.last_layers:
             self.model += self.cycles >= self.t[i] + self.layers[i].positions * self.z[i]
 
     @family(r"\sum_r y_{i,q,r} = x_{i,q},\quad \sum_q y_{i,q,r} \le \sum_{q} y_{r,q,r}")
     def one_place(self) -> None:
-        """A layer of one PE works on its own or on that of a layer before, which does so itself."""
+        """A layer of one PE works on a PE of its own, or on that of an earlier layer that works on its
+        own."""
         for (i, q), places in self.of.places_of(self.y).items():
             self.model += pulp.lpSum(places) == self.x[i][q]
         for (i, r), literals in self._at_leader().items():
@@ -181,12 +185,13 @@ class AllocationProgram(PulpFormulation):
 
     @family(r"\sum_i \sum_q q\, x_{i,q} \le P")
     def array_size(self) -> None:
-        """The layers' PEs are no more than there are; a shared one counts once, by its first layer's y."""
+        """All layers together use no more PEs than there are; a shared PE counts once, by its first layer's
+        y."""
         self.model += pulp.lpSum(self.of.used_pes(self.x, self.y)) <= self.pes
 
     @objective(r"\min \Lambda,\ L \text{ or } P")
     def least(self) -> None:
-        """The least of one quantity; those that break ties follow in programs of their own, with it as a limit."""
+        """The least of one quantity; ties are broken by further programs that have it as a limit."""
         goals = {
             "interval": self.interval,
             "cycles": self.cycles,

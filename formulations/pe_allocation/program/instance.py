@@ -133,7 +133,11 @@ def instance_of(problem: AllocationProblem, goal: Goal, limits: Limits) -> Alloc
     slowest = max(high * layer.positions for high, layer in zip(left.high, layers, strict=True))
     interval = (max([floor or 0, *paced]), min(left.longest, slowest))
     cycles = (max(ends[at] for at in last), most)
-    own = 1 if problem.sharing else sum(min((c.pes for c in way), default=1) for way in left.choices)
+    own = (
+        1
+        if problem.sharing
+        else sum(min((c.pes for c in own_choices), default=1) for own_choices in left.choices)
+    )
     pes = (max(fewest or 0, own), limits.pes)
     fits = left.possible and floor is not None and fewest is not None
     return AllocationInstance(

@@ -139,7 +139,7 @@ class Narrowing:
 
     def _undominated(self, position: int) -> tuple[Choice, ...]:
         """Without choices that need no fewer PEs and units than another that is as fast, given that the layer takes
-        its least pace anyhow. What shares a PE is judged by its own work."""
+        its least pace anyhow. What shares a PE counts by its own work."""
         left = self.choices[position]
         floor = 0 if self._idle(position) is not None else self.low[position]
         if self._idle(position) is not None and not self.streaming:
@@ -179,5 +179,5 @@ class Narrowing:
         layer = self.layers[position]
         if not self.streaming:
             return layer.new_pixels * max((paces[feed] for feed in layer.feeds), default=0)
-        ways = [least_delay(layer, self.layers[feed], paces[feed], own) for feed in layer.feeds]
-        return max([0, *ways])
+        delays = [least_delay(layer, self.layers[feed], paces[feed], own) for feed in layer.feeds]
+        return max([0, *delays])

@@ -51,8 +51,8 @@ class TilingProgram(CpSatFormulation):
 
     @index_set(r"\{(r,s) : \prod_l s_l \le P,\ \sum_k D_k(r) \le R,\ r s \in \mathcal L\}")
     def splits(self) -> int:
-        """Array tiles, split into trip counts s in space and r in register files: at most P PEs, and the
-        words D of all operands k within the R words of a register file."""
+        """Array tiles, split into trip counts s in space and r in register files: they need at most P PEs,
+        and the words D of all operands k fit the R words of a register file."""
         return self.of.tables.split_count
 
     @index_set(r"\{(c,o) : \sum_k \lceil w D_k(c) / \beta \rceil \le K,\ o \in \mathcal O(B/c)\}")
@@ -63,18 +63,20 @@ class TilingProgram(CpSatFormulation):
 
     @index_set(r"\Omega = \{(u, \Sigma)\}")
     def walks(self) -> int:
-        """Ways to walk a scratch-pad tile: a class u of orders, and the operands that stay in the array."""
+        """Ways to walk through a scratch-pad tile: a class u of orders, and the operands that stay in the
+        array."""
         return len(self.of.tables.modes)
 
     @index_set(r"J = \{(c,o,\omega) : \underline F(c,o,\omega) \le F^*\}")
     def scratch_pad_domain(self) -> int:
-        """Scratch-pad tiles with a walk whose floor is not above the incumbent F*: DRAM, and the least that
-        any array tile dividing c adds."""
+        """Scratch-pad tiles with a walk whose floor is not above the incumbent F*. The floor is the cost of
+        DRAM and the least that any array tile dividing c adds."""
         return len(self.of.outer["walk"])
 
     @index_set(r"I = \{(r,s,\omega) : \underline F(r,s,\omega) \le F^*\}")
     def array_domain(self) -> int:
-        """Splits with a walk whose floor over the remaining scratch-pad tiles is not above the incumbent."""
+        """Splits with a walk whose floor, over the scratch-pad tiles that remain, is not above the
+        incumbent."""
         return len(self.of.inner["walk"])
 
     @variables(
@@ -105,13 +107,13 @@ class TilingProgram(CpSatFormulation):
 
     @variables(r"q_j, q_i \in \mathbb Z_{\ge 0}")
     def quantities(self) -> None:
-        """What the rows cost alone: one integer for each such column of the two tables."""
+        """What each row costs by itself: one integer for every such column of the two tables."""
         self.q_outer = self._quantities(self.of.outer, "scratch_pad")
         self.q_inner = self._quantities(self.of.inner, "array")
 
     @variables(r"E, C \in \mathbb Z_{\ge 0}")
     def costs(self) -> None:
-        """Energy, in pJ or in the machine's unit where it does not round, and cycles."""
+        """Energy, in pJ, or in the machine's own unit where it does not round; and cycles."""
         per_unit = self.of.tables.energies.per_pj // self.of.energy_unit
         self.energy = self.model.new_int_var(0, self.of.energy_limit // per_unit + 1, "energy")
         self.cycles = self.model.new_int_var(0, self.of.cycles_limit, "cycles")
@@ -150,8 +152,8 @@ class TilingProgram(CpSatFormulation):
 
     @family(r"(\omega, o) \Rightarrow \bigvee_{l \in \Lambda} \neg a_l \vee \bigvee_{l \in \Gamma} a_l")
     def orders(self) -> None:
-        """The walk has an order for the loops that run: what ends a reuse runs before anything else outside
-        it, and exactly those operands stay that are reused in all RF passes and at DRAM."""
+        """The loops that run have an order for the walk: what ends a reuse runs before anything else outside
+        it, and the operands that stay are exactly those that are reused in all RF passes and at DRAM."""
         for number, (mode, reused) in enumerate(self.of.reuse_cases):
             here = self.model.new_bool_var(f"reuse_case_{number}")
             self.model.add(self.reuse_case == number).only_enforce_if(here)
@@ -162,7 +164,8 @@ class TilingProgram(CpSatFormulation):
 
     @family(r"e^{\text{spm}}_{l,p} = \bar e_{l,p}")
     def pinned_factors(self) -> None:
-        """Factors at the scratch-pad that are given; given ones elsewhere leave the tables."""
+        """Factors that are given at the scratch-pad are kept; the tables hold only rows with those given at
+        other levels."""
         for loop, factor in spm_pins(self.of.problem).items():
             left = factor
             for axis, exponent in zip(self.axes, self.exponent["spm"], strict=True):
@@ -174,8 +177,9 @@ class TilingProgram(CpSatFormulation):
 
     @family(r"E = \varepsilon + \varepsilon_j + \varepsilon_i + \sum_t \gamma_{i,t}\, g_{j,t}")
     def energy_balance(self) -> None:
-        """Energy: operations and register files, DRAM, what crosses NoC and scratch-pad in every RF pass, and
-        the visits of reused operands t; where the machine rounds, to the nearest pJ (a tie may go down)."""
+        """Energy is that of operations and register files, of DRAM, of what crosses NoC and scratch-pad in
+        every RF pass, and of the visits of reused operands t; where the machine rounds, it is rounded to the
+        nearest pJ (a tie may go down)."""
         total = self.q_outer["energy"] + self.q_inner["energy"] + self.of.tables.energies.constant
         for t in range(self.of.terms):
             slope, repeats = self.q_inner[f"energy_slope_{t}"], self.q_outer[f"repeats_{t}"]
@@ -189,8 +193,8 @@ class TilingProgram(CpSatFormulation):
 
     @family(r"n_j\, \pi = \pi_i + \sum_t \sigma_{i,t}\, g_{j,t}")
     def processing(self) -> None:
-        """One scratch-pad pass of the array takes its share of computing and waiting in every RF pass and of
-        the visits of reused operands t; n passes make the layer."""
+        """One scratch-pad pass of the array takes its share of computing and waiting in every RF pass and in
+        the visits of reused operands t; n passes make up the layer."""
         limit = self.of.cycles_limit
         total = self.q_inner["cycles"]
         for t in range(self.of.terms):
@@ -202,8 +206,8 @@ class TilingProgram(CpSatFormulation):
     @family(r"C = n_j \mu + \sum_h (\Delta_h - \Delta_{h-1})\, v_{j,h},\quad \mu = \max(\delta_j, \pi)")
     def overlap(self) -> None:
         """A pass takes the longer of DMA and array, and more where operands h that stay through several
-        passes change their tiles: DMA fetches them in the pass before, returns partial sums in the one
-        after."""
+        passes change their tiles: DMA fetches the new tiles in the pass before and returns partial sums in
+        the pass after."""
         limit, outer, inner = self.of.cycles_limit, self.q_outer, self.q_inner
         usual = self._longest("usual_pass", outer["always"], self.one_pass)
         total = self._product("usual_passes", limit, usual, outer["passes"])
@@ -224,7 +228,8 @@ class TilingProgram(CpSatFormulation):
 
     @family(r"F = E\,C,\ E \text{ or } C, \qquad F \le F^*")
     def value(self) -> None:
-        """The value to minimise is the product, energy or cycles, and not above the incumbent's."""
+        """The value to minimise is energy times cycles, energy, or cycles, and is not above the
+        incumbent's."""
         self.minimised: Any = {"energy": self.energy, "latency": self.cycles}.get(self.of.problem.objective)
         if self.minimised is None:
             energy: Any = self.energy

@@ -42,21 +42,23 @@ class PartitionProgram(CpSatFormulation):
 
     @index_set(r"P_l = \{(m, \omega, s, \kappa, r, c, i, o)\}")
     def decisions(self) -> int:
-        """Decisions of the layers: mode, loop order, splits over units and over clusters, and rows, columns, summed
-        and output channels of the tile, of sizes that differ in the number of tiles or fill what works at once."""
+        """Decisions of the layers: mode, loop order, splits over units and over clusters, and the tile's
+        rows, columns, summed channels and output channels. Tile sizes are those that change the number of
+        tiles or fill all units that work at once."""
         return self.of.size
 
     @index_set(r"O_l = \{\operatorname{arg\,min} \{C(p) : p \in P_l(\sigma)\} : \sigma \in S_l\}")
     def best_options(self) -> int:
-        """Options: in each residency, which is what stays before and after a layer and how that lies in the units,
-        the decisions of least cost that fit the buffers. The cost is that of loads, computation and stores that
-        overlap in steps, as the model counts it."""
+        """Options: for each residency (what stays in Buf before and after a layer, and how it lies in the
+        units), the decisions of least cost that fit the buffers. The cost is that of loads, computation and
+        stores that overlap in steps, as the model counts it."""
         return sum(map(len, self.options))
 
     @index_set(r"A = \{(l, \sigma, \sigma') : \sigma \sim \sigma'\}")
     def agreements(self) -> int:
-        """Pairs of residencies of a layer and the next in which each unit holds after the one just what it needs
-        before the other: nothing, or the same part of a tensor that the next layer alone reads."""
+        """Pairs of residencies of a layer and the next in which every unit holds, after the first layer,
+        exactly what it needs before the second: nothing, or the same part of a tensor that only the next
+        layer reads."""
         return sum(map(len, self.of.residencies.agreed))
 
     @variables(r"x_{l,o} \in \{0, 1\}")
@@ -75,8 +77,8 @@ class PartitionProgram(CpSatFormulation):
 
     @family(r"x_{l,o} \le \sum_{o' \sim o} x_{l+1,o'}, \quad x_{l+1,o'} \le \sum_{o \sim o'} x_{l,o}")
     def residency(self) -> None:
-        """What stays after a layer stays before the next, and lies in its units as that needs it; nothing stays
-        before a layer that did not stay after the one in front of it."""
+        """What stays after a layer stays before the next and lies in the units as the next layer needs it;
+        nothing stays before a layer that did not stay after the layer before it."""
         for agreed, one, other in zip(self.of.residencies.agreed, self.x[:-1], self.x[1:], strict=True):
             for a, literal in one.items():
                 self.model.add_bool_or([~literal, *(other[b] for b in other if (a, b) in agreed)])
@@ -85,21 +87,22 @@ class PartitionProgram(CpSatFormulation):
 
     @family(r"\sum_o M_o\, x_{l,o} \le M \quad \forall l")
     def maps_buffer(self) -> None:
-        """Double-buffered maps, results and biases, partial sums and what stays fit each unit's Buf."""
+        """Double-buffered maps, results and biases, partial sums, and the maps that stay fit the Buf of each
+        unit."""
         words = self.of.problem.machine.unit_words
         for layer, literals in zip(self.options, self.x, strict=True):
             self.model.add(sum(layer[at].unit_words * x for at, x in literals.items()) <= words)
 
     @family(r"\sum_o W_o\, x_{l,o} \le W \quad \forall l")
     def weight_buffers(self) -> None:
-        """Double-buffered weights fit each vMAC's WBuf."""
+        """Double-buffered weights fit the WBuf of each vMAC."""
         words = self.of.problem.machine.vmac_words
         for layer, literals in zip(self.options, self.x, strict=True):
             self.model.add(sum(layer[at].vmac_words * x for at, x in literals.items()) <= words)
 
     @objective(r"\min \sum_l \sum_o C_o\, x_{l,o}")
     def least_cost(self) -> None:
-        """The least cycles, bytes or energy of all layers."""
+        """The least cycles, bytes or energy of all layers together."""
         self.model.minimize(self._total(0))
 
     def _total(self, place: int) -> Any:

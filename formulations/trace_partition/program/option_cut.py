@@ -1,7 +1,7 @@
 """The most that a layer may cost in each of its residencies if the partition is to be no worse than a known one.
 
-A partition is a path through the residencies of the layers, and costs at least the floors on its way. What is left of
-the known value when the least path through a residency has paid its other layers is what the layer may cost there.
+A partition is a path through the residencies of the layers, and costs at least the sum of the floors along it. What
+the cheapest path through a residency leaves of the known value, its other layers paid, the layer may cost there.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class OptionCuts:
     def of(self, places: Sequence[int]) -> Floors:
         """The most that a layer may cost in each residency, wherever of ``places`` it stands."""
         found: Floors = {}
-        before, after = self._ways(False), self._ways(True)
+        before, after = self._least_sums(False), self._least_sums(True)
         for at in places:
             for residency in self._floors[at]:
                 if residency in before[at] and residency in after[at]:
@@ -36,9 +36,9 @@ class OptionCuts:
                     found[residency] = max(found.get(residency, most), most)
         return found
 
-    def _ways(self, backwards: bool) -> list[Floors]:
-        """For each layer and residency the least that the layers before (after) it pay together; none if there is no
-        way to it."""
+    def _least_sums(self, backwards: bool) -> list[Floors]:
+        """For each layer and residency the least that the layers before (after) it cost together; absent if no path
+        leads to it."""
         count = len(self._floors)
         order = range(count - 1, -1, -1) if backwards else range(count)
         found: list[Floors] = [{} for _ in range(count)]

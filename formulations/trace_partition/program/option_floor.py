@@ -212,7 +212,7 @@ class _Timed(ShareCount):
 
     @cached_property
     def covered(self) -> Any:
-        """What the steps count in ``_in_line`` beside which the tiles of ``bursts`` are loaded, and what comes after
+        """What ``_in_line`` counts of the steps during which the tiles of ``bursts`` are loaded, and what comes after
         these steps, at most: for each tile the step before it (the last one with the tile before), and if it comes
         in two steps also the first one with it."""
         _, often, _ = self.bursts

@@ -120,7 +120,7 @@ def option_table(
 @dataclass(frozen=True)
 class Begun:
     """A layer's residency and option in a partition that is known, and the rank up to which every other option was
-    costed or ruled out beside it (None: none was)."""
+    costed or ruled out besides (None: none was)."""
 
     residency: Residency
     option: CostedOption
@@ -128,7 +128,7 @@ class Begun:
 
 
 def _begun(problem: PartitionProblem, known: Partition) -> list[Begun] | None:
-    """The layers of a partition; None if it is none of the table's."""
+    """The layers of a partition; None if the table does not hold it."""
     found = []
     floors = known.floors or (None,) * len(known.layers)
     for layer, mapping, floor in zip(problem.network.traced, known.layers, floors, strict=True):
@@ -148,7 +148,7 @@ def _residency(mapping: LayerMapping) -> Residency:
 def _cuts(
     problem: PartitionProblem, residencies: Residencies, first: list[int], begun: list[Begun]
 ) -> OptionCuts | None:
-    """What layers may cost beside what is known; None if that is in no residency of theirs."""
+    """What layers may cost given what is known; None if its residencies are not among theirs."""
     if any(one.residency not in groups for one, groups in zip(begun, residencies.layers, strict=True)):
         return None
     floors: list[dict[Residency, int]] = []

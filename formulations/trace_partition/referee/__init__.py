@@ -1,1 +1,1 @@
-"""The referee of partitions: it counts the words of buffers anew."""
+"""The referee of partitions: it counts the words of buffers by itself."""

@@ -1,4 +1,4 @@
-"""What a mapping of one layer takes of the buffers, counted anew for the referee [Chang2018, secs. 2 and 4].
+"""What a mapping of one layer takes of the buffers, counted independently for the referee [Chang2018, secs. 2 and 4].
 
 It shares no code with the plans of steps: regions are counted from the windows that a tile's outputs read.
 """

@@ -1,5 +1,5 @@
-"""Whether maps may stay in Buf from a layer to the next, verified anew for the referee by what each unit has and
-needs."""
+"""Whether maps may stay in Buf from a layer to the next, verified independently for the referee by what each unit has
+and needs."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ from mapper.workloads.network.network_layer import LayerInput, LayerNetwork, Net
 
 REASONS = {
     "fully_connected": "runs elsewhere; layers.fully_connected: product puts it on the array",
-    "average_pool": "is done beside the stream; layers.average_pool: convolution puts it on the array",
-    "max_pool": "is done by the pooling module beside the stream",
+    "average_pool": "is done alongside the stream; layers.average_pool: convolution puts it on the array",
+    "max_pool": "is done by the pooling module alongside the stream",
     "batch_normalization": "scales elements on their way, which takes no time",
     "elementwise": "is done on elements on their way, which takes no time of its own",
     "concatenation": "is what its producers store side by side",
@@ -254,4 +254,4 @@ def _latest(stream: _Stream) -> int:
 
 
 def _reason(layer: NetworkLayer) -> str:
-    return REASONS.get(layer.work, "is done beside the stream, which takes no time")
+    return REASONS.get(layer.work, "is done alongside the stream, which takes no time")

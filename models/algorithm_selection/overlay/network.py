@@ -103,7 +103,7 @@ class OverlayNetwork:
         """
         if name not in self.position:
             named = ", ".join(self.names[:3])
-            raise InputError(self.name, name[:40], f"is no layer of the overlay; there are {named}, ...")
+            raise InputError(self.name, name[:40], f"is not a layer of the overlay; there are {named}, ...")
         return self.layers[self.position[name]]
 
     def _formats(self, store: Store) -> tuple[Format, ...]:

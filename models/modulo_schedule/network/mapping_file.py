@@ -97,7 +97,7 @@ def layer_from_json(
         except ValidationError as error:
             raise validation_error(error, where) from None
         if loop.nest not in places:
-            raise InputError(where, "nest", f"{loop.nest[:40]!r} is none of {', '.join(places)}")
+            raise InputError(where, "nest", f"{loop.nest[:40]!r} is not one of {', '.join(places)}")
         nest = algorithm.nests[places[loop.nest]]
         box = Box(
             _by_loop(loop.start, nest, where, "start"),
@@ -107,7 +107,7 @@ def layer_from_json(
         )
         if loop.innermost not in nest.names:
             raise InputError(
-                where, "innermost", f"{loop.innermost[:40]!r} is none of {', '.join(nest.names)}"
+                where, "innermost", f"{loop.innermost[:40]!r} is not one of {', '.join(nest.names)}"
             )
         if any(count < 1 or count % unroll for count, unroll in zip(box.count, box.unroll, strict=True)):
             raise InputError(where, "count", "must be a positive multiple of the unroll factor in every loop")

@@ -53,7 +53,7 @@ def quantised(network: LayerNetwork, trace: TraceNetwork, weights: Weights) -> d
 
 
 def words(values: npt.NDArray[Any]) -> Words:
-    """Numbers in Q8.8: halves to even, saturated, what is no number as 0."""
+    """Numbers in Q8.8: halves to even, saturated, what is not a number as 0."""
     # A power of two changes no mantissa, so that single precision is as exact as double.
     kind = values.dtype if values.dtype == np.float32 else np.float64
     with np.errstate(invalid="ignore", over="ignore"):

@@ -99,7 +99,9 @@ def assemble(text: str, source: str = "assembly") -> Code:
             name, rest = label.strip(), rest_of_line.strip()
             if not _LABEL.fullmatch(name):
                 raise _error(
-                    source, number, f"{name[:40]!r} is no label; write letters, digits and _ before the colon"
+                    source,
+                    number,
+                    f"{name[:40]!r} is not a label; write letters, digits and _ before the colon",
                 )
             if name in labels:
                 raise _error(source, number, f"the label {name} stands twice; rename one")
@@ -115,7 +117,7 @@ def assemble(text: str, source: str = "assembly") -> Code:
     for place, (number, instruction, label_used) in enumerate(words):
         if label_used is not None:
             if label_used not in labels:
-                raise _error(source, number, f"there is no label {label_used}; write one or a distance")
+                raise _error(source, number, f"there is not a label {label_used}; write one or a distance")
             instruction = replace(instruction, immediate=labels[label_used] - place)
         try:
             code[place] = encode(instruction)
@@ -131,7 +133,7 @@ def _parsed(text: str, source: str, number: int) -> tuple[Instruction, str | Non
     if mnemonic is None:
         near = difflib.get_close_matches(name[:40], MNEMONICS, n=1)
         remedy = f"write {near[0]}" if near else "the mnemonics stand in docs/snowflake/machine.md"
-        raise _error(source, number, f"{name[:40]!r} is no instruction; {remedy}")
+        raise _error(source, number, f"{name[:40]!r} is not an instruction; {remedy}")
     operands = [operand.strip() for operand in rest_of_line.split(",")] if rest_of_line.strip() else []
     wanted = [f"r{field}" for field in mnemonic.registers] + ["number"] * mnemonic.immediate
     if len(operands) != len(wanted):
@@ -140,7 +142,7 @@ def _parsed(text: str, source: str, number: int) -> tuple[Instruction, str | Non
     for field, operand in zip(mnemonic.registers, operands, strict=False):
         register = _REGISTER.fullmatch(operand)
         if register is None:
-            raise _error(source, number, f"{operand[:40]!r} is no register; write r0 to r31")
+            raise _error(source, number, f"{operand[:40]!r} is not a register; write r0 to r31")
         fields[field] = int(register[1])
     label = None
     if mnemonic.immediate:
@@ -149,7 +151,9 @@ def _parsed(text: str, source: str, number: int) -> tuple[Instruction, str | Non
         elif mnemonic.operation in BRANCHES and _LABEL.fullmatch(operands[-1]):
             label = operands[-1]
         else:
-            raise _error(source, number, f"{operands[-1][:40]!r} is no number; write one, as 12 or 0x1f")
+            raise _error(
+                source, number, f"{operands[-1][:40]!r} is not a number; write one such as 12 or 0x1f"
+            )
     return Instruction(mnemonic.operation, flags=mnemonic.flags, high=mnemonic.high, **fields), label
 
 

@@ -64,7 +64,7 @@ def fault(word: int) -> str | None:
     """Why 32 bits are no instruction; None if they are one."""
     code, rest = word >> OPERATION_SHIFT, word & (1 << OPERATION_SHIFT) - 1
     if code >= len(Operation):
-        return f"there is no operation {code}"
+        return f"there is not an operation {code}"
     operation = Operation(code)
     bits, flags, units = BITS[operation], word & _FLAGS, (word & _UNITS) >> UNITS_SHIFT
     if operation is Operation.LD and flags & 3 == Target.CODE:
@@ -132,7 +132,7 @@ def decode(word: int, source: str, place: int) -> Instruction:
     """
     wrong = fault(word) if 0 <= word < 1 << 32 else "not 32 bits"
     if wrong is not None:
-        remedy = f"{word & 0xFFFFFFFF:#010x} is no instruction ({wrong}); compile the network again"
+        remedy = f"{word & 0xFFFFFFFF:#010x} is not an instruction ({wrong}); compile the network again"
         raise InputError(source, place_name(place), remedy)
     operation = Operation(word >> OPERATION_SHIFT)
     bits = BITS[operation]

@@ -130,5 +130,5 @@ def _check_relocations(cluster: ClusterCode, source: str) -> None:
     wrong[1:] |= np.diff(relocations) < 2
     if wrong.any():
         place = int(relocations[np.argmax(wrong)])
-        remedy = f"is no MOVI with the MOVI.H of its register after it, or out of order; {AGAIN}"
+        remedy = f"is not a MOVI with the MOVI.H of its register after it, or out of order; {AGAIN}"
         raise InputError(source, f"relocations: {place_name(place)}", remedy)

@@ -54,7 +54,7 @@ def read_program(data: bytes, source: str) -> Program:
     """
     if len(data) < _START.size or not data.startswith(MAGIC):
         raise InputError(
-            source, "", "is no Snowflake program; give a file that `mapper generate` has written"
+            source, "", "is not a Snowflake program; give a file that `mapper generate` has written"
         )
     _, version, length = _START.unpack_from(data)
     if version != VERSION:

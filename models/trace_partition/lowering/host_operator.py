@@ -105,20 +105,20 @@ class HostOperator:
         """The value of ``c0`` ..."""
         value, shape = self.own.get(f"value.{name}"), self.shape(name)
         if not isinstance(value, tuple) or len(value) != math.prod(shape):
-            raise self.fault(f"value.{name}", f"is no list of {math.prod(shape)} numbers")
+            raise self.fault(f"value.{name}", f"is not a list of {math.prod(shape)} numbers")
         numbers = [float(entry) for entry in value if not isinstance(entry, str)]
         if len(numbers) != len(value):
-            raise self.fault(f"value.{name}", "is no list of numbers")
+            raise self.fault(f"value.{name}", "is not a list of numbers")
         return np.asarray(numbers, np.float32).reshape(shape)
 
     def layer(self) -> NetworkLayer:
         """The layer that the host computes: operands are called ``x0`` ... and ``c0`` ..., outputs ``y0`` ..."""
         work = next((work for work in WORKS if work == self.work), None)
         if work is None:
-            raise self.fault("work", "is none that the host knows")
+            raise self.fault("work", "is not an operator that the host knows")
         operands = self.own.get("operands", ())
         if not isinstance(operands, tuple):
-            raise self.fault("operands", "is no list")
+            raise self.fault("operands", "is not a list")
         names = tuple(str(name) for name in operands)
         inputs = tuple(f"x{place}" for place in range(self.count("x")))
         weights = tuple((f"c{place}", self.shape(f"c{place}")) for place in range(self.count("c")))
@@ -136,22 +136,22 @@ class HostOperator:
     def integers(self, name: str) -> tuple[int, ...]:
         value = self.own.get(name)
         if not isinstance(value, tuple):
-            raise self.fault(name, "is no list of integers")
+            raise self.fault(name, "is not a list of integers")
         numbers = tuple(entry for entry in value if isinstance(entry, int) and entry >= 0)
         if len(numbers) != len(value):
-            raise self.fault(name, "is no list of integers from 0 on")
+            raise self.fault(name, "is not a list of integers from 0 on")
         return numbers
 
     def integer(self, name: str) -> int:
         value = self.own.get(name)
         if not isinstance(value, int):
-            raise self.fault(name, "is no integer")
+            raise self.fault(name, "is not an integer")
         return value
 
     def text(self, name: str) -> str:
         value = self.own.get(name)
         if not isinstance(value, str):
-            raise self.fault(name, "is no text")
+            raise self.fault(name, "is not text")
         return value
 
     def fault(self, name: str, what: str) -> InputError:

@@ -201,8 +201,8 @@ def plan_layer(
     """The steps of ``layer`` on cluster number ``cluster`` of the ``sharing`` that share the image. ``input_at`` and
     ``output_at``: first word in Buf of maps that stay there (None: input at 0, output at the end).
 
-    Raises: ValueError if the mapping is none of this layer: a tile that is larger than the layer, a mode, a split or a
-    residency that its work does not have.
+    Raises: ValueError if the mapping does not fit this layer: a tile that is larger than the layer, a mode, a split or
+    a residency that its work does not have.
     """
     wrong = misfit(layer, mapping, sharing)
     if wrong is None:

@@ -58,7 +58,7 @@ def unit_channels(mapping: LayerMapping, channels: int) -> int:
 
 
 def misfit(layer: TraceLayer, mapping: LayerMapping, sharing: int) -> str | None:
-    """Why ``mapping`` is none of ``layer``, or None: what no size of buffers would mend. Tiles may be larger than a
+    """Why ``mapping`` does not fit ``layer``, or None: what no size of buffers would mend. Tiles may be larger than a
     cluster's share, which then is the tile."""
     tile, grouped = mapping.tile, layer.work == "convolution" and layer.groups > 1
     for name, value, most in (

@@ -34,6 +34,6 @@ def layer_steps(
 ) -> list[dict[str, Any]]:
     """The steps of the first cluster, which has the largest share; those of the others are the same or fewer.
 
-    Raises: ValueError if the mapping is none of this layer.
+    Raises: ValueError if the mapping does not fit this layer.
     """
     return steps_json(plan_layer(layer, mapping, machine, configuration.sharing).steps())

@@ -1,7 +1,7 @@
 """Place-and-route annealing: every operation always has a PE and a cycle; conflicts and edges without a route cost.
 
 A step takes one operation, most often one in conflict, to another PE and cycle, where it swaps places with an
-operation, and routes its edges anew. Restarts begin with about the cycles of the longest paths on random PEs.
+operation, and routes its edges again. Restarts begin with about the cycles of the longest paths on random PEs.
 """
 
 from __future__ import annotations

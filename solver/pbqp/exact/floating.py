@@ -23,9 +23,11 @@ from mapper.solver.method import Effort, Outcome, Progress
 from mapper.solver.pbqp.reduction.elimination_plan import Array
 from mapper.workloads.pbqp.instance import INFINITE, LARGEST_TOTAL, PbqpInstance
 
-UNDECIDED = "costs in floating point lie so near each other, beside their sum, that rounding could decide"
+UNDECIDED = (
+    "costs in floating point lie so near each other, compared to their sum, that rounding could decide"
+)
 MOST_REFERENCES = 8
-"""How often the search begins anew from a better assignment."""
+"""How often the search begins again from a better assignment."""
 BITS = LARGEST_TOTAL.bit_length() - 1
 """Lowered costs add up to less than 2**BITS; rounding down adds two per vertex and edge to that."""
 FINEST = 1074
@@ -90,7 +92,7 @@ def searched(
     evaluations = 0
     for _ in range(MOST_REFERENCES):
         lower = lowered(given, reference)
-        # Values of lowered costs are none of the given ones.
+        # Values of lowered costs are not values of the given ones.
         found = search(lower.instance, replace(effort, report=_unheard), best)
         evaluations += found.evaluations or 0
         claim = None if found.bound is None else lower.cost(int(found.bound))
@@ -107,10 +109,10 @@ def searched(
         if not found.proven or bound == given.value(best) or not better:
             break
     assert best is not None
-    return _judged(given, best, bound, found, evaluations)
+    return _outcome_of(given, best, bound, found, evaluations)
 
 
-def _judged(
+def _outcome_of(
     given: PbqpInstance, best: Array, bound: float | None, found: Outcome[PbqpAssignment], evaluations: int
 ) -> Outcome[PbqpAssignment]:
     value = given.value(best)

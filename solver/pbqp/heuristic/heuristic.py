@@ -26,7 +26,7 @@ CHANGED = 0.05
 
 
 def fix_and_reduce(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignment]:
-    """Reductions where they apply, fixing where none does; then a descent, and rounds of choosing anew what lies
+    """Reductions where they apply, fixing where none does; then a descent, and rounds of choosing again what lies
     between vertices that keep their choices, seeded, where no reduction took everything. Better choices that are known
     take the place of those of the descent."""
     given, known = problem.posed, _begun(problem, effort)

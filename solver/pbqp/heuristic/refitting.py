@@ -1,4 +1,4 @@
-"""Improving an assignment: some vertices keep their choices, all others are chosen anew at once.
+"""Improving an assignment: some vertices keep their choices, all others are chosen again at once.
 
 The vertices that keep theirs are those at which no reduction applies, taken at random with a leaning to high degrees,
 so that the vertices between them reduce and are chosen exactly: no round makes the assignment more expensive.

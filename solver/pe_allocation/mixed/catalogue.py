@@ -32,9 +32,9 @@ def plain(problem: AllocationProblem) -> Allocation | None:
     layers = problem.network.layers
     fused = first_allocation(replace(problem, mode="layer-parallel", sharing=False, segments=None))
     tried = [] if fused is None else [replace(fused, mode="mixed")]
-    ways = [useful_choices(problem, at) for at in range(len(layers))]
-    if all(ways):
-        chosen = [min(left, key=lambda choice: (choice.cycles, choice.pes)) for left in ways]
+    offered = [useful_choices(problem, at) for at in range(len(layers))]
+    if all(offered):
+        chosen = [min(left, key=lambda choice: (choice.cycles, choice.pes)) for left in offered]
         idle = [problem.pin(layer).throttle or 0 for layer in layers]
         paces = [choice.cycles + wait for choice, wait in zip(chosen, idle, strict=True)]
         apart = allocation_of(problem, chosen, paces)

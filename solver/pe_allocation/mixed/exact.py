@@ -128,9 +128,9 @@ def bound_of(problem: AllocationProblem) -> int | float:
     """A bound by argument alone: no layer is faster than on all PEs, and a frame's work fills no more than all PEs'
     time between frames, since a layer's PEs work for it alone from its start to its end, or take turns."""
     layers = problem.network.layers
-    ways = [useful_choices(problem, at) for at in range(len(layers))]
+    offered = [useful_choices(problem, at) for at in range(len(layers))]
     least, work = [], 0
-    for layer, left in zip(layers, ways, strict=True):
+    for layer, left in zip(layers, offered, strict=True):
         idle = problem.pin(layer).throttle or 0
         least.append(layer.positions * (min((choice.cycles for choice in left), default=1) + idle))
         work += layer.positions * min((choice.pes * choice.cycles for choice in left), default=0)

@@ -36,7 +36,7 @@ def all_fused(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation]
     refuse_streaming(problem)
     fused = replace(problem, mode="layer-parallel", sharing=False, segments=None)
     found = proportional(fused, effort).mapping
-    return _judged(problem, None if found is None else replace(found, mode="mixed"), effort)
+    return _outcome_of(problem, None if found is None else replace(found, mode="mixed"), effort)
 
 
 def greedy_fusing(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation]:
@@ -51,11 +51,11 @@ def greedy_fusing(problem: AllocationProblem, effort: Effort) -> Outcome[Allocat
         taken = runs.fused(pes)
         made = None if taken is None else joined(problem, taken, (False,) * (len(taken) - 1))
         if made is not None and verify(problem, made).valid:
-            return _judged(problem, made, effort)
-    return _judged(problem, None, effort)
+            return _outcome_of(problem, made, effort)
+    return _outcome_of(problem, None, effort)
 
 
-def _judged(problem: AllocationProblem, found: Allocation | None, effort: Effort) -> Outcome[Allocation]:
+def _outcome_of(problem: AllocationProblem, found: Allocation | None, effort: Effort) -> Outcome[Allocation]:
     """The outcome of a heuristic: proven where its allocation meets the bound."""
     bound = bound_of(problem)
     stop: Stop = effort.stopped() or "heuristic"

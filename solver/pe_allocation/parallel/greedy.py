@@ -22,10 +22,10 @@ def greedy(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation]:
 
 def greedy_allocation(problem: AllocationProblem, effort: Effort) -> Allocation | None:
     """The greedy allocation; None if it breaks a rule."""
-    ways = [_fronts(choices(problem, layer)) for layer in problem.network.layers]
-    if not all(ways):
+    offered = [_fronts(choices(problem, layer)) for layer in problem.network.layers]
+    if not all(offered):
         return None
-    state = _Choosing(problem, ways)
+    state = _Choosing(problem, offered)
     if problem.objective != "latency":
         while not state.is_done and state.speed_up():
             pass
@@ -47,18 +47,18 @@ def _fronts(left: tuple[Choice, ...]) -> list[Choice]:
 class _Choosing:
     """What is chosen so far."""
 
-    def __init__(self, problem: AllocationProblem, ways: list[list[Choice]]) -> None:
-        self.problem, self.ways = problem, ways
-        self.at = [0] * len(ways)
+    def __init__(self, problem: AllocationProblem, offered: list[list[Choice]]) -> None:
+        self.problem, self.offered = problem, offered
+        self.at = [0] * len(offered)
         self.weights = interval_weights(problem)
-        self.spare = problem.most_pes - sum(way[0].pes for way in ways)
+        self.spare = problem.most_pes - sum(own[0].pes for own in offered)
 
     @property
     def chosen(self) -> list[Choice]:
-        return [way[at] for way, at in zip(self.ways, self.at, strict=True)]
+        return [own[at] for own, at in zip(self.offered, self.at, strict=True)]
 
     def _interval(self, position: int) -> int:
-        return self.weights[position] * self.ways[position][self.at[position]].cycles
+        return self.weights[position] * self.offered[position][self.at[position]].cycles
 
     @property
     def is_done(self) -> bool:
@@ -80,7 +80,7 @@ class _Choosing:
         best: tuple[Fraction, int] | None = None
         for position in range(len(self.at)):
             pes = self._price(position)
-            throttled = self.ways[position][self.at[position]].cycles < z_out[position]
+            throttled = self.offered[position][self.at[position]].cycles < z_out[position]
             if pes is None or throttled:
                 continue
             self.at[position] += 1
@@ -92,10 +92,10 @@ class _Choosing:
 
     def _price(self, position: int) -> int | None:
         """PEs that the next choice of a layer takes beyond its own; None if it has none within what is spare."""
-        way, at = self.ways[position], self.at[position]
-        if at + 1 == len(way) or way[at + 1].pes - way[at].pes > self.spare:
+        own, at = self.offered[position], self.at[position]
+        if at + 1 == len(own) or own[at + 1].pes - own[at].pes > self.spare:
             return None
-        return way[at + 1].pes - way[at].pes
+        return own[at + 1].pes - own[at].pes
 
     def _step(self, position: int) -> bool:
         pes = self._price(position)

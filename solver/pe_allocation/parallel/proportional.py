@@ -31,8 +31,8 @@ def _share(problem: AllocationProblem, total: int) -> tuple[Choice, ...] | None:
     A layer keeps of its share what helps it.
     """
     layers = problem.network.layers
-    ways = [choices(problem, layer) for layer in layers]
-    if not all(ways):
+    offered = [choices(problem, layer) for layer in layers]
+    if not all(offered):
         return None
     given = [problem.pin(layer).pes for layer in layers]
     heavy = [
@@ -55,8 +55,8 @@ def _share(problem: AllocationProblem, total: int) -> tuple[Choice, ...] | None:
         # Layers whose share is below one PE leave too few for the others.
         pes[max(heavy, key=lambda at: (pes[at] > 1, pes[at] - shares[at]))] -= 1
     return tuple(
-        min((c for c in way if c.pes <= count), key=lambda c: (c.cycles, c.units), default=way[0])
-        for way, count in zip(ways, pes, strict=True)
+        min((c for c in own if c.pes <= count), key=lambda c: (c.cycles, c.units), default=own[0])
+        for own, count in zip(offered, pes, strict=True)
     )
 
 

@@ -61,7 +61,7 @@ class _StoppedError(Exception):
 
 class _EffortWatch(Watch):
     """Stops with the effort, keeps the best mapping, its value and the best bound, and reports them; it begins with
-    what is known. A bound of less than the ``whole`` space is none of the problem's."""
+    what is known. A bound of less than the ``whole`` space does not hold for the problem."""
 
     def __init__(self, problem: TilingProblem, effort: Effort, whole: bool) -> None:
         self._problem, self._effort, self._whole = problem, effort, whole

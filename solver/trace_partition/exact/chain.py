@@ -22,10 +22,10 @@ def first_in_rank(table: OptionTable, weight: Callable[[Searched], Rank | None])
             if own is None:
                 continue
             agreed = table.residencies.agreed[at - 1] if at else frozenset()
-            ways = [path for before, path in ends.items() if before is None or (before, residency) in agreed]
-            if ways:
-                rank, way = min(ways, key=lambda path: path[0])
+            paths = [path for before, path in ends.items() if before is None or (before, residency) in agreed]
+            if paths:
+                rank, path = min(paths, key=lambda one: one[0])
                 total = (rank[0] + own[0], rank[1] + own[1], rank[2] + own[2])
-                reached[residency] = total, (*way, residency)
+                reached[residency] = total, (*path, residency)
         ends = reached
-    return min(ends.values(), key=lambda path: path[0], default=None)
+    return min(ends.values(), key=lambda one: one[0], default=None)

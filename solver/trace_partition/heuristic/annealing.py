@@ -108,7 +108,7 @@ class _Run:
         return best
 
     def _near(self, at: int, now: LayerMapping, before: bool, after: bool) -> LayerMapping | None:
-        """A mapping with one or two decisions drawn anew."""
+        """A mapping with one or two decisions drawn again."""
         key = (*self._keys[at], before, after)
         if key not in self._families:
             self._families[key] = families(self.problem, self.layers[at], before, after)

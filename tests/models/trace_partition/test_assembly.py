@@ -100,17 +100,17 @@ def test_every_mnemonic_is_read_back() -> None:
 @pytest.mark.parametrize(
     ("line", "remedy"),
     [
-        ("ADDD r1, r2, r3", "'ADDD' is no instruction; write ADD"),
-        ("FROBNICATE", "'FROBNICATE' is no instruction; the mnemonics stand in"),
+        ("ADDD r1, r2, r3", "'ADDD' is not an instruction; write ADD"),
+        ("FROBNICATE", "'FROBNICATE' is not an instruction; the mnemonics stand in"),
         ("ADD r1, r2", "2 operands; write ADD ra, rb, rc"),
-        ("ADD r1, r2, r32", "'r32' is no register; write r0 to r31"),
+        ("ADD r1, r2, r32", "'r32' is not a register; write r0 to r31"),
         ("ADDI r1, r2, 200000", "is not within"),
         ("MOVI r1, -1", "is not within"),
-        ("ADDI r1, r2, x", "'x' is no number"),
+        ("ADDI r1, r2, x", "'x' is not a number"),
         ("BNE r1, r0, away", "there is no label away"),
-        ("1st: SYNC", "'1st' is no label"),
+        ("1st: SYNC", "'1st' is not a label"),
         ("twice: SYNC", "stands twice"),
-        ("LD.F.D r1, r2, r3, r4", "is no instruction; write LD."),
+        ("LD.F.D r1, r2, r3, r4", "is not an instruction; write LD."),
     ],
 )
 def test_a_mistake_is_named_with_its_line_and_remedy(line: str, remedy: str) -> None:
@@ -122,6 +122,6 @@ def test_a_mistake_is_named_with_its_line_and_remedy(line: str, remedy: str) -> 
 
 def test_a_word_that_is_no_instruction_is_named_with_its_place() -> None:
     with pytest.raises(
-        InputError, match=r"file\.bin: instruction 1 \(bank 0, place 1\): 0xffffffff is no instruction"
+        InputError, match=r"file\.bin: instruction 1 \(bank 0, place 1\): 0xffffffff is not an instruction"
     ):
         disassemble([0, 0xFFFF_FFFF], "file.bin")

@@ -126,7 +126,7 @@ RELOCATIONS = 512  # the first cluster's table stands after its one bank
 @pytest.mark.parametrize(
     ("data", "remedy"),
     [
-        (b"ELF" + FILE, "is no Snowflake program"),
+        (b"ELF" + FILE, "is not a Snowflake program"),
         (FILE[:8] + struct.pack("<I", 9) + FILE[12:], "version: is 9"),
         (FILE[:12] + struct.pack("<I", 0xFFFFFFFF) + FILE[16:], "header: 4294967295 bytes"),
         (FILE[:16] + b"[" * 400 + FILE[416:], "Invalid JSON"),
@@ -153,8 +153,8 @@ RELOCATIONS = 512  # the first cluster's table stands after its one bank
         (change_code(9, 0x4083FF00), "place 9.*leaves its bank"),
         (change_code(5, 0x4083FFFF), "place 5.*is a branch in a delay slot"),
         (change_code(RELOCATIONS, 511), "relocations: 511 is not in the code"),
-        (change_code(RELOCATIONS, 1), "is no MOVI with the MOVI.H"),
-        (change_code(RELOCATIONS + 1, 0), "is no MOVI with the MOVI.H.*out of order"),
+        (change_code(RELOCATIONS, 1), "is not a MOVI with the MOVI.H"),
+        (change_code(RELOCATIONS + 1, 0), "is not a MOVI with the MOVI.H.*out of order"),
     ],
 )
 def test_a_hostile_file_is_refused_in_one_line(data: bytes, remedy: str) -> None:

@@ -54,7 +54,7 @@ class LayerFormulation(CpSatFormulation):
 
     @variables(r"x_{n,o,u} \in \{0,1\}")
     def unrolling(self) -> None:
-        """Nest n has loop o innermost, and its main box is unrolled by u."""
+        """Nest n has loop o innermost, and its main box is unrolled by the factors u."""
         self.unrolled = {
             key: self.model.new_bool_var(f"x_{key[0]}_{key[1]}_{key[2]}_{'_'.join(map(str, key[3]))}")
             for key in self.weight
@@ -67,7 +67,7 @@ class LayerFormulation(CpSatFormulation):
 
     @family(r"\sum_{o,u} x_{n,o,u} = y_a \quad \forall a, n \in N_a")
     def one_vector(self) -> None:
-        """Every nest of the algorithm that is chosen has one innermost loop and one vector."""
+        """Every nest of the chosen algorithm has one innermost loop and one vector of unroll factors."""
         for a, algorithm in enumerate(self.problem.space):
             for n in range(len(algorithm.nests)):
                 own = [variable for key, variable in self.unrolled.items() if key[:2] == (a, n)]
@@ -78,8 +78,8 @@ class LayerFormulation(CpSatFormulation):
         r"(t-1)\,MII + D + 1) + s) + \sum_{\text{remainders } r} \min_{u'} w_{r,o,u'}"
     )
     def cycles(self) -> None:
-        """Cycles in VLIW mode, and of every box its t iterations at MII, its longest path D and its set-up s; what
-        the factors leave of a loop is a box of its own, unrolled as is best for it."""
+        """Cycles in VLIW mode, and for every box its t iterations at MII, its longest path D and its set-up
+        s. What the factors leave over of a loop is a box of its own, unrolled as is best for it."""
         outside = [
             sum(outside_cycles(algorithm, self.problem.layer.op, self.problem.machine))
             for algorithm in self.problem.space

@@ -49,7 +49,7 @@ class MixedConstraintProgram(CpSatFormulation):
 
     @index_set(r"V")
     def network_layers(self) -> int:
-        """Layers of the array."""
+        """Layers that run on the array."""
         return len(self.layers)
 
     @variables(r"x_{i,q} \in \{0, 1\}")
@@ -62,7 +62,8 @@ class MixedConstraintProgram(CpSatFormulation):
 
     @variables(r"c_i \in \{0, 1\},\quad u_{j,i} \in \{0,1\}")
     def cuts(self) -> None:
-        """Whether a run starts with layer i; whether layer i works in the run of layer j that it reads."""
+        """Whether a run starts with layer i; whether layer i is in the same run as layer j, which it
+        reads."""
         new = self.model.new_bool_var
         self.cut = [new(f"c_{i}") for i in range(len(self.layers))]
         self.together = {
@@ -72,7 +73,8 @@ class MixedConstraintProgram(CpSatFormulation):
 
     @variables(r"z_i, b_i, t_i, d_i, p_i, w_i, D_i")
     def quantities(self) -> None:
-        """Pace; start of the run, of the layer, end of all up to it; PEs and words of the run up to it; field."""
+        """For each layer its pace, when its run starts, when it starts itself, when everything up to it ends,
+        the PEs and words of its run so far, and its receptive field."""
         count = range(len(self.layers))
         number = self.model.new_int_var
         fields = receptive_fields(self.network, count)
@@ -101,7 +103,7 @@ class MixedConstraintProgram(CpSatFormulation):
 
     @family(r"\sum_q x_{i,q} = 1,\quad z_i \ge \sum_q z_q x_{i,q}")
     def work(self) -> None:
-        """Every layer gets one choice, and takes no less than its work (Eq. 6)."""
+        """Every layer gets one choice and takes no fewer cycles than its work (Eq. 6)."""
         for i, layer in enumerate(self.layers):
             self.model.add_exactly_one(self.x[i])
             work = sum(c.cycles * x for c, x in zip(self.choices[i], self.x[i], strict=True))
@@ -113,7 +115,7 @@ class MixedConstraintProgram(CpSatFormulation):
 
     @family(r"u_{j,i} \Leftrightarrow \bigwedge_{j < k \le i} \lnot c_k, \qquad c_0 = 1")
     def runs(self) -> None:
-        """Layers are in one run if there is no cut between them; given runs are kept."""
+        """Layers are in one run if there is no cut between them; runs that are given are kept."""
         self.model.add(self.cut[0] == 1)
         for (j, i), literal in self.together.items():
             between = self.cut[j + 1 : i + 1]
@@ -127,7 +129,7 @@ class MixedConstraintProgram(CpSatFormulation):
 
     @family(r"u_{j,i} \Rightarrow z_i \ge F_i z_j \wedge t_i \ge t_j + F_i z_j")
     def streams(self) -> None:
-        """Within a run rates match and layers start when their first pixels are there (Eqs. 8 to 10)."""
+        """Within a run rates match, and a layer starts once its first pixels are there (Eqs. 8 to 10)."""
         for (j, i), literal in self.together.items():
             new = self.layers[i].new_pixels
             self.model.add(self.z[i] >= new * self.z[j]).only_enforce_if(literal)
@@ -135,7 +137,7 @@ class MixedConstraintProgram(CpSatFormulation):
 
     @family(r"c_i \Rightarrow b_i \ge d_{i-1},\quad \lnot c_i \Rightarrow b_i = b_{i-1},\quad t_i \ge b_i")
     def sequence(self) -> None:
-        """A run starts when the one before has ended."""
+        """A run starts when the run before it has ended."""
         for i, layer in enumerate(self.layers):
             self.model.add(self.start[i] >= self.begin[i])
             self.model.add(self.done[i] >= self.start[i] + layer.positions * self.z[i])
@@ -148,7 +150,8 @@ class MixedConstraintProgram(CpSatFormulation):
         r"L \ge t_i + R C z_i,\quad \Lambda \ge R C z_i,\quad \bigvee c_i \Rightarrow \Lambda \ge L \ge d_{V-1}"
     )
     def frame_times(self) -> None:
-        """The frame ends with the layers that no other reads, or with the last run; frames overlap in a single run."""
+        """A frame ends with the layers that no other layer reads, or with the last run; frames overlap only
+        if there is a single run."""
         for i, layer in enumerate(self.layers):
             self.model.add(self.cost["interval"] >= layer.positions * self.z[i])
         for i in self.network.sinks:
@@ -158,7 +161,7 @@ class MixedConstraintProgram(CpSatFormulation):
 
     @family(r"p_i \ge P_i + \lnot c_i\, p_{i-1},\quad P \ge p_i")
     def array_size(self) -> None:
-        """Each run has the array for itself."""
+        """Each run has the array to itself."""
         for i, left in enumerate(self.choices):
             own = sum(c.pes * x for c, x in zip(left, self.x[i], strict=True))
             self._carried(self.used, i, own)
@@ -168,7 +171,7 @@ class MixedConstraintProgram(CpSatFormulation):
         r"u_{i,r} \Rightarrow D_i \ge (D_r - 1) S_i + K_i,\quad w_i \ge B_i + \lnot c_i\, w_{i-1},\quad w \le B"
     )
     def storage(self) -> None:
-        """Weights and intermediate words of a run fit the buffers (Eqs. 2 and 15 to 17)."""
+        """The weights and intermediate words of a run fit the buffers (Eqs. 2 and 15 to 17)."""
         most = self.problem.most_bytes
         if most is None:
             return
@@ -190,7 +193,7 @@ class MixedConstraintProgram(CpSatFormulation):
 
     @objective(r"\min \Lambda,\ L \text{ or } P")
     def least(self) -> None:
-        """The least of one quantity; those that break ties follow in programs of their own, with it as a limit."""
+        """The least of one quantity; ties are broken by further programs that have it as a limit."""
         self.model.minimize(self.cost[self.goal])
 
     def extract(self, value_of: Callable[[Any], int]) -> Allocation:

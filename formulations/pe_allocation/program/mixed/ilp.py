@@ -60,7 +60,7 @@ class MixedProgram(PulpFormulation):
 
     @index_set(r"V")
     def network_layers(self) -> int:
-        """Layers of the array."""
+        """Layers that run on the array."""
         return len(self.layers)
 
     @index_set(r"R = \{[a,b]\}")
@@ -70,7 +70,7 @@ class MixedProgram(PulpFormulation):
 
     @index_set(r"Q = \{([a,b], P_q, L_q, \Lambda_q)\}")
     def trade_offs(self) -> int:
-        """Trade-offs of PEs and latency of the runs, none of which is better in both than another of its run."""
+        """Trade-offs between PEs and latency of the runs; none is better in both than another of its run."""
         return len(self.runs)
 
     @variables(r"y_q \in \{0, 1\}")
@@ -80,15 +80,15 @@ class MixedProgram(PulpFormulation):
 
     @variables(r"k_c, h_i, o_i \in \{0, 1\}")
     def kept(self) -> None:
-        """Whether the maps that the run before boundary c leaves stay on the chip; whether layer i's map is one that
-        stays, or one that goes."""
+        """Whether the maps that the run before boundary c leaves stay on the chip; whether the map of layer i
+        is one that stays, or one that leaves."""
         self.keep = {cut: self.binary(f"k_{cut}") for cut in range(1, len(self.layers))}
         self.held = {at: self.binary(f"h_{at}") for at in self.crossing}
         self.gone = {at: self.binary(f"o_{at}") for at in self.crossing}
 
     @variables(r"f_{i,[a,b]} \ge 0")
     def fetched(self) -> None:
-        """Whether a run gets layer i's map from off the chip."""
+        """Whether a run fetches the map of layer i from off the chip."""
         self.fetch = {
             (at, first, last): self.continuous(f"f_{at}_{first}_{last}", 1)
             for first, last in sorted({(run.first, run.last) for run in self.runs})
@@ -110,14 +110,14 @@ class MixedProgram(PulpFormulation):
 
     @family(r"P \ge \sum_{q: a \le i \le b} P_q\, y_q \quad \forall i \in V")
     def array_size(self) -> None:
-        """Each run has the array for itself."""
+        """Each run has the array to itself."""
         for at in range(len(self.layers)):
             used = (run.pes * y for run, y in self._taken() if run.first <= at <= run.last)
             self.model += self.cost["pes"] >= pulp.lpSum(used)
 
     @family(r"L = \sum_q L_q\, y_q, \qquad \Lambda = \sum_q \Lambda_q\, y_q")
     def frame_times(self) -> None:
-        """Runs follow each other, and frames too unless there is a single run."""
+        """Runs follow each other, and so do frames unless there is a single run."""
         self.model += self.cost["cycles"] == pulp.lpSum(run.cycles * y for run, y in self._taken())
         self.model += self.cost["interval"] == pulp.lpSum(run.interval * y for run, y in self._taken())
 
@@ -126,7 +126,8 @@ class MixedProgram(PulpFormulation):
         r" \quad \forall i < c \le \max\text{reader}(i)"
     )
     def crossing_maps(self) -> None:
-        """A map that a later run reads stays if its run's maps do, and goes if they do not."""
+        """A map that a later run reads stays on the chip if the maps of its run do, and leaves it if they do
+        not."""
         for at, reader in self.crossing.items():
             for cut in range(at + 1, reader + 1):
                 ends = pulp.lpSum(y for run, y in self._taken() if run.first <= at and run.last == cut - 1)
@@ -157,14 +158,14 @@ class MixedProgram(PulpFormulation):
 
     @family(r"f_{i,[a,b]} \ge o_i + y_{[a,b]} - 1")
     def fetches(self) -> None:
-        """A run that reads a map that went off the chip fetches it."""
+        """A run that reads a map that has left the chip fetches it."""
         for (at, first, last), fetch in self.fetch.items():
             taken = pulp.lpSum(y for run, y in self._taken() if (run.first, run.last) == (first, last))
             self.model += fetch >= self.gone[at] + taken - 1
 
     @family(r"W = \sum_q W_q y_q + \sum_i w_i \bigl(o_i + \sum_{[a,b]} f_{i,[a,b]}\bigr)")
     def off_chip_words(self) -> None:
-        """Weights, frame and results, and the maps that go and come back."""
+        """Weights, the frame and the results, and the maps that leave the chip and come back."""
         fixed = pulp.lpSum(run.traffic * y for run, y in self._taken())
         gone = pulp.lpSum(output_words(self.layers[at]) * o for at, o in self.gone.items())
         back = pulp.lpSum(output_words(self.layers[key[0]]) * f for key, f in self.fetch.items())
@@ -172,7 +173,7 @@ class MixedProgram(PulpFormulation):
 
     @objective(r"\min \Lambda,\ L,\ P \text{ or } W")
     def least(self) -> None:
-        """The least of one quantity; those that break ties follow in programs of their own, with it as a limit."""
+        """The least of one quantity; ties are broken by further programs that have it as a limit."""
         self.model.setObjective(self.cost[self.goal])
 
     def extract(self, value_of: Callable[[Any], int]) -> tuple[tuple[int, ...], tuple[bool, ...]]:

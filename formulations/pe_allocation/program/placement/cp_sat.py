@@ -42,7 +42,7 @@ class PlacementProgram(CpSatFormulation):
 
     @index_set(r"E \subseteq B \times B")
     def pairs(self) -> int:
-        """Pairs of blocks with streams between them; n_ab is how many."""
+        """Pairs of blocks with streams between them; n_ab says how many."""
         return len(self.plan.feeds)
 
     @index_set(r"A = \{(p, q)\}")
@@ -52,7 +52,7 @@ class PlacementProgram(CpSatFormulation):
 
     @variables(r"x_{b,p} \in \{0,1\}")
     def standing(self) -> None:
-        """Whether block b stands on PE p."""
+        """Whether block b occupies PE p."""
         self.on = [
             {pe: self.model.new_bool_var(f"x_{b}_{pe[0]}_{pe[1]}") for pe in self.machine.all_pes}
             for b in range(len(self.plan.blocks))
@@ -60,8 +60,8 @@ class PlacementProgram(CpSatFormulation):
 
     @variables(r"r_{b,p}, a_{p,q} \in \{0,1\},\quad l_p \in \{0, \dots, \max_b P_b - 1\}")
     def trees(self) -> None:
-        """Whether the tree of block b has its root at p, whether q hangs on p, and how deep; a block of one PE is
-        its own root."""
+        """Whether the tree of block b has its root at p, whether q hangs on p in its tree, and how deep p
+        lies; a block of one PE is its own root."""
         deepest = max(self.plan.sizes) - 1
         self.root = [
             on if size == 1 else {pe: self.model.new_bool_var(f"r_{b}_{pe[0]}_{pe[1]}") for pe in on}
@@ -78,8 +78,8 @@ class PlacementProgram(CpSatFormulation):
 
     @variables(r"e_{ab,p} \in \{0,1\},\quad f_{ab,k} \in \{0,1\} \quad 1 \le k < K_{ab}")
     def routes(self) -> None:
-        """At which PE of a block the streams of a pair end, and whether their route takes more than k links; K is the
-        longest route that the limit of the wiring leaves."""
+        """At which PE of a block the streams of a pair end, and whether their route takes more than k links;
+        K is the longest route that the limit on the wiring allows."""
         self.end: dict[tuple[int, int], dict[Pe, Any]] = {}
         self.far: dict[tuple[int, int], list[Any]] = {}
         for (a, b), streams in self.plan.feeds.items():
@@ -105,7 +105,7 @@ class PlacementProgram(CpSatFormulation):
 
     @family(r"\sum_p x_{b,p} = P_b \quad \forall b, \qquad \sum_b x_{b,p} \le 1 \quad \forall p")
     def regions(self) -> None:
-        """Every block has its number of PEs, and no two share one."""
+        """Every block has as many PEs as it needs, and no two blocks share one."""
         for on, size in zip(self.on, self.plan.sizes, strict=True):
             self.model.add(sum(on.values()) == size)
         for pe in self.machine.all_pes:
@@ -116,7 +116,8 @@ class PlacementProgram(CpSatFormulation):
         r"\quad a_{p,q} \Rightarrow (x_{b,p} = x_{b,q}) \wedge l_q = l_p + 1"
     )
     def connected(self) -> None:
-        """A PE of a block is the root of its tree or hangs on one other PE of the block, nearer to the root."""
+        """A PE of a block is the root of its tree, or hangs on one other PE of the block that is nearer to
+        the root."""
         large = [b for b, size in enumerate(self.plan.sizes) if size > 1]
         for b in large:
             self.model.add_exactly_one(self.root[b].values())
@@ -136,8 +137,8 @@ class PlacementProgram(CpSatFormulation):
         r"r_{b,p} \wedge x_{b,q} \Rightarrow p \le q,\quad x_{b,q} \le \sum_{p:\, 0 < d(p,q) < P_b} r_{b,p} + r_{b,q}"
     )
     def first_roots(self) -> None:
-        """The root is the block's first PE, row by row, and every PE of the block is fewer links away from it than
-        the block has PEs: no region is lost, and each has fewer trees."""
+        """The root is the first PE of the block, row by row, and every PE of the block is fewer links away
+        from it than the block has PEs: no region is lost, and each has fewer trees."""
         for b, size in enumerate(self.plan.sizes):
             if size > 1:
                 for pe, on in self.on[b].items():
@@ -148,7 +149,7 @@ class PlacementProgram(CpSatFormulation):
 
     @family(r"x_{b,p} \Rightarrow \bigvee_{q \sim p} x_{b,q} \quad \forall b : P_b > 1")
     def companions(self) -> None:
-        """Implied: a PE of a larger block has another of it next to it."""
+        """Implied: a PE of a block of several PEs has another one of the block next to it."""
         for on, size in zip(self.on, self.plan.sizes, strict=True):
             if size > 1:
                 for pe, near in self.machine.neighbours.items():
@@ -159,7 +160,7 @@ class PlacementProgram(CpSatFormulation):
         r" e_{ab,p} \Rightarrow f_{ab,k} \vee \bigvee_{0 < d(p,q) \le k} x_{b,q}"
     )
     def reached(self) -> None:
-        """A route takes more than k links unless the other block has a PE so near to the end."""
+        """A route takes more than k links unless the other block has a PE within k links of the end."""
         for (a, b), far in self.far.items():
             end = self.end[a, b]
             if self.plan.sizes[a] > 1:
@@ -175,7 +176,7 @@ class PlacementProgram(CpSatFormulation):
 
     @family(r"o_{b,k} \vee \bigvee_{p:\, d(p) \le k} x_{b,p}")
     def reached_outside(self) -> None:
-        """A block is more than k links from the buffers unless it has a PE so near to them."""
+        """A block is more than k links from the buffers unless it has a PE within k links of them."""
         for b, far in enumerate(self.out):
             for shorter, longer in itertools.pairwise(far):
                 self.model.add_implication(longer, shorter)
@@ -185,8 +186,8 @@ class PlacementProgram(CpSatFormulation):
 
     @family(r"\sum_{(a,b) \in K} d_{ab} \ge 2|K| - (2|V(K)| - 4)")
     def crowded(self) -> None:
-        """Implied, with links to four neighbours alone: regions that touch make a planar graph, so that of the pairs
-        of a biclique at most 2n - 4 touch."""
+        """Implied where PEs have links to four neighbours alone: regions that touch form a planar graph, so
+        that at most 2n - 4 pairs of a biclique touch."""
         if set(self.machine.links) == {"mesh"}:
             for pairs in self.plan.bicliques:
                 excess = biclique_excess(pairs)
@@ -195,8 +196,8 @@ class PlacementProgram(CpSatFormulation):
 
     @family(r"x_{b,p} = 0 \text{ or } e_{ab,p} = 0 \quad p \text{ not the first of its orbit}")
     def alike_places(self) -> None:
-        """The first block of one PE, or else the end of the first pair's route, is on one PE of every orbit under the
-        grid's symmetries."""
+        """The first block of one PE, or else the end of the first pair's route, lies on one PE of every orbit
+        under the grid's symmetries."""
         single = [on for on, size in zip(self.on, self.plan.sizes, strict=True) if size == 1]
         for places in [*single, *self.end.values()][:1]:
             leaders = self.grid.leaders()
@@ -206,8 +207,8 @@ class PlacementProgram(CpSatFormulation):
         r"\min W = \sum_{(a,b) \in E} n_{ab} d_{ab} + \sum_b s_b d_b,\quad \underline W \le W \le \overline W"
     )
     def least(self) -> None:
-        """Links of all streams: between blocks, and between blocks and the buffers (s_b streams), no fewer than by
-        argument and no more than the limit."""
+        """Links of all streams, those between blocks and those between blocks and the buffers (s_b streams):
+        no fewer than the bound by argument and no more than the limit."""
         total = sum(streams * self._links(pair) for pair, streams in self.plan.feeds.items()) + sum(
             streams * sum(far) for streams, far in zip(self.plan.outside, self.out, strict=True)
         )

@@ -37,12 +37,13 @@ class SequentialProgram(PulpFormulation):
 
     @index_set(r"V")
     def network_layers(self) -> int:
-        """Layers of the array."""
+        """Layers that run on the array."""
         return len(self.layers)
 
     @index_set(r"Q_i \subseteq \{1, \dots, P\}")
     def useful_choices(self) -> int:
-        """PE counts, and units where these are free, of which none smaller is as fast."""
+        """PE counts of each layer, with numbers of units where these are free, of which no smaller one is as
+        fast."""
         return sum(map(len, self.options))
 
     @variables(r"x_{i,q} \in \{0, 1\}")
@@ -55,7 +56,7 @@ class SequentialProgram(PulpFormulation):
 
     @variables(r"P, L \in \mathbb Z_{\ge 0}")
     def costs(self) -> None:
-        """PEs, and cycles of a frame."""
+        """PEs, and cycles per frame."""
         self.pes = self.integer("pes", self.problem.most_pes)
         self.cycles = self.integer("cycles", self.problem.longest_interval)
 
@@ -67,15 +68,15 @@ class SequentialProgram(PulpFormulation):
 
     @family(r"P \ge \sum_q q\, x_{i,q} \quad \forall i")
     def array_size(self) -> None:
-        """Every layer has the array for itself, which is as large as the layer with most PEs needs."""
+        """Every layer has the array to itself, which is as large as the layer with the most PEs needs."""
         for options, literals in zip(self.options, self.x, strict=True):
             used = [pes * literal for (pes, _, _), literal in zip(options, literals, strict=True)]
             self.model += self.pes >= pulp.lpSum(used)
 
     @family(r"L = \sum_i R_{i+1} C_{i+1} \sum_q z_{i,q}\, x_{i,q}")
     def frame_time(self) -> None:
-        """A frame takes the layers' cycles, one after another (Eqs. 3 and 4), and the next starts when it ends
-        (Eq. 5)."""
+        """A frame takes the cycles of all layers, one after another (Eqs. 3 and 4), and the next frame starts
+        when it ends (Eq. 5)."""
         terms = [
             layer.positions * cycles * literal
             for layer, options, literals in zip(self.layers, self.options, self.x, strict=True)
@@ -85,7 +86,7 @@ class SequentialProgram(PulpFormulation):
 
     @objective(r"\min L \text{ or } P")
     def least(self) -> None:
-        """Fewest cycles, which is most throughput too, or fewest PEs."""
+        """Fewest cycles, which is also the highest throughput, or fewest PEs."""
         self.model.setObjective(self.pes if self.problem.objective == "pes" else self.cycles)
 
     def extract(self, value_of: Callable[[Any], int]) -> Allocation:

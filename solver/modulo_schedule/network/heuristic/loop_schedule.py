@@ -77,6 +77,6 @@ def shape(graph: DataflowGraph) -> DataflowGraph:
 
 
 def forget() -> None:
-    """Schedule every kernel anew from here on, so that a search can be timed by itself."""
+    """Schedule every kernel again from here on, so that a search can be timed by itself."""
     _known.clear()
     _decided.clear()
