@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -170,3 +171,63 @@ def test_what_a_signal_must_find_again_is_started_in_its_place() -> None:
                     f"{own} makes a temporary folder of its own; take temporary_folder"
                 )
     assert {"subprocess.Popen", "signal.signal", "cp_model.CpSolver"} <= found
+
+
+KINDS = {path.relative_to(ROOT / "formulations").parts[0] for path in REFEREES}
+DOORS = {
+    "models": ("mapping.py", "mapping_file.py", "cost.py", "bound.py"),
+    "formulations": ("problem.py", "infeasible.py", "bound.py", "program/", "referee/verify.py"),
+    "solver": ("catalogue.py", "exact/", "heuristic/"),
+}
+"""What a column has on these floors, or says in its package's docstring why it has not."""
+
+
+@pytest.mark.parametrize("floor", DOORS)
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_a_column_has_every_door_or_says_why_not(floor: str, kind: str) -> None:
+    room = ROOT / floor / kind
+    said = " ".join((ast.get_docstring(ast.parse((room / "__init__.py").read_text())) or "").split())
+    for door in DOORS[floor]:
+        excused = f"no {door}" in said
+        assert (room / door).exists() != excused, f"{room.relative_to(ROOT)} and its door {door}"
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_doors_lead_to_the_same_in_every_column(kind: str) -> None:
+    """A referee is ``verify``, reasons are ``why_infeasible``, methods ``METHODS``; programs have one of two bases."""
+    column = {
+        "referee/verify.py": ("formulations", "verify"),
+        "infeasible.py": ("formulations", "why_infeasible"),
+        "catalogue.py": ("solver", "METHODS"),
+    }
+    for door, (floor, name) in column.items():
+        path = ROOT / floor / kind / door
+        if path.exists():
+            assert name in _defined(path), f"{path.relative_to(ROOT)} has no {name}"
+    for path in sorted((ROOT / "formulations" / kind).rglob("program/**/*.py")):
+        bases = {"cp_sat.py": "CpSatFormulation", "ilp.py": "PulpFormulation"}
+        if path.name in bases:
+            assert _formulations(path) == bases[path.name], path.relative_to(ROOT)
+
+
+def _defined(path: Path) -> set[str]:
+    names = set()
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.FunctionDef):
+            names.add(node.name)
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            names.add(ast.unparse(target))
+        if isinstance(node, ast.AnnAssign):
+            names.add(ast.unparse(node.target))
+    return names
+
+
+def _formulations(path: Path) -> str:
+    """The base of the formulations of a file, whatever lies between."""
+    module = import_module("mapper." + ".".join(path.relative_to(ROOT).with_suffix("").parts))
+    found = set()
+    for value in vars(module).values():
+        if isinstance(value, type) and value.__module__ == module.__name__ and hasattr(value, "parts"):
+            found |= {base.__name__ for base in value.__mro__ if base.__module__.endswith("_formulation")}
+    assert len(found) == 1, f"{path}: {found}"
+    return found.pop()

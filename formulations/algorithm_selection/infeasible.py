@@ -6,7 +6,7 @@ from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.formulations.algorithm_selection.program.cost_graph import GraphBuilder
 
 
-def impossible(problem: SelectionProblem) -> str:
+def why_infeasible(problem: SelectionProblem) -> str:
     """The first reason why a problem that is proven to have no selection has none: a layer or a tensor that pins leave
     no choice, a shape that is not allowed, or a time that no shape can keep."""
     name = GraphBuilder(problem).nothing_left

@@ -28,7 +28,7 @@ SHARED: Pe = (-1, -1)
 """Stands for the shared register file among PEs, which count from 0."""
 
 
-def impossibility(problem: ModuloProblem) -> str | None:
+def why_infeasible(problem: ModuloProblem) -> str | None:
     """Why no II has a schedule, or None if no argument says so."""
     graph, machine = problem.kernel.graph, problem.machine
     able = _able(graph, machine)

@@ -7,7 +7,7 @@ import numpy as np
 from mapper.formulations.pbqp.problem import PbqpProblem
 
 
-def impossible(problem: PbqpProblem) -> str | None:
+def why_infeasible(problem: PbqpProblem) -> str | None:
     """A sentence that names the first vertex whose choices are all infinite or, looking at one edge at a time (arc
     consistency), the first that is left without a choice; None says nothing either way."""
     given = problem.posed

@@ -1,1 +1,5 @@
-"""Allocating PEs to layers as an integer linear program, and the referee of allocations [Heidorn2019]."""
+"""Allocating PEs to layers: the problem, its bound, its programs, and the referee of allocations [Heidorn2019].
+
+`program/` is the program of layers that all work at once; `program/sequential/` that of layers one after another,
+`program/mixed/` that of runs of fused layers, and `program/placement/` that of PEs on the grid.
+"""

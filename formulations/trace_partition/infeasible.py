@@ -34,7 +34,7 @@ class _Need:
     vmac_words: int
 
 
-def impossible(problem: PartitionProblem) -> str | None:
+def why_infeasible(problem: PartitionProblem) -> str | None:
     """The first reason why no partition exists, or None if no argument here says so."""
     for position, layer in enumerate(problem.network.traced):
         said = _contradiction(problem, position) or _too_large(problem, position, layer)

@@ -269,8 +269,3 @@ def fits(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -> bo
         and tile.banks(nest, machine, mapping.trip_counts("rf", "spatial", "spm"))
         <= machine.spm.visible_banks
     )
-
-
-def ideal_cycles(nest: LoopNest, machine: DataflowMachine) -> int:
-    """Bound by argument alone: every PE busy with useful operations in every cycle."""
-    return -(-nest.iterations * tile.iteration_cycles(nest, machine) // machine.pes)

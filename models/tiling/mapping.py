@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mapper.workloads.document import InputError
-from mapper.workloads.nest.loop_nest import LoopNest
-
 LEVELS = ("dram", "spm", "rf", "spatial")
 ORDERED_LEVELS = ("dram", "spm")
-LARGEST_FACTOR = 1 << 40
 
 
 @dataclass(frozen=True)
@@ -45,45 +40,3 @@ class TilingMapping:
             },
             "order": {"dram": list(self.dram_order), "spm": list(self.spm_order)},
         }
-
-    @classmethod
-    def from_json(cls, fields: Mapping[str, Any], nest: LoopNest, source: str) -> TilingMapping:
-        """Read a mapping of ``nest``.
-
-        Raises: InputError on unknown or missing keys, factors that are no positive integers and orders that
-        are no permutation of the loops. Factors that do not multiply to the bound are left to the referee.
-        """
-        _same_keys(fields, ("tiling", "order"), source, "mapping")
-        tiling, order = fields["tiling"], fields["order"]
-        _same_keys(tiling, nest.loops, source, "tiling")
-        _same_keys(order, ORDERED_LEVELS, source, "order")
-        factors = []
-        for loop in nest.loops:
-            _same_keys(tiling[loop], LEVELS, source, f"tiling.{loop}")
-            row = [tiling[loop][level] for level in LEVELS]
-            if not all(type(factor) is int and 1 <= factor <= LARGEST_FACTOR for factor in row):
-                raise InputError(source, f"tiling.{loop}", "factors must be positive integers")
-            factors.append((row[0], row[1], row[2], row[3]))
-        for level in ORDERED_LEVELS:
-            if not _is_permutation(order[level], nest.loops):
-                loops = ", ".join(nest.loops)
-                raise InputError(source, f"order.{level}", f"must list each of {loops} once, outer to inner")
-        return cls(nest.loops, tuple(factors), tuple(order["dram"]), tuple(order["spm"]))
-
-
-def _is_permutation(order: object, loops: Sequence[str]) -> bool:
-    return (
-        isinstance(order, list)
-        and all(isinstance(loop, str) for loop in order)
-        and sorted(order) == sorted(loops)
-    )
-
-
-def _same_keys(fields: object, keys: Sequence[str], source: str, place: str) -> None:
-    if not isinstance(fields, Mapping):
-        raise InputError(source, place, f"must name {', '.join(keys)}")
-    unknown, missing = sorted(set(map(str, fields)) - set(keys)), sorted(set(keys) - set(fields))
-    if unknown:
-        raise InputError(source, f"{place}.{unknown[0]}", "unknown key; remove it")
-    if missing:
-        raise InputError(source, f"{place}.{missing[0]}", "is missing; add it")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import inf
 
 from mapper.arch.cgra import CgraMachine
-from mapper.formulations.modulo_schedule.infeasible import impossibility
+from mapper.formulations.modulo_schedule.infeasible import why_infeasible
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.formulations.modulo_schedule.referee.verify import verify
 from mapper.models.modulo_schedule.bound import res_mii
@@ -46,7 +46,7 @@ def _automatic(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule
     Raises: InputError if no PE can execute an operation, or a cycle of the graph has distance 0; ContradictionError if
     what one method proves excludes what another found.
     """
-    if impossibility(problem) is not None:
+    if why_infeasible(problem) is not None:
         return replace(CONSTRAINT_PROGRAM.search(problem, effort), method=CONSTRAINT_PROGRAM.name)
     best: Outcome[ModuloSchedule] | None = None
     for method, parts, share in STAGES:

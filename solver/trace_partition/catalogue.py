@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mapper.formulations.trace_partition.infeasible import impossible
+from mapper.formulations.trace_partition.infeasible import why_infeasible
 from mapper.formulations.trace_partition.problem import PartitionProblem
 from mapper.models.trace_partition.mapping import Partition
 from mapper.solver.method import Effort, Method, Outcome
@@ -33,7 +33,7 @@ def _argued_first(method: PartitionMethod) -> PartitionMethod:
     tiles of the other layers is not."""
 
     def search(problem: PartitionProblem, effort: Effort) -> Outcome[Partition]:
-        if impossible(problem) is not None:
+        if why_infeasible(problem) is not None:
             return Outcome.infeasible()
         return method.search(problem, effort)
 

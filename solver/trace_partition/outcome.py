@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mapper.formulations.trace_partition.bound import least_value
-from mapper.formulations.trace_partition.infeasible import impossible
+from mapper.formulations.trace_partition.infeasible import why_infeasible
 from mapper.formulations.trace_partition.problem import PartitionProblem
 from mapper.formulations.trace_partition.program.option_cost import in_unit
 from mapper.formulations.trace_partition.program.option_table import OptionTable, Searched
@@ -57,7 +57,7 @@ def heuristic(problem: PartitionProblem, partition: Partition | None, effort: Ef
     value."""
     stop: Stop = effort.stopped() or "heuristic"
     if partition is None:
-        if impossible(problem) is not None:
+        if why_infeasible(problem) is not None:
             return IMPOSSIBLE
         return Outcome.unknown(stop, evaluations=seen)
     value, bound = value_of(problem, partition), least_value(problem)

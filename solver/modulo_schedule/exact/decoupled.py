@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mapper.arch.cgra import Pe
-from mapper.formulations.modulo_schedule.infeasible import impossibility
+from mapper.formulations.modulo_schedule.infeasible import why_infeasible
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.bound import mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
@@ -49,7 +49,7 @@ def decoupled(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]
     Raises: InputError if no PE can execute an operation, or a cycle of the graph has distance 0.
     """
     mii(problem.kernel.graph, problem.machine)  # what cannot be posed is not called infeasible
-    if impossibility(problem) is not None:
+    if why_infeasible(problem) is not None:
         return Outcome.infeasible(evaluations=0)
     left = effort.seconds_left()
     share = effort if left is None else replace(effort, deadline=time.monotonic() + NEGOTIATING * left)

@@ -8,7 +8,7 @@ from itertools import chain
 from math import ceil
 from typing import Literal
 
-from mapper.formulations.modulo_schedule.infeasible import impossibility
+from mapper.formulations.modulo_schedule.infeasible import why_infeasible
 from mapper.formulations.modulo_schedule.parity import least_bound
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.bound import mii
@@ -62,7 +62,7 @@ def least_interval(
         known = start.mapping
     least = max(least_bound(problem), 0 if start is None else ceil(start.bound or 0))
     fixed = problem.fixed_ii
-    if (fixed is not None and fixed < least) or impossibility(problem) is not None:
+    if (fixed is not None and fixed < least) or why_infeasible(problem) is not None:
         return _agreed(known, Outcome.infeasible(evaluations=0))
     first, last = (least, most_interval(problem)) if fixed is None else (fixed, fixed)
     found = known

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mapper.formulations.pbqp.infeasible import impossible
+from mapper.formulations.pbqp.infeasible import why_infeasible
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.models.compiled import compiled
 from mapper.models.pbqp.mapping import PbqpAssignment
@@ -51,7 +51,7 @@ def _refused(problem: PbqpProblem, largest_total: int, solver: str) -> Outcome[P
     if total > largest_total:
         said = f"{solver} compares sums in floating point: they may not exceed {largest_total}"
         return Outcome.refused(said)
-    return IMPOSSIBLE if impossible(problem) is not None else None
+    return IMPOSSIBLE if why_infeasible(problem) is not None else None
 
 
 def integer_program(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignment]:

@@ -7,12 +7,13 @@ import math
 import pytest
 from hypothesis import given, settings
 
-from mapper.formulations.pbqp.infeasible import impossible
+from mapper.formulations.pbqp.infeasible import why_infeasible
 from mapper.formulations.pbqp.problem import PbqpProblem, pbqp_problem
 from mapper.formulations.pbqp.program.cp_sat import PbqpConstraintProgram
 from mapper.formulations.pbqp.program.ilp import PbqpProgram
 from mapper.formulations.pbqp.referee.verify import CHOSEN, FINITE, MOST_NAMED, PINNED, verify
-from mapper.models.pbqp.mapping import PbqpAssignment, assignment_from_json
+from mapper.models.pbqp.mapping import PbqpAssignment
+from mapper.models.pbqp.mapping_file import assignment_from_json
 from mapper.workloads.document import InputError
 from mapper.workloads.pbqp.instance import PbqpInstance, instance
 from tests.solver.pbqp.oracle import brute_force, instances
@@ -75,18 +76,18 @@ def test_a_document_that_is_no_assignment_is_refused(document: dict[str, object]
 
 
 def test_a_vertex_whose_choices_are_all_infinite_is_named() -> None:
-    assert "vertex 1 has no choice" in (impossible(PbqpProblem(instance([[1], [math.inf] * 2]))) or "")
+    assert "vertex 1 has no choice" in (why_infeasible(PbqpProblem(instance([[1], [math.inf] * 2]))) or "")
 
 
 def test_a_vertex_that_its_edges_leave_without_a_choice_is_named() -> None:
     closed = instance([[1, 2], [3, 4]], [(0, 1, [[math.inf] * 2] * 2)])
-    assert "vertex 0 has no choice" in (impossible(PbqpProblem(closed)) or "")
+    assert "vertex 0 has no choice" in (why_infeasible(PbqpProblem(closed)) or "")
 
 
 @settings(derandomize=True, deadline=None)
 @given(instances())
 def test_what_is_called_impossible_has_no_finite_assignment(problem: PbqpInstance) -> None:
-    if impossible(PbqpProblem(problem)) is not None:
+    if why_infeasible(PbqpProblem(problem)) is not None:
         assert brute_force(problem) is None
 
 

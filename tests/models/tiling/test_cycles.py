@@ -14,7 +14,8 @@ import pytest
 
 from mapper.arch.dataflow import DataflowMachine
 from mapper.models.tiling import tile
-from mapper.models.tiling.cost import TilingCost, evaluate, ideal_cycles, quantities
+from mapper.models.tiling.bound import ideal_cycles
+from mapper.models.tiling.cost import TilingCost, evaluate, quantities
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.models.tiling.price import Prices
 from mapper.workloads.nest.layer_nest import matrix_product_nest

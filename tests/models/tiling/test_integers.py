@@ -17,7 +17,8 @@ from mapper.arch.source import load_machine
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.tiling import tile
 from mapper.models.tiling import transfer as cost
-from mapper.models.tiling.cost import evaluate, ideal_cycles, quantities
+from mapper.models.tiling.bound import ideal_cycles
+from mapper.models.tiling.cost import evaluate, quantities
 from mapper.models.tiling.largest import LARGEST_CYCLES, largest_cycles, largest_energy
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.sim.tiling.footprint import burst_cycles

@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from mapper.arch.cgra import CgraMachine
-from mapper.formulations.modulo_schedule.infeasible import impossibility
+from mapper.formulations.modulo_schedule.infeasible import why_infeasible
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.formulations.modulo_schedule.referee.verify import verify
 from mapper.models.modulo_schedule.bound import mii
@@ -31,7 +31,7 @@ def check(graph: DataflowGraph, machine: CgraMachine, above: int, most_free: int
     expected = oracle.feasible(MOST_TRIES)
     assume(expected is not None)
     posed = ModuloProblem(Kernel("graph", graph), machine, ii)
-    assert not expected or impossibility(posed) is None
+    assert not expected or why_infeasible(posed) is None
     for method in (CONSTRAINT_PROGRAM, DECOUPLED):
         outcome = method.search(posed, Effort())
         assert outcome.proven, method.name

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from mapper.arch.snowflake import UNITS, VMACS, Energy
-from mapper.formulations.trace_partition.infeasible import impossible
+from mapper.formulations.trace_partition.infeasible import why_infeasible
 from mapper.formulations.trace_partition.problem import MOST_STEPS, PartitionProblem, Pin
 from mapper.formulations.trace_partition.referee.verify import verify
 from mapper.models.trace_partition.configuration import Configuration
@@ -47,7 +47,7 @@ def test_exact_methods_agree_with_brute_force_and_no_heuristic_is_better(problem
         assert found.mapping is None or verify(problem, found.mapping).valid
     for name in HEURISTIC:
         found = METHODS[name].search(problem, Effort())
-        assert found.proven == (impossible(problem) is not None)
+        assert found.proven == (why_infeasible(problem) is not None)
         if found.mapping is not None:
             assert truth.value is not None and found.value is not None
             assert found.value >= truth.value

@@ -58,9 +58,9 @@ class AlgorithmSelection(Kind):
         return dict(METHODS)
 
     def why_infeasible(self, problem: SelectionProblem) -> str | None:
-        from mapper.formulations.algorithm_selection.infeasible import impossible
+        from mapper.formulations.algorithm_selection.infeasible import why_infeasible
 
-        return impossible(problem)
+        return why_infeasible(problem)
 
     def verify(self, problem: SelectionProblem, mapping: Selection) -> ShownVerdict:
         return selection_part.verify_selection(problem, mapping)

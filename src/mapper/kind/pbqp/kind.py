@@ -9,7 +9,8 @@ from mapper.formulations.objective import VALUE, Objective
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.kind.kind import JsonValue, Kind, Options, Part, ProblemPart, ShownVerdict, Workload
 from mapper.kind.pbqp import part as pbqp_part
-from mapper.models.pbqp.mapping import PbqpAssignment, assignment_from_json
+from mapper.models.pbqp.mapping import PbqpAssignment
+from mapper.models.pbqp.mapping_file import assignment_from_json
 from mapper.solver.method import Method
 from mapper.workloads.document import InputError
 from mapper.workloads.pbqp.instance import PbqpInstance
@@ -45,9 +46,9 @@ class Pbqp(Kind):
         return dict(METHODS)
 
     def why_infeasible(self, problem: PbqpProblem) -> str | None:
-        from mapper.formulations.pbqp.infeasible import impossible
+        from mapper.formulations.pbqp.infeasible import why_infeasible
 
-        return impossible(problem)
+        return why_infeasible(problem)
 
     def slack(self, problem: PbqpProblem, value: int | float) -> float:
         return pbqp_part.rounding(problem)

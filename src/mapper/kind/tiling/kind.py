@@ -13,6 +13,7 @@ from mapper.formulations.tiling.problem import ROUNDING, Objective, Pins, Tiling
 from mapper.formulations.tiling.referee.verify import verify
 from mapper.kind.kind import Kind, Options, Part, ProblemPart, ShownVerdict, Workload
 from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS, TilingMapping
+from mapper.models.tiling.mapping_file import tiling_from_json
 from mapper.solver.method import Method
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel_source import is_kernel
@@ -69,7 +70,7 @@ class Tiling(Kind):
         return ShownVerdict(verdict.broken, cost.cost_json(), cost.breakdown_json(), problem.value(cost))
 
     def read_mapping(self, fields: Mapping[str, Any], problem: TilingProblem, source: str) -> TilingMapping:
-        return TilingMapping.from_json(fields, problem.nest, source)
+        return tiling_from_json(fields, problem.nest, source)
 
     def shown(self, problem: TilingProblem, mapping: TilingMapping) -> TilingMapping:
         return mapping

@@ -8,7 +8,8 @@ from xml.etree.ElementTree import Element
 from mapper.cli.terminal import number
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.tiling import tile
-from mapper.models.tiling.cost import ideal_cycles, quantities
+from mapper.models.tiling.bound import ideal_cycles
+from mapper.models.tiling.cost import quantities
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.reporting.drawing import figure, node, plain, svg, table
 from mapper.workloads.nest.loop_nest import LoopNest

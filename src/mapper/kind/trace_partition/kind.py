@@ -71,9 +71,9 @@ class TracePartition(Kind):
         return METHODS
 
     def why_infeasible(self, problem: PartitionProblem) -> str | None:
-        from mapper.formulations.trace_partition.infeasible import impossible
+        from mapper.formulations.trace_partition.infeasible import why_infeasible
 
-        return impossible(problem)
+        return why_infeasible(problem)
 
     def slack(self, problem: PartitionProblem, value: int | float) -> float:
         return ROUNDING * abs(value)

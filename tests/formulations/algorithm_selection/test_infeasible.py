@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mapper.arch.overlay import OverlayMachine, overlay_from_document
-from mapper.formulations.algorithm_selection.infeasible import impossible
+from mapper.formulations.algorithm_selection.infeasible import why_infeasible
 from mapper.formulations.algorithm_selection.problem import Pin, SelectionProblem
 from mapper.models.algorithm_selection.overlay.layer import OverlayLayer
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
@@ -46,4 +46,4 @@ def network(**changed: object) -> OverlayNetwork:
 def test_the_reason_is_named_and_the_search_proves_it(problem: SelectionProblem, reason: str) -> None:
     found = joint(problem, Effort())
     assert found.mapping is None and found.proven
-    assert reason in impossible(problem)
+    assert reason in why_infeasible(problem)

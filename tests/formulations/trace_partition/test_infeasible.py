@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from mapper.formulations.trace_partition.infeasible import impossible
+from mapper.formulations.trace_partition.infeasible import why_infeasible
 from mapper.formulations.trace_partition.problem import PartitionProblem, Pin
 from mapper.formulations.trace_partition.referee.verify import verify
 from mapper.models.trace_partition.configuration import Configuration
@@ -36,7 +36,7 @@ def small_convolution() -> TraceLayer:
 
 
 def said(network: TraceNetwork, **pins: Pin) -> str | None:
-    return impossible(PartitionProblem(network, machine(2), ALONE, "latency", pins))
+    return why_infeasible(PartitionProblem(network, machine(2), ALONE, "latency", pins))
 
 
 def test_nothing_is_said_of_what_fits() -> None:
@@ -77,7 +77,7 @@ def test_what_is_called_impossible_has_no_partition_and_nothing_else_is(room: in
         for mode, split, tile in product(modes, splits, tiles)
     ]
     fits = any(verify(problem, Partition((way,))).valid for way in ways)
-    assert (impossible(problem) is None) == fits
+    assert (why_infeasible(problem) is None) == fits
     assert fits == (room >= SMALLEST_ROOM and weights >= SMALLEST_WEIGHTS)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mapper.arch.cgra import CgraMachine, cgra_from_document
-from mapper.formulations.modulo_schedule.infeasible import impossibility
+from mapper.formulations.modulo_schedule.infeasible import why_infeasible
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.solver.method import Effort
 from mapper.solver.modulo_schedule.exact.constraint_program import CONSTRAINT_PROGRAM
@@ -105,7 +105,7 @@ POSSIBLE = {
 @pytest.mark.parametrize("name", IMPOSSIBLE)
 def test_no_interval_has_a_schedule_for(name: str) -> None:
     posed = IMPOSSIBLE[name]
-    assert impossibility(posed) is not None
+    assert why_infeasible(posed) is not None
     outcome = CONSTRAINT_PROGRAM.search(posed, Effort())
     assert outcome.mapping is None and outcome.proven and not outcome.restrictions
 
@@ -113,7 +113,7 @@ def test_no_interval_has_a_schedule_for(name: str) -> None:
 @pytest.mark.parametrize("name", POSSIBLE)
 def test_some_interval_has_a_schedule_for(name: str) -> None:
     posed = POSSIBLE[name]
-    assert impossibility(posed) is None
+    assert why_infeasible(posed) is None
     assert CONSTRAINT_PROGRAM.search(posed, Effort()).mapping is not None
 
 
@@ -123,6 +123,6 @@ def test_a_move_brings_a_value_from_the_output_register_into_one_that_got_free()
     edges = (Edge(0, 1, 0), Edge(0, 2, 0), Edge(1, 2, 1), Edge(1, 3, 0), Edge(2, 3, 1, latency=3))
     graph = DataflowGraph("graph", tuple(Operation(f"o{v}", "add") for v in range(4)), edges)
     posed = ModuloProblem(Kernel("graph", graph), machine(1, 1, 1))
-    assert impossibility(posed) is None
+    assert why_infeasible(posed) is None
     outcome = CONSTRAINT_PROGRAM.search(posed, Effort())
     assert outcome.mapping is not None and outcome.mapping.moves
