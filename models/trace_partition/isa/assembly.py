@@ -117,7 +117,7 @@ def assemble(text: str, source: str = "assembly") -> Code:
     for place, (number, instruction, label_used) in enumerate(words):
         if label_used is not None:
             if label_used not in labels:
-                raise _error(source, number, f"there is not a label {label_used}; write one or a distance")
+                raise _error(source, number, f"there is no label {label_used}; write one or a distance")
             instruction = replace(instruction, immediate=labels[label_used] - place)
         try:
             code[place] = encode(instruction)

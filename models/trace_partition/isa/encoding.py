@@ -64,7 +64,7 @@ def fault(word: int) -> str | None:
     """Why 32 bits are no instruction; None if they are one."""
     code, rest = word >> OPERATION_SHIFT, word & (1 << OPERATION_SHIFT) - 1
     if code >= len(Operation):
-        return f"there is not an operation {code}"
+        return f"there is no operation {code}"
     operation = Operation(code)
     bits, flags, units = BITS[operation], word & _FLAGS, (word & _UNITS) >> UNITS_SHIFT
     if operation is Operation.LD and flags & 3 == Target.CODE:

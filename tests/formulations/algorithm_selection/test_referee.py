@@ -105,7 +105,7 @@ def test_a_document_with_a_strange_layer_or_edge_is_refused(
     }
     with pytest.raises(InputError, match=r"choice\.conv99"):
         selection_from_json(strange, problem.network, "file")
-    with pytest.raises(InputError, match="no edge"):
+    with pytest.raises(InputError, match="not an edge"):
         selection_from_json({**document, "on_chip": [["conv1", "conv9"]]}, problem.network, "file")
     with pytest.raises(InputError, match="array"):
         selection_from_json({**document, "array": [0, 4]}, problem.network, "file")
