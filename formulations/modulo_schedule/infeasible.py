@@ -1,4 +1,4 @@
-"""Why a kernel has no modulo schedule on a machine at any II: arguments that no interval enters [Bae2018, V-C].
+"""Why a kernel has no modulo schedule on a machine at any II: arguments that hold at every interval [Bae2018, V-C].
 
 All of them are relaxations: what they rule out has no schedule; what they leave may still have none.
 """

@@ -1,7 +1,7 @@
 """Why II 1 can have no schedule on arrays whose links join two colours of PEs, as on a chess board [Bae2018, V-C].
 
-At II 1 nothing waits: every PE does one thing for ever, and each step of a value goes to a PE of the other colour
-and takes a cycle. So how many cycles a value travels says whether its ends have the same colour.
+At II 1 nothing waits: every PE repeats one operation or move, and each step of a value leads to a PE of the other
+colour and takes a cycle. So the number of cycles that a value travels says whether its ends have the same colour.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from mapper.models.tiling.bound import ideal_cycles, least_energy
 
 
 def exact_bound_of(problem: TilingProblem) -> Fraction:
-    """The objective's least value by argument alone: all PEs always busy, every word moved once at the least."""
+    """The objective's least value by argument alone: all PEs always busy, every word moved at least once."""
     cycles, energy = ideal_cycles(problem.nest, problem.machine), least_energy(problem.nest, problem.machine)
     return {"edp": cycles * energy, "energy": energy, "latency": Fraction(cycles)}[problem.objective]
 

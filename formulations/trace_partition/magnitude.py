@@ -17,7 +17,7 @@ LARGEST = 1 << 62
 SLOW = 64
 """No plan issues or computes more cycles for a product."""
 STEP = 1 << 12
-"""No step has more instructions, aligned words or cycles beside its latencies and its products."""
+"""No step has more instructions, aligned words or cycles besides its latencies and its products."""
 
 
 ADDRESSED = 1 << 32

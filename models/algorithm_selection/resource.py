@@ -1,4 +1,4 @@
-"""How large an overlay is: DSP slices, block memories and LUTs (estimates beside [Meng2021], Table 3)."""
+"""How large an overlay is: DSP slices, block memories and LUTs (estimates compared with [Meng2021], Table 3)."""
 
 from __future__ import annotations
 

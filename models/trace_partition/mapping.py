@@ -68,7 +68,7 @@ class StepEntry:
 
 @dataclass(frozen=True)
 class Partition:
-    """The decisions of every layer on the accelerator, in order. ``steps``: those that a document says beside them,
+    """The decisions of every layer on the accelerator, in order. ``steps``: those that a document says as well,
     layer by layer (None: none), for the referee; they follow from the decisions. ``floors``: by objective, cycles and
     bytes how far each layer's other decisions with the same residency were searched: those of less are no better than
     its own (empty: they were not)."""

@@ -135,7 +135,7 @@ class HostTime:
 
 @dataclass(frozen=True)
 class PartitionCost:
-    """A network: what its layers cost, their sum, and what the host takes beside them."""
+    """A network: what its layers cost, their sum, and what the host takes besides."""
 
     layers: tuple[LayerCost, ...]
     total: Cost

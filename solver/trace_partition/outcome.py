@@ -1,4 +1,4 @@
-"""What a partition is worth, beside what the bounds by argument and the tables say."""
+"""What a partition is worth, compared with what the bounds by argument and the tables say."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The constraint program of modulo scheduling at one initiation interval [Bae2018, sec. V-C].
 
-No issue time enters a statement about places: values live in their own time, and issue times are tied by the
-round of it in which a reader reads. There is no limit on time or moves: docs/formulation/modulo-schedule.md says
-why no schedule is lost.
+No constraint on places mentions an issue time: values live in their own time, to which issue times are tied by the
+round in which a reader reads. Neither time nor moves are limited: docs/formulation/modulo-schedule.md says why no
+schedule is lost.
 """
 
 from __future__ import annotations

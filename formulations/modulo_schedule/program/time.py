@@ -1,7 +1,7 @@
 """The first half of modulo scheduling, decoupled: when operations issue, not yet where [Bae2018, sec. V-C].
 
-Every schedule keeps these constraints, so that no answer here is a proof for the whole; an answer is a set of
-issue times for which the second half, `ModuloProgram` with its times pinned, seeks PEs and routes.
+Every schedule keeps these constraints: if they have no solution, there is no schedule. A solution is a set of issue
+times, for which the second half, `ModuloProgram` with these times fixed, seeks PEs and routes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The part of the program of modulo scheduling that says where operations issue and where values are.
 
-What can collide is stated by slot, a PE in a cycle modulo II. Where a value is, is stated in the value's own
-time: the cycle modulo II, and the rounds of II cycles since the round in which it got ready.
+Collisions are stated by slot, that is, by PE and cycle modulo II. The places of a value are stated in the value's own
+time: the cycle modulo II, and the rounds of II cycles since the round in which it became ready.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from mapper.formulations.formulation import family, index_set, variables
 from mapper.formulations.modulo_schedule.program.instance import ModuloInstance
 
 Cell = tuple[int, int]
-"""A cycle in a value's own time: rounds since it got ready, and the cycle modulo II."""
+"""A cycle in a value's own time: rounds since it became ready, and the cycle modulo II."""
 Held = tuple[int, int, Pe, int]
 """A value (its operation), rounds in its own time, a PE, and a cycle modulo II."""
 
@@ -49,7 +49,7 @@ class ValueProgram(CpSatFormulation):
         self.slots = [(q, s) for q in instance.pes for s in range(instance.ii)]
 
     def _cells(self, u: int) -> list[Cell]:
-        """The cycles of the value's own time; where all times are fixed, from its getting ready to its last read."""
+        """The cycles of the value's own time; where all times are fixed, from when it is ready to its last read."""
         ii = self.of.ii
         reads = [
             self.times[demand.destination] + demand.distance * ii

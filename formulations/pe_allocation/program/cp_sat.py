@@ -1,4 +1,4 @@
-"""PE allocation as a constraint program: the same problem as ``program``, in integers throughout
+"""PE allocation as a constraint program: the same problem as in `ilp.py`, in integers throughout
 [Heidorn2019, sec. 5.2]."""
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ class Narrowing:
         return worst
 
     def _leave_out(self) -> None:
-        """Choices that are too slow, need too many PEs beside the others' fewest, or are no better than another."""
+        """Choices that are too slow, need too many PEs given the others' fewest, or are no better than another."""
         for position in range(len(self.layers)):
             idle = self._idle(position) or 0
             high = self.high[position]

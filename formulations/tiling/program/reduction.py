@@ -66,7 +66,7 @@ class InnerRows:
 
 @dataclass(frozen=True)
 class Reduction:
-    """What is left of the tables, beside the incumbent that it is measured against (None: nothing is left
+    """What is left of the tables, and the incumbent that it is measured against (None: nothing is left
     out for its floor). ``value`` is the incumbent's, as the model evaluates it."""
 
     outer: OuterRows

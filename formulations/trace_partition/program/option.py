@@ -1,6 +1,6 @@
 """The decisions that one layer may take: every family of loop order, mode and splits, with the sizes of its tiles.
 
-Any integer is a size of a tile. Of those that cut a dimension into the same number of tiles the least is taken, and the
+A tile may have any size. Of the sizes that cut a dimension into the same number of tiles the least is taken, and the
 least that is a multiple of what the machine works on at once (four units, lines of 16 words, blocks of 4 or 64
 channels): the number of tiles says how often operands are loaded again, and a larger size only moves work from the last
 tile to the others, of which each then takes more room in the buffers. Sums are cut into multiples of 16 channels, and

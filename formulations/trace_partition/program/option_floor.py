@@ -1,7 +1,7 @@
 """Lower bounds of what every tile of a family costs and takes, for all tiles at once: an option that these rule out
 need not be costed.
 
-Counted is what any run of the plan's steps does (docs/snowflake/machine.md): lines that the vector unit reads and
+What any run of the plan's steps does is counted (docs/snowflake/machine.md): lines that the vector unit reads and
 writes, or the instructions that it takes, words that cross the external memory's port, and between two steps the
 longer of computing one and loading the next. Left out are what alignment adds, fills, and waits within a step.
 """
@@ -24,7 +24,7 @@ from mapper.models.trace_partition.steps.share import share_of
 
 Integers = npt.NDArray[np.int64]
 PAUSE = 2
-"""Cycles from a wait for the vector unit to its next instruction, beside what is issued in between."""
+"""Cycles from a wait for the vector unit to its next instruction, without what is issued in between."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""The options of every layer that a best partition may take: of those that are alike to their neighbours, the best.
+"""The options of every layer that a best partition may take: of those that look the same to its neighbours, the best.
 
 Layers are coupled by residency alone: cycles, bytes and energy of a partition are sums over its layers, and buffers are
-each layer's own but for the maps that stay between two. So, for what stays before and after a layer and how it then
+each layer's own except for the maps that stay between two. So, for what stays before and after a layer and how it then
 lies in the units, one option is enough, the first in rank. It is found best first: options are costed in the order of
 their lower bounds until the next bound is no better than the best option.
 """

@@ -140,7 +140,7 @@ def _kept(problem: PartitionProblem, partition: Partition) -> Iterator[BrokenRul
 
 
 def _listed(problem: PartitionProblem, partition: Partition) -> Iterator[BrokenRule]:
-    """Steps that a document says, those of the first cluster, beside those that the decisions imply."""
+    """Steps that a document says, those of the first cluster, compared with those that the decisions imply."""
     for layer, mapping, given in zip(problem.network.traced, partition.layers, partition.steps, strict=False):
         if given is not None:
             plan = plan_layer(layer, mapping, problem.machine, problem.configuration.sharing)

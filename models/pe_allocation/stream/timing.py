@@ -1,4 +1,4 @@
-"""The calculus corrected for raster order: a window waits for its last pixel (this project's, beside [Heidorn2019],
+"""The calculus corrected for raster order: a window waits for its last pixel (this project's, next to [Heidorn2019],
 5.2).
 
 Every layer works at a steady pace: position k (raster order) is begun at start + k*z and made at

@@ -74,7 +74,7 @@ class _Building:
         self.drafts.finish(place, layer.merged, bool(folds))
 
     def _name_views(self, layer: NetworkLayer) -> None:
-        """Operators that vanished stand beside what is merged."""
+        """Operators that vanished are listed with what is merged."""
         place = self.drafts.makers[layer.output]
         draft = self.drafts.items[place]
         if isinstance(draft, TraceLayer) and layer.views:

@@ -1,7 +1,7 @@
 """Iterative modulo scheduling with routing (Rau, MICRO 1994), on PEs instead of a shared register file.
 
 One operation after the other gets a PE and a cycle near its neighbours such that all its values can be routed
-at once; what stands in its way is placed again, within a budget (`negotiation`). Half of the restarts take Rau's
+at once; what is in conflict with it is placed again, within a budget (`negotiation`). Half of the restarts take Rau's
 order by height, the others grow from the tightest recurrence along the edges.
 """
 

@@ -1,7 +1,7 @@
 """Where and when one operation goes: the candidates with the least estimates are tried with all their routes.
 
-Compiled code. An operation that is placed puts out the operations that its cycle leaves too little time, and those to
-which no route is left; cells that others use can be had at the price of a conflict.
+Compiled code. An operation that is placed displaces those that its cycle leaves too little time, and those to which no
+route is left; cells that others use can be had at the price of a conflict.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def _joined(t: Tables, s: State, operation: int, limit: float) -> float:
 
 
 def _settle(t: Tables, s: State, operation: int) -> None:
-    """Place ``operation`` at the cheapest candidate; what it leaves no time or no way is put out."""
+    """Place ``operation`` at the cheapest candidate; what it leaves no time or no route is displaced."""
     found = candidates(t, s, operation)
     best = -1
     least = np.inf

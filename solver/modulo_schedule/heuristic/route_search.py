@@ -1,7 +1,7 @@
 """The cheapest route of an edge over places in time, in compiled code.
 
 A place is a PE and the cycle from which its output register (and perhaps a register, own or shared) holds the value.
-Moves lead from places to later ones only, so that going through the places by time finds the cheapest way
+Moves lead from places to later ones only, so that going through the places by time finds the cheapest route
 (PathFinder's negotiation: cells that are in use cost more, and can be had). What the value already uses is free, which
 makes routes of one source share their moves.
 """

@@ -4,8 +4,9 @@ The cost of an assignment is the exact sum of its costs, rounded once. Every cos
 of a reference assignment, in units of a power of two and rounded down: the reference itself costs exactly nothing
 then, places where an assignment agrees with it cost nothing either, and no assignment costs less in truth than its
 lowered sum says. The integers are searched as any others. Where nothing is below the reference it is the best one;
-where something is, it is looked at in truth, and becomes the reference if it is better. What is left below is rounding:
-then the bound says how far it may reach, and nothing is proven, unless it rounds to the very cost that was found.
+where something is, its true cost is computed, and it becomes the reference if it is better. What is left below is
+rounding: then the bound says how far it may reach, and nothing is proven, unless it rounds to the very cost that was
+found.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def _fixed(given: PbqpInstance, effort: Effort, known: Array | None) -> Outcome[
 
 
 def descent(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignment]:
-    """Every vertex takes its best choice beside its neighbours until none changes, at first from what is known if
+    """Every vertex takes its best choice given its neighbours until none changes, at first from what is known if
     something is; a share is shaken and it goes on from the best, seeded. An infinite cost counts as one more than all
     finite ones, so that it is left if it can be."""
     given = problem.posed

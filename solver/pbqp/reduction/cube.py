@@ -33,7 +33,7 @@ def _neighbours(at: int, first: Array, to: Array, following: Array, gone: Array,
 def _outer(
     centre: int, at: int, others: Array, first: Array, to: Array, following: Array, gone: Array, near: Array
 ) -> bool:
-    """The two neighbours beside ``centre`` of a vertex of degree 3, into ``others``."""
+    """The two neighbours other than ``centre`` of a vertex of degree 3, into ``others``."""
     count = neighbours(at, first, to, following, gone, near)
     found = 0
     for i in range(count):

@@ -3,7 +3,7 @@
 Vertices of degree up to 3 go first where a rule says that nothing is lost by it: two neighbours are joined (triangle),
 another vertex has the same three neighbours (buddy), or three vertices of degree 3 stand around a fourth (cube); by
 Arnborg and Proskurowski these rules take every graph of treewidth 3 apart at width 3. Where none applies, of the
-vertices of least degree the one goes that joins the fewest new pairs. The width is then what it is, and no least one.
+vertices of least degree the one goes that joins the fewest new pairs. The width is then not always the least.
 """
 
 from __future__ import annotations

@@ -3,8 +3,7 @@
 Beyond the paper. An allocation of two runs or more takes sum_r L_r cycles for a frame, and the next frame starts when
 that has ended; one of a single run is layer-parallel, and its frames overlap. The first kind is a shortest path over
 the boundaries between layers, for every number of PEs (`run_table`); the second is the Pareto set of one run of all
-layers (`fused_run`). The better one is the answer, so that the proof is of the whole problem, but for layers that share
-PEs.
+layers (`fused_run`). The better one is the answer, so that the proof is of the whole problem, unless layers share PEs.
 """
 
 from __future__ import annotations

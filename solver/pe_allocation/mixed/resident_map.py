@@ -1,9 +1,9 @@
 """Which maps between runs stay in the buffers: the least traffic for given runs and words.
 
-Of each boundary between two runs the maps that cross it stay or go; staying saves their way off the chip and, for every
-later run that reads them, back again. They take room from the run that makes them to the last that reads them. With
-one binary a boundary this is a knapsack with one limit a run, searched depth first with the savings that are left as a
-bound; after ``NODES`` steps the best so far is taken.
+At each boundary between two runs the maps that cross it stay or go; staying saves moving them off the chip and, for
+every later run that reads them, back again. They take room from the run that makes them to the last that reads them.
+With one binary per boundary this is a knapsack with one limit per run, searched depth first with the savings that are
+left as a bound; after ``NODES`` steps the best so far is taken.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a heuristic's allocation is worth: its value beside the bound by argument alone."""
+"""What a heuristic's allocation is worth: its value compared with the bound by argument alone."""
 
 from __future__ import annotations
 

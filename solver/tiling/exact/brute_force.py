@@ -1,8 +1,8 @@
 """Brute force: every factorisation, every permutation of both orders, each checked by the referee.
 
-It is the oracle that the searches are held against: it knows no bound, no dominance and no unique orders,
-and costs every mapping through the model. The one thing it leaves out are permutations that move nothing but
-loops which run once at that level: Algorithm 1 passes over those, so all of them are the same mapping in
+It is the oracle that the searches are compared with: it knows no bound, no dominance and no unique orders,
+and costs every mapping through the model. All it leaves out are permutations that move only loops which run
+once at that level: Algorithm 1 passes over those, so all of them are the same mapping in
 other words, and the lexicographically least of them stands for the rest.
 """
 

@@ -1,6 +1,6 @@
 """The constraint program of mixed mode, layer by layer: where runs end, and the PEs and pace of each layer.
 
-It knows of no runs' trade-offs: start times, PEs and words of a run add up from layer to layer until there is a cut.
+It needs no trade-offs of runs: start times, PEs and words of a run add up from layer to layer until there is a cut.
 Maps all leave the chip between runs, which needs the least words and costs no time.
 """
 

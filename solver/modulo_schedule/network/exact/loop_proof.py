@@ -1,8 +1,8 @@
-"""Tuned layers whose loops are treated exactly: CP-SAT betters or proves every II that does not meet MII.
+"""Tuned layers whose loops are treated exactly: CP-SAT improves or proves every II that is above MII.
 
 The tuner's schedules are heuristic, and its bound takes every box at its MII. Here each loop of the mapping that the
-tuner chose gets the complete program from MII upwards, so that its II is the least of its kernel; for how many loops
-this is open, the answer says. The loops themselves remain the tuner's choice, so only its bound proves the layer.
+tuner chose gets the complete program from MII upwards, so that its II is the least of its kernel; the answer says for
+how many loops this is still open. The loops themselves remain the tuner's choice, so only its bound proves the layer.
 """
 
 from __future__ import annotations
