@@ -29,9 +29,11 @@ class Compiled:
     go on using a kernel whose callee or constant in another file has changed.
     """
 
-    def __init__(self, function: Callable[..., Any], called: dict[str, Compiled]) -> None:
+    def __init__(
+        self, function: Callable[..., Any], called: dict[str, Compiled], **options: bool | str
+    ) -> None:
         assert isinstance(function, FunctionType)
-        self._function, self._called = function, called
+        self._function, self._called, self._options = function, called, options
 
     @cached_property
     def identity(self) -> str:
@@ -41,6 +43,7 @@ class Compiled:
         scope = self._function.__globals__
         numbers = [(name, scope[name]) for name in code.co_names if isinstance(scope.get(name), int | float)]
         content = repr((code.co_code, code.co_consts, code.co_names, numbers, callees))
+        content += repr(sorted(self._options.items())) if self._options else ""
         return f"{self._function.__qualname__}_{hashlib.sha256(content.encode()).hexdigest()[:12]}"
 
     @cached_property
@@ -65,7 +68,7 @@ class Compiled:
         twin.__module__ = function.__module__
         twin.__qualname__ = self.identity
         # Divisors are at least one wherever this is used: numpy's rules leave out the check.
-        made = partial(numba.njit, cache=True, nogil=True, error_model="numpy")
+        made = partial(numba.njit, cache=True, nogil=True, error_model="numpy", **self._options)
         try:
             dispatcher = made(twin)
         except RuntimeError:
@@ -93,6 +96,21 @@ class Compiled:
 def compiled(function: Callable[..., Any], **called: Compiled) -> Compiled:
     """``function`` in machine code; see `Compiled`."""
     return Compiled(function, called)
+
+
+def inlined(function: Callable[..., Any], **called: Compiled) -> Compiled:
+    """``function`` as lines of every compiled function that calls it: for parts of an inner loop, where a call with its
+    arrays would be felt."""
+    return Compiled(function, called, inline="always")
+
+
+def borrowing(function: Callable[..., Any], **called: Compiled) -> Compiled:
+    """The same for a function that makes no array itself: it does not count who holds those it is given.
+
+    Numba counts wherever it cannot prove it needless: in a long function, and so in one with `inlined` parts, at every
+    use of an array. It refuses to compile such a function if it does make one.
+    """
+    return Compiled(function, called, _nrt=False)
 
 
 _folders = ExitStack()

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from mapper.models.compiled import compiled
+from mapper.models.compiled import borrowing, compiled, inlined
+from mapper.solver.pbqp.reduction.cost_array import CostArrays, cost_arrays
 from mapper.solver.pbqp.reduction.elimination_plan import Array
 from mapper.workloads.pbqp.instance import Cost, PbqpInstance
 
@@ -41,10 +42,10 @@ def bounded(given: PbqpInstance, passes: int) -> Bounded:
     bound = np.zeros(1, vertex_cost.dtype)
     start, around = incident_edges(given.vertices, given.edge_end)
     least = np.empty_like(vertex_cost)
-    _move(
-        given.vertex_offset, vertex_cost, given.edge_end, given.edge_offset, edge_cost, start, around, passes, bound,
-        least, given.infinity, given.largest_finite,
-    )  # fmt: skip
+    costs = cost_arrays(given)._replace(vertex_cost=vertex_cost, edge_cost=edge_cost)
+    _move(costs, start, around, passes, bound)
+    if bound[0] < given.infinity:
+        _least(costs, start, around, least)
     for array in (vertex_cost, edge_cost):
         array.setflags(write=False)
     moved = PbqpInstance(
@@ -87,77 +88,99 @@ def _lower_costs(offset: Array, costs: Array, bound: Array, infinite: Any) -> No
                 costs[k] -= smallest
 
 
-def _move_costs(
-    vertex_offset: Array, vertex_cost: Array, ends: Array, edge_offset: Array, edge_cost: Array, start: Array,
-    around: Array, passes: int, bound: Array, least: Array, infinite: Any, limit: Any,
-) -> None:  # fmt: skip
+def _gather_costs(costs: CostArrays, at: int, edge: int) -> None:
+    """What each choice of a vertex pays on one of its edges in any case becomes the vertex's."""
+    vertex_offset, vertex_cost, edge_cost = costs.vertex_offset, costs.vertex_cost, costs.edge_cost
+    infinite, limit = costs.infinite, costs.limit
+    first = costs.ends[edge, 0] == at
+    other = costs.ends[edge, 1] if first else costs.ends[edge, 0]
+    low, mine = vertex_offset[at], vertex_offset[at + 1] - vertex_offset[at]
+    width = vertex_offset[other + 1] - vertex_offset[other]
+    start = costs.edge_offset[edge]
+    for i in range(mine):
+        smallest = infinite
+        for j in range(width):
+            k = start + (i * width + j if first else j * mine + i)
+            smallest = min(smallest, edge_cost[k])
+        if smallest >= infinite:
+            vertex_cost[low + i] = infinite
+        elif smallest != 0:
+            for j in range(width):
+                k = start + (i * width + j if first else j * mine + i)
+                if edge_cost[k] < infinite:
+                    edge_cost[k] -= smallest
+            if vertex_cost[low + i] < infinite:
+                gathered = vertex_cost[low + i] + smallest
+                vertex_cost[low + i] = infinite if gathered > limit else gathered
+
+
+def _pass_on(costs: CostArrays, at: int, i: int, edge: int, part: Any) -> None:
+    """Move ``part`` of what choice ``i`` of a vertex costs to one of its edges."""
+    vertex_offset, edge_cost = costs.vertex_offset, costs.edge_cost
+    first = costs.ends[edge, 0] == at
+    other = costs.ends[edge, 1] if first else costs.ends[edge, 0]
+    mine = vertex_offset[at + 1] - vertex_offset[at]
+    width = vertex_offset[other + 1] - vertex_offset[other]
+    for j in range(width):
+        k = costs.edge_offset[edge] + (i * width + j if first else j * mine + i)
+        if edge_cost[k] < costs.infinite:
+            paid = edge_cost[k] + part
+            edge_cost[k] = costs.infinite if paid > costs.limit else paid
+    costs.vertex_cost[vertex_offset[at] + i] -= part
+
+
+def _comes_later(ends: Array, edge: int, at: int, forward: bool) -> bool:
+    """Whether the other end of an edge of vertex ``at`` comes after it in this pass."""
+    other = ends[edge, 1] if ends[edge, 0] == at else ends[edge, 0]
+    later: bool = (other > at) == forward
+    return later
+
+
+def _move_costs(costs: CostArrays, start: Array, around: Array, passes: int, bound: Array) -> None:
+    """Move costs to ``bound`` [1], in ``passes`` passes on to vertices that come later, and in a last one to it alone.
+    Infinite if there is no assignment; ``around`` from ``start`` [V+1]: the edges of every vertex."""
     vertices = len(start) - 1
+    vertex_offset, vertex_cost, infinite = costs.vertex_offset, costs.vertex_cost, costs.infinite
     lower(vertex_offset, vertex_cost, bound, infinite)
-    lower(edge_offset, edge_cost, bound, infinite)
+    lower(costs.edge_offset, costs.edge_cost, bound, infinite)
     if bound[0] >= infinite:
         return
     for turn in range(passes + 1):
         forward = turn % 2 == 0
         for step in range(vertices):
             at = step if forward else vertices - 1 - step
-            low, mine = vertex_offset[at], vertex_offset[at + 1] - vertex_offset[at]
+            low, high = vertex_offset[at], vertex_offset[at + 1]
             later = 0
             for place in range(start[at], start[at + 1]):
-                edge = around[place]
-                first = ends[edge, 0] == at
-                other = ends[edge, 1] if first else ends[edge, 0]
-                later += (other > at) == forward
-                width = vertex_offset[other + 1] - vertex_offset[other]
-                # What the choice pays on this edge in any case becomes the vertex's.
-                for i in range(mine):
-                    smallest = infinite
-                    for j in range(width):
-                        k = edge_offset[edge] + (i * width + j if first else j * mine + i)
-                        smallest = min(smallest, edge_cost[k])
-                    if smallest >= infinite:
-                        vertex_cost[low + i] = infinite
-                    elif smallest != 0:
-                        for j in range(width):
-                            k = edge_offset[edge] + (i * width + j if first else j * mine + i)
-                            if edge_cost[k] < infinite:
-                                edge_cost[k] -= smallest
-                        if vertex_cost[low + i] < infinite:
-                            gathered = vertex_cost[low + i] + smallest
-                            vertex_cost[low + i] = infinite if gathered > limit else gathered
+                later += comes_later(costs.ends, around[place], at, forward)
+                gather_costs(costs, at, around[place])
             smallest = infinite
-            for i in range(mine):
-                smallest = min(smallest, vertex_cost[low + i])
-            if smallest >= infinite:
+            for choice in range(low, high):
+                smallest = min(smallest, vertex_cost[choice])
+            if smallest >= infinite or bound[0] + smallest > costs.limit:
                 bound[0] = infinite
                 return
             bound[0] += smallest
-            if bound[0] > limit:
-                bound[0] = infinite
-                return
             earlier = start[at + 1] - start[at] - later
             share = max(earlier, later)
-            for i in range(mine):
-                if vertex_cost[low + i] >= infinite:
+            for choice in range(low, high):
+                if vertex_cost[choice] >= infinite:
                     continue
-                vertex_cost[low + i] -= smallest
+                vertex_cost[choice] -= smallest
                 # On to the edges that are still to come, each its share; the last pass leaves all where it is.
-                if later == 0 or turn == passes or vertex_cost[low + i] <= 0:
+                if later == 0 or turn == passes or vertex_cost[choice] <= 0:
                     continue
-                part = vertex_cost[low + i] // share
+                part = vertex_cost[choice] // share
                 for place in range(start[at], start[at + 1]):
-                    edge = around[place]
-                    first = ends[edge, 0] == at
-                    other = ends[edge, 1] if first else ends[edge, 0]
-                    if (other > at) != forward:
-                        continue
-                    width = vertex_offset[other + 1] - vertex_offset[other]
-                    for j in range(width):
-                        k = edge_offset[edge] + (i * width + j if first else j * mine + i)
-                        if edge_cost[k] < infinite:
-                            paid = edge_cost[k] + part
-                            edge_cost[k] = infinite if paid > limit else paid
-                    vertex_cost[low + i] -= part
-    for at in range(vertices):
+                    if comes_later(costs.ends, around[place], at, forward):
+                        pass_on(costs, at, choice - low, around[place], part)
+
+
+def _least_additions(costs: CostArrays, start: Array, around: Array, least: Array) -> None:
+    """What every choice adds to the bound at least, into ``least``: its own cost, and on each edge the least."""
+    vertex_offset, vertex_cost, ends = costs.vertex_offset, costs.vertex_cost, costs.ends
+    edge_offset, edge_cost, infinite = costs.edge_offset, costs.edge_cost, costs.infinite
+    for at in range(len(start) - 1):
         low, mine = vertex_offset[at], vertex_offset[at + 1] - vertex_offset[at]
         for i in range(mine):
             adds = vertex_cost[low + i]
@@ -172,11 +195,17 @@ def _move_costs(
                         paid = edge_cost[edge_offset[edge] + (i * width + j if first else j * mine + i)]
                         smallest = min(smallest, paid)
                 adds += smallest
-                if adds > limit:
+                if adds > costs.limit:
                     adds = infinite
             least[low + i] = adds
 
 
 incident_edges = compiled(_incident_edges)
 lower = compiled(_lower_costs)
-_move = compiled(_move_costs, lower=lower)
+gather_costs = inlined(_gather_costs)
+pass_on = inlined(_pass_on)
+comes_later = inlined(_comes_later)
+_move = borrowing(
+    _move_costs, lower=lower, gather_costs=gather_costs, pass_on=pass_on, comes_later=comes_later
+)
+_least = compiled(_least_additions)

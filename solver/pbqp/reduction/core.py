@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from mapper.models.compiled import compiled
-from mapper.solver.pbqp.reduction.elimination_kernel import add
+from mapper.solver.pbqp.reduction.cost_array import CostArrays, cost_arrays
 from mapper.solver.pbqp.reduction.elimination_plan import Array, Plan
+from mapper.solver.pbqp.reduction.elimination_table import add
 from mapper.workloads.pbqp.instance import PbqpInstance
 
 
@@ -26,10 +27,17 @@ def core_instance(problem: PbqpInstance, made: Plan, stays: Array, rest: Array, 
     edge_cost = np.zeros(edge_offset[-1], vertex_cost.dtype)
     key = ends[:, 0] * len(stays) + ends[:, 1]
     inside = np.flatnonzero(np.all(rank[problem.edge_end] >= 0, axis=1))
-    _gather(
-        made, rank, choices, key, vertex_offset, vertex_cost, edge_offset, edge_cost, kept, inside,
-        problem.edge_end, problem.edge_offset, problem.edge_cost, problem.infinity, problem.largest_finite,
-    )  # fmt: skip
+    rest_costs = CostArrays(
+        choices,
+        vertex_offset,
+        vertex_cost,
+        ends,
+        edge_offset,
+        edge_cost,
+        problem.infinity,
+        problem.largest_finite,
+    )
+    _gather(made, cost_arrays(problem), rest_costs, rank, key, kept, inside)
     # Read-only as every instance: to the compiler arrays that may be written are another type.
     for array in (vertex_offset, vertex_cost, ends, edge_offset, edge_cost):
         array.setflags(write=False)
@@ -54,15 +62,28 @@ def _add_matrix(
 
 
 def _gather_costs(
-    made: Plan, rank: Array, choices: Array, key: Array, vertex_offset: Array, vertex_cost: Array, edge_offset: Array,
-    edge_cost: Array, kept: Array, inside: Array, ends: Array, offset: Array, cost: Array, infinite: Any, limit: Any,
-) -> None:  # fmt: skip
+    made: Plan, given: CostArrays, rest: CostArrays, rank: Array, key: Array, kept: Array, inside: Array
+) -> None:
+    """Add to ``rest``, whose edges have the ``key`` of their ends, the edges ``inside`` of what is given and the tables
+    that are kept; ``rank`` [V] is the new number of a vertex."""
+    choices, infinite, limit = rest.choices, rest.infinite, rest.limit
+    vertex_offset, vertex_cost = rest.vertex_offset, rest.vertex_cost
+    edge_offset, edge_cost = rest.edge_offset, rest.edge_cost
     count = len(choices)
     for edge in inside:
-        u, v = rank[ends[edge, 0]], rank[ends[edge, 1]]
+        u, v = rank[given.ends[edge, 0]], rank[given.ends[edge, 1]]
         at = np.searchsorted(key, min(u, v) * count + max(u, v))
+        source = given.edge_offset[edge]
         add_matrix(
-            edge_cost, edge_offset[at], cost, offset[edge], choices[u], choices[v], u > v, infinite, limit
+            edge_cost,
+            edge_offset[at],
+            given.edge_cost,
+            source,
+            choices[u],
+            choices[v],
+            u > v,
+            infinite,
+            limit,
         )
     table = 0
     for step in range(len(made.vertex)):

@@ -15,7 +15,8 @@ import numpy as np
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort
 from mapper.solver.pbqp.reduction.core import core_instance
-from mapper.solver.pbqp.reduction.elimination_kernel import choose_back, eliminate_steps
+from mapper.solver.pbqp.reduction.cost_array import cost_arrays
+from mapper.solver.pbqp.reduction.elimination_kernel import Work, choose_back, eliminate_steps, scratch
 from mapper.solver.pbqp.reduction.elimination_plan import Array, Plan, plan, size
 from mapper.solver.pbqp.reduction.series_parallel import reduce_graph
 from mapper.workloads.pbqp.instance import Cost, PbqpInstance
@@ -61,16 +62,26 @@ def reduced(problem: PbqpInstance, effort: Effort) -> Eliminated | Stop:
 def eliminated(problem: PbqpInstance, made: Plan, rest: Array, effort: Effort) -> Eliminated | Stop:
     """``problem`` without the vertices of the plan; ``rest`` [., 2] are the pairs that are joined afterwards. The
     reason if effort ends before."""
-    choices, needed = problem.choices, size(problem, made)
+    needed = size(problem, made)
     steps = len(made.vertex)
     arg_start = np.zeros(steps + 1, np.int64)
     np.cumsum(needed.table, out=arg_start[1:], dtype=np.int64)
     arg = np.empty(arg_start[-1], np.int32)
     costs: Any = problem.vertex_cost.dtype
     constant, kept = np.zeros(1, costs), np.empty(int(needed.kept), costs)
-    state, stack = np.zeros(3, np.int64), np.empty(int(needed.stack), costs)
-    place, owner = np.empty(steps + 1, np.int64), np.empty(steps + 1, np.int64)
-    where = np.zeros(problem.vertices, np.int64)
+    held = Work(
+        state=np.zeros(3, np.int64),
+        stack=np.empty(int(needed.stack), costs),
+        place=np.empty(steps + 1, np.int64),
+        owner=np.empty(steps + 1, np.int64),
+        constant=constant,
+        kept=kept,
+        arg_start=arg_start,
+        arg=arg,
+        where=np.zeros(problem.vertices, np.int64),
+    )
+    given = cost_arrays(problem)
+    room = scratch(made, given)
     done, work = 0, np.cumsum(needed.work)
     while done < steps:
         stop = effort.stopped()
@@ -78,12 +89,7 @@ def eliminated(problem: PbqpInstance, made: Plan, rest: Array, effort: Effort) -
             return stop
         before = work[done - 1] if done else 0.0
         end = max(done + 1, int(np.searchsorted(work, before + WORK_PER_CALL)))
-        eliminate_steps(
-            made, done, end, choices, problem.vertex_offset, problem.vertex_cost, problem.edge_end,
-            problem.edge_offset, problem.edge_cost, problem.infinity, problem.largest_finite, state, constant, stack,
-            place, owner,
-            kept, arg_start, arg, where,
-        )  # fmt: skip
+        eliminate_steps(made, given, held, room, done, end)
         done = end
     stays = np.ones(problem.vertices, np.bool_)
     stays[made.vertex] = False

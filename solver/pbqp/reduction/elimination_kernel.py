@@ -1,295 +1,223 @@
-"""Eliminating vertices in machine code: min-plus products of the tables that hold a vertex, and the way back.
-
-A table over the front (x1, ..., xk) of v is the least, over the choices of v, of the sum of all costs that hold v. The
-last member of the front is the innermost dimension of every table that has it, so that the inner loop runs over
-adjacent numbers. Sums are cut at infinity after each addition of two costs; a sum of three is below 2^63.
-"""
+"""Eliminating vertices in machine code: the costs that hold a vertex are gathered, its table takes their place, and the
+way back."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mapper.models.compiled import compiled
+from mapper.models.compiled import borrowing, compiled, inlined
+from mapper.solver.pbqp.reduction.cost_array import CostArrays
 from mapper.solver.pbqp.reduction.elimination_plan import Plan
+from mapper.solver.pbqp.reduction.elimination_table import (
+    DIGIT,
+    ENTRIES,
+    PAIR,
+    PAIRED,
+    PLACE,
+    STRIDE,
+    WIDTH,
+    Scratch,
+    add,
+    fill_table,
+)
 
 Array = NDArray[Any]
 TOP, TABLES, ROOT = 0, 1, 2
 """State between calls: entries on the stack, tables on it, entries of root tables."""
 
 
-def _add(target: Array, at: int, cost: Any, infinite: Any, limit: Any) -> None:
-    total = target[at] + cost
-    target[at] = infinite if total > limit else total
+class Work(NamedTuple):
+    """What lasts from call to call. ``state`` [3]; ``stack``: table entries, ``place`` and ``owner`` [S]: where each
+    table on it starts and whose it is; ``constant`` [1] sums what no vertex is left for; ``kept``: the tables that
+    stay; ``arg`` from ``arg_start`` [S+1]: the choice of v for each entry of its table; ``where`` [V]: the place of a
+    vertex in the front of the step."""
+
+    state: Array
+    stack: Array
+    place: Array
+    owner: Array
+    constant: Array
+    kept: Array
+    arg_start: Array
+    arg: Array
+    where: Array
 
 
-def _least_of_one(
-    own: Array, table: Array, start: int, stride: int, width: int, best: Array, arg: Array, infinite: Any
-) -> None:
-    """best[c] = min_v own[v] + table[start + v * stride + c], and the least v that reaches it."""
-    first = np.uint64(start)
-    step = np.uint64(stride)
-    for c in range(width):
-        best[c] = infinite
-        arg[c] = 0
-    for v in range(len(own)):
-        pay = own[v]
-        if pay < infinite:
-            for c in range(width):
-                total = pay + table[first + np.uint64(c)]
-                if total < best[c]:
-                    best[c] = total
-                    arg[c] = v
-        first += step
-
-
-def _least_of_two(
-    own: Array, table: Array, start: int, stride: int, other_start: int, other_stride: int, width: int,
-    best: Array, arg: Array, infinite: Any,
-) -> None:  # fmt: skip
-    """The same over the sum of two tables."""
-    first, second = np.uint64(start), np.uint64(other_start)
-    step, other_step = np.uint64(stride), np.uint64(other_stride)
-    for c in range(width):
-        best[c] = infinite
-        arg[c] = 0
-    for v in range(len(own)):
-        pay = own[v]
-        if pay < infinite:
-            for c in range(width):
-                total = pay + table[first + np.uint64(c)] + table[second + np.uint64(c)]
-                if total < best[c]:
-                    best[c] = total
-                    arg[c] = v
-        first += step
-        second += other_step
-
-
-def _eliminate_steps(
-    made: Plan, start: int, stop: int, choices: Array, vertex_offset: Array, vertex_cost: Array, ends: Array,
-    edge_offset: Array, edge_cost: Array, infinite: Any, limit: Any, state: Array, constant: Array, stack: Array,
-    place: Array, owner: Array, root_table: Array, arg_start: Array, arg: Array, where: Array,
-) -> None:  # fmt: skip
-    """Do the steps ``start`` to ``stop``. ``stack``: table entries, ``place`` and ``owner`` [S]: where each table on it
-    starts and whose it is; ``constant`` [1] sums what no vertex is left for; ``arg`` from ``arg_start`` [S+1]: the
-    choice of v after each entry; ``where`` [V]: scratch."""
-    widest = 0
-    pairs = 0
-    deepest = 1
-    for step in range(start, stop):
-        own = choices[made.vertex[step]]
+def _room(made: Plan, choices: Array) -> tuple[int, int, int, int]:
+    """For the largest of the steps: choices of one vertex, pairs of the vertex's choices with those of its front, and
+    members of a front; the most steps that hang below one."""
+    widest, pairs, deepest, most_below = 0, 0, 1, 1
+    for step in range(len(made.vertex)):
+        mine = choices[made.vertex[step]]
         deepest = max(deepest, made.front_start[step + 1] - made.front_start[step])
+        most_below = max(most_below, made.below[step])
         together = 0
         for at in range(made.front_start[step], made.front_start[step + 1]):
             widest = max(widest, choices[made.front[at]])
             together += choices[made.front[at]]
-        widest = max(widest, own)
-        pairs = max(pairs, own * together)
-    pair = np.empty(pairs, vertex_cost.dtype)
-    pair_start = np.zeros(deepest + 1, np.int64)
-    pair_used = np.zeros(deepest, np.bool_)
-    own_buffer = np.empty(widest, vertex_cost.dtype)
-    pay_buffer = np.empty(widest, vertex_cost.dtype)
-    best_buffer = np.empty(widest, vertex_cost.dtype)
-    arg_buffer = np.empty(widest, np.int64)
-    digit = np.zeros(deepest, np.int64)
-    # Tables over three vertices and more that hold v: their places and, for every front member, their strides.
-    most_wide = 64
-    wide_place = np.empty(most_wide, np.int64)
-    wide_own = np.empty(most_wide, np.int64)
-    wide_stride = np.zeros((most_wide, deepest), np.int64)
-    for step in range(start, stop):
-        vertex = made.vertex[step]
-        mine = choices[vertex]
-        low, high = made.front_start[step], made.front_start[step + 1]
-        depth = high - low
-        own = own_buffer[:mine]
+        widest = max(widest, mine)
+        pairs = max(pairs, mine * together)
+    return widest, pairs, deepest, most_below
+
+
+def scratch(made: Plan, costs: CostArrays) -> Scratch:
+    """Room for each of the steps."""
+    widest, pairs, deepest, most_below = room(made, costs.choices)
+    kind = costs.vertex_cost.dtype
+    return Scratch(
+        own=np.empty(widest, kind),
+        pay=np.empty(widest, kind),
+        best=np.empty(widest, kind),
+        arg=np.empty(widest, np.int64),
+        pair=np.empty(pairs, kind),
+        member=np.empty((deepest, 4), np.int64),
+        wide=np.empty((most_below, STRIDE + deepest), np.int64),
+    )
+
+
+def _gather_edges(made: Plan, costs: CostArrays, where: Array, r: Scratch, step: int) -> None:
+    """The vertex's own costs into ``own``, those of its edges into ``pair``; parallel edges are added."""
+    choices, ends, edge_cost, infinite, limit = (
+        costs.choices, costs.ends, costs.edge_cost, costs.infinite, costs.limit
+    )  # fmt: skip
+    own, pair, member = r.own, r.pair, r.member
+    vertex, low = made.vertex[step], made.front_start[step]
+    mine = choices[vertex]
+    for v in range(mine):
+        own[v] = costs.vertex_cost[costs.vertex_offset[vertex] + v]
+    start = 0
+    for i in range(made.front_start[step + 1] - low):
+        at = made.front[low + i]
+        where[at] = i
+        member[i, PAIR], member[i, PAIRED], member[i, WIDTH], member[i, DIGIT] = start, 0, choices[at], 0
+        start += mine * choices[at]
+    for at in range(made.edge_start[step], made.edge_start[step + 1]):
+        edge = made.edge[at]
+        turned = ends[edge, 0] != vertex
+        i = where[ends[edge, 0] if turned else ends[edge, 1]]
+        width, paired = member[i, WIDTH], member[i, PAIRED] != 0
+        source, target = costs.edge_offset[edge], member[i, PAIR]
         for v in range(mine):
-            own[v] = vertex_cost[vertex_offset[vertex] + v]
-        for i in range(depth):
-            where[made.front[low + i]] = i
-            pair_used[i] = False
-            pair_start[i + 1] = pair_start[i] + mine * choices[made.front[low + i]]
-        for at in range(made.edge_start[step], made.edge_start[step + 1]):
-            edge = made.edge[at]
-            turned = ends[edge, 0] != vertex
-            i = where[ends[edge, 0] if turned else ends[edge, 1]]
-            width = choices[made.front[low + i]]
-            source, target = edge_offset[edge], pair_start[i]
-            for v in range(mine):
-                for c in range(width):
-                    cost = edge_cost[source + (c * mine + v if turned else v * width + c)]
-                    if pair_used[i]:
-                        add(pair, target + v * width + c, cost, infinite, limit)
-                    else:
-                        pair[target + v * width + c] = cost
-            pair_used[i] = True
-        wide = 0
-        top_before = state[TOP]
-        bottom = top_before
-        for _ in range(made.below[step]):
-            state[TABLES] -= 1
-            child = owner[state[TABLES]]
-            table = place[state[TABLES]]
-            bottom = table
-            child_low = made.front_start[child]
-            arity = made.front_start[child + 1] - child_low
-            if arity == 1:
-                for v in range(mine):
-                    add(own, v, stack[table + v], infinite, limit)
-            elif arity == 2:
-                i = where[made.front[child_low + 1]]
-                target = pair_start[i]
-                for at in range(mine * choices[made.front[low + i]]):
-                    if pair_used[i]:
-                        add(pair, target + at, stack[table + at], infinite, limit)
-                    else:
-                        pair[target + at] = stack[table + at]
-                pair_used[i] = True
-            else:
-                if wide == most_wide:
-                    most_wide *= 2
-                    wide_place = np.append(wide_place, wide_place)
-                    wide_own = np.append(wide_own, wide_own)
-                    longer = np.zeros((most_wide, deepest), np.int64)
-                    longer[:wide] = wide_stride
-                    wide_stride = longer
-                for i in range(depth):
-                    wide_stride[wide, i] = 0
-                stride = 1
-                for at in range(arity - 1, 0, -1):
-                    member = made.front[child_low + at]
-                    wide_stride[wide, where[member]] = stride
-                    stride *= choices[member]
-                wide_place[wide], wide_own[wide] = table, stride
-                same = 0
-                while same < wide:
-                    equal = wide_own[same] == stride
-                    for i in range(depth):
-                        equal = equal and wide_stride[same, i] == wide_stride[wide, i]
-                    if equal:
-                        break
-                    same += 1
-                if same < wide:
-                    target = wide_place[same]
-                    for at in range(mine * stride):
-                        add(stack, target + at, stack[table + at], infinite, limit)
-                else:
-                    wide += 1
-        entry = arg_start[step]
-        if depth == 0:
-            least = 0
-            for v in range(mine):
-                if own[v] < own[least]:
-                    least = v
-            arg[entry] = least
-            add(constant, 0, own[least], infinite, limit)
-            state[TOP] = bottom
-            continue
-        last = depth - 1
-        width = choices[made.front[low + last]]
-        # Which tables hold the last member: two at most are read at once, the others are added to the second.
-        with_last = 0
-        first_wide, second_wide = -1, -1
-        for w in range(wide):
-            if wide_stride[w, last] != 0:
-                with_last += 1
-                if first_wide == -1:
-                    first_wide = w
-                elif second_wide == -1:
-                    second_wide = w
-        if pair_used[last] and first_wide != -1:
-            # One product of the size of a child's table instead of one of the size of the whole.
-            stride = wide_own[first_wide]
-            for v in range(mine):
-                for at in range(stride):
-                    add(stack, wide_place[first_wide] + v * stride + at,
-                        pair[pair_start[last] + v * width + at % width], infinite, limit)  # fmt: skip
-        outer = 1
-        for i in range(last):
-            outer *= choices[made.front[low + i]]
-            digit[i] = 0
-        pay = pay_buffer[:mine]
-        for index in range(outer):
-            for v in range(mine):
-                pay[v] = own[v]
-            for i in range(last):
-                if pair_used[i]:
-                    across = choices[made.front[low + i]]
-                    source = pair_start[i] + digit[i]
-                    for v in range(mine):
-                        add(pay, v, pair[source + v * across], infinite, limit)
-            for w in range(wide):
-                if wide_stride[w, last] == 0:
-                    source = wide_place[w]
-                    for i in range(last):
-                        source += digit[i] * wide_stride[w, i]
-                    for v in range(mine):
-                        add(pay, v, stack[source + v * wide_own[w]], infinite, limit)
-            if first_wide == -1:
-                least_of_one(pay, pair, pair_start[last], width, width, best_buffer, arg_buffer, infinite)
-            else:
-                source = wide_place[first_wide]
-                for i in range(last):
-                    source += digit[i] * wide_stride[first_wide, i]
-                if second_wide == -1:
-                    least_of_one(
-                        pay, stack, source, wide_own[first_wide], width, best_buffer, arg_buffer, infinite
-                    )
-                elif with_last == 2:
-                    other = wide_place[second_wide]
-                    for i in range(last):
-                        other += digit[i] * wide_stride[second_wide, i]
-                    least_of_two(
-                        pay, stack, source, wide_own[first_wide], other, wide_own[second_wide], width,
-                        best_buffer, arg_buffer, infinite,
-                    )  # fmt: skip
-                else:
-                    for c in range(width):
-                        best_buffer[c] = infinite
-                        arg_buffer[c] = 0
-                    for v in range(mine):
-                        for c in range(width):
-                            total = pay[v]
-                            for w in range(wide):
-                                if wide_stride[w, last] != 0:
-                                    source = wide_place[w] + v * wide_own[w] + c
-                                    for i in range(last):
-                                        source += digit[i] * wide_stride[w, i]
-                                    total += stack[source]
-                                    if total > limit:
-                                        total = infinite
-                            if total < best_buffer[c]:
-                                best_buffer[c] = total
-                                arg_buffer[c] = v
-            target = top_before + index * width
             for c in range(width):
-                best = best_buffer[c]
-                stack[target + c] = infinite if best > limit else best
-                arg[entry + c] = arg_buffer[c]
-            entry += width
-            i = last - 1
-            while i >= 0:
-                digit[i] += 1
-                if digit[i] < choices[made.front[low + i]]:
-                    break
-                digit[i] = 0
-                i -= 1
-        length = outer * width
-        if made.root[step]:
-            for at in range(length):
-                root_table[state[ROOT] + at] = stack[top_before + at]
-            state[ROOT] += length
-            state[TOP] = bottom
+                cost = edge_cost[source + (c * mine + v if turned else v * width + c)]
+                if paired:
+                    add(pair, target + v * width + c, cost, infinite, limit)
+                else:
+                    pair[target + v * width + c] = cost
+        member[i, PAIRED] = 1
+
+
+def _gather_table(
+    own: Array, pair: Array, member: Array, stack: Array, table: int, i: int, infinite: Any, limit: Any
+) -> None:
+    """Add a table over the vertex alone (``i`` is -1) to ``own``, one over it and the i-th member to ``pair``."""
+    if i < 0:
+        for v in range(len(own)):
+            add(own, v, stack[table + v], infinite, limit)
+        return
+    target, paired = member[i, PAIR], member[i, PAIRED] != 0
+    for at in range(len(own) * member[i, WIDTH]):
+        if paired:
+            add(pair, target + at, stack[table + at], infinite, limit)
         else:
-            for at in range(length):
-                stack[bottom + at] = stack[top_before + at]
-            place[state[TABLES]] = bottom
-            owner[state[TABLES]] = step
-            state[TABLES] += 1
-            state[TOP] = bottom + length
+            pair[target + at] = stack[table + at]
+    member[i, PAIRED] = 1
+
+
+def _gather_wide(
+    stack: Array, wide: Array, count: int, front: Array, where: Array, choices: Array, table: int, mine: int,
+    infinite: Any, limit: Any,
+) -> int:  # fmt: skip
+    """Note a table over the vertex and several members, ``front``, in ``wide`` behind the ``count`` that are there, or
+    add it to one of these over the same vertices; how many there are then."""
+    for i in range(STRIDE, wide.shape[1]):
+        wide[count, i] = 0
+    stride = 1
+    for at in range(len(front) - 1, -1, -1):
+        wide[count, STRIDE + where[front[at]]] = stride
+        stride *= choices[front[at]]
+    wide[count, PLACE], wide[count, ENTRIES] = table, stride
+    for other in range(count):
+        equal = True
+        for i in range(ENTRIES, wide.shape[1]):
+            equal = equal and wide[other, i] == wide[count, i]
+        if equal:
+            for at in range(mine * stride):
+                add(stack, wide[other, PLACE] + at, stack[table + at], infinite, limit)
+            return count
+    return count + 1
+
+
+def _gather_tables(made: Plan, costs: CostArrays, w: Work, r: Scratch, step: int) -> int:
+    """Take the tables that hold the vertex off the stack: those over at most one member are added to ``own`` and
+    ``pair``, the others are noted in ``wide``. How many of these there are."""
+    mine = costs.choices[made.vertex[step]]
+    depth = made.front_start[step + 1] - made.front_start[step]
+    count = 0
+    for _ in range(made.below[step]):
+        w.state[TABLES] -= 1
+        child, table = w.owner[w.state[TABLES]], w.place[w.state[TABLES]]
+        # The vertex itself is the first of the front.
+        others = made.front[made.front_start[child] + 1 : made.front_start[child + 1]]
+        if len(others) < 2:
+            i = w.where[others[0]] if len(others) == 1 else -1
+            gather_table(r.own[:mine], r.pair, r.member, w.stack, table, i, costs.infinite, costs.limit)
+        else:
+            count = gather_wide(
+                w.stack, r.wide[:, : STRIDE + depth], count, others, w.where, costs.choices, table, mine,
+                costs.infinite, costs.limit,
+            )  # fmt: skip
+    return count
+
+
+def _keep_table(w: Work, step: int, source: int, length: int, root: bool) -> None:
+    """Move the new table from ``source`` to the end of the stack, or to those that stay."""
+    state, stack, kept = w.state, w.stack, w.kept
+    top, end = state[TOP], state[ROOT]
+    if root:
+        for at in range(length):
+            kept[end + at] = stack[source + at]
+        state[ROOT] = end + length
+    else:
+        for at in range(length):
+            stack[top + at] = stack[source + at]
+        w.place[state[TABLES]], w.owner[state[TABLES]] = top, step
+        state[TABLES] += 1
+        state[TOP] = top + length
+
+
+def _settle(own: Array) -> int:
+    """The cheapest choice of a vertex without front."""
+    choice = 0
+    for v in range(len(own)):
+        if own[v] < own[choice]:
+            choice = v
+    return choice
+
+
+def _eliminate_steps(made: Plan, costs: CostArrays, w: Work, r: Scratch, start: int, stop: int) -> None:
+    """Do the steps ``start`` to ``stop``."""
+    for step in range(start, stop):
+        gather_edges(made, costs, w.where, r, step)
+        count = gather_tables(made, costs, w, r, step)
+        # The new table is made behind those it is made of; then it takes their place.
+        top = w.state[TOP]
+        if made.below[step] > 0:
+            w.state[TOP] = w.place[w.state[TABLES]]
+        own, entry = r.own[: costs.choices[made.vertex[step]]], w.arg_start[step]
+        depth = made.front_start[step + 1] - made.front_start[step]
+        if depth == 0:
+            w.arg[entry] = settle(own)
+            add(w.constant, 0, own[w.arg[entry]], costs.infinite, costs.limit)
+        else:
+            length = fill_table(
+                own, r, r.member[:depth], r.wide[:count, : STRIDE + depth], w.stack, top, w.arg, entry,
+                costs.infinite, costs.limit,
+            )  # fmt: skip
+            keep_table(w, step, top, length, made.root[step])
 
 
 def _choose_back(made: Plan, choices: Array, arg_start: Array, arg: Array, choice: Array) -> None:
@@ -302,8 +230,16 @@ def _choose_back(made: Plan, choices: Array, arg_start: Array, arg: Array, choic
         choice[made.vertex[step]] = arg[arg_start[step] + index]
 
 
-add = compiled(_add)
-least_of_one = compiled(_least_of_one)
-least_of_two = compiled(_least_of_two)
-eliminate_steps = compiled(_eliminate_steps, add=add, least_of_one=least_of_one, least_of_two=least_of_two)
+room = compiled(_room)
+gather_edges = inlined(_gather_edges, add=add)
+gather_table = inlined(_gather_table, add=add)
+gather_wide = inlined(_gather_wide, add=add)
+gather_tables = inlined(_gather_tables, gather_table=gather_table, gather_wide=gather_wide)
+keep_table = inlined(_keep_table)
+settle = inlined(_settle)
+eliminate_steps = borrowing(
+    _eliminate_steps,
+    add=add, gather_edges=gather_edges, gather_tables=gather_tables, fill_table=fill_table,
+    keep_table=keep_table, settle=settle,
+)  # fmt: skip
 choose_back = compiled(_choose_back)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from mapper.models.compiled import compiled
-from mapper.solver.pbqp.reduction.elimination_kernel import add
+from mapper.solver.pbqp.reduction.cost_array import CostArrays, cost_arrays
 from mapper.solver.pbqp.reduction.elimination_plan import Array
+from mapper.solver.pbqp.reduction.elimination_table import add
 from mapper.workloads.pbqp.instance import Cost, PbqpInstance
 
 
@@ -53,10 +54,17 @@ def restricted(given: PbqpInstance, keep: Array) -> Restricted:
     edge_offset = _offsets(counts[stays][ends[:, 0]] * counts[stays][ends[:, 1]])
     edge_cost = np.empty(edge_offset[-1], vertex_cost.dtype)
     constant = np.zeros(1, vertex_cost.dtype)
-    _fill(
-        given.vertex_offset, given.vertex_cost, given.edge_end, given.edge_offset, given.edge_cost, rank, choice,
-        counts, start, old, vertex_offset, vertex_cost, edge_cost, constant, given.infinity, given.largest_finite,
-    )  # fmt: skip
+    rest_costs = CostArrays(
+        counts[stays],
+        vertex_offset,
+        vertex_cost,
+        ends,
+        edge_offset,
+        edge_cost,
+        given.infinity,
+        given.largest_finite,
+    )
+    _fill(cost_arrays(given), Kept(rank, choice, counts, start, old), rest_costs, constant)
     arrays = (vertex_offset, vertex_cost, ends, edge_offset, edge_cost)
     for array in arrays:
         array.setflags(write=False)
@@ -70,14 +78,29 @@ def _offsets(sizes: Array) -> Array:
     return offset
 
 
-def _fill_costs(
-    old_offset: Array, old_cost: Array, ends: Array, offset: Array, cost: Array, rank: Array, choice: Array,
-    counts: Array, start: Array, old: Array, vertex_offset: Array, vertex_cost: Array, edge_cost: Array,
-    constant: Array, infinite: Any, limit: Any,
-) -> None:  # fmt: skip
+class Kept(NamedTuple):
+    """``rank`` [V]: the new number of a vertex, -1 where it goes, with the ``choice`` [V] it then has; ``old``: the old
+    numbers of its ``counts`` [V] kept choices, from ``start`` [V] on."""
+
+    rank: Array
+    choice: Array
+    counts: Array
+    start: Array
+    old: Array
+
+
+def _fill_costs(given: CostArrays, kept: Kept, rest: CostArrays, constant: Array) -> None:
+    """What vertices that go cost with their neighbours into the vertex costs of ``rest`` and the constant, what others
+    do into its edge costs."""
+    infinite, limit = given.infinite, given.limit
+    old_offset, old_cost, ends, offset, cost = (
+        given.vertex_offset, given.vertex_cost, given.ends, given.edge_offset, given.edge_cost
+    )  # fmt: skip
+    rank, counts, start, old = kept.rank, kept.counts, kept.start, kept.old
+    vertex_offset, vertex_cost, edge_cost = rest.vertex_offset, rest.vertex_cost, rest.edge_cost
     for at in range(len(rank)):
         if rank[at] < 0:
-            add(constant, 0, old_cost[old_offset[at] + choice[at]], infinite, limit)
+            add(constant, 0, old_cost[old_offset[at] + kept.choice[at]], infinite, limit)
     filled = 0
     for edge in range(len(ends)):
         u, v = ends[edge, 0], ends[edge, 1]
