@@ -25,8 +25,9 @@ class Compiled:
 
     ``called`` are the compiled functions it calls, by the names it uses; they stand in the globals of a twin
     of the function, where numba resolves its calls. The name of the twin carries a hash of its code, of the
-    numbers it takes from its module and of its callees: numba's cache on disk looks at one file only and would
-    go on using a kernel whose callee or constant in another file has changed.
+    numbers it takes from its module, of the fields of the named tuples known there and of its callees: numba's
+    cache on disk looks at one file only and would go on using a kernel whose callee or constant in another file
+    has changed.
     """
 
     def __init__(
@@ -42,6 +43,9 @@ class Compiled:
         callees = sorted((name, callee.identity) for name, callee in self._called.items())
         scope = self._function.__globals__
         numbers = [(name, scope[name]) for name in code.co_names if isinstance(scope.get(name), int | float)]
+        numbers += [
+            (name, value._fields) for name, value in sorted(scope.items()) if hasattr(value, "_fields")
+        ]
         content = repr((code.co_code, code.co_consts, code.co_names, numbers, callees))
         content += repr(sorted(self._options.items())) if self._options else ""
         return f"{self._function.__qualname__}_{hashlib.sha256(content.encode()).hexdigest()[:12]}"

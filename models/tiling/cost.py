@@ -148,10 +148,7 @@ def evaluate(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -
     steps = cost.layer_energy(
         operation_energy(nest, prices),
         rf_access_energy(nest, prices),
-        q.rf_passes,
-        q.spm_passes,
-        q.spm_reuse,
-        q.dram_reuse,
+        _passes(q),
         updated,
         zero,
         q.rf_tiles,
@@ -180,14 +177,15 @@ def evaluate(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -
     )
 
 
+def _passes(q: TileQuantities) -> cost.Passes:
+    return cost.Passes(q.rf_passes, q.spm_passes, q.spm_reuse, q.dram_reuse)
+
+
 def _cycles(nest: LoopNest, machine: DataflowMachine, q: TileQuantities, double_buffered: bool) -> int:
     read, write, _ = tile.networks_of(nest, machine)
     return cost.layer_cycles(
         q.compute_cycles,
-        q.rf_passes,
-        q.spm_passes,
-        q.spm_reuse,
-        q.dram_reuse,
+        _passes(q),
         q.noc_cycles,
         q.reduction_cycles,
         q.dma_cycles,

@@ -6,35 +6,28 @@ the numbers are those of this file whoever calls it. Arrays have one entry per o
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 Array = Any
 """A one-dimensional numpy array of integers, floats or flags, one entry per operand."""
 
 
-def layer_cycles(
-    compute: int,
-    rf_passes: int,
-    spm_passes: int,
-    spm_reuse: Array,
-    dram_reuse: Array,
-    noc_cycles: Array,
-    reduction_cycles: Array,
-    dma_cycles: Array,
-    updated: Array,
-    rereads: Array,
-    read_network: Array,
-    write_network: Array,
-    networks: int,
-    double_buffered: bool,
-) -> int:
-    """Cycles of the layer.
+class Passes(NamedTuple):
+    """``rf``: RF passes in one SPM pass; ``spm``: SPM passes; ``spm_reuse``, ``dram_reuse``: passes an operand stays
+    (Algorithm 1)."""
 
-    ``compute``: cycles of one RF pass; ``rf_passes``: RF passes in one SPM pass; ``spm_passes``: SPM passes;
-    ``spm_reuse``, ``dram_reuse``: passes an operand stays (Algorithm 1); ``noc_cycles``,
-    ``reduction_cycles``, ``dma_cycles``: of one tile; ``rereads``: whether DMA brings an evicted tile back
-    while another leaves.
-    """
+    rf: int
+    spm: int
+    spm_reuse: Array
+    dram_reuse: Array
+
+
+def spm_pass_cycles(
+    compute: int, passes: Passes, noc_cycles: Array, reduction_cycles: Array, updated: Array, read_network: Array,
+    write_network: Array, networks: int, double_buffered: bool,
+) -> tuple[int, int]:  # fmt: skip
+    """Cycles of one SPM pass, and those of the NoC in every RF pass of it."""
+    rf_passes, spm_reuse, dram_reuse = passes.rf, passes.spm_reuse, passes.dram_reuse
     operands = len(noc_cycles)
     # An operand that stays through a whole SPM pass and the next one too moves only between SPM passes.
     update_every_pass = False
@@ -79,7 +72,31 @@ def layer_cycles(
                 # Partial sums leave the array before it goes on: the pass's work is not hidden.
                 cycles += ((compute if exposes_work else 0) + reduction_cycles[k]) * (rf_passes // every)
                 exposes_work = False
+    return cycles, every_pass_noc
 
+
+def layer_cycles(
+    compute: int, passes: Passes, noc_cycles: Array, reduction_cycles: Array, dma_cycles: Array, updated: Array,
+    rereads: Array, read_network: Array, write_network: Array, networks: int, double_buffered: bool,
+) -> int:  # fmt: skip
+    """Cycles of the layer.
+
+    ``compute``: cycles of one RF pass; ``noc_cycles``, ``reduction_cycles``, ``dma_cycles``: of one tile; ``rereads``:
+    whether DMA brings an evicted tile back while another leaves.
+    """
+    operands = len(noc_cycles)
+    rf_passes, spm_passes, spm_reuse, dram_reuse = passes.rf, passes.spm, passes.spm_reuse, passes.dram_reuse
+    cycles, every_pass_noc = spm_pass_cycles(
+        compute,
+        passes,
+        noc_cycles,
+        reduction_cycles,
+        updated,
+        read_network,
+        write_network,
+        networks,
+        double_buffered,
+    )
     # All SPM passes: DMA overlaps with processing through double-buffering.
     every_pass_dma = 0
     for k in range(operands):
@@ -153,24 +170,12 @@ def dram_transfers(
 
 
 def layer_energy(
-    operation_energy: Any,
-    rf_energy: Any,
-    rf_passes: int,
-    spm_passes: int,
-    spm_reuse: Array,
-    dram_reuse: Array,
-    updated: Array,
-    zero_initialised: Array,
-    rf_tiles: Array,
-    spm_tiles: Array,
-    noc_energy: Array,
-    spm_energy: Array,
-    reduction_energy: Array,
-    dma_energy: Array,
-    doubled: bool,
-) -> Any:
+    operation_energy: Any, rf_energy: Any, passes: Passes, updated: Array, zero_initialised: Array, rf_tiles: Array,
+    spm_tiles: Array, noc_energy: Array, spm_energy: Array, reduction_energy: Array, dma_energy: Array, doubled: bool,
+) -> Any:  # fmt: skip
     """Energy of the layer in the steps of its arguments, which are whole numbers (also as floating-point numbers,
     which hold them exactly up to 2^53); tile energies are per transfer."""
+    rf_passes, spm_passes, spm_reuse, dram_reuse = passes.rf, passes.spm, passes.spm_reuse, passes.dram_reuse
     one_spm_pass = 0
     dram = 0
     for k in range(len(noc_energy)):

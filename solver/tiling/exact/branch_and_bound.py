@@ -102,16 +102,18 @@ def branch_and_bound(
     bounds = _bounds(problem, table, tables)
     incumbent, best = _incumbent(problem, tables, mapping)
     ties = np.empty((MOST_TIES, 5), dtype=np.int64)
+    held = search_kernel.Held(incumbent, best, ties)
+    known_bounds = search_kernel.Bounds(
+        bounds.energy, bounds.cycles, bounds.outer_energy, bounds.outer_cycles, bounds.least_out_energy,
+        bounds.least_out_cycles,
+    )  # fmt: skip
     turn, total = 0, len(bounds.order)
     # Without array tiles there is no mapping, whatever the time.
     stop = effort.stopped() if total else None
     while turn < total and stop is None:
         last = min(turn + TILES_PER_SLICE, total)
         try:
-            reached = search_kernel.search(
-                tables, bounds.order, turn, last, bounds.energy, bounds.cycles, bounds.outer_energy,
-                bounds.outer_cycles, bounds.least_out_energy, bounds.least_out_cycles, incumbent, best, ties,
-            )  # fmt: skip
+            reached = search_kernel.search(tables, bounds.order, turn, last, known_bounds, held)
         except UnfinishedError:
             stop = effort.stopped() or "time_limit"
             break

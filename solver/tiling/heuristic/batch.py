@@ -7,7 +7,7 @@ computed by the compiled functions of ``models/tiling/transfer.py``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from mapper.models.compiled import compiled
 from mapper.models.tiling import tile
 from mapper.models.tiling.cost import rereads
 from mapper.models.tiling.mapping import LEVELS
+from mapper.models.tiling.transfer import Passes
 from mapper.solver.tiling import compiled_model
 from mapper.solver.tiling.exact.float_price import FloatPrices
 from mapper.workloads.nest.loop_nest import LoopNest
@@ -84,41 +85,84 @@ def costs(
 
     prices = FloatPrices.of(nest, machine)
     energy, cycles = np.empty(count, np.float64), np.empty(count, np.int64)
-    _layer_costs(
-        np.array([[loop in op.loops for loop in nest.loops] for op in operands]),
-        np.ascontiguousarray(factors[:, :, DRAM]),
-        np.ascontiguousarray(factors[:, :, SPM]),
-        dram_orders,
-        spm_orders,
-        tile.compute_cycles(nest, machine, rf),
-        table(noc, int),
-        table([tile.reduction_cycles(op, nest, machine, rf, spatial) for op in operands], int),
-        table([taken for _, taken in dma], int),
-        np.array([op.is_updated for op in operands]),
-        np.array([op.zero_initialised for op in operands]),
-        table(list(rereads(nest, machine, spm_passes, spm_tiles)), bool),
-        np.array(read),
-        np.array(write),
-        len(machine.noc.networks),
-        machine.rf.double_buffered,
-        prices.operations,
-        prices.rf_accesses,
-        table([tile.product(visits, sorted(op.loops)) for op in operands], int),
-        table(list(spm_tiles), int),
-        table([tile.noc_words(op, nest, rf, spatial) * prices.noc for op in operands], float),
-        table([tile.words(op, array) * prices.spm for op in operands], float),
-        table([tile.additions(op, nest, rf, spatial) * prices.addition for op in operands], float),
-        table([moved * prices.dram for moved, _ in dma], float),
-        machine.rules.partial_sums == "doubled",
-        energy,
-        cycles,
+    layer = Layer(
+        dependent=np.array([[loop in op.loops for loop in nest.loops] for op in operands]),
+        updated=np.array([op.is_updated for op in operands]),
+        zero_initialised=np.array([op.zero_initialised for op in operands]),
+        read_network=np.array(read),
+        write_network=np.array(write),
+        networks=len(machine.noc.networks),
+        double_buffered=machine.rf.double_buffered,
+        doubled=machine.rules.partial_sums == "doubled",
+        operation_energy=prices.operations,
+        rf_energy=prices.rf_accesses,
     )
+    rows = Rows(
+        outer=np.ascontiguousarray(factors[:, :, DRAM]),
+        inner=np.ascontiguousarray(factors[:, :, SPM]),
+        dram_orders=dram_orders,
+        spm_orders=spm_orders,
+        compute=tile.compute_cycles(nest, machine, rf),
+        noc_cycles=table(noc, int),
+        reduction_cycles=table(
+            [tile.reduction_cycles(op, nest, machine, rf, spatial) for op in operands], int
+        ),
+        dma_cycles=table([taken for _, taken in dma], int),
+        rereads=table(list(rereads(nest, machine, spm_passes, spm_tiles)), bool),
+        rf_tiles=table([tile.product(visits, sorted(op.loops)) for op in operands], int),
+        spm_tiles=table(list(spm_tiles), int),
+        noc_energy=table([tile.noc_words(op, nest, rf, spatial) * prices.noc for op in operands], float),
+        spm_energy=table([tile.words(op, array) * prices.spm for op in operands], float),
+        reduction_energy=table(
+            [tile.additions(op, nest, rf, spatial) * prices.addition for op in operands], float
+        ),
+        dma_energy=table([moved * prices.dram for moved, _ in dma], float),
+    )
+    _layer_costs(layer, rows, energy, cycles)
     energy = energy / prices.per_pj
     return Costs(np.rint(energy) if machine.rules.energy == "rounded" else energy, cycles)
 
 
 def _trip_counts(nest: LoopNest, columns: NDArray[Any]) -> dict[str, NDArray[Any]]:
     return {loop: np.ascontiguousarray(columns[:, position]) for position, loop in enumerate(nest.loops)}
+
+
+class Layer(NamedTuple):
+    """What is the same for all mappings of a layer: whether operand k depends on a loop [k][loop]; per operand whether
+    it is updated, whether from zero, and its networks; what machine and rules say; energies of operations and register
+    files."""
+
+    dependent: Any
+    updated: Any
+    zero_initialised: Any
+    read_network: Any
+    write_network: Any
+    networks: int
+    double_buffered: bool
+    doubled: bool
+    operation_energy: float
+    rf_energy: float
+
+
+class Rows(NamedTuple):
+    """A row for each mapping: trip counts and orders of the two ordered levels [loops], cycles of one RF pass, and
+    quantities of each operand's tiles, as ``models/tiling/transfer.py`` takes them."""
+
+    outer: Any
+    inner: Any
+    dram_orders: Any
+    spm_orders: Any
+    compute: Any
+    noc_cycles: Any
+    reduction_cycles: Any
+    dma_cycles: Any
+    rereads: Any
+    rf_tiles: Any
+    spm_tiles: Any
+    noc_energy: Any
+    spm_energy: Any
+    reduction_energy: Any
+    dma_energy: Any
 
 
 def _python_reuse(dependent: Any, counts: Any, order: Any, factors: Any) -> None:
@@ -134,79 +178,28 @@ def _python_reuse(dependent: Any, counts: Any, order: Any, factors: Any) -> None
             factors[k] *= counts[loop]
 
 
-def _python_layer_costs(
-    dependent: Any,
-    outer: Any,
-    inner: Any,
-    dram_orders: Any,
-    spm_orders: Any,
-    compute: Any,
-    noc_cycles: Any,
-    reduction_cycles: Any,
-    dma_cycles: Any,
-    updated: Any,
-    zero_initialised: Any,
-    rereads: Any,
-    read_network: Any,
-    write_network: Any,
-    networks: Any,
-    double_buffered: Any,
-    operation_energy: Any,
-    rf_energy: Any,
-    rf_tiles: Any,
-    spm_tiles: Any,
-    noc_energy: Any,
-    spm_energy: Any,
-    reduction_energy: Any,
-    dma_energy: Any,
-    doubled: Any,
-    energy: Any,
-    cycles: Any,
-) -> None:
+def _python_layer_costs(layer: Layer, rows: Rows, energy: Any, cycles: Any) -> None:
     """``layer_cycles`` and ``layer_energy`` of each row, into ``cycles`` and ``energy``."""
-    spm_reuse = np.empty(dependent.shape[0], np.int64)
-    dram_reuse = np.empty(dependent.shape[0], np.int64)
+    operands = layer.dependent.shape[0]
+    spm_reuse, dram_reuse = np.empty(operands, np.int64), np.empty(operands, np.int64)
     for p in range(len(energy)):
-        rf_passes = 1
-        spm_passes = 1
-        for loop in range(outer.shape[1]):
-            rf_passes *= inner[p, loop]
-            spm_passes *= outer[p, loop]
-        reuse(dependent, inner[p], spm_orders[p], spm_reuse)
-        reuse(dependent, outer[p], dram_orders[p], dram_reuse)
+        rf_passes, spm_passes = 1, 1
+        for loop in range(rows.outer.shape[1]):
+            rf_passes *= rows.inner[p, loop]
+            spm_passes *= rows.outer[p, loop]
+        reuse(layer.dependent, rows.inner[p], rows.spm_orders[p], spm_reuse)
+        reuse(layer.dependent, rows.outer[p], rows.dram_orders[p], dram_reuse)
+        passes = Passes(rf_passes, spm_passes, spm_reuse, dram_reuse)
         cycles[p] = layer_cycles(
-            compute[p],
-            rf_passes,
-            spm_passes,
-            spm_reuse,
-            dram_reuse,
-            noc_cycles[p],
-            reduction_cycles[p],
-            dma_cycles[p],
-            updated,
-            rereads[p],
-            read_network,
-            write_network,
-            networks,
-            double_buffered,
-        )
+            rows.compute[p], passes, rows.noc_cycles[p],
+            rows.reduction_cycles[p], rows.dma_cycles[p], layer.updated, rows.rereads[p], layer.read_network,
+            layer.write_network, layer.networks, layer.double_buffered,
+        )  # fmt: skip
         energy[p] = layer_energy(
-            operation_energy,
-            rf_energy,
-            rf_passes,
-            spm_passes,
-            spm_reuse,
-            dram_reuse,
-            updated,
-            zero_initialised,
-            rf_tiles[p],
-            spm_tiles[p],
-            noc_energy[p],
-            spm_energy[p],
-            reduction_energy[p],
-            dma_energy[p],
-            doubled,
-        )
+            layer.operation_energy, layer.rf_energy, passes, layer.updated,
+            layer.zero_initialised, rows.rf_tiles[p], rows.spm_tiles[p], rows.noc_energy[p], rows.spm_energy[p],
+            rows.reduction_energy[p], rows.dma_energy[p], layer.doubled,
+        )  # fmt: skip
 
 
 reuse = compiled(_python_reuse)

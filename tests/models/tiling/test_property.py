@@ -192,7 +192,7 @@ def test_dma_cycles_are_those_of_a_walk_over_scratch_pad_passes(
     nothing = (0,) * len(updated)
     networks = (nothing, nothing, 1)
     found = cost.layer_cycles(
-        0, q.rf_passes, q.spm_passes, q.spm_reuse, q.dram_reuse, nothing, nothing, q.dma_cycles, updated,
+        0, cost.Passes(q.rf_passes, q.spm_passes, q.spm_reuse, q.dram_reuse), nothing, nothing, q.dma_cycles, updated,
         nothing, *networks, True,
     )  # fmt: skip
     usual = sum(q.dma_cycles[k] for k in operands if q.dram_reuse[k] == 1)
