@@ -94,12 +94,7 @@ def configure(
                 border if layer.weight_words else None,
                 _output(layer) if not network.readers[at] else None,
                 border if not network.readers[at] else None,
-                tuple(
-                    _pe_program(
-                        layer, number, allocation, at, scheme, regions[at][number] if regions else None
-                    )
-                    for number in range(allocation.pes[at])
-                ),
+                _pe_programs(layer, allocation, at, scheme, regions),
             )
         )
     return Configuration(
@@ -156,6 +151,19 @@ def _shift(layer: StreamLayer) -> int:
     if layer.operation != "convolution":
         return 0
     return isqrt(WEIGHT_SPREAD * layer.depth * layer.window).bit_length() - 1
+
+
+def _pe_programs(
+    layer: StreamLayer,
+    allocation: Allocation,
+    at: int,
+    scheme: Scheme,
+    regions: tuple[tuple[Pe, ...], ...] | None,
+) -> tuple[PeProgram, ...]:
+    return tuple(
+        _pe_program(layer, number, allocation, at, scheme, regions[at][number] if regions else None)
+        for number in range(allocation.pes[at])
+    )
 
 
 def _pe_program(

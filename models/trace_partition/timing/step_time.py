@@ -71,6 +71,10 @@ def _run(
     waiting: int,
     log: Any,
 ) -> Any:
+    """The states of the clusters at the end; see `step_time`.
+
+    In one function because a cluster's turn may end at any line of it, and the memory's time, the instructions it owes
+    and whose turn it is are scalars that all of them change."""
     logged = log.shape[0] > 0
     clusters = begins.shape[0] - 1
     states = np.zeros((clusters, STATE), np.int64)

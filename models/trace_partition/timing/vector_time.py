@@ -32,7 +32,9 @@ ISSUED, FINISHED, BUSY, CONFLICT = range(4)
 
 def _run(objects: Any, first: Any, traces: Any, queue: int, latency: int) -> Any:
     """``objects``: int64 [objects][FIELDS]; ``traces``: int64 [traces][4], maps offset, weights offset, length, scalar
-    instructions before it; those of object i are rows first[i] to first[i + 1]. Answers int64 [4]."""
+    instructions before it; those of object i are rows first[i] to first[i + 1]. Answers int64 [4].
+
+    In one function because issue, queue and vector unit are scalars that every branch changes."""
     ring = np.zeros(queue, np.int64)
     # issue: the next instruction's; end: the vector unit's; pending: lines of the last result not yet drained.
     issue, end, pending, busy, conflict, place = 0, 0, 0, 0, 0, 0

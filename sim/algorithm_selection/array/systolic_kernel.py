@@ -28,21 +28,13 @@ word = compiled(_word)
 
 
 def _non_stationary(
-    inputs: Any,
-    input_blocks: int,
-    weights: Any,
-    weight_blocks: int,
-    passes: Any,
-    length: int,
-    rows: int,
-    columns: int,
-    waits: Any,
-    results: Any,
-    widest: Any,
-    reads: Any,
-) -> int:
+    inputs: Any, input_blocks: int, weights: Any, weight_blocks: int, passes: Any, length: int, rows: int, columns: int,
+    waits: Any, results: Any, widest: Any, reads: Any,
+) -> int:  # fmt: skip
     """NS: PE (r, q) adds product k of pass n in cycle n * length + k + r + q. Returns the cycles until the last result
-    is written; ``widest`` are the most words met on the wires of each row, ``reads`` the most of one bank a cycle."""
+    is written; ``widest`` are the most words met on the wires of each row, ``reads`` the most of one bank a cycle.
+
+    In one function because it is the registers of the array written out: a cycle from top to bottom."""
     steps = len(passes) * length
     banks = inputs.shape[0]
     x = np.zeros((rows, columns), np.int64)
@@ -126,26 +118,15 @@ non_stationary = compiled(_non_stationary, word=word)
 
 
 def _stationary(
-    stream: Any,
-    stream_blocks: int,
-    block: Any,
-    block_blocks: int,
-    passes: Any,
-    length: int,
-    rows: int,
-    columns: int,
-    mirrored: bool,
-    results: Any,
-    widest: Any,
-    reads: Any,
-    late: Any,
-) -> int:
+    stream: Any, stream_blocks: int, block: Any, block_blocks: int, passes: Any, length: int, rows: int, columns: int,
+    mirrored: bool, results: Any, widest: Any, reads: Any, late: Any,
+) -> int:  # fmt: skip
     """WS, and ``mirrored`` IS, in which the input's block stays and weights are streamed.
 
     PE (r, q) holds word (r, q) of the block of pass n and multiplies it in cycle lead + n * length + t + r + q; words
     of the next block go down the columns meanwhile, each taken by its own PE into the other of the two registers.
     ``late`` counts PEs that would begin a pass before their word has come. Rows of a pass are as for NS: streamed
-    matrix, block, results, rows and columns of the array in use.
+    matrix, block, results, rows and columns of the array in use. In one function as NS is.
     """
     lead = min(length, rows)
     steps = len(passes) * length

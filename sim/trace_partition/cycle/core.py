@@ -11,7 +11,7 @@ from mapper.arch.snowflake import BANK_INSTRUCTIONS, UNITS
 from mapper.models.compiled import compiled
 from mapper.models.trace_partition.isa.instruction import ALL_UNITS, DEAL, DELAY_SLOTS
 from mapper.sim.trace_partition.cycle.memory import look_at, retire
-from mapper.sim.trace_partition.cycle.request import end_turn, load_code, move
+from mapper.sim.trace_partition.cycle.request import Pieces, end_turn, load_code, move
 from mapper.sim.trace_partition.cycle.state import (
     ASKED,
     BANK,
@@ -138,9 +138,8 @@ def _transfer(s: Any, c: int, place: int, time: int, ra: int, rb: int, rc: int, 
     copies = UNITS if units == ALL_UNITS else 1
     fill = target == FILL_TARGET
     count, words = rc >> 16, rc & 0xFFFF
-    return move(
-        s, c, place, time, lane, fill, local, memory, count, words, local_pitch, memory_pitch, group, copies
-    )
+    moved = Pieces(local, memory, count, words, local_pitch, memory_pitch)
+    return move(s, c, place, time, lane, fill, moved, group, copies)
 
 
 transfer = compiled(_transfer, load_code=load_code, move=move)
@@ -183,9 +182,59 @@ def _enter_bank(core: Any, numbers: Any, transfers: Any, hazards: Any, machine: 
 enter_bank = compiled(_enter_bank, hazard=hazard)
 
 
+def _branch(core: Any, place: int, distance: int, taken: bool) -> Any:
+    """BNE or BLT; answers why it cannot be, or FINE."""
+    if core[SLOTS] > 0:
+        return BRANCH_IN_SLOT
+    target, inside = place + distance, place % BANK_INSTRUCTIONS
+    if inside + DELAY_SLOTS >= BANK_INSTRUCTIONS or target < 0:
+        return BANK_LEFT
+    if target // BANK_INSTRUCTIONS != place // BANK_INSTRUCTIONS:
+        return BANK_LEFT
+    core[SLOTS] = DELAY_SLOTS + 1
+    core[BRANCH] = target if taken else place + DELAY_SLOTS + 1
+    return FINE
+
+
+branch = compiled(_branch)
+
+
+def _calculate(registers: Any, one: Any) -> None:
+    """MOVI, ADD or ADDI."""
+    value = one[IMMEDIATE] + registers[one[B]]
+    if one[OPERATION] == MOVI:
+        value = one[IMMEDIATE]
+        if one[FLAGS] > 0:
+            value = value << 16 | (registers[one[A]] & 0xFFFF)
+    elif one[OPERATION] == ADD:
+        value = registers[one[B]] + registers[one[C]]
+    if one[A] > 0:
+        registers[one[A]] = value & MASK
+
+
+calculate = compiled(_calculate)
+
+
+def _ask_host(s: Any, c: int, place: int, time: int) -> None:
+    """The host takes its turn: note it if a store is unfinished that it would read."""
+    numbers, transfers = s.numbers[c, STORE], s.transfers[c, STORE]
+    if retire(numbers, transfers, time) > 0:
+        number = numbers[ISSUED]
+        row = transfers[(number - 1) % len(transfers)]
+        early = hazard(s.hazards, s.machine)
+        early[H_CAUSE], early[H_CLUSTER], early[H_PLACE], early[H_OTHER] = HOST_EARLY, c, place, row[FROM]
+        early[H_WORD], early[H_AT] = 0, time
+        early[H_READY] = row[READY] if number <= numbers[ENDED] else NEVER
+
+
+ask_host = compiled(_ask_host, hazard=hazard, retire=retire)
+
+
 def _run_core(s: Any, c: int, horizon: int) -> Any:
     """Instructions of a cluster until it waits, or another cluster or the memory has something to do before it;
-    answers why it cannot go on, or FINE."""
+    answers why it cannot go on, or FINE.
+
+    In one function because it is a branch for each class of instruction; what one takes many lines for is apart."""
     core, registers, ring = s.core[c], s.core[c, REGISTERS:RING], s.core[c, RING:]
     numbers, transfers, queue = s.numbers[c], s.transfers[c], s.transfers.shape[2]
     latency, vector_queue = s.machine[VECTOR_LATENCY], s.machine[VECTOR_QUEUE]
@@ -250,17 +299,12 @@ def _run_core(s: Any, c: int, horizon: int) -> Any:
                 counts[one[A]] += stall(core, time, until)
                 time = until
         elif operation in (BNE, BLT):
-            if core[SLOTS] > 0:
-                return BRANCH_IN_SLOT
-            target, inside = place + one[IMMEDIATE], place % BANK_INSTRUCTIONS
-            if inside + DELAY_SLOTS >= BANK_INSTRUCTIONS or target < 0:
-                return BANK_LEFT
-            if target // BANK_INSTRUCTIONS != place // BANK_INSTRUCTIONS:
-                return BANK_LEFT
-            first, second = registers[one[A]], registers[one[B]]
-            taken = first != second if operation == BNE else first < second
-            core[SLOTS] = DELAY_SLOTS + 1
-            core[BRANCH] = target if taken else place + DELAY_SLOTS + 1
+            taken = registers[one[A]] != registers[one[B]]
+            if operation == BLT:
+                taken = registers[one[A]] < registers[one[B]]
+            why = branch(core, place, one[IMMEDIATE], taken)
+            if why != FINE:
+                return why
         elif operation == SYNC:
             core[STATE] = SYNCED
             look_at(machine, time)
@@ -268,28 +312,10 @@ def _run_core(s: Any, c: int, horizon: int) -> Any:
             if one[IMMEDIATE] == 0:
                 core[STATE] = HALTED
                 look_at(machine, time)
-            elif retire(numbers[STORE], transfers[STORE], time) > 0:
-                number = numbers[STORE, ISSUED]
-                row = transfers[STORE, (number - 1) % queue]
-                ready = row[READY] if number <= numbers[STORE, ENDED] else NEVER
-                early = hazard(s.hazards, s.machine)
-                early[H_CAUSE], early[H_CLUSTER], early[H_PLACE], early[H_OTHER] = (
-                    HOST_EARLY,
-                    c,
-                    place,
-                    row[FROM],
-                )
-                early[H_WORD], early[H_AT], early[H_READY] = 0, time, ready
+            else:
+                ask_host(s, c, place, time)
         else:
-            value = one[IMMEDIATE] + registers[one[B]]
-            if operation == MOVI:
-                value = one[IMMEDIATE]
-                if one[FLAGS] > 0:
-                    value = value << 16 | (registers[one[A]] & 0xFFFF)
-            elif operation == ADD:
-                value = registers[one[B]] + registers[one[C]]
-            if one[A] > 0:
-                registers[one[A]] = value & MASK
+            calculate(registers, one)
         counts[INSTRUCTIONS] += 1
         counts[OPERATION_COUNTS + operation] += 1
         core[WORK] += 1
@@ -308,6 +334,7 @@ def _run_core(s: Any, c: int, horizon: int) -> Any:
 
 
 run_core = compiled(
-    _run_core, done=done, end_turn=end_turn, enter_bank=enter_bank, follow=follow, hazard=hazard, look_at=look_at,
-    retire=retire, room=room, stall=stall, transfer=transfer, unfinished=unfinished, vector=vector,
+    _run_core, ask_host=ask_host, branch=branch, calculate=calculate, done=done, end_turn=end_turn,
+    enter_bank=enter_bank, follow=follow, look_at=look_at, retire=retire, room=room, stall=stall, transfer=transfer,
+    unfinished=unfinished, vector=vector,
 )  # fmt: skip

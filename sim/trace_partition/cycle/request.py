@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from mapper.arch.snowflake import BANK_INSTRUCTIONS
 from mapper.models.compiled import compiled
@@ -128,27 +128,42 @@ def _shared(written: Any, stamp: int, first: int, words: int, stores: bool) -> A
 shared = compiled(_shared)
 
 
+class Pieces(NamedTuple):
+    """What a transfer moves: ``many`` pieces of so many ``words``, from or to a ``local`` address and one of
+    ``memory``, which grow by their pitches."""
+
+    local: int
+    memory: int
+    many: int
+    words: int
+    local_pitch: int
+    memory_pitch: int
+
+
+def _foreign(s: Any, c: int, place: int, time: int, moved: Pieces, stores: bool) -> None:
+    """Note which words of the external memory another cluster stored since the last SYNC."""
+    for piece in range(moved.many):
+        first = moved.memory + piece * moved.memory_pitch - s.machine[SHARED_FIRST]
+        seen, word = shared(s.written, s.core[c, EPOCH] * 8 + c, first, moved.words, stores)
+        if seen >= 0:
+            one = hazard(s.hazards, s.machine)
+            one[H_CAUSE], one[H_CLUSTER], one[H_PLACE], one[H_OTHER] = OTHER_CLUSTER, c, place, -1
+            one[H_WORD], one[H_AT], one[H_READY] = word + s.machine[SHARED_FIRST], time, seen & 7
+
+
+foreign = compiled(_foreign, hazard=hazard, shared=shared)
+
+
 def _move(
-    s: Any,
-    c: int,
-    place: int,
-    time: int,
-    lane: int,
-    fill: bool,
-    local: int,
-    memory: int,
-    count: int,
-    words: int,
-    local_pitch: int,
-    memory_pitch: int,
-    group: int,
-    copies: int,
+    s: Any, c: int, place: int, time: int, lane: int, fill: bool, moved: Pieces, group: int, copies: int
 ) -> int:
     """A load, a fill, or a store (``lane``): ``group`` pieces one after another have the same local address, and each
     goes to ``copies`` units.
 
     Answers why it cannot be, or FINE.
     """
+    local, memory, count, words = moved.local, moved.memory, moved.many, moved.words
+    local_pitch, memory_pitch = moved.local_pitch, moved.memory_pitch
     if words == 0:
         count = 0
     pieces = (count + group - 1) // group
@@ -173,13 +188,7 @@ def _move(
         counts[STORE_BYTES if lane == TO_MEMORY else WBUF_BYTES if lane == TO_WBUF else BUF_BYTES] += crossing
     stores = lane == TO_MEMORY
     if s.written.shape[0] > 0 and not fill:
-        for piece in range(count):
-            first = memory + piece * memory_pitch - s.machine[SHARED_FIRST]
-            seen, word = shared(s.written, core[EPOCH] * 8 + c, first, words, stores)
-            if seen >= 0:
-                one = hazard(s.hazards, s.machine)
-                one[H_CAUSE], one[H_CLUSTER], one[H_PLACE], one[H_OTHER] = OTHER_CLUSTER, c, place, -1
-                one[H_WORD], one[H_AT], one[H_READY] = word + s.machine[SHARED_FIRST], time, seen & 7
+        foreign(s, c, place, time, Pieces(local, memory, count, words, local_pitch, memory_pitch), stores)
     kind = STORE if stores else LOAD
     row = request(core, s.numbers[c, kind], s.transfers[c, kind], s.machine, place, time)
     core[ASKED] = 1
@@ -218,6 +227,4 @@ def _move(
     return FINE
 
 
-move = compiled(
-    _move, hazard=hazard, latest=latest, lines=lines, note=note, request=request, shared=shared, where=where
-)
+move = compiled(_move, foreign=foreign, latest=latest, lines=lines, note=note, request=request, where=where)

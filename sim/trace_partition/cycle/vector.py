@@ -158,15 +158,14 @@ def _expect(
 expect = compiled(_expect, hazard=hazard, latest=latest, where=where)
 
 
-def _vector(s: Any, c: int, place: int, time: int, ra: int, rb: int, rc: int, rd: int) -> int:
-    """A vector instruction that is issued in cycle ``time``; answers why it cannot be, or FINE."""
-    core, one, latency = s.core[c], s.code[s.core[c, FIRST] + place], s.machine[VECTOR_LATENCY]
-    ring, tags, numbers, transfers = s.core[c, RING:], s.tags[c], s.numbers[c], s.transfers[c]
-    operation, flags = one[OPERATION], one[FLAGS]
+def _operands(
+    core: Any, machine: Any, operation: int, flags: int, ra: int, rb: int, rc: int, rd: int
+) -> tuple[int, int, int, int]:
+    """Why a vector instruction cannot be, or FINE, and the words of Buf and WBuf that it reads and of Buf it writes."""
     kind, reads, weights, writes = flags & 3, 0, 0, 0
     if operation == VMOV:
         if rc > (VMACS if flags & COOP_MOVE else BLOCK):
-            return LONG
+            return LONG, reads, weights, writes
         reads = 2 * rc if kind == PART else rc
         if kind == 0:
             core[EXTENT] = rc
@@ -178,16 +177,30 @@ def _vector(s: Any, c: int, place: int, time: int, ra: int, rb: int, rc: int, rd
         weights = rd if kind == COOP else 16 * rd if kind == INDP else min(rd, 16)
         if flags & WRITE:
             if kind == COOP and core[EXTENT] > VMACS:
-                return LONG_EXTENT
+                return LONG_EXTENT, reads, weights, writes
             writes = core[EXTENT] * (2 if flags & WIDE else 1)
     if reads > BLOCK and (operation == MAX or (operation == MAC and kind == LANE)):
-        return LONG
-    limit = s.machine[UNIT_WORDS]
+        return LONG, reads, weights, writes
+    limit = machine[UNIT_WORDS]
     if (reads > 0 and rb + reads > limit) or (writes > 0 and ra + writes > limit):
-        return BEYOND_BUF
-    if weights > 0 and rc + weights > s.machine[VMAC_WORDS]:
-        return BEYOND_WBUF
+        return BEYOND_BUF, reads, weights, writes
+    if weights > 0 and rc + weights > machine[VMAC_WORDS]:
+        return BEYOND_WBUF, reads, weights, writes
+    return FINE, reads, weights, writes
 
+
+operands = compiled(_operands)
+
+
+def _vector(s: Any, c: int, place: int, time: int, ra: int, rb: int, rc: int, rd: int) -> Any:
+    """A vector instruction that is issued in cycle ``time``; answers why it cannot be, or FINE."""
+    core, one, latency = s.core[c], s.code[s.core[c, FIRST] + place], s.machine[VECTOR_LATENCY]
+    ring, tags, numbers, transfers = s.core[c, RING:], s.tags[c], s.numbers[c], s.transfers[c]
+    operation, flags = one[OPERATION], one[FLAGS]
+    kind = flags & 3
+    why, reads, weights, writes = operands(core, s.machine, operation, flags, ra, rb, rc, rd)
+    if why != FINE:
+        return why
     used = lines(rb, reads)
     cycles, free = used, 0
     if operation == MAC and kind == COOP:
@@ -264,5 +277,6 @@ vector = compiled(
     latest=latest,
     lines=lines,
     note=note,
+    operands=operands,
     record=record,
 )

@@ -45,19 +45,9 @@ lines = compiled(_lines)
 
 
 def _run(
-    code: Any,
-    base: int,
-    registers: Any,
-    scalars: Any,
-    buf: Any,
-    wbuf: Any,
-    sums: Any,
-    bias: Any,
-    initial: Any,
-    largest: Any,
-    memory: Any,
-    counts: Any,
-) -> int:
+    code: Any, base: int, registers: Any, scalars: Any, buf: Any, wbuf: Any, sums: Any, bias: Any, initial: Any,
+    largest: Any, memory: Any, counts: Any,
+) -> int:  # fmt: skip
     """Run a cluster; the answer is why it stopped. ``code`` (two banks) and ``registers`` hold numbers
     below 2^32,
     ``counts`` how often each operation was run."""

@@ -103,7 +103,10 @@ def _crosses(t: Tables, origin: Array, first: int, node: int, kept: int, pe: int
 
 
 def _search(t: Tables, s: State, edge: int, limit: float) -> float:
-    """Find the cheapest route below ``limit`` and write its places; its cost, or infinity, and then nothing."""
+    """Find the cheapest route below ``limit`` and write its places; its cost, or infinity, and then nothing.
+
+    In one function because the innermost loop is nearly all the time that schedulers take, and lives on some twenty
+    numbers that are kept from cycle to cycle."""
     net = t.source[edge]
     end = s.pe[t.destination[edge]]
     until = s.time[t.destination[edge]] + t.shift[edge]

@@ -28,7 +28,10 @@ def _small_width_order(
     vertices: int, ends: Array, choices: Array, most_entries: float
 ) -> tuple[Array, Array, Array]:
     """Vertices in the order in which they go, and their fronts as starts and members. The order ends early where a
-    table of more than ``most_entries`` would be made."""
+    table of more than ``most_entries`` would be made.
+
+    In one function because nearly every part adds to one of fourteen arrays that are replaced by longer ones when they
+    are full: parts would take and return all of them with their counts."""
     edges = len(ends)
     room = 4 * edges + 64
     to = np.empty(room, np.int64)

@@ -56,6 +56,57 @@ def size(problem: PbqpInstance, made: Plan) -> Size:
     return Size(*_size(problem.choices, made))
 
 
+def _postorder(parent: Array, child: Array, sibling: Array) -> tuple[Array, Array]:
+    """The steps of a forest in postorder, and how many hang right below each."""
+    steps = len(parent)
+    # Postorder without recursion: the first child is followed down, then the sibling.
+    post = np.empty(steps, np.int64)
+    below = np.zeros(steps, np.int64)
+    count = 0
+    for root in range(steps):
+        if parent[root] != -1:
+            continue
+        at = root
+        while child[at] != -1:
+            at = child[at]
+        while True:
+            post[count] = at
+            count += 1
+            if at == root:
+                break
+            below[parent[at]] += 1
+            if sibling[at] != -1:
+                at = sibling[at]
+                while child[at] != -1:
+                    at = child[at]
+            else:
+                at = parent[at]
+    return post, below
+
+
+def _edges_of_steps(ends: Array, position: Array, rank: Array) -> tuple[Array, Array]:
+    """The edges that go with each step, as starts and members; ``position`` [V] is the place of a vertex among those
+    that go, ``rank`` [S] the step of that."""
+    steps = len(rank)
+    # An edge goes with the end that goes first.
+    edge_start = np.zeros(steps + 1, np.int64)
+    for edge in range(len(ends)):
+        first = min(position[ends[edge, 0]], position[ends[edge, 1]])
+        if first < steps:
+            edge_start[rank[first] + 1] += 1
+    for at in range(steps):
+        edge_start[at + 1] += edge_start[at]
+    edge_at = np.empty(edge_start[steps], np.int64)
+    filled = edge_start[:-1].copy()
+    for edge in range(len(ends)):
+        first = min(position[ends[edge, 0]], position[ends[edge, 1]])
+        if first < steps:
+            owner = rank[first]
+            edge_at[filled[owner]] = edge
+            filled[owner] += 1
+    return edge_start, edge_at
+
+
 def _plan_steps(
     vertices: int, ends: Array, order: Array, front_start: Array, front: Array
 ) -> tuple[Array, Array, Array, Array, Array, Array, Array]:
@@ -83,28 +134,7 @@ def _plan_steps(
             parent[step] = above
             sibling[step] = child[above]
             child[above] = step
-    # Postorder without recursion: the first child is followed down, then the sibling.
-    post = np.empty(steps, np.int64)
-    below = np.zeros(steps, np.int64)
-    count = 0
-    for root in range(steps):
-        if parent[root] != -1:
-            continue
-        at = root
-        while child[at] != -1:
-            at = child[at]
-        while True:
-            post[count] = at
-            count += 1
-            if at == root:
-                break
-            below[parent[at]] += 1
-            if sibling[at] != -1:
-                at = sibling[at]
-                while child[at] != -1:
-                    at = child[at]
-            else:
-                at = parent[at]
+    post, below = postorder(parent, child, sibling)
     rank = np.empty(steps, np.int64)
     for at in range(steps):
         rank[post[at]] = at
@@ -122,22 +152,7 @@ def _plan_steps(
             sorted_front[start[at] + offset] = front[front_start[step] + offset]
         start[at + 1] = start[at] + length
         root_sorted[at] = length > 0 and parent[step] == -1
-    # An edge goes with the end that goes first.
-    edge_start = np.zeros(steps + 1, np.int64)
-    for edge in range(len(ends)):
-        first = min(position[ends[edge, 0]], position[ends[edge, 1]])
-        if first < steps:
-            edge_start[rank[first] + 1] += 1
-    for at in range(steps):
-        edge_start[at + 1] += edge_start[at]
-    edge_at = np.empty(edge_start[steps], np.int64)
-    filled = edge_start[:-1].copy()
-    for edge in range(len(ends)):
-        first = min(position[ends[edge, 0]], position[ends[edge, 1]])
-        if first < steps:
-            owner = rank[first]
-            edge_at[filled[owner]] = edge
-            filled[owner] += 1
+    edge_start, edge_at = edges_of_steps(ends, position, rank)
     return vertex, start, sorted_front, below_sorted, edge_start, edge_at, root_sorted
 
 
@@ -167,5 +182,7 @@ def _plan_size(choices: Array, made: Plan) -> tuple[Array, float, float, Array]:
     return tables, fullest, kept, work
 
 
-_plan = compiled(_plan_steps)
+postorder = compiled(_postorder)
+edges_of_steps = compiled(_edges_of_steps)
+_plan = compiled(_plan_steps, postorder=postorder, edges_of_steps=edges_of_steps)
 _size = compiled(_plan_size)
