@@ -8,6 +8,7 @@ import sys
 import textwrap
 import threading
 import time
+from collections import namedtuple
 from pathlib import Path
 from typing import Any
 
@@ -192,3 +193,13 @@ def _total(counts: Any) -> int:
 def test_undominated_rows_need_no_machine_code() -> None:
     rows = np.array([[0, 1], [0, 2], [1, 0]])
     assert undominated.plain(rows).tolist() == [True, False, True]
+
+
+def test_the_fields_of_a_named_tuple_are_part_of_what_machine_code_is_made_of() -> None:
+    source = "def first(pair):\n    return pair.one\n"
+    identities = []
+    for fields in ("one two", "two one", "one two"):
+        scope: dict[str, Any] = {"Pair": namedtuple("Pair", fields)}
+        exec(source, scope)
+        identities.append(compiled(scope["first"]).identity)
+    assert identities[0] == identities[2] != identities[1]
