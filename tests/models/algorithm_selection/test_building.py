@@ -76,10 +76,10 @@ def test_formats_of_two_kernels_are_told_apart_by_their_readers() -> None:
 
 
 def test_a_network_without_convolutions_is_refused() -> None:
-    with pytest.raises(InputError, match="no layer"):
+    with pytest.raises(InputError, match="has no layer"):
         overlay("googlenet/softmax1")
 
 
 def test_a_name_that_is_no_layer_of_the_overlay_is_refused() -> None:
-    with pytest.raises(InputError, match="no layer of the overlay"):
+    with pytest.raises(InputError, match="not a layer of the overlay"):
         overlay("alexnet").layer("lrn1")

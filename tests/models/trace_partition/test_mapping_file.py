@@ -1,4 +1,4 @@
-"""Partitions are read from documents as they were written; what is none of the network is refused."""
+"""Partitions are read from documents as they were written; what does not belong to the network is refused."""
 
 from __future__ import annotations
 

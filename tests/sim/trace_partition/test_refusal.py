@@ -66,7 +66,7 @@ def test_whatever_instructions_do_the_run_ends_or_is_refused(
         (pair("r3", 9, 8) + pair("r4", 65535, 0) + "LD.B.D r0, r0, r3, r4", "beyond the end of Buf"),
         (pair("r3", 65535, 8) + pair("r4", 65535, 0) + "LD.W.D r0, r0, r3, r4", "beyond the end of WBuf"),
         ("ADDI r1, r0, -1\nLD.I r1", "a bank beyond the program's memory"),
-        ("LD.I r0\n", "no instruction"),
+        ("LD.I r0\n", "not an instruction"),
         ("HALT 3", "no such host operation"),
         ("BNE r0, r0, +5\nBNE r0, r0, +5\nSYNC", "a branch in a delay slot"),
         ("BNE r0, r0, -1", "beyond its bank"),
