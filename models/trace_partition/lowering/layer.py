@@ -60,6 +60,11 @@ class TraceLayer:
     merged: tuple[tuple[str, str], ...] = ()
 
     @property
+    def linear(self) -> bool:
+        """Whether it is a matrix product in the network: a fully connected layer."""
+        return self.op in ("Gemm", "MatMul")
+
+    @property
     def rows(self) -> int:
         """Output rows."""
         return self.output.height

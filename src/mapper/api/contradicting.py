@@ -12,7 +12,7 @@ from typing import Any
 from mapper.api.problem import PosedProblem
 from mapper.api.solution import Solution, assemble, repeated, unanswered
 from mapper.api.verification import verified
-from mapper.kind.kind import Kind, Part, ProblemPart
+from mapper.kind.kind import AnyKind, AnyPart, Part
 from mapper.solver.certificate import Certificate
 from mapper.solver.contradiction import ContradictionError, beats, contradiction
 from mapper.solver.method import Outcome
@@ -34,7 +34,7 @@ def claims(part: Part) -> Outcome[Any]:
     return Outcome.claimed(mapping, value, known)
 
 
-def refuse_own_contradiction(kind: Kind, problem: Any, part: Part, most: bool) -> None:
+def refuse_own_contradiction(kind: AnyKind, problem: Any, part: Part, most: bool) -> None:
     """Let no mapping pass that is better, by the model, than its own search says is possible, nor one that is proven to
     be optimal and worth something else.
 
@@ -97,7 +97,7 @@ def refuse_contradicting_solutions(first: Solution, second: Solution) -> None:
 
 
 def documented(
-    posed: PosedProblem, part: ProblemPart, error: ContradictionError, method: str
+    posed: PosedProblem, part: AnyPart, error: ContradictionError, method: str
 ) -> ContradictionError:
     """A contradiction that a search found, with the documents of both outcomes."""
     if error.documents:
@@ -131,7 +131,7 @@ def told(error: ContradictionError, output: Path | None) -> int:
     return EXIT_CODE
 
 
-def _part_of(kind: Kind, part: ProblemPart, outcome: Outcome[Any], method: str) -> Part:
+def _part_of(kind: AnyKind, part: AnyPart, outcome: Outcome[Any], method: str) -> Part:
     certificate = Certificate(
         stop=outcome.stop,
         found=outcome.mapping is not None,

@@ -16,7 +16,7 @@ from mapper.api.contradicting import documented
 from mapper.api.problem import PosedProblem
 from mapper.api.solving import Search, method_named, solve_part
 from mapper.arch.source import machine_to_document
-from mapper.kind.kind import Options, ProblemPart
+from mapper.kind.kind import AnyPart, Options
 from mapper.models.limit import on_disk
 from mapper.solver.contradiction import ContradictionError
 from mapper.store import StoreError, content_key, problem_key, version_key
@@ -106,7 +106,7 @@ def plan(
     )
 
 
-def _different(problems: Sequence[PosedProblem]) -> Iterator[tuple[PosedProblem, ProblemPart]]:
+def _different(problems: Sequence[PosedProblem]) -> Iterator[tuple[PosedProblem, AnyPart]]:
     """Every part of every problem, but for those that are the same problem as one before."""
     seen = set()
     for problem in problems:
@@ -140,7 +140,7 @@ def _is_in(problem: PosedProblem, proven: set[str], method: str) -> bool:
     return all(problem_key(content, place, method) in proven for place in range(parts))
 
 
-def _sampled(problems: Sequence[tuple[PosedProblem, ProblemPart]], search: Search) -> tuple[list[float], int]:
+def _sampled(problems: Sequence[tuple[PosedProblem, AnyPart]], search: Search) -> tuple[list[float], int]:
     """Core seconds of some of the problems, and how many of them were cut."""
     if not problems:
         return [], 0

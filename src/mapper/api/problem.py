@@ -9,7 +9,7 @@ from typing import Any
 from mapper.arch.source import Machine, load_machine, machine_from_document, machine_to_document
 from mapper.formulations.objective import Objective
 from mapper.kind import kind_named, kind_of
-from mapper.kind.kind import Kind, Options, ProblemPart, Workload
+from mapper.kind.kind import AnyKind, AnyPart, Options, Workload
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel_source import is_kernel
 from mapper.workloads.network.network import InputFile
@@ -29,14 +29,14 @@ LARGEST_OPTION = 1 << 62
 class PosedProblem:
     """A workload and a machine with an objective and options: a problem of one kind, in parts."""
 
-    kind: Kind
+    kind: AnyKind
     workload: str
     arch: str | None
     objective: Objective
     options: Options
-    read: Workload
+    read: Workload[Any]
     machine: Machine | None
-    parts: tuple[ProblemPart, ...]
+    parts: tuple[AnyPart, ...]
 
     def to_json(self) -> dict[str, Any]:
         """``problem`` of a solution document: all that simulating and generating need."""
@@ -85,7 +85,7 @@ def posed(
     arch: str | None,
     objective: str | None,
     options: Options,
-    read: Workload,
+    read: Workload[Any],
     machine: Machine | None,
 ) -> PosedProblem:
     """Pose the problem of values already read; only PBQP instances have no machine.
@@ -102,7 +102,7 @@ def posed(
         flag = "--" + unknown[0].replace("_", "-")
         raise InputError(flag, "", f"means nothing to a {kind.name} problem; leave it out")
     options = replace(options, model=options.model or kind.default_model)
-    parts = kind.pose(read.value, machine, chosen, options)
+    parts = kind.pose(read.value, machine, known[chosen], options)
     return PosedProblem(kind, workload, arch, known[chosen], options, read, machine, parts)
 
 

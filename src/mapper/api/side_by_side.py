@@ -15,7 +15,7 @@ from mapper.api.solution import Solution, as_document
 from mapper.api.solving import Search, method_named, run
 from mapper.arch.source import load_machine
 from mapper.kind import kind_of
-from mapper.kind.kind import Kind, Options
+from mapper.kind.kind import AnyKind, Options
 from mapper.models.compiling import CHILD
 from mapper.models.limit import on_disk
 from mapper.solver.certificate import Certificate
@@ -31,7 +31,7 @@ class MachineRow:
     batch."""
 
     arch: str
-    kind: Kind
+    kind: AnyKind
     macs: int
     solution: Solution | None
     refused: str | None = None

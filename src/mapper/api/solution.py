@@ -10,7 +10,7 @@ from importlib import metadata
 from typing import Any
 
 from mapper.api.problem import SOLUTION_SCHEMA, PosedProblem
-from mapper.kind.kind import Part, ProblemPart
+from mapper.kind.kind import AnyPart, Part
 from mapper.models.limit import limited
 from mapper.solver.certificate import WORST_FIRST, Certificate, Stop
 
@@ -48,7 +48,7 @@ class Solution:
         with limited(lambda: None):
             return tuple(one for posed, part in pairs for one in self._listed(posed, part))
 
-    def _listed(self, posed: ProblemPart, part: Part) -> tuple[Part, ...]:
+    def _listed(self, posed: AnyPart, part: Part) -> tuple[Part, ...]:
         # One search that decides things listed apart has one history: it stands at the first of them.
         first, *others = self.posed.kind.spread(posed.problem, part)
         return (replace(first, history=part.history), *others)
@@ -108,7 +108,7 @@ def repeated(part: Part, name: str, source: str, merged: tuple[tuple[str, str], 
 
 
 def unanswered(
-    part: ProblemPart,
+    part: AnyPart,
     method: str,
     stop: Stop = "interrupted",
     seed: int | None = None,

@@ -19,7 +19,7 @@ from mapper.api.problem import PosedProblem
 from mapper.api.solution import Solution, assemble, repeated, unanswered
 from mapper.api.verification import verified
 from mapper.formulations.objective import Objective
-from mapper.kind.kind import Kind, Part, ProblemPart
+from mapper.kind.kind import AnyKind, AnyPart, Part
 from mapper.models.limit import UnfinishedError, limited, nobody_hears, on_disk
 from mapper.solver.certificate import Certificate, Stop
 from mapper.solver.contradiction import ContradictionError
@@ -108,7 +108,7 @@ def run(
     Raises: InputError if the method does not exist or refuses the problem.
     """
     method = method_named(posed, search.method)
-    first_of: dict[Any, ProblemPart] = {}
+    first_of: dict[Any, AnyPart] = {}
     for part in posed.parts:
         first_of.setdefault(part.key, part)
     answers: dict[Any, Part] = {}
@@ -177,7 +177,7 @@ def _better(stored: Kept | None, given: Kept | None, objective: Objective) -> Ke
     return stored if start is not None and value is not None and start.beats(start.value, value) else given
 
 
-def _start(kept: Kept | None, part: ProblemPart, objective: Objective) -> Start[Any] | None:
+def _start(kept: Kept | None, part: AnyPart, objective: Objective) -> Start[Any] | None:
     return None if kept is None else kept.start(part.problem, objective)
 
 
@@ -216,7 +216,7 @@ def _solution(
     posed: PosedProblem,
     method: Method[Any, Any],
     search: Search,
-    first_of: dict[Any, ProblemPart],
+    first_of: dict[Any, AnyPart],
     answers: dict[Any, Part],
 ) -> Solution:
     parts = []
@@ -232,9 +232,9 @@ def _solution(
 
 
 def solve_part(
-    kind: Kind,
+    kind: AnyKind,
     method: Method[Any, Any],
-    part: ProblemPart,
+    part: AnyPart,
     search: Search,
     side_by_side: int,
     start: Start[Any] | None = None,
@@ -287,7 +287,7 @@ def solve_part(
 
 
 def _searched(
-    method: Method[Any, Any], part: ProblemPart, effort: Effort, compiling: Callable[[], None]
+    method: Method[Any, Any], part: AnyPart, effort: Effort, compiling: Callable[[], None]
 ) -> Outcome[Any]:
     """What the method finds; where its effort ends before it has a mapping, what its ``at_once`` has."""
     stop = effort.stopped()
@@ -313,7 +313,7 @@ def _searched(
     return replace(named, stop=found.stop, bound=quick.bound if found.bound is None else found.bound)
 
 
-def _rejected(kind: Kind, part: ProblemPart, error: ContradictionError) -> Outcome[Any]:
+def _rejected(kind: AnyKind, part: AnyPart, error: ContradictionError) -> Outcome[Any]:
     """The one of two outcomes of which the referee rejects the mapping: it contradicts nothing.
 
     Raises: ContradictionError if there is none.

@@ -10,7 +10,7 @@ from mapper.api.problem import SOLUTION_SCHEMA, PosedProblem, pose, pose_again
 from mapper.api.solution import Solution, as_document, assemble
 from mapper.api.solving import Search, run
 from mapper.api.verification import verified
-from mapper.kind.kind import Options, ProblemPart
+from mapper.kind.kind import AnyPart, Options
 from mapper.models.limit import limited
 from mapper.models.plain import in_time
 from mapper.solver.certificate import Certificate
@@ -177,9 +177,9 @@ def _solved(solution: Path | Mapping[str, Any]) -> tuple[PosedProblem, list[Any]
     ]
 
 
-def _distinct(problem: PosedProblem, mappings: list[Any]) -> list[tuple[ProblemPart, Any]]:
+def _distinct(problem: PosedProblem, mappings: list[Any]) -> list[tuple[AnyPart, Any]]:
     """Parts that are not repeats of an earlier one, with their mappings."""
-    first: dict[Any, tuple[ProblemPart, Any]] = {}
+    first: dict[Any, tuple[AnyPart, Any]] = {}
     for part, mapping in zip(problem.parts, mappings, strict=True):
         first.setdefault(part.key, (part, mapping))
     return list(first.values())

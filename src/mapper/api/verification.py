@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from mapper.kind.kind import Kind, Part, ProblemPart
+from mapper.kind.kind import AnyKind, AnyPart, Part
 from mapper.solver.certificate import Certificate
 
 
-def verified(kind: Kind, part: ProblemPart, mapping: Any | None, certificate: Certificate) -> Part:
+def verified(kind: AnyKind, part: AnyPart, mapping: Any | None, certificate: Certificate) -> Part:
     """The part with the referee's verdict and the model's cost; no claim survives a broken rule.
 
     ``verified`` says that the referee accepted a mapping. Where there is none it judged nothing, so that not even a

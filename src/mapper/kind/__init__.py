@@ -20,7 +20,7 @@ from mapper.formulations.objective import (
     VALUE,
     Objective,
 )
-from mapper.kind.kind import Kind
+from mapper.kind.kind import AnyKind
 from mapper.workloads.document import InputError
 
 
@@ -59,18 +59,18 @@ ENTRIES = (
 )
 
 
-def kinds() -> tuple[Kind, ...]:
+def kinds() -> tuple[AnyKind, ...]:
     """All kinds."""
     return tuple(_imported(entry) for entry in ENTRIES)
 
 
-def kind_of(machine: Machine | None) -> Kind:
+def kind_of(machine: Machine | None) -> AnyKind:
     """The kind of problem that a machine of this class poses; without one, that of PBQP instances."""
     schema = None if machine is None else machine.schema_name
     return _imported(next(entry for entry in ENTRIES if entry.schema == schema))
 
 
-def kind_named(name: str, machine: Machine | None, source: str) -> Kind:
+def kind_named(name: str, machine: Machine | None, source: str) -> AnyKind:
     """The kind of a document that names it, and holds this machine.
 
     Raises: InputError if there is none of that name.
@@ -90,5 +90,5 @@ def objective_named(name: str) -> Objective:
 
 
 @cache
-def _imported(entry: Entry) -> Kind:
-    return cast(Kind, getattr(import_module(f"mapper.kind.{entry.column}.kind"), entry.value))
+def _imported(entry: Entry) -> AnyKind:
+    return cast(AnyKind, getattr(import_module(f"mapper.kind.{entry.column}.kind"), entry.value))

@@ -1,12 +1,16 @@
-"""What the API needs to know of a kind of problem."""
+"""What the API needs to know of a kind of problem.
+
+A kind is generic in three types of its own: the *value* that its workloads are read into, the *problem* that one part
+poses, and the *mapping* that answers it. The API, which handles kinds that it does not know, says `AnyKind`.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from mapper.api.history import HistoryPoint
 from mapper.formulations.objective import Objective
@@ -17,13 +21,25 @@ from mapper.solver.method import Effort, Method
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network import InputFile
 
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+    from mapper.formulations.formulation import Formulation
+    from mapper.kind.words import ProofWords
+
+V = TypeVar("V")
+P = TypeVar("P")
+M = TypeVar("M")
+Value = TypeVar("Value", covariant=True)
+Problem = TypeVar("Problem", covariant=True)
+
 
 @dataclass(frozen=True)
-class Workload:
+class Workload(Generic[Value]):
     """A workload as its kind reads it: the value, the files it came from, images at once (None where there
     is no such thing), and the operators that are not mapped, as they stand in the document."""
 
-    value: Any
+    value: Value
     inputs: tuple[InputFile, ...]
     batch: int | None = None
     skipped: tuple[dict[str, Any], ...] = ()
@@ -54,17 +70,17 @@ class JsonValue(Protocol):
 
 
 @dataclass(frozen=True)
-class ProblemPart:
+class ProblemPart(Generic[Value, Problem]):
     """One part of a posed problem: its name in the document, where it came from, and the problem itself.
-    Parts of equal ``key`` are one problem. ``workload``: what it was made of, where simulators and code generators
-    need more than the problem says."""
+    Parts of equal ``key`` are one problem. ``workload``: the value that it was made of, as simulators and code
+    generators may need more than the problem says."""
 
     name: str
     source: str
-    problem: Any
-    key: Any
+    problem: Problem
+    key: Hashable
+    workload: Value
     merged: tuple[tuple[str, str], ...] = ()
-    workload: Any = None
 
 
 @dataclass(frozen=True)
@@ -110,7 +126,7 @@ class Part:
         return document
 
 
-class Kind(ABC):
+class Kind(ABC, Generic[V, P, M]):
     """One kind of problem. ``objectives``: the first is the default; ``options``: those it understands;
     ``default_model``: what ``--model`` is where nobody says, None where there is no choice."""
 
@@ -128,63 +144,74 @@ class Kind(ABC):
     def peak(self, machine: Any) -> int:
         """Multiply-accumulates of a cycle at the most."""
 
+    def macs(self, text: str, batch: int | None) -> int:
+        """Multiply-accumulates of the workload that ``text`` names, by which machines of several kinds are compared.
+
+        Raises: InputError if it is not one that is compared so.
+        """
+        from mapper.workloads.source import load_layers
+
+        return load_layers(text, batch).macs
+
     @abstractmethod
-    def read(self, text: str, batch: int | None) -> Workload:
+    def read(self, text: str, batch: int | None) -> Workload[V]:
         """The workload that ``text`` names.
 
         Raises: InputError if there is none, or if it does not fit this kind's machines.
         """
 
-    def objectives_of(self, value: Any) -> tuple[Objective, ...]:
+    def objectives_of(self, value: V) -> tuple[Objective, ...]:
         """The objectives that a workload can have, its default first."""
         return self.objectives
 
-    def left_out(self, value: Any, machine: Any) -> tuple[dict[str, Any], ...]:
+    def left_out(self, value: V, machine: Any) -> tuple[dict[str, Any], ...]:
         """Operators that this machine leaves to others, as they stand in the document, where that depends on it."""
         return ()
 
     @abstractmethod
-    def pose(self, value: Any, machine: Any, objective: str, options: Options) -> tuple[ProblemPart, ...]:
+    def pose(
+        self, value: V, machine: Any, objective: Objective, options: Options
+    ) -> tuple[ProblemPart[V, P], ...]:
         """The parts of the problem of a workload's value, in document order."""
 
     @abstractmethod
-    def methods(self) -> dict[str, Method[Any, Any]]:
+    def methods(self) -> dict[str, Method[P, M]]:
         """Every method of the kind by name, exact ones first."""
 
-    def methods_of(self, value: Any) -> dict[str, Method[Any, Any]]:
+    def methods_of(self, value: V) -> dict[str, Method[P, M]]:
         """The methods that a workload can be solved by."""
         return self.methods()
 
-    def front(self, problem: Any, effort: Effort) -> Front[Any]:
+    def front(self, problem: P, effort: Effort) -> Front[M]:
         """All trade-offs of a part.
 
         Raises: InputError if the kind has none.
         """
         raise InputError("--pareto", "", f"a {self.name} problem has no trade-offs to list; leave it out")
 
-    def criteria(self, problem: Any, mapping: Any) -> tuple[int, ...]:
+    def criteria(self, problem: P, mapping: M) -> tuple[int, ...]:
         """What the points of a front are judged by, all of which least is best, by the model."""
         raise InputError("--pareto", "", f"a {self.name} problem has no trade-offs to list; leave it out")
 
-    def why_infeasible(self, problem: Any) -> str | None:
+    def why_infeasible(self, problem: P) -> str | None:
         """Why a part that is proven to have no mapping has none, in a sentence; None where there is no more to say."""
         return None
 
     @abstractmethod
-    def verify(self, problem: Any, mapping: Any) -> ShownVerdict:
+    def verify(self, problem: P, mapping: M) -> ShownVerdict:
         """The referee's verdict and the model's cost."""
 
-    def slack(self, problem: Any, value: int | float) -> float:
+    def slack(self, problem: P, value: int | float) -> float:
         """By how much floats near ``value`` may differ that stand for the same value of the objective, since sums are
         rounded in another order; integers compare exactly. 0 where equal values are equal floats."""
         return 0.0
 
     @abstractmethod
-    def read_mapping(self, fields: Mapping[str, Any], problem: Any, source: str) -> Any:
+    def read_mapping(self, fields: Mapping[str, Any], problem: P, source: str) -> M:
         """A mapping from a document."""
 
     @abstractmethod
-    def shown(self, problem: Any, mapping: Any) -> JsonValue:
+    def shown(self, problem: P, mapping: M) -> JsonValue:
         """The mapping as documents show it."""
 
     def pieces(self, shown: JsonValue) -> Any:
@@ -192,30 +219,30 @@ class Kind(ABC):
         None if there is nothing of the kind."""
         return None
 
-    def with_pieces(self, mapping: Any, pieces: Any) -> Any:
+    def with_pieces(self, mapping: M, pieces: Any) -> M:
         """The mapping with what ``pieces`` said of it.
 
         Raises: KeyError, TypeError or ValueError if it does not fit the mapping.
         """
         return mapping
 
-    def spread(self, problem: Any, part: Part) -> tuple[Part, ...]:
+    def spread(self, problem: P, part: Part) -> tuple[Part, ...]:
         """A part as documents and tables show it: several where one solve decides things that are listed apart."""
         return (part,)
 
-    def gather(self, problem: Any, name: str, mappings: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    def gather(self, problem: P, name: str, mappings: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """The fields of a part's mapping from a document's (by the names that ``spread`` gives), None if it has
         none."""
         found: Mapping[str, Any] | None = mappings.get(name)
         return found
 
     def shares(
-        self, skipped: tuple[dict[str, Any], ...], problem: Any, cost: Mapping[str, Any] | None
+        self, skipped: tuple[dict[str, Any], ...], problem: P, cost: Mapping[str, Any] | None
     ) -> tuple[dict[str, Any], ...]:
         """What ``left_out`` lists once the cost is known."""
         return skipped
 
-    def layer_times(self, problem: Any, part: Part) -> dict[str, float]:
+    def layer_times(self, problem: P, part: Part) -> dict[str, float]:
         """Milliseconds of each layer of a part."""
         spread = self.spread(problem, part)
         return {
@@ -223,7 +250,7 @@ class Kind(ABC):
         }
 
     @abstractmethod
-    def describe(self, problem: Any, part: Part) -> list[str]:
+    def describe(self, problem: P, part: Part) -> list[str]:
         """A part's mapping and what it costs, in a few lines for people."""
 
     @abstractmethod
@@ -231,43 +258,54 @@ class Kind(ABC):
         """The cost of the whole from that of its parts."""
 
     @abstractmethod
-    def structure(self, value: Any) -> dict[str, Any]:
+    def structure(self, value: V) -> dict[str, Any]:
         """The workload's structure as it stands in the document."""
 
     @abstractmethod
-    def read_structure(self, structure: Mapping[str, Any], name: str, source: str) -> Any:
+    def read_structure(self, structure: Mapping[str, Any], name: str, source: str) -> V:
         """The workload's value that ``structure`` describes."""
 
-    def located(self, value: Any, inputs: tuple[InputFile, ...]) -> Any:
+    def located(self, value: V, inputs: tuple[InputFile, ...]) -> V:
         """A value that was read from a document, with the files from which the document says it came."""
         return value
 
     @abstractmethod
-    def formulation(self, problem: Any) -> Any:
+    def formulation(self, problem: P) -> Formulation:
         """The formulation of one part, built, for ``explain``."""
 
-    def compared(self, problem: Any, mappings: Mapping[str, Any]) -> list[str]:
+    def compared(self, problem: P, mappings: Mapping[str, JsonValue]) -> list[str]:
         """What there is to say of one part solved by several methods (by name), beyond value and proof."""
         return []
 
-    def remarks(self, problem: Any, formulation: Any) -> list[str]:
+    def remarks(self, problem: P, formulation: Formulation) -> list[str]:
         """What there is to say of one part beyond its ``formulation``, in lines of set text, for ``explain``."""
         return []
 
     @abstractmethod
-    def simulate(self, part: ProblemPart, mapping: Any, seed: int) -> dict[str, Any]:
+    def words(self, problem: P, part: Part) -> ProofWords:
+        """What a proof about a part speaks of, and why its methods' proofs hold, for report pages."""
+
+    def picture(self, problem: P, mapping: M, part: Part, prefix: str, most: int) -> list[Element]:
+        """The part's mapping on a report page; identifiers begin with ``prefix``. Of what a page counts (elements of
+        the class ``route``), ``most`` may be drawn."""
+        return []
+
+    @abstractmethod
+    def simulate(self, part: ProblemPart[V, P], mapping: M, seed: int) -> dict[str, Any]:
         """Run one part: ``outputs_equal``, ``max_error``, ``cost_simulated``, ``agrees``, where there is something to
         say ``physical``, and ``notes`` for people; ``parts`` are the same of each part that ``spread`` shows, with
         ``name`` and ``cost_model``."""
 
-    def simulate_program(self, part: ProblemPart, mapping: Any, seed: int, program: Path) -> dict[str, Any]:
+    def simulate_program(
+        self, part: ProblemPart[V, P], mapping: M, seed: int, program: Path
+    ) -> dict[str, Any]:
         """As ``simulate``, with the program of a file in place of the one that the mapping becomes.
 
         Raises: InputError if the kind has no programs, or the file holds none.
         """
         raise InputError("--program", "", f"a {self.name} solution runs no program file; leave it out")
 
-    def simulate_rtl(self, part: ProblemPart, mapping: Any, seed: int) -> dict[str, Any]:
+    def simulate_rtl(self, part: ProblemPart[V, P], mapping: M, seed: int) -> dict[str, Any]:
         """Run the generated hardware of one part: ``outputs_equal``, ``agrees``, and what else there is to say.
 
         Raises: InputError if the kind generates none, or it cannot be run.
@@ -275,5 +313,10 @@ class Kind(ABC):
         raise InputError("--rtl", "", f"a {self.name} solution becomes no Verilog; leave it out")
 
     @abstractmethod
-    def generate(self, part: ProblemPart, mapping: Any, seed: int) -> Mapping[str, str | bytes]:
+    def generate(self, part: ProblemPart[V, P], mapping: M, seed: int) -> Mapping[str, str | bytes]:
         """Files (name to content) that one part becomes."""
+
+
+AnyKind = Kind[Any, Any, Any]
+"""A kind of unknown types, as the API meets it."""
+AnyPart = ProblemPart[Any, Any]

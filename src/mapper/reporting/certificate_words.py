@@ -6,70 +6,21 @@ import re
 from dataclasses import dataclass
 
 from mapper.cli.terminal import number, percent
+from mapper.kind.words import ProofWords
 from mapper.solver.certificate import Certificate
 
-SPACES = {
-    "tiling": (
-        "all factors of every loop at the four levels (DRAM, scratch-pad, register file, space) that multiply to its "
-        "bound, with every order of the loops at DRAM and at the scratch-pad, as far as tiles fit the memories and PEs"
-    ),
-    "modulo_schedule": (
-        "every place and cycle of every operation with every route of its values, at every initiation interval"
-    ),
-    "layer": (
-        "every algorithm of the layer, every loop that may be innermost, every unroll vector of up to 8 per loop, and "
-        "every schedule of the loops that follow"
-    ),
-    "pe_allocation": "every number of PEs for every layer, under the model of rates and start times that model= names",
-    "algorithm_selection": (
-        "every shape of the array within its PEs, with every algorithm and dataflow of every layer and every format of "
-        "the tensors between them"
-    ),
-    "pbqp": "every choice for every vertex",
-    "trace_partition": (
-        "every tile, order, mode and split of every layer, and what stays on the chip between layers, all decided "
-        "together under the model of cycles"
-    ),
-}
-"""The spaces that a proof speaks of, as the documentation of the kinds defines them."""
-
-REASONS: dict[tuple[str | None, str], str] = {
-    (None, "brute-force"): "every one of them was tried",
-    (None, "cp-sat"): "CP-SAT has excluded every better one",
-    (None, "branch-and-bound"): (
+REASONS = {
+    "brute-force": "every one of them was tried",
+    "cp-sat": "CP-SAT has excluded every better one",
+    "branch-and-bound": (
         "branch and bound went through all of it and left out only parts whose lower bound is no better than the value"
     ),
-    (None, "elimination"): "elimination finds the least cost of all assignments exactly",
-    (None, "ilp"): "the integer linear program was solved to the end and its answer confirmed in integers",
-    (None, "closed form"): "it has a closed form",
-    (
-        None,
-        "dynamic-programming",
-    ): "a shortest path through the layers' options is exact for a chain of layers",
-    ("modulo_schedule", "cp-sat"): "CP-SAT has refuted every smaller initiation interval from MII on",
-    (
-        "layer",
-        "*",
-    ): "the least sum over all unroll vectors of all boxes, by dynamic programming, is its value",
-    ("algorithm_selection", "auto"): (
-        "a lower bound of every shape is known, and the cost graphs of all shapes whose bound is below the value were "
-        "solved exactly by elimination"
-    ),
-    ("algorithm_selection", "joint"): (
-        "a lower bound of every shape is known, and the cost graphs of all shapes whose bound is below the value were "
-        "solved exactly by elimination"
-    ),
-    (
-        "pbqp",
-        "auto",
-    ): "reductions and elimination, or branch and bound, have excluded every cheaper assignment",
-    ("trace_partition", "auto"): (
-        "options that were not costed have lower bounds that are no better, and CP-SAT decided all the others jointly"
-    ),
-    ("trace_partition", "cp-sat"): (
-        "options that were not costed have lower bounds that are no better, and CP-SAT decided all the others jointly"
-    ),
+    "elimination": "elimination finds the least cost of all assignments exactly",
+    "ilp": "the integer linear program was solved to the end and its answer confirmed in integers",
+    "closed form": "it has a closed form",
+    "dynamic-programming": "a shortest path through the layers' options is exact for a chain of layers",
 }
+"""Why a proof holds, by the method that made it, where the kind itself does not say."""
 STOPS = {
     "complete": "the search ended by itself",
     "time_limit": "the time limit ended the search",
@@ -88,12 +39,9 @@ class Words:
     sentences: tuple[str, ...]
 
 
-def words(
-    kind: str, certificate: Certificate, objective: str, mii: int | None = None, why: str | None = None
-) -> Words:
-    """What ``certificate`` says of a problem of ``kind`` (a kind's name, ``layer`` or ``pbqp``). ``mii``: the bound by
-    argument on an initiation interval; ``why``: why there is no mapping."""
-    space = SPACES[kind]
+def words(own: ProofWords, certificate: Certificate, objective: str, why: str | None = None) -> Words:
+    """What ``certificate`` says of a part, of whose proofs its kind says ``own``. ``why``: why there is no mapping."""
+    space = own.space
     said: list[str] = []
     if certificate.broken:
         rules = ", ".join(f"{one.rule} at {one.place} by {one.size:g}" for one in certificate.broken[:8])
@@ -106,7 +54,7 @@ def words(
         tone, headline = "bad", "No mapping was found, and nothing is proven: there may be one."
         said.append(f"The space: {space}.")
     elif certificate.proven:
-        reason = _reason(kind, certificate, mii)
+        reason = _reason(own, certificate)
         tone, headline = "good", f"Proven: no mapping of this space is better, because {reason}."
         said.append(f"The space: {space}.")
     else:
@@ -127,14 +75,11 @@ def words(
     return Words(tone, headline, tuple(said))
 
 
-def _reason(kind: str, certificate: Certificate, mii: int | None) -> str:
-    if mii is not None and certificate.value == mii:
-        return (
-            f"its initiation interval is MII = max(ResMII, RecMII) = {mii}, below which this loop has no schedule "
-            "on this machine"
-        )
+def _reason(own: ProofWords, certificate: Certificate) -> str:
+    if own.reached is not None:
+        return own.reached
     for name in (*re.split(r" \+ | ", certificate.method), certificate.method, "*"):
-        found = REASONS.get((kind, name)) or REASONS.get((None, name))
+        found = own.reasons.get(name) or REASONS.get(name)
         if found is not None:
             return found
     return f"its value equals a bound that holds for the whole problem ({certificate.method})"

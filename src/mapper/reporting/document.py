@@ -14,7 +14,7 @@ from mapper.api.problem import SOLUTION_SCHEMA, PosedProblem, pose_again
 from mapper.api.solution import Solution, as_document, assemble, repeated
 from mapper.api.verb import read_document
 from mapper.api.verification import verified
-from mapper.kind.kind import Part, ProblemPart
+from mapper.kind.kind import AnyPart, Part
 from mapper.solver.certificate import Certificate, certificate_from_json
 from mapper.workloads.document import InputError
 
@@ -118,7 +118,7 @@ def _solved(fields: Mapping[str, Any], source: str) -> Solved:
 
 def _judged(
     problem: PosedProblem,
-    posed: ProblemPart,
+    posed: AnyPart,
     own: Mapping[str, Any],
     mappings: Mapping[str, Any],
     source: str,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
@@ -111,3 +112,8 @@ def figure(picture: Element, caption: str, **attributes: object) -> Element:
     """A picture with what it shows below it; wide ones scroll."""
     frame = node("div", picture, class_="wide", tabindex=0, role="region", aria_label=caption)
     return node("figure", frame, node("figcaption", caption), **attributes)
+
+
+def routes_drawn(elements: Iterable[Element]) -> int:
+    """Routes that pictures hold: of these a page draws no more than it has room for."""
+    return sum(part.get("class") == "route" for element in elements for part in element.iter())

@@ -10,16 +10,12 @@ from xml.etree.ElementTree import Element
 from markupsafe import Markup
 
 from mapper.cli.terminal import number, percent, proof
-from mapper.formulations.modulo_schedule.network.problem import LayerProblem
-from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.kind import objective_named
-from mapper.kind.kind import Part, ProblemPart
-from mapper.kind.modulo_schedule.picture import routes_drawn
+from mapper.kind.kind import AnyPart, Part
 from mapper.reporting import chart
 from mapper.reporting.certificate_words import Words, words
 from mapper.reporting.document import Rows, Solved
-from mapper.reporting.drawing import figure, markup, node, table
-from mapper.reporting.picture import picture
+from mapper.reporting.drawing import figure, markup, node, routes_drawn, table
 from mapper.solver.certificate import Certificate
 
 MOST_PARTS = 400
@@ -112,24 +108,17 @@ def _option(value: Any) -> str:
     return ", ".join(f"{key}={one}" for key, one in value.items()) if isinstance(value, dict) else str(value)
 
 
-def _space(part: ProblemPart, kind: str) -> str:
-    if isinstance(part.problem, LayerProblem):
-        return "layer"
-    return "pbqp" if isinstance(part.problem, PbqpProblem) else kind
-
-
 def _pictures(
-    solved: Solved, part: ProblemPart, own: Part, mapping: Any | None, anchor: str, routes: int
+    solved: Solved, part: AnyPart, own: Part, mapping: Any | None, anchor: str, routes: int
 ) -> list[Element]:
     if mapping is None or own.cost is None:
         return []
-    return picture(solved.solution.posed.kind.name, part.problem, mapping, own, anchor, routes)
+    return solved.solution.posed.kind.picture(part.problem, mapping, own, anchor, routes)
 
 
-def _part(solved: Solved, part: ProblemPart, own: Part, drawn: list[Element], anchor: str) -> PartView:
+def _part(solved: Solved, part: AnyPart, own: Part, drawn: list[Element], anchor: str) -> PartView:
     posed = solved.solution.posed
     certificate = own.certificate
-    mii = (own.cost or {}).get("mii")
     why = None
     if not certificate.found and certificate.proven:
         why = posed.kind.why_infeasible(part.problem)
@@ -145,7 +134,7 @@ def _part(solved: Solved, part: ProblemPart, own: Part, drawn: list[Element], an
         title += f", the same as {', '.join(same[:8])}{' …' if len(same) > 8 else ''}"
     return PartView(
         title,
-        words(_space(part, posed.kind.name), certificate, posed.objective.name, mii, why),
+        words(posed.kind.words(part.problem, own), certificate, posed.objective.name, why),
         markup(*elements),
     )
 

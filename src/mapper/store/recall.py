@@ -15,7 +15,7 @@ from mapper.api.problem import PosedProblem
 from mapper.api.solution import as_document
 from mapper.api.verification import verified
 from mapper.formulations.objective import Objective
-from mapper.kind.kind import Kind, Part, ProblemPart
+from mapper.kind.kind import AnyKind, AnyPart, Part
 from mapper.solver.certificate import Certificate, certificate_from_json
 from mapper.solver.contradiction import ContradictionError, contradiction
 from mapper.solver.method import Outcome, Start
@@ -55,7 +55,7 @@ class Kept:
         )
 
 
-def answer_fields(kind: Kind, part: Part) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+def answer_fields(kind: AnyKind, part: Part) -> tuple[dict[str, Any] | None, dict[str, Any]]:
     """A part as another process or the store takes it: its mapping's document, and its certificate's with history and
     what is proven of pieces."""
     history = [point.to_json() for point in part.history]
@@ -65,7 +65,7 @@ def answer_fields(kind: Kind, part: Part) -> tuple[dict[str, Any] | None, dict[s
 
 
 def read_answer(
-    kind: Kind, part: ProblemPart, mapping: Mapping[str, Any] | None, fields: Mapping[str, Any], source: str
+    kind: AnyKind, part: AnyPart, mapping: Mapping[str, Any] | None, fields: Mapping[str, Any], source: str
 ) -> tuple[Part, Any | None]:
     """The answer to ``part`` that ``answer_fields`` gave, verified anew, and its mapping.
 
@@ -79,8 +79,8 @@ def read_answer(
 
 
 def kept_answer(
-    kind: Kind,
-    part: ProblemPart,
+    kind: AnyKind,
+    part: AnyPart,
     objective: Objective,
     mapping: Mapping[str, Any] | None,
     fields: Mapping[str, Any],
@@ -129,10 +129,10 @@ class Recall:
         self._content = content_key(posed)
         self._complained = False
         self._refused: set[str] = set()
-        self._parts: tuple[ProblemPart, ...] = ()
+        self._parts: tuple[AnyPart, ...] = ()
         self._held: dict[int, list[Entry]] = {}
 
-    def known(self, parts: Sequence[ProblemPart]) -> list[Kept | None]:
+    def known(self, parts: Sequence[AnyPart]) -> list[Kept | None]:
         """The answers kept for the different ``parts`` of the problem, all of them in order, verified anew by the
         referee; None where there is none that it accepts."""
         own = [self._key(place) for place in range(len(parts))]
@@ -214,7 +214,7 @@ class Recall:
     def _key(self, place: int) -> str:
         return problem_key(self._content, place, self._method)
 
-    def _accepted(self, key: str, entry: Entry | None, part: ProblemPart) -> Kept | None:
+    def _accepted(self, key: str, entry: Entry | None, part: AnyPart) -> Kept | None:
         posed, path = self._posed, "" if self._store is None else str(self._store.path)
         try:
             if entry is not None:

@@ -15,7 +15,7 @@ from mapper.api.contradicting import documented, refuse_contradicting_parts, ref
 from mapper.api.problem import SOLUTION_SCHEMA, PosedProblem, pose_again
 from mapper.api.solution import Solution, assemble, repeated, unanswered
 from mapper.api.solving import Search, method_named, run
-from mapper.kind.kind import Part, ProblemPart
+from mapper.kind.kind import AnyPart, Part
 from mapper.solver.certificate import Stop
 from mapper.solver.contradiction import ContradictionError
 from mapper.solver.method import Progress
@@ -38,7 +38,7 @@ class Task:
         self._recall = (
             None if search.store is None else Recall(search.store, posed, method.name, search.complain)
         )
-        self._first: dict[Any, ProblemPart] = {}
+        self._first: dict[Any, AnyPart] = {}
         for part in posed.parts:
             self._first.setdefault(part.key, part)
         self._known: list[Kept | None] = (
@@ -90,7 +90,7 @@ class Task:
             parts.append(answer if part is first else repeated(answer, part.name, part.source, part.merged))
         return assemble(self.posed, parts)
 
-    def _refuse(self, part: ProblemPart, answer: Part, known: Kept | None) -> None:
+    def _refuse(self, part: AnyPart, answer: Part, known: Kept | None) -> None:
         posed = self.posed
         try:
             refuse_own_contradiction(posed.kind, part.problem, answer, posed.objective.most)

@@ -13,7 +13,7 @@ from mapper.api import planning
 from mapper.api.planning import plan
 from mapper.api.solving import Search, solve_part
 from mapper.arch.source import preset_text
-from mapper.kind.kind import Part, ProblemPart
+from mapper.kind.kind import AnyPart, Part
 from mapper.store import Store
 from mapper.sweeping.sweep import sweep
 
@@ -55,7 +55,7 @@ def test_a_sample_of_many_problems_is_spread_over_layers_and_machines(
     monkeypatch.setattr(planning, "LEAST_SAMPLED", 12)
     tried: list[tuple[str, str]] = []
 
-    def solve(kind: Any, method: Any, part: ProblemPart, *others: Any, **named: Any) -> Part:
+    def solve(kind: Any, method: Any, part: AnyPart, *others: Any, **named: Any) -> Part:
         tried.append((part.name, str(part.problem.machine.rf)))
         return solve_part(kind, method, part, *others, **named)
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
+from xml.etree.ElementTree import Element
 
 from mapper.arch.overlay import OverlayMachine
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
+from mapper.formulations.formulation import Formulation
 from mapper.formulations.objective import DSPS, EDP, LATENCY, Objective
 from mapper.kind.algorithm_selection import part as selection_part
-from mapper.kind.kind import JsonValue, Kind, Options, Part, ProblemPart, ShownVerdict, Workload
+from mapper.kind.algorithm_selection.part import SelectionPart
+from mapper.kind.kind import JsonValue, Kind, Options, Part, ShownVerdict, Workload
 from mapper.kind.operator_structure import operator_structure, read_operator_structure
+from mapper.kind.words import ProofWords
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.mapping_file import selection_from_json
 from mapper.solver.method import Method
@@ -19,7 +23,7 @@ from mapper.workloads.graph.kernel_source import is_kernel
 from mapper.workloads.network.network_layer import LayerNetwork
 
 
-class AlgorithmSelection(Kind):
+class AlgorithmSelection(Kind[LayerNetwork, SelectionProblem, Selection]):
     """A network is one part, for the least latency."""
 
     name: ClassVar[str] = "algorithm_selection"
@@ -39,20 +43,20 @@ class AlgorithmSelection(Kind):
         clock = problem.network.machine.clock_hz
         return {name: 1e3 * one["cycles"] / clock for name, one in part.breakdown["layers"].items()}
 
-    def read(self, text: str, batch: int | None) -> Workload:
+    def read(self, text: str, batch: int | None) -> Workload[LayerNetwork]:
         if is_kernel(text):
             raise InputError(text, "", "is a kernel, which the overlay does not run; try --arch srp-4x4")
         return selection_part.read_network(text, batch)
 
     def pose(
-        self, value: LayerNetwork, machine: OverlayMachine, objective: str, options: Options
-    ) -> tuple[ProblemPart, ...]:
+        self, value: LayerNetwork, machine: OverlayMachine, objective: Objective, options: Options
+    ) -> tuple[SelectionPart, ...]:
         return selection_part.pose_network(value, machine, objective, options)
 
     def left_out(self, value: LayerNetwork, machine: OverlayMachine) -> tuple[dict[str, Any], ...]:
         return selection_part.skipped(value, machine)
 
-    def methods(self) -> dict[str, Method[Any, Any]]:
+    def methods(self) -> dict[str, Method[SelectionProblem, Selection]]:
         from mapper.solver.algorithm_selection.catalogue import METHODS
 
         return dict(METHODS)
@@ -72,7 +76,9 @@ class AlgorithmSelection(Kind):
         return selection_part.NamedSelection(problem.network, mapping)
 
     def describe(self, problem: SelectionProblem, part: Part) -> list[str]:
-        return selection_part.describe_selection(problem, part)
+        from mapper.kind.algorithm_selection.view import selection_lines
+
+        return selection_lines(problem, part)
 
     def total(self, costs: list[dict[str, Any]]) -> dict[str, Any]:
         return dict(costs[0])
@@ -83,31 +89,47 @@ class AlgorithmSelection(Kind):
     def read_structure(self, structure: Mapping[str, Any], name: str, source: str) -> LayerNetwork:
         return read_operator_structure(structure, source)
 
-    def formulation(self, problem: SelectionProblem) -> Any:
+    def formulation(self, problem: SelectionProblem) -> Formulation:
         from mapper.formulations.pbqp.program.ilp import PbqpProgram
 
         program = PbqpProgram(selection_part.cost_problem(problem))
         program.build()
         return program
 
-    def compared(self, problem: SelectionProblem, mappings: Mapping[str, Any]) -> list[str]:
-        return selection_part.compared_lines(problem, mappings)
+    def compared(self, problem: SelectionProblem, mappings: Mapping[str, JsonValue]) -> list[str]:
+        from mapper.kind.algorithm_selection.view import compared_lines
 
-    def remarks(self, problem: SelectionProblem, formulation: Any) -> list[str]:
+        return compared_lines(problem, mappings)
+
+    def remarks(self, problem: SelectionProblem, formulation: Formulation) -> list[str]:
+        from mapper.formulations.pbqp.program.ilp import PbqpProgram
         from mapper.kind.pbqp.view import reduction_lines
 
+        assert isinstance(formulation, PbqpProgram)
         rows, columns = selection_part.largest_array(problem)
         return [
             f"costs are those of the largest array, {rows:,} x {columns:,}",
             *reduction_lines(formulation.problem, selection_part.cost_names(problem)),
         ]
 
-    def simulate(self, part: ProblemPart, mapping: Selection, seed: int) -> dict[str, Any]:
+    def words(self, problem: SelectionProblem, part: Part) -> ProofWords:
+        from mapper.kind.algorithm_selection.words import WORDS
+
+        return WORDS
+
+    def picture(
+        self, problem: SelectionProblem, mapping: Selection, part: Part, prefix: str, most: int
+    ) -> list[Element]:
+        from mapper.kind.algorithm_selection.picture import network_picture
+
+        return network_picture(problem, mapping)
+
+    def simulate(self, part: SelectionPart, mapping: Selection, seed: int) -> dict[str, Any]:
         from mapper.sim.algorithm_selection import report
 
         return report(part.problem, mapping, part.workload, seed)
 
-    def simulate_rtl(self, part: ProblemPart, mapping: Selection, seed: int) -> dict[str, Any]:
+    def simulate_rtl(self, part: SelectionPart, mapping: Selection, seed: int) -> dict[str, Any]:
         from mapper.sim.algorithm_selection.rtl.machine import check_size
         from mapper.sim.algorithm_selection.rtl.network import report_rtl
 
@@ -119,7 +141,7 @@ class AlgorithmSelection(Kind):
         beside = f"; beside it: {', '.join(result['beside'])}" if result["beside"] else ""
         return {**result, "notes": [said + beside]}
 
-    def generate(self, part: ProblemPart, mapping: Selection, seed: int) -> dict[str, str]:
+    def generate(self, part: SelectionPart, mapping: Selection, seed: int) -> dict[str, str]:
         from mapper.codegen.algorithm_selection.picture import picture
 
         _, files = selection_part.overlay_of(part, mapping)

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
 from mapper.arch.overlay import OverlayMachine
-from mapper.formulations.algorithm_selection.problem import Objective, SelectionProblem, longest_units
+from mapper.formulations.algorithm_selection.problem import Objective as ObjectiveName
+from mapper.formulations.algorithm_selection.problem import SelectionProblem, longest_units
 from mapper.formulations.algorithm_selection.program.cost_graph import GraphBuilder
 from mapper.formulations.algorithm_selection.program.shape import largest
 from mapper.formulations.algorithm_selection.referee.verify import verify
+from mapper.formulations.objective import DSPS, EDP, Objective
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.kind.algorithm_selection.pins import read_fix
-from mapper.kind.kind import Options, Part, ProblemPart, ShownVerdict, Workload
+from mapper.kind.kind import Options, ProblemPart, ShownVerdict, Workload
 from mapper.models.algorithm_selection.control.sequence import Control
-from mapper.models.algorithm_selection.cost import evaluate
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.overlay.building import overlay_network
-from mapper.models.algorithm_selection.overlay.module import module_of, module_units
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.source import load_layers
 
-MOST_SHOWN = 80
-"""Layers that are listed on a terminal."""
+SelectionPart = ProblemPart[LayerNetwork, SelectionProblem]
 
 
 @dataclass(frozen=True)
@@ -40,15 +38,15 @@ class NamedSelection:
         return self.selection.to_json(self.network)
 
 
-def read_network(text: str, batch: int | None) -> Workload:
+def read_network(text: str, batch: int | None) -> Workload[LayerNetwork]:
     """The network that ``text`` names; what the overlay does not run is listed when the problem is posed."""
     network = load_layers(text, batch)
     return Workload(network, network.operators.files, network.operators.batch)
 
 
 def pose_network(
-    value: LayerNetwork, machine: OverlayMachine, objective: str, options: Options
-) -> tuple[ProblemPart, ...]:
+    value: LayerNetwork, machine: OverlayMachine, objective: Objective, options: Options
+) -> tuple[SelectionPart, ...]:
     """The whole network as one part.
 
     Raises: InputError for unknown decisions, or fewest DSPs without a throughput.
@@ -61,25 +59,25 @@ def pose_network(
             raise InputError(
                 "--min-throughput", str(options.min_throughput), "is no number of frames per second above 0"
             )
-        if objective == "edp":
+        if objective == EDP:
             raise InputError(
                 "--min-throughput", "", "goes with the objectives latency and dsps; leave it out"
             )
         longest = longest_units(options.min_throughput, network)
-    elif objective == "dsps":
+    elif objective == DSPS:
         raise InputError(
             "--min-throughput", "", "is missing; the fewest DSPs are for a throughput in frames per second"
         )
     problem = SelectionProblem(
         network,
-        cast(Objective, objective),
+        cast(ObjectiveName, objective.name),
         longest,
         options.max_pes or 0,
         fixed.array,
         fixed.pins,
         fixed.stores,
     )
-    return (ProblemPart(value.name, value.name, problem, 0, workload=value),)
+    return (ProblemPart(value.name, value.name, problem, 0, value),)
 
 
 def skipped(value: LayerNetwork, machine: OverlayMachine) -> tuple[dict[str, Any], ...]:
@@ -107,55 +105,6 @@ def verify_selection(problem: SelectionProblem, selection: Selection) -> ShownVe
     return ShownVerdict(
         verdict.broken, cost.cost_json(), cost.breakdown_json(problem.network), problem.value(cost)
     )
-
-
-def describe_selection(problem: SelectionProblem, part: Part) -> list[str]:
-    """The array, how its time is spent, and what each layer is computed with."""
-    assert isinstance(part.mapping, NamedSelection) and part.breakdown is not None
-    selection = part.mapping.selection
-    rows, columns = selection.array
-    spent = ", ".join(f"{cause} {count:,}" for cause, count in part.breakdown["cycles"].items() if count)
-    counts: dict[str, int] = {}
-    for choice in selection.choices:
-        named = f"{choice.algorithm}/{choice.dataflow}"
-        counts[named] = counts.get(named, 0) + 1
-    lines = [
-        f"  array    {rows} x {columns} ({rows * columns:,} PEs)",
-        f"  cycles   {spent}",
-        "  chosen   " + ", ".join(f"{count} {named}" for named, count in sorted(counts.items())),
-    ]
-    layers = part.breakdown["layers"]
-    width = max(map(len, problem.network.names))
-    for name, choice in list(zip(problem.network.names, selection.choices, strict=True))[:MOST_SHOWN]:
-        cycles, share = layers[name]["cycles"], layers[name]["utilisation"]
-        lines.append(
-            f"  {name:{width}}  {choice.algorithm:12} {choice.dataflow}  {cycles:>10,} cycles, {share:6.1%} of the PEs"
-        )
-    more = len(problem.network.names) - MOST_SHOWN
-    return [*lines, f"  and {more} more"] if more > 0 else lines
-
-
-def compared_lines(problem: SelectionProblem, mappings: Mapping[str, NamedSelection]) -> list[str]:
-    """Latency that the best selection saves against every other method's [Meng2021, Table 4], and microseconds per
-    module
-    (Figs. 11 and 12)."""
-    network = problem.network
-    known = {name: shown.selection for name, shown in mappings.items()}
-    costs = {name: evaluate(network, selection) for name, selection in known.items()}
-    if not costs:
-        return []
-    best = min(cost.units for cost in costs.values())
-    saved = (f"{name} {1 - best / cost.units:.1%}" for name, cost in costs.items())
-    lines = ["latency saved by the best against: " + ", ".join(saved)]
-    modules = {name: module_units(network, known[name], costs[name]) for name in known}
-    scale = network.machine.units_per_cycle * network.machine.clock_hz / 1e6
-    part = module_of(network)
-    lines += ["", "microseconds per module", f"  {'layers':20}" + "".join(f"{name:>13}" for name in known)]
-    for module in range(max(part) + 1):
-        first, last = part.index(module), len(part) - 1 - part[::-1].index(module)
-        spent = "".join(f"{modules[name][module] / scale:13.1f}" for name in known)
-        lines.append(f"  {network.names[first] + ' to ' + network.names[last]:20}{spent}")
-    return lines
 
 
 def cost_problem(problem: SelectionProblem, array: tuple[int, int] | None = None) -> PbqpProblem:
@@ -193,7 +142,7 @@ def cost_names(problem: SelectionProblem) -> tuple[str, ...]:
     return (*network.names, *stored)
 
 
-def overlay_of(part: ProblemPart, selection: Selection) -> tuple[Control, dict[str, str]]:
+def overlay_of(part: SelectionPart, selection: Selection) -> tuple[Control, dict[str, str]]:
     """The control sequence of a selection, and the files of its overlay."""
     from mapper.codegen.algorithm_selection import overlay_files
     from mapper.models.algorithm_selection.control.selection import selection_control

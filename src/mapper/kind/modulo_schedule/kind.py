@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
+from xml.etree.ElementTree import Element
 
 from mapper.arch.cgra import CgraMachine
+from mapper.formulations.formulation import Formulation
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
-from mapper.formulations.objective import II, LATENCY
-from mapper.formulations.objective import Objective as Goal
+from mapper.formulations.objective import II, LATENCY, Objective
 from mapper.kind.kind import JsonValue, Kind, Options, Part, ProblemPart, ShownVerdict, Workload
-from mapper.kind.modulo_schedule.kernel_part import NamedSchedule, describe_kernel, pose_kernel, verify_kernel
+from mapper.kind.modulo_schedule.kernel_part import NamedSchedule, pose_kernel, verify_kernel
 from mapper.kind.modulo_schedule.layer_part import (
     NamedLayer,
-    describe_layer,
     least_intervals,
     pose_layers,
     read_layer,
@@ -24,8 +24,10 @@ from mapper.kind.modulo_schedule.layer_part import (
     with_least_intervals,
 )
 from mapper.kind.operator_structure import operator_structure, read_operator_structure
+from mapper.kind.words import ProofWords
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.models.modulo_schedule.mapping_file import schedule_from_json
+from mapper.models.modulo_schedule.network.mapping import LayerMapping
 from mapper.solver.method import Method
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.document import kernel_document, kernel_from_document
@@ -33,15 +35,17 @@ from mapper.workloads.graph.kernel import Kernel
 from mapper.workloads.graph.kernel_source import is_kernel, load_kernel
 from mapper.workloads.network.network_layer import LayerNetwork
 
+Value = Kernel | LayerNetwork
 Problem = ModuloProblem | LayerProblem
+Answer = ModuloSchedule | LayerMapping
 
 
-class ModuloScheduling(Kind):
+class ModuloScheduling(Kind[Value, Problem, Answer]):
     """A kernel is one part, for the least initiation interval; a network has a part for every layer, for the
     fewest cycles."""
 
     name: ClassVar[str] = "modulo_schedule"
-    objectives: ClassVar[tuple[Goal, ...]] = (II, LATENCY)
+    objectives: ClassVar[tuple[Objective, ...]] = (II, LATENCY)
     options: ClassVar[frozenset[str]] = frozenset({"fix"})
     first_methods: ClassVar[tuple[str, ...]] = ("baseline", "algorithm-1")
 
@@ -54,10 +58,10 @@ class ModuloScheduling(Kind):
         """One operation of each PE, as if sums, loads and addresses took none."""
         return len(machine.all_pes)
 
-    def objectives_of(self, value: Kernel | LayerNetwork) -> tuple[Goal, ...]:
+    def objectives_of(self, value: Value) -> tuple[Objective, ...]:
         return (II,) if isinstance(value, Kernel) else (LATENCY,)
 
-    def read(self, text: str, batch: int | None) -> Workload:
+    def read(self, text: str, batch: int | None) -> Workload[Value]:
         if not is_kernel(text):
             return read_layers(text, batch)
         if batch is not None:
@@ -66,56 +70,58 @@ class ModuloScheduling(Kind):
         return Workload(kernel, inputs)
 
     def pose(
-        self, value: Kernel | LayerNetwork, machine: CgraMachine, objective: str, options: Options
-    ) -> tuple[ProblemPart, ...]:
+        self, value: Value, machine: CgraMachine, objective: Objective, options: Options
+    ) -> tuple[ProblemPart[Value, Problem], ...]:
         if isinstance(value, LayerNetwork):
             return pose_layers(value, machine, options.fix)
-        return pose_kernel(value, machine, objective, options.fix)
+        return pose_kernel(value, machine, options.fix)
 
-    def methods(self) -> dict[str, Method[Any, Any]]:
+    def methods(self) -> dict[str, Method[Problem, Answer]]:
         from mapper.solver.modulo_schedule.network.catalogue import METHODS
 
         return dict(METHODS)
 
-    def verify(self, problem: Problem, mapping: Any) -> ShownVerdict:
+    def verify(self, problem: Problem, mapping: Answer) -> ShownVerdict:
         if isinstance(problem, LayerProblem):
-            return verify_layer(problem, mapping)
-        return verify_kernel(problem, mapping)
+            return verify_layer(problem, _layer(mapping))
+        return verify_kernel(problem, _schedule(mapping))
 
-    def read_mapping(self, fields: Mapping[str, Any], problem: Problem, source: str) -> Any:
+    def read_mapping(self, fields: Mapping[str, Any], problem: Problem, source: str) -> Answer:
         if isinstance(problem, LayerProblem):
             return read_layer(fields, problem, source)
         return schedule_from_json(fields, problem.kernel, source)
 
-    def shown(self, problem: Problem, mapping: Any) -> JsonValue:
+    def shown(self, problem: Problem, mapping: Answer) -> JsonValue:
         if isinstance(problem, LayerProblem):
-            return NamedLayer(problem, mapping)
-        return NamedSchedule(problem.kernel, mapping)
+            return NamedLayer(problem, _layer(mapping))
+        return NamedSchedule(problem.kernel, _schedule(mapping))
 
     def pieces(self, shown: JsonValue) -> Any:
         return least_intervals(shown.mapping) if isinstance(shown, NamedLayer) else None
 
-    def with_pieces(self, mapping: Any, pieces: Any) -> Any:
+    def with_pieces(self, mapping: Answer, pieces: Any) -> Answer:
         if isinstance(mapping, ModuloSchedule):
             raise TypeError("a schedule has no pieces")
         return with_least_intervals(mapping, pieces)
 
     def describe(self, problem: Problem, part: Part) -> list[str]:
+        from mapper.kind.modulo_schedule.view import kernel_lines, layer_lines
+
         if isinstance(problem, LayerProblem):
-            return describe_layer(problem, part)
-        return describe_kernel(problem, part)
+            return layer_lines(problem, part)
+        return kernel_lines(problem, part)
 
     def total(self, costs: list[dict[str, Any]]) -> dict[str, Any]:
         return dict(costs[0]) if len(costs) == 1 else total_cost(costs)
 
-    def structure(self, value: Kernel | LayerNetwork) -> dict[str, Any]:
+    def structure(self, value: Value) -> dict[str, Any]:
         return (
             operator_structure(value)
             if isinstance(value, LayerNetwork)
             else {"kernel": kernel_document(value)}
         )
 
-    def read_structure(self, structure: Mapping[str, Any], name: str, source: str) -> Kernel | LayerNetwork:
+    def read_structure(self, structure: Mapping[str, Any], name: str, source: str) -> Value:
         if "operators" in structure:
             return read_operator_structure(structure, source)
         fields = structure.get("kernel")
@@ -123,29 +129,55 @@ class ModuloScheduling(Kind):
             raise InputError(source, "problem.structure.kernel", "must hold the kernel's graph")
         return kernel_from_document(fields, f"{source}: problem.structure.kernel")
 
-    def formulation(self, problem: Problem) -> Any:
+    def formulation(self, problem: Problem) -> Formulation:
         from mapper.formulations.modulo_schedule.network.program.choice import LayerFormulation
         from mapper.formulations.modulo_schedule.program.cp_sat import build
 
         return LayerFormulation(problem) if isinstance(problem, LayerProblem) else build(problem)
 
-    def simulate(self, part: ProblemPart, mapping: Any, seed: int) -> dict[str, Any]:
+    def words(self, problem: Problem, part: Part) -> ProofWords:
+        from mapper.kind.modulo_schedule.words import LAYER_WORDS, kernel_words
+
+        return LAYER_WORDS if isinstance(problem, LayerProblem) else kernel_words(part)
+
+    def picture(self, problem: Problem, mapping: Answer, part: Part, prefix: str, most: int) -> list[Element]:
+        from mapper.kind.modulo_schedule.picture import kernel_picture, layer_picture
+
+        if isinstance(problem, LayerProblem):
+            return layer_picture(problem, _layer(mapping), prefix, most)
+        return kernel_picture(problem, _schedule(mapping), prefix)
+
+    def simulate(self, part: ProblemPart[Value, Problem], mapping: Answer, seed: int) -> dict[str, Any]:
         from mapper.sim.modulo_schedule import report
         from mapper.sim.modulo_schedule.layer import report_layer
 
-        problem: Problem = part.problem
+        problem = part.problem
         if isinstance(problem, LayerProblem):
-            return report_layer(problem, mapping, seed)
-        return report(problem.kernel, problem.machine, mapping, seed)
+            return report_layer(problem, _layer(mapping), seed)
+        return report(problem.kernel, problem.machine, _schedule(mapping), seed)
 
-    def generate(self, part: ProblemPart, mapping: Any, seed: int) -> dict[str, str]:
+    def generate(self, part: ProblemPart[Value, Problem], mapping: Answer, seed: int) -> dict[str, str]:
         from mapper.codegen.modulo_schedule import generate
         from mapper.codegen.modulo_schedule.layer import generate_layer
 
-        problem: Problem = part.problem
+        problem = part.problem
         if isinstance(problem, LayerProblem):
-            return generate_layer(problem, mapping)
-        return generate(problem.kernel, problem.machine, mapping)
+            return generate_layer(problem, _layer(mapping))
+        return generate(problem.kernel, problem.machine, _schedule(mapping))
+
+
+def _layer(mapping: Answer) -> LayerMapping:
+    """The answer to a layer's problem."""
+    if not isinstance(mapping, LayerMapping):
+        raise TypeError("a layer is answered by a mapping of its loops")
+    return mapping
+
+
+def _schedule(mapping: Answer) -> ModuloSchedule:
+    """The answer to a kernel's problem."""
+    if not isinstance(mapping, ModuloSchedule):
+        raise TypeError("a kernel is answered by a schedule")
+    return mapping
 
 
 MODULO_SCHEDULING = ModuloScheduling()

@@ -11,7 +11,8 @@ from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.modulo_schedule.network.referee.verify import verify_layer as verdict_of_layer
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.formulations.modulo_schedule.referee.verify import verify
-from mapper.kind.kind import Part, ProblemPart, ShownVerdict, Workload
+from mapper.kind.kind import ProblemPart, ShownVerdict, Workload
+from mapper.kind.modulo_schedule.pins import pinned_algorithms
 from mapper.models.modulo_schedule.cost import evaluate
 from mapper.models.modulo_schedule.network.cost import vliw_mode
 from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapping, kernel_of
@@ -61,7 +62,7 @@ class NamedLayer:
         return {"cost": cost.cost_json(), "certificate": certificate.to_json()}
 
 
-def read_layers(text: str, batch: int | None) -> Workload:
+def read_layers(text: str, batch: int | None) -> Workload[LayerNetwork]:
     """The layers of the network that ``text`` names.
 
     Raises: InputError if there is none.
@@ -96,22 +97,14 @@ def _is_free(layer: NetworkLayer) -> bool:
 
 def pose_layers(
     network: LayerNetwork, machine: CgraMachine, fix: Mapping[str, str]
-) -> tuple[ProblemPart, ...]:
+) -> tuple[ProblemPart[LayerNetwork, LayerProblem], ...]:
     """A part for every layer that takes time.
 
     Raises: InputError for a decision that no layer has, or a machine without VLIW mode.
     """
     vliw_mode(machine)
     layers = [layer for layer in network.layers if not _is_free(layer)]
-    names = {layer.name for layer in layers}
-    pins: dict[str, str] = {}
-    for key, value in fix.items():
-        name, _, decision = key.rpartition(".")
-        if decision != "algorithm" or (name and name not in names):
-            raise InputError(
-                "--fix", key, "unknown decision; a layer has algorithm, as in conv1.algorithm=im2col+gemm"
-            )
-        pins |= {one: value for one in names if name in ("", one)}
+    pins = pinned_algorithms(fix, [layer.name for layer in layers])
     parts = []
     for layer in layers:
         problem = LayerProblem(layer, machine, pins.get(layer.name))
@@ -119,7 +112,9 @@ def pose_layers(
             known = ", ".join(choice.name for choice in LayerProblem(layer, machine).choices)
             raise InputError("--fix", f"{layer.name}.algorithm", f"{problem.algorithm!r} is none of {known}")
         merged = tuple((one.name, one.op) for one in (*layer.merged, *layer.views))
-        parts.append(ProblemPart(layer.name, layer.source, problem, (problem.choices, layer.op), merged))
+        parts.append(
+            ProblemPart(layer.name, layer.source, problem, (problem.choices, layer.op), network, merged)
+        )
     return tuple(parts)
 
 
@@ -151,30 +146,6 @@ def with_least_intervals(mapping: LayerMapping, least: list[int | None]) -> Laye
         raise TypeError("no initiation interval")
     pairs = zip(mapping.loops, least, strict=True)
     return replace(mapping, loops=tuple(replace(loop, least_ii=one) for loop, one in pairs))
-
-
-def describe_layer(problem: LayerProblem, part: Part) -> list[str]:
-    """Algorithm, where the cycles go, and every loop in a line."""
-    assert isinstance(part.mapping, NamedLayer) and part.breakdown is not None
-    mapping = part.mapping.mapping
-    algorithm = problem.choice(mapping.algorithm)
-    cycles = part.breakdown["cycles"]
-    spent = ", ".join(f"{cause} {count:,}" for cause, count in cycles.items() if count)
-    lines = [f"  {algorithm.name}: {spent or 'no'} cycles"]
-    for loop in mapping.loops:
-        nest = algorithm.nests[loop.nest]
-        factors = " ".join(
-            f"{name}={unroll}" for name, unroll in zip(nest.names, loop.box.unroll, strict=True)
-        )
-        runs, trips = loop.box.runs(nest), loop.box.trip_count(nest)
-        lines.append(
-            f"  {nest.name:11} {loop.box.innermost} innermost, unrolled {factors}: "
-            f"{runs:,} runs of {trips:,} iterations, II {loop.schedule.ii}, {loop.schedule.stages} stages"
-        )
-    if part.breakdown["exceeds_sram"]:
-        used = sum(part.breakdown["bytes"].values())
-        lines.append(f"  {used:,} bytes exceed the SRAM; the cost takes them to lie on the chip")
-    return lines
 
 
 def total_cost(costs: list[dict[str, Any]]) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from xml.etree.ElementTree import Element
 
 from mapper.arch.cgra import CgraMachine
@@ -56,11 +55,6 @@ def layer_picture(problem: LayerProblem, mapping: LayerMapping, prefix: str, mos
         grid = _schedule(kernel, problem.machine, loop.schedule, f"{prefix}l{place}")
         elements.append(node("details", node("summary", said), *grid))
     return elements
-
-
-def routes_drawn(elements: Iterable[Element]) -> int:
-    """Routes that pictures hold."""
-    return sum(part.get("class") == "route" for element in elements for part in element.iter())
 
 
 def _schedule(kernel: Kernel, machine: CgraMachine, schedule: ModuloSchedule, prefix: str) -> list[Element]:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
+from xml.etree.ElementTree import Element
 
+from mapper.formulations.formulation import Formulation
 from mapper.formulations.objective import VALUE, Objective
 from mapper.formulations.pbqp.problem import PbqpProblem
-from mapper.kind.kind import JsonValue, Kind, Options, Part, ProblemPart, ShownVerdict, Workload
+from mapper.kind.kind import JsonValue, Kind, Options, Part, ShownVerdict, Workload
 from mapper.kind.pbqp import part as pbqp_part
+from mapper.kind.pbqp.part import InstancePart
+from mapper.kind.words import ProofWords
 from mapper.models.pbqp.mapping import PbqpAssignment
 from mapper.models.pbqp.mapping_file import assignment_from_json
 from mapper.solver.method import Method
@@ -16,7 +20,7 @@ from mapper.workloads.document import InputError
 from mapper.workloads.pbqp.instance import PbqpInstance
 
 
-class Pbqp(Kind):
+class Pbqp(Kind[PbqpInstance, PbqpProblem, PbqpAssignment]):
     """An instance is one part, for the least value."""
 
     name: ClassVar[str] = "algorithm_selection"
@@ -30,17 +34,17 @@ class Pbqp(Kind):
     def layer_times(self, problem: PbqpProblem, part: Part) -> dict[str, float]:
         return {}
 
-    def read(self, text: str, batch: int | None) -> Workload:
+    def read(self, text: str, batch: int | None) -> Workload[PbqpInstance]:
         if batch is not None:
             raise InputError("--batch", str(batch), "a PBQP instance has no batch; leave it out")
         return pbqp_part.read_instance(text)
 
     def pose(
-        self, value: PbqpInstance, machine: None, objective: str, options: Options
-    ) -> tuple[ProblemPart, ...]:
+        self, value: PbqpInstance, machine: None, objective: Objective, options: Options
+    ) -> tuple[InstancePart, ...]:
         return pbqp_part.pose_instance(value, options)
 
-    def methods(self) -> dict[str, Method[Any, Any]]:
+    def methods(self) -> dict[str, Method[PbqpProblem, PbqpAssignment]]:
         from mapper.solver.pbqp.catalogue import METHODS
 
         return dict(METHODS)
@@ -63,7 +67,10 @@ class Pbqp(Kind):
         return mapping
 
     def describe(self, problem: PbqpProblem, part: Part) -> list[str]:
-        return pbqp_part.describe_assignment(problem, part)
+        from mapper.kind.pbqp.view import assignment_lines
+
+        assert isinstance(part.mapping, PbqpAssignment)
+        return assignment_lines(problem, part.mapping)
 
     def total(self, costs: list[dict[str, Any]]) -> dict[str, Any]:
         return dict(costs[0])
@@ -74,27 +81,41 @@ class Pbqp(Kind):
     def read_structure(self, structure: Mapping[str, Any], name: str, source: str) -> PbqpInstance:
         return pbqp_part.read_instance_structure(structure, name, source)
 
-    def formulation(self, problem: PbqpProblem) -> Any:
+    def formulation(self, problem: PbqpProblem) -> Formulation:
         from mapper.formulations.pbqp.program.ilp import PbqpProgram
 
         program = PbqpProgram(problem)
         program.build()
         return program
 
-    def remarks(self, problem: PbqpProblem, formulation: Any) -> list[str]:
+    def remarks(self, problem: PbqpProblem, formulation: Formulation) -> list[str]:
+        from mapper.formulations.pbqp.program.ilp import PbqpProgram
         from mapper.kind.pbqp.view import reduction_lines
 
+        assert isinstance(formulation, PbqpProgram)
         return reduction_lines(formulation.problem, None)
 
-    def simulate(self, part: ProblemPart, mapping: PbqpAssignment, seed: int) -> dict[str, Any]:
+    def words(self, problem: PbqpProblem, part: Part) -> ProofWords:
+        from mapper.kind.pbqp.words import WORDS
+
+        return WORDS
+
+    def picture(
+        self, problem: PbqpProblem, mapping: PbqpAssignment, part: Part, prefix: str, most: int
+    ) -> list[Element]:
+        from mapper.kind.pbqp.picture import instance_picture
+
+        return instance_picture(problem, mapping)
+
+    def simulate(self, part: InstancePart, mapping: PbqpAssignment, seed: int) -> dict[str, Any]:
         raise InputError(
             "simulate", part.name, "a PBQP instance runs on nothing; simulate a network's solution"
         )
 
-    def simulate_rtl(self, part: ProblemPart, mapping: PbqpAssignment, seed: int) -> dict[str, Any]:
+    def simulate_rtl(self, part: InstancePart, mapping: PbqpAssignment, seed: int) -> dict[str, Any]:
         raise InputError("--rtl", part.name, "a PBQP instance becomes no Verilog; leave it out")
 
-    def generate(self, part: ProblemPart, mapping: PbqpAssignment, seed: int) -> dict[str, str]:
+    def generate(self, part: InstancePart, mapping: PbqpAssignment, seed: int) -> dict[str, str]:
         raise InputError(
             "generate", part.name, "a PBQP instance becomes no code; generate a network's solution"
         )

@@ -10,7 +10,7 @@ import numpy as np
 
 from mapper.formulations.pbqp.problem import PbqpProblem, pbqp_problem
 from mapper.formulations.pbqp.referee.verify import verify
-from mapper.kind.kind import Options, Part, ProblemPart, ShownVerdict, Workload
+from mapper.kind.kind import Options, ProblemPart, ShownVerdict, Workload
 from mapper.models.pbqp.mapping import PbqpAssignment
 from mapper.workloads.document import InputError, sha256
 from mapper.workloads.network.network import InputFile
@@ -18,13 +18,12 @@ from mapper.workloads.pbqp.document import pbqp_document, pbqp_from_document
 from mapper.workloads.pbqp.file import read_pbqp
 from mapper.workloads.pbqp.instance import PbqpInstance
 
+InstancePart = ProblemPart[PbqpInstance, PbqpProblem]
 ROUNDING = 1e-9
 """The share of all costs together, as amounts, by which sums of some of them differ, with room to spare."""
-MOST_SHOWN = 64
-"""Vertices that are listed on a terminal."""
 
 
-def read_instance(text: str) -> Workload:
+def read_instance(text: str) -> Workload[PbqpInstance]:
     """The instance in a file.
 
     Raises: InputError naming the file, the line or field, and what to do.
@@ -33,9 +32,9 @@ def read_instance(text: str) -> Workload:
     return Workload(instance, (InputFile(text, sha256(data)),))
 
 
-def pose_instance(value: PbqpInstance, options: Options) -> tuple[ProblemPart, ...]:
+def pose_instance(value: PbqpInstance, options: Options) -> tuple[InstancePart, ...]:
     """The instance as one part; ``--fix VERTEX=CHOICE`` pins."""
-    return (ProblemPart(value.name, value.name, pbqp_problem(value, options.fix), 0),)
+    return (ProblemPart(value.name, value.name, pbqp_problem(value, options.fix), 0, value),)
 
 
 def verify_assignment(problem: PbqpProblem, assignment: PbqpAssignment) -> ShownVerdict:
@@ -53,18 +52,6 @@ def rounding(problem: PbqpProblem) -> float:
         return 0.0
     amounts = (np.abs(costs[np.isfinite(costs)]).sum() for costs in (given.vertex_cost, given.edge_cost))
     return ROUNDING * float(sum(amounts))
-
-
-def describe_assignment(problem: PbqpProblem, part: Part) -> list[str]:
-    """The first vertices' choices, and what the instance is."""
-    assert isinstance(part.mapping, PbqpAssignment)
-    instance, choice = problem.instance, part.mapping.choice
-    shown = " ".join(f"{vertex}:{chosen}" for vertex, chosen in enumerate(choice[:MOST_SHOWN]))
-    exact = "whole numbers, exact" if instance.exact else "floating-point numbers"
-    return [
-        f"  {instance.vertices:,} vertices, {instance.edges:,} edges; costs are {exact}",
-        f"  chosen   {shown}{' …' if len(choice) > MOST_SHOWN else ''}",
-    ]
 
 
 def instance_structure(value: PbqpInstance) -> dict[str, Any]:

@@ -1,16 +1,32 @@
-"""The reduction of a PBQP step by step for people: which vertex, which rule, and the first matrices
-[Meng2021, Fig. 6]."""
+"""PBQP instances for people: the choices, and the reduction step by step: which vertex, which rule, and the first
+matrices [Meng2021, Fig. 6]."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from mapper.formulations.pbqp.problem import PbqpProblem
+from mapper.models.pbqp.mapping import PbqpAssignment
 from mapper.solver.pbqp.reduction.reduction_tree import ReductionStep, Table, reduction_tree
 from mapper.workloads.pbqp.instance import Cost
 
 MOST_LISTED, MOST_MATRICES, WIDEST = 400, 3, 6
 """Steps that are listed, steps whose matrices are shown, and choices up to which a matrix is."""
+
+
+MOST_SHOWN = 64
+"""Vertices that are listed on a terminal."""
+
+
+def assignment_lines(problem: PbqpProblem, assignment: PbqpAssignment) -> list[str]:
+    """The first vertices' choices, and what the instance is."""
+    instance, choice = problem.instance, assignment.choice
+    shown = " ".join(f"{vertex}:{chosen}" for vertex, chosen in enumerate(choice[:MOST_SHOWN]))
+    exact = "whole numbers, exact" if instance.exact else "floating-point numbers"
+    return [
+        f"  {instance.vertices:,} vertices, {instance.edges:,} edges; costs are {exact}",
+        f"  chosen   {shown}{' …' if len(choice) > MOST_SHOWN else ''}",
+    ]
 
 
 def reduction_lines(problem: PbqpProblem, names: Sequence[str] | None = None) -> list[str]:

@@ -7,16 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, cast
+from xml.etree.ElementTree import Element
 
 from mapper.arch.tcpa import TcpaMachine
-from mapper.formulations.objective import LATENCY, PES, THROUGHPUT
-from mapper.formulations.objective import Objective as Goal
+from mapper.formulations.formulation import Formulation
+from mapper.formulations.objective import LATENCY, PES, THROUGHPUT, Objective
 from mapper.formulations.pe_allocation.magnitude import refuse_large
-from mapper.formulations.pe_allocation.problem import AllocationProblem, Objective
+from mapper.formulations.pe_allocation.problem import AllocationProblem
+from mapper.formulations.pe_allocation.problem import Objective as ObjectiveName
 from mapper.formulations.pe_allocation.referee.verify import verify
 from mapper.kind.kind import JsonValue, Kind, Options, Part, ProblemPart, ShownVerdict, Workload
 from mapper.kind.operator_structure import operator_structure, read_operator_structure
 from mapper.kind.pe_allocation.pins import Fixed, read_fix
+from mapper.kind.words import ProofWords
 from mapper.models.pe_allocation.cost import MODELS, Model
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.models.pe_allocation.mapping_file import allocation_from_json
@@ -27,6 +30,8 @@ from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel_source import is_kernel
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.source import load_layers
+
+AllocationPart = ProblemPart[LayerNetwork, AllocationProblem]
 
 
 @dataclass(frozen=True)
@@ -40,11 +45,11 @@ class NamedAllocation:
         return self.allocation.to_json(self.network.names)
 
 
-class PeAllocation(Kind):
+class PeAllocation(Kind[LayerNetwork, AllocationProblem, Allocation]):
     """The whole network is one part: PEs for every layer."""
 
     name: ClassVar[str] = "pe_allocation"
-    objectives: ClassVar[tuple[Goal, ...]] = (THROUGHPUT, LATENCY, PES)
+    objectives: ClassVar[tuple[Objective, ...]] = (THROUGHPUT, LATENCY, PES)
     options: ClassVar[frozenset[str]] = frozenset({"fix", "min_throughput", "max_pes", "max_buffer", "model"})
     default_model: ClassVar[str | None] = MODELS[0]
     leaves_out: ClassVar[tuple[str, ...]] = (
@@ -62,15 +67,15 @@ class PeAllocation(Kind):
         layers = part.breakdown["layers"].items()
         return {name: 1e3 * one["latency"] / problem.machine.clock_hz for name, one in layers}
 
-    def read(self, text: str, batch: int | None) -> Workload:
+    def read(self, text: str, batch: int | None) -> Workload[LayerNetwork]:
         if is_kernel(text):
             raise InputError(text, "", "is a kernel, which no TCPA of layers runs; try --arch srp-4x4")
         network = load_layers(text, batch)
         return Workload(network, network.operators.files, network.operators.batch, tuple(_skipped(network)))
 
     def pose(
-        self, value: LayerNetwork, machine: TcpaMachine, objective: str, options: Options
-    ) -> tuple[ProblemPart, ...]:
+        self, value: LayerNetwork, machine: TcpaMachine, objective: Objective, options: Options
+    ) -> tuple[AllocationPart, ...]:
         network = stream_network(value)
         if options.model not in MODELS:
             raise InputError("--model", str(options.model), f"the kind has {', '.join(MODELS)}")
@@ -78,11 +83,11 @@ class PeAllocation(Kind):
         needed = {"lanes": "layer-by-layer", "streaming": "layer-parallel"}.get(options.model, fixed.mode)
         if fixed.mode != needed:
             raise InputError("--model", options.model, f"holds for --fix mode={needed} alone")
-        problem = _problem(network, machine, cast(Objective, objective), options, fixed)
+        problem = _problem(network, machine, cast(ObjectiveName, objective.name), options, fixed)
         refuse_large(problem)
-        return (ProblemPart(value.name, value.name, problem, 0),)
+        return (ProblemPart(value.name, value.name, problem, 0, value),)
 
-    def methods(self) -> dict[str, Method[Any, Any]]:
+    def methods(self) -> dict[str, Method[AllocationProblem, Allocation]]:
         from mapper.solver.pe_allocation.catalogue import METHODS
 
         return METHODS
@@ -153,7 +158,7 @@ class PeAllocation(Kind):
     def read_structure(self, structure: Mapping[str, Any], name: str, source: str) -> LayerNetwork:
         return read_operator_structure(structure, source)
 
-    def formulation(self, problem: AllocationProblem) -> Any:
+    def formulation(self, problem: AllocationProblem) -> Formulation:
         if problem.mode == "mixed":
             from mapper.formulations.pe_allocation.program.mixed.ilp import build as build_mixed
 
@@ -162,7 +167,7 @@ class PeAllocation(Kind):
 
         return build(problem)
 
-    def remarks(self, problem: AllocationProblem, formulation: Any) -> list[str]:
+    def remarks(self, problem: AllocationProblem, formulation: Formulation) -> list[str]:
         from mapper.formulations.pe_allocation.bound import paced_allocation
         from mapper.formulations.pe_allocation.infeasible import why_infeasible
         from mapper.formulations.pe_allocation.program.sequential.closed_form import best_sequential
@@ -178,21 +183,33 @@ class PeAllocation(Kind):
         lines = [] if found is None else adjustment_lines(problem, found)
         return lines + (fusion_lines(problem) if problem.mode == "mixed" else [])
 
-    def simulate(self, part: ProblemPart, mapping: Allocation, seed: int) -> dict[str, Any]:
+    def words(self, problem: AllocationProblem, part: Part) -> ProofWords:
+        from mapper.kind.pe_allocation.words import WORDS
+
+        return WORDS
+
+    def picture(
+        self, problem: AllocationProblem, mapping: Allocation, part: Part, prefix: str, most: int
+    ) -> list[Element]:
+        from mapper.kind.pe_allocation.picture import allocation_picture
+
+        return allocation_picture(problem, mapping, prefix)
+
+    def simulate(self, part: AllocationPart, mapping: Allocation, seed: int) -> dict[str, Any]:
         from mapper.kind.pe_allocation.view import simulated_lines
         from mapper.sim.pe_allocation import report
 
         result = report(part.problem, mapping, seed)
         return {**result, "notes": simulated_lines(result)}
 
-    def generate(self, part: ProblemPart, mapping: Allocation, seed: int) -> dict[str, str]:
+    def generate(self, part: AllocationPart, mapping: Allocation, seed: int) -> dict[str, str]:
         from mapper.codegen.pe_allocation import generate
 
         return generate(part.problem, mapping)
 
 
 def _problem(
-    network: StreamNetwork, machine: TcpaMachine, objective: Objective, options: Options, fixed: Fixed
+    network: StreamNetwork, machine: TcpaMachine, objective: ObjectiveName, options: Options, fixed: Fixed
 ) -> AllocationProblem:
     longest = None
     if options.min_throughput is not None and not math.isfinite(options.min_throughput):

@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from typing import Any, ClassVar, cast
+from xml.etree.ElementTree import Element
 
 from mapper.arch.dataflow import DataflowMachine
-from mapper.formulations.objective import EDP, ENERGY, LATENCY
-from mapper.formulations.objective import Objective as Goal
-from mapper.formulations.tiling.problem import ROUNDING, Objective, Pins, TilingProblem
+from mapper.formulations.formulation import Formulation
+from mapper.formulations.objective import EDP, ENERGY, LATENCY, Objective
+from mapper.formulations.tiling.problem import ROUNDING, Pins, TilingProblem
+from mapper.formulations.tiling.problem import Objective as ObjectiveName
 from mapper.formulations.tiling.referee.verify import verify
 from mapper.kind.kind import Kind, Options, Part, ProblemPart, ShownVerdict, Workload
-from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS, TilingMapping
+from mapper.kind.tiling.pins import own_pins
+from mapper.kind.words import ProofWords
+from mapper.models.tiling.mapping import TilingMapping
 from mapper.models.tiling.mapping_file import tiling_from_json
 from mapper.solver.method import Method
 from mapper.workloads.document import InputError
@@ -22,11 +26,11 @@ from mapper.workloads.network.network import Layer, Network
 from mapper.workloads.source import load_network
 
 
-class Tiling(Kind):
+class Tiling(Kind[Network, TilingProblem, TilingMapping]):
     """Every layer is a part of its own: tile and order its loop nest for the least objective."""
 
     name: ClassVar[str] = "tiling"
-    objectives: ClassVar[tuple[Goal, ...]] = (EDP, ENERGY, LATENCY)
+    objectives: ClassVar[tuple[Objective, ...]] = (EDP, ENERGY, LATENCY)
     options: ClassVar[frozenset[str]] = frozenset({"batch", "fix"})
     leaves_out: ClassVar[tuple[str, ...]] = (
         "layers one after another, each from and to DRAM: nothing stays on the chip between them",
@@ -36,25 +40,25 @@ class Tiling(Kind):
     def peak(self, machine: DataflowMachine) -> int:
         return machine.pes
 
-    def read(self, text: str, batch: int | None) -> Workload:
+    def read(self, text: str, batch: int | None) -> Workload[Network]:
         if is_kernel(text):
             raise InputError(text, "", "is a kernel, which no dataflow accelerator runs; try --arch srp-4x4")
         network = load_network(text, batch)
         return Workload(network, network.inputs, network.batch, tuple(_skipped(network)))
 
     def pose(
-        self, value: Network, machine: DataflowMachine, objective: str, options: Options
-    ) -> tuple[ProblemPart, ...]:
+        self, value: Network, machine: DataflowMachine, objective: Objective, options: Options
+    ) -> tuple[ProblemPart[Network, TilingProblem], ...]:
         names = [layer.name for layer in value.layers]
         parts = []
         for layer in value.layers:
-            pins = Pins.parse(_own_pins(options.fix, layer.name, names), layer.nest)
-            problem = TilingProblem(layer.nest, machine, cast(Objective, objective), pins)
+            pins = Pins.parse(own_pins(options.fix, layer.name, names), layer.nest)
+            problem = TilingProblem(layer.nest, machine, cast(ObjectiveName, objective.name), pins)
             key = (layer.nest.same_problem(), pins)
-            parts.append(ProblemPart(layer.name, layer.source, problem, key, layer.merged))
+            parts.append(ProblemPart(layer.name, layer.source, problem, key, value, layer.merged))
         return tuple(parts)
 
-    def methods(self) -> dict[str, Method[Any, Any]]:
+    def methods(self) -> dict[str, Method[TilingProblem, TilingMapping]]:
         from mapper.solver.tiling.catalogue import METHODS
 
         return dict(METHODS)
@@ -76,19 +80,10 @@ class Tiling(Kind):
         return mapping
 
     def describe(self, problem: TilingProblem, part: Part) -> list[str]:
-        assert isinstance(part.mapping, TilingMapping) and part.breakdown is not None
-        lines = []
-        for level in LEVELS:
-            counts = part.mapping.trip_counts(level)
-            order = part.mapping.order(level) if level in ORDERED_LEVELS else part.mapping.loops
-            runs = " ".join(f"{loop}={counts[loop]}" for loop in order if counts[loop] > 1)
-            note = "  (outer to inner)" if level in ORDERED_LEVELS and " " in runs else ""
-            lines.append(f"  {level:8} {runs or '–'}{note}")
-        energy = part.breakdown["energy_pj"]
-        whole = sum(energy.values()) or 1.0
-        shares = ", ".join(f"{name} {value / whole:.1%}" for name, value in energy.items())
-        stalls = ", ".join(f"{cause} {cycles:,}" for cause, cycles in part.breakdown["stall_cycles"].items())
-        return [*lines, f"  energy   {shares}", f"  stalls   {stalls} cycles"]
+        from mapper.kind.tiling.view import tiling_lines
+
+        assert isinstance(part.mapping, TilingMapping)
+        return tiling_lines(part.mapping, part.breakdown or {})
 
     def total(self, costs: list[dict[str, Any]]) -> dict[str, Any]:
         total = {key: sum(cost[key] for cost in costs) for key in ("energy_pj", "cycles", "edp_pj_cycles")}
@@ -118,21 +113,37 @@ class Tiling(Kind):
             raise InputError(source, "problem.structure.layers", "must list the layers")
         return Network(name, tuple(_layer(entry, place, source) for place, entry in enumerate(layers)))
 
-    def formulation(self, problem: TilingProblem) -> Any:
+    def formulation(self, problem: TilingProblem) -> Formulation:
         from mapper.formulations.tiling.program.cp_sat import build
 
         return build(problem)
 
-    def simulate(self, part: ProblemPart, mapping: TilingMapping, seed: int) -> dict[str, Any]:
+    def words(self, problem: TilingProblem, part: Part) -> ProofWords:
+        from mapper.kind.tiling.words import WORDS
+
+        return WORDS
+
+    def picture(
+        self, problem: TilingProblem, mapping: TilingMapping, part: Part, prefix: str, most: int
+    ) -> list[Element]:
+        from mapper.kind.tiling.picture import tiling_picture
+
+        return tiling_picture(problem, mapping, (part.cost or {})["cycles"])
+
+    def simulate(
+        self, part: ProblemPart[Network, TilingProblem], mapping: TilingMapping, seed: int
+    ) -> dict[str, Any]:
         from mapper.sim.tiling import report
 
-        problem: TilingProblem = part.problem
+        problem = part.problem
         return report(problem.nest, problem.machine, mapping, seed)
 
-    def generate(self, part: ProblemPart, mapping: TilingMapping, seed: int) -> dict[str, str]:
+    def generate(
+        self, part: ProblemPart[Network, TilingProblem], mapping: TilingMapping, seed: int
+    ) -> dict[str, str]:
         from mapper.codegen.tiling import generate_c
 
-        problem: TilingProblem = part.problem
+        problem = part.problem
         return generate_c(problem.nest, problem.machine, mapping, seed)
 
 
@@ -149,18 +160,6 @@ def _skipped(network: Network) -> list[dict[str, Any]]:
         }
         for operator in network.skipped
     ]
-
-
-def _own_pins(fix: Mapping[str, str], name: str, names: list[str]) -> dict[str, str]:
-    """The decisions that concern one layer: those without a layer's name, and those with its own."""
-    own = {}
-    for key, value in fix.items():
-        head, _, tail = key.partition(".")
-        if head == name and tail:
-            own[tail] = value
-        elif head not in names:
-            own[key] = value
-    return own
 
 
 def _layer(entry: Any, place: int, source: str) -> Layer:

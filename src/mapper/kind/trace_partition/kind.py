@@ -6,17 +6,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
+from xml.etree.ElementTree import Element
 
 from mapper.arch.snowflake import MACS, SnowflakeMachine
-from mapper.formulations.objective import ENERGY, LATENCY, TRAFFIC
-from mapper.formulations.objective import Objective as Goal
+from mapper.formulations.formulation import Formulation
+from mapper.formulations.objective import ENERGY, LATENCY, TRAFFIC, Objective
 from mapper.formulations.trace_partition.magnitude import refuse_large
-from mapper.formulations.trace_partition.problem import Objective, PartitionProblem
+from mapper.formulations.trace_partition.problem import Objective as ObjectiveName
+from mapper.formulations.trace_partition.problem import PartitionProblem
 from mapper.formulations.trace_partition.referee.verify import verify
 from mapper.kind.kind import JsonValue, Kind, Options, Part, ProblemPart, ShownVerdict, Workload
 from mapper.kind.operator_structure import operator_structure, read_operator_structure
 from mapper.kind.trace_partition import part as trace_part
+from mapper.kind.trace_partition.part import PartitionPart
 from mapper.kind.trace_partition.pins import read_fix
+from mapper.kind.words import ProofWords
 from mapper.models.trace_partition.lowering.building import trace_network
 from mapper.models.trace_partition.mapping import Partition
 from mapper.solver.method import Method
@@ -30,11 +34,11 @@ ROUNDING = 1e-9
 """The share of an energy by which sums of the same floats differ, with room to spare."""
 
 
-class TracePartition(Kind):
+class TracePartition(Kind[LayerNetwork, PartitionProblem, Partition]):
     """The layers of a network are decided together, since what stays in Buf couples them, and listed one by one."""
 
     name: ClassVar[str] = "trace_partition"
-    objectives: ClassVar[tuple[Goal, ...]] = (LATENCY, TRAFFIC, ENERGY)
+    objectives: ClassVar[tuple[Objective, ...]] = (LATENCY, TRAFFIC, ENERGY)
     options: ClassVar[frozenset[str]] = frozenset({"fix"})
     leaves_out: ClassVar[tuple[str, ...]] = (
         "what the host runs (LRN, softmax), and the image's way from and to the host",
@@ -43,7 +47,7 @@ class TracePartition(Kind):
     def peak(self, machine: SnowflakeMachine) -> int:
         return MACS * machine.clusters
 
-    def read(self, text: str, batch: int | None) -> Workload:
+    def read(self, text: str, batch: int | None) -> Workload[LayerNetwork]:
         if is_kernel(text):
             raise InputError(text, "", "is a kernel, which Snowflake does not run; try --arch srp-4x4")
         network = load_layers(text, batch)
@@ -53,19 +57,19 @@ class TracePartition(Kind):
         return trace_part.hosted(trace_network(value), machine)
 
     def pose(
-        self, value: LayerNetwork, machine: SnowflakeMachine, objective: str, options: Options
-    ) -> tuple[ProblemPart, ...]:
+        self, value: LayerNetwork, machine: SnowflakeMachine, objective: Objective, options: Options
+    ) -> tuple[PartitionPart, ...]:
         network = trace_network(value)
         if not network.traced:
             raise InputError(
                 value.name[:60], "", "has no layer that the accelerator runs; give a convolution"
             )
         configuration, pins = read_fix(options.fix, network, machine)
-        problem = PartitionProblem(network, machine, configuration, cast(Objective, objective), pins)
+        problem = PartitionProblem(network, machine, configuration, cast(ObjectiveName, objective.name), pins)
         refuse_large(problem)
-        return (ProblemPart(value.name, value.name, problem, 0, workload=value),)
+        return (ProblemPart(value.name, value.name, problem, 0, value),)
 
-    def methods(self) -> dict[str, Method[Any, Any]]:
+    def methods(self) -> dict[str, Method[PartitionProblem, Partition]]:
         from mapper.solver.trace_partition.catalogue import METHODS
 
         return METHODS
@@ -134,7 +138,7 @@ class TracePartition(Kind):
     def located(self, value: LayerNetwork, inputs: tuple[InputFile, ...]) -> LayerNetwork:
         return replace(value, operators=replace(value.operators, files=inputs))
 
-    def formulation(self, problem: PartitionProblem) -> Any:
+    def formulation(self, problem: PartitionProblem) -> Formulation:
         from mapper.formulations.trace_partition.program.cp_sat import PartitionProgram
         from mapper.formulations.trace_partition.program.option_table import option_table
 
@@ -142,19 +146,31 @@ class TracePartition(Kind):
         program.build()
         return program
 
-    def simulate(self, part: ProblemPart, mapping: Partition, seed: int) -> dict[str, Any]:
+    def words(self, problem: PartitionProblem, part: Part) -> ProofWords:
+        from mapper.kind.trace_partition.words import WORDS
+
+        return WORDS
+
+    def picture(
+        self, problem: PartitionProblem, mapping: Partition, part: Part, prefix: str, most: int
+    ) -> list[Element]:
+        from mapper.kind.trace_partition.picture import partition_picture
+
+        return partition_picture(problem, mapping, prefix)
+
+    def simulate(self, part: PartitionPart, mapping: Partition, seed: int) -> dict[str, Any]:
         from mapper.kind.trace_partition.run import simulated
 
         return simulated(part, mapping, seed, None)
 
     def simulate_program(
-        self, part: ProblemPart, mapping: Partition, seed: int, program: Path
+        self, part: PartitionPart, mapping: Partition, seed: int, program: Path
     ) -> dict[str, Any]:
         from mapper.kind.trace_partition.run import simulated
 
         return simulated(part, mapping, seed, program)
 
-    def generate(self, part: ProblemPart, mapping: Partition, seed: int) -> Mapping[str, str | bytes]:
+    def generate(self, part: PartitionPart, mapping: Partition, seed: int) -> Mapping[str, str | bytes]:
         from mapper.kind.trace_partition.run import generated
 
         return generated(part, mapping, seed)

@@ -8,13 +8,16 @@ from typing import Any
 
 from mapper.arch.snowflake import SnowflakeMachine
 from mapper.formulations.trace_partition.problem import PartitionProblem
-from mapper.kind.kind import Part
+from mapper.kind.kind import Part, ProblemPart
 from mapper.models.trace_partition.cost import evaluate
 from mapper.models.trace_partition.lowering.layer import TensorView, TraceLayer, TraceNetwork
 from mapper.models.trace_partition.mapping import LayerMapping, Partition
 from mapper.models.trace_partition.mapping_file import partition_from_json
 from mapper.models.trace_partition.partition_cost import LayerCost
 from mapper.models.trace_partition.steps.step_document import layer_steps
+from mapper.workloads.network.network_layer import LayerNetwork
+
+PartitionPart = ProblemPart[LayerNetwork, PartitionProblem]
 
 
 @dataclass(frozen=True)

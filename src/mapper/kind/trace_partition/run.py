@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from mapper.codegen.trace_partition import compile_program, listing
 from mapper.formulations.trace_partition.problem import PartitionProblem
-from mapper.kind.kind import ProblemPart
+from mapper.kind.trace_partition.part import PartitionPart
 from mapper.models.trace_partition.cost import evaluate
 from mapper.models.trace_partition.data.quantisation import LayerData, quantised
 from mapper.models.trace_partition.data.seeded_weight import sensible_weights
@@ -58,7 +58,7 @@ def compiled(
     return program, data, origin
 
 
-def simulated(part: ProblemPart, partition: Partition, seed: int, file: Path | None) -> dict[str, Any]:
+def simulated(part: PartitionPart, partition: Partition, seed: int, file: Path | None) -> dict[str, Any]:
     """The functional and the cycle simulator on the program that the partition becomes, or on that of ``file``.
 
     Raises: InputError if the file holds no program for this machine and network.
@@ -102,7 +102,7 @@ def _layer_result(name: str, cost: LayerCost, found: dict[str, Any]) -> dict[str
     }
 
 
-def generated(part: ProblemPart, partition: Partition, seed: int) -> dict[str, str | bytes]:
+def generated(part: PartitionPart, partition: Partition, seed: int) -> dict[str, str | bytes]:
     """The assembler listing, the binary, and the picture of loads, computing and stores over time."""
     from mapper.sim.trace_partition.cycle.simulation import simulate_cycles
     from mapper.sim.trace_partition.timeline import timeline_picture

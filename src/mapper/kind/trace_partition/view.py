@@ -19,7 +19,7 @@ def partition_lines(problem: PartitionProblem, partition: Partition) -> list[str
     cost = evaluate(problem.network, problem.machine, problem.configuration, partition)
     total, machine = cost.total, problem.machine
     pairs = zip(problem.network.traced, cost.layers, strict=True)
-    convolving = [layer for traced, layer in pairs if not traced.name.startswith("gemm")]
+    convolving = [layer for traced, layer in pairs if not traced.linear]
     apart = summed(machine, problem.configuration, convolving)
     lines = [
         f"  configuration  {problem.configuration.name}, {machine.clock_mhz:g} MHz, {machine.bandwidth_gb_s:g} GB/s",

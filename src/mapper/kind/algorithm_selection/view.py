@@ -1,0 +1,63 @@
+"""Selections for people: what each layer is computed with, and methods side by side, module by module."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mapper.formulations.algorithm_selection.problem import SelectionProblem
+from mapper.kind.algorithm_selection.part import NamedSelection
+from mapper.kind.kind import JsonValue, Part
+from mapper.models.algorithm_selection.cost import evaluate
+from mapper.models.algorithm_selection.overlay.module import module_of, module_units
+
+MOST_SHOWN = 80
+"""Layers that are listed on a terminal."""
+
+
+def selection_lines(problem: SelectionProblem, part: Part) -> list[str]:
+    """The array, how its time is spent, and what each layer is computed with."""
+    assert isinstance(part.mapping, NamedSelection) and part.breakdown is not None
+    selection = part.mapping.selection
+    rows, columns = selection.array
+    spent = ", ".join(f"{cause} {count:,}" for cause, count in part.breakdown["cycles"].items() if count)
+    counts: dict[str, int] = {}
+    for choice in selection.choices:
+        named = f"{choice.algorithm}/{choice.dataflow}"
+        counts[named] = counts.get(named, 0) + 1
+    lines = [
+        f"  array    {rows} x {columns} ({rows * columns:,} PEs)",
+        f"  cycles   {spent}",
+        "  chosen   " + ", ".join(f"{count} {named}" for named, count in sorted(counts.items())),
+    ]
+    layers = part.breakdown["layers"]
+    width = max(map(len, problem.network.names))
+    for name, choice in list(zip(problem.network.names, selection.choices, strict=True))[:MOST_SHOWN]:
+        cycles, share = layers[name]["cycles"], layers[name]["utilisation"]
+        lines.append(
+            f"  {name:{width}}  {choice.algorithm:12} {choice.dataflow}  {cycles:>10,} cycles, {share:6.1%} of the PEs"
+        )
+    more = len(problem.network.names) - MOST_SHOWN
+    return [*lines, f"  and {more} more"] if more > 0 else lines
+
+
+def compared_lines(problem: SelectionProblem, mappings: Mapping[str, JsonValue]) -> list[str]:
+    """Latency that the best selection saves against every other method's [Meng2021, Table 4], and microseconds per
+    module
+    (Figs. 11 and 12)."""
+    network = problem.network
+    known = {name: shown.selection for name, shown in mappings.items() if isinstance(shown, NamedSelection)}
+    costs = {name: evaluate(network, selection) for name, selection in known.items()}
+    if not costs:
+        return []
+    best = min(cost.units for cost in costs.values())
+    saved = (f"{name} {1 - best / cost.units:.1%}" for name, cost in costs.items())
+    lines = ["latency saved by the best against: " + ", ".join(saved)]
+    modules = {name: module_units(network, known[name], costs[name]) for name in known}
+    scale = network.machine.units_per_cycle * network.machine.clock_hz / 1e6
+    part = module_of(network)
+    lines += ["", "microseconds per module", f"  {'layers':20}" + "".join(f"{name:>13}" for name in known)]
+    for module in range(max(part) + 1):
+        first, last = part.index(module), len(part) - 1 - part[::-1].index(module)
+        spent = "".join(f"{modules[name][module] / scale:13.1f}" for name in known)
+        lines.append(f"  {network.names[first] + ' to ' + network.names[last]:20}{spent}")
+    return lines

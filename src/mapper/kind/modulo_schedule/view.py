@@ -1,0 +1,69 @@
+"""Schedules for people: a kernel's grid of PEs and cycles, a layer's loops."""
+
+from __future__ import annotations
+
+from mapper.formulations.modulo_schedule.network.problem import LayerProblem
+from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.kind.kind import Part
+from mapper.kind.modulo_schedule.kernel_part import NamedSchedule
+from mapper.kind.modulo_schedule.layer_part import NamedLayer
+from mapper.models.modulo_schedule.bound import rec_mii, res_mii
+
+WIDEST_GRID = 16
+"""Columns of a schedule grid that still fit a terminal."""
+
+
+def kernel_lines(problem: ModuloProblem, part: Part) -> list[str]:
+    """The schedule as a grid, PE by cycle, and why its interval cannot be smaller."""
+    assert isinstance(part.mapping, NamedSchedule)
+    kernel, schedule = part.mapping.kernel, part.mapping.schedule
+    slots: dict[tuple[tuple[int, int], int], str] = {}
+    for operation, placement in zip(kernel.graph.operations, schedule.placements, strict=True):
+        slots[placement.pe, placement.time % schedule.ii] = operation.name
+    for pe, time in schedule.moves:
+        slots[pe, time % schedule.ii] = "(move)"
+    used = sorted({pe for pe, _ in slots})
+    shown = used[:WIDEST_GRID]
+    width = max(5, *(len(text) for text in slots.values()))
+    lines = ["  cycle  " + " ".join(f"{f'PE{r},{c}':{width}}" for r, c in shown)]
+    for cycle in range(schedule.ii):
+        lines.append(f"  {cycle:5}  " + " ".join(f"{slots.get((pe, cycle), '·'):{width}}" for pe in shown))
+    if len(used) > len(shown):
+        lines.append(f"  {len(used) - len(shown)} more PEs are in use")
+    lines += _reasons(problem) + [f"  note     {note}" for note in kernel.notes]
+    return [line.rstrip() for line in lines]
+
+
+def _reasons(problem: ModuloProblem) -> list[str]:
+    """Why the initiation interval cannot be smaller: the resource and the recurrence that bind."""
+    graph, machine = problem.kernel.graph, problem.machine
+    lines = []
+    for name, interval in (("ResMII", res_mii(graph, machine)), ("RecMII", rec_mii(graph, machine))):
+        members = [graph.operations[position].name for position in interval.operations[:8]]
+        named = f" ({', '.join(members)}{', …' if len(interval.operations) > 8 else ''})" if members else ""
+        lines.append(f"  {name} {interval.value}: {interval.cause}{named}")
+    return lines
+
+
+def layer_lines(problem: LayerProblem, part: Part) -> list[str]:
+    """Algorithm, where the cycles go, and every loop in a line."""
+    assert isinstance(part.mapping, NamedLayer) and part.breakdown is not None
+    mapping = part.mapping.mapping
+    algorithm = problem.choice(mapping.algorithm)
+    cycles = part.breakdown["cycles"]
+    spent = ", ".join(f"{cause} {count:,}" for cause, count in cycles.items() if count)
+    lines = [f"  {algorithm.name}: {spent or 'no'} cycles"]
+    for loop in mapping.loops:
+        nest = algorithm.nests[loop.nest]
+        factors = " ".join(
+            f"{name}={unroll}" for name, unroll in zip(nest.names, loop.box.unroll, strict=True)
+        )
+        runs, trips = loop.box.runs(nest), loop.box.trip_count(nest)
+        lines.append(
+            f"  {nest.name:11} {loop.box.innermost} innermost, unrolled {factors}: "
+            f"{runs:,} runs of {trips:,} iterations, II {loop.schedule.ii}, {loop.schedule.stages} stages"
+        )
+    if part.breakdown["exceeds_sram"]:
+        used = sum(part.breakdown["bytes"].values())
+        lines.append(f"  {used:,} bytes exceed the SRAM; the cost takes them to lie on the chip")
+    return lines

@@ -1,0 +1,24 @@
+"""Tilings for people: the loops at each level, and where energy and stalls come from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS, TilingMapping
+
+
+def tiling_lines(mapping: TilingMapping, breakdown: Mapping[str, Any]) -> list[str]:
+    """The loops of every level, outer to inner, and the shares of the energy."""
+    lines = []
+    for level in LEVELS:
+        counts = mapping.trip_counts(level)
+        order = mapping.order(level) if level in ORDERED_LEVELS else mapping.loops
+        runs = " ".join(f"{loop}={counts[loop]}" for loop in order if counts[loop] > 1)
+        note = "  (outer to inner)" if level in ORDERED_LEVELS and " " in runs else ""
+        lines.append(f"  {level:8} {runs or '–'}{note}")
+    energy = breakdown["energy_pj"]
+    whole = sum(energy.values()) or 1.0
+    shares = ", ".join(f"{name} {value / whole:.1%}" for name, value in energy.items())
+    stalls = ", ".join(f"{cause} {cycles:,}" for cause, cycles in breakdown["stall_cycles"].items())
+    return [*lines, f"  energy   {shares}", f"  stalls   {stalls} cycles"]
