@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from enum import StrEnum
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-METHODS_FILE = Path(__file__).parents[1] / "kind" / "methods.json"
-"""What ``methods_of_kinds`` says, since a list must not wait for all models and searches to be imported. Made by
-``python -m mapper.cli.listing``; a test holds that it is up to date."""
+if TYPE_CHECKING:
+    from mapper.kind import Entry
+
+METHODS_FILE = "methods.json"
+"""Of a kind's folder: what ``methods_of`` says, since a list must not wait for all models and searches to be imported.
+Made by ``python -m mapper.cli.listing``; a test holds that it is up to date."""
 
 
 class Listing(StrEnum):
@@ -39,20 +42,36 @@ def listed_names(what: Listing) -> list[tuple[str, str]]:
             for entry in ENTRIES
             for place, objective in enumerate(entry.objectives)
         ]
-    return [(name, text) for name, text in json.loads(METHODS_FILE.read_text("utf-8"))]
+    from mapper.kind import ENTRIES
+
+    return [row for entry in ENTRIES for row in _methods_listed(entry)]
 
 
-def methods_of_kinds() -> list[tuple[str, str]]:
-    """Every method of every kind with what it does, from the methods themselves."""
-    from mapper.kind import kinds
+def _methods_listed(entry: Entry) -> list[tuple[str, str]]:
+    file = entry.folder / METHODS_FILE
+    if not file.is_file():
+        return methods_of(entry)
+    return [(name, text) for name, text in json.loads(file.read_text("utf-8"))]
+
+
+def methods_of(entry: Entry) -> list[tuple[str, str]]:
+    """Every method of a kind with what it does, from the methods themselves."""
+    from mapper.kind import imported
 
     return [
-        (method.name, f"{kind.name}, {'exact' if method.exact else 'not exact'}: {method.summary}")
-        for kind in kinds()
-        for method in kind.methods().values()
+        (method.name, f"{entry.name}, {'exact' if method.exact else 'not exact'}: {method.summary}")
+        for method in imported(entry).methods().values()
     ]
 
 
+def write_methods() -> None:
+    """Write the list of each kind into its folder."""
+    from mapper.kind import ENTRIES
+
+    for entry in ENTRIES:
+        lines = ",\n".join(json.dumps(row) for row in methods_of(entry))
+        (entry.folder / METHODS_FILE).write_text(f"[\n{lines}\n]\n", "utf-8")
+
+
 if __name__ == "__main__":
-    lines = ",\n".join(json.dumps(row) for row in methods_of_kinds())
-    METHODS_FILE.write_text(f"[\n{lines}\n]\n", "utf-8")
+    write_methods()

@@ -1,13 +1,15 @@
-"""Kinds of problems: what a workload and a machine pose, one module per kind."""
+"""Kinds of problems: what a workload and a machine pose, one folder per kind, one line each in ``ENTRIES``."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import cast
 
-from mapper.arch.source import Machine
+from mapper.arch.source import Machine, add_machine_class
 from mapper.formulations.objective import (
     DSPS,
     EDP,
@@ -26,31 +28,47 @@ from mapper.workloads.document import InputError
 
 @dataclass(frozen=True)
 class Entry:
-    """A kind before its module is imported: the folder of its column, what documents call it, its objectives (the
-    default first), the schema of its machines (None: it has none), and where the value is. Listing names must not wait
-    for formulations and searches."""
+    """A kind before its module is imported: its folder as a package, in which ``kind.py`` has the ``value``; what
+    documents call it, the schema of its machines (None: it has none), and its objectives, the default first. Listing
+    names must not wait for formulations and searches. ``machine``: ``module:function`` that reads a machine of the
+    schema from a document, where `arch.source` does not know the class."""
 
-    column: str
+    package: str
     name: str
     schema: str | None
     objectives: tuple[Objective, ...]
     value: str
+    machine: str | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Where the kind's files are."""
+        found = find_spec(self.package)
+        assert found is not None and found.submodule_search_locations, f"{self.package} is no package"
+        return Path(next(iter(found.submodule_search_locations)))
 
 
-ENTRIES = (
-    Entry("tiling", "tiling", "mapper.dataflow/1", (EDP, ENERGY, LATENCY), "TILING"),
-    Entry("modulo_schedule", "modulo_schedule", "mapper.cgra/1", (II, LATENCY), "MODULO_SCHEDULING"),
-    Entry("pe_allocation", "pe_allocation", "mapper.tcpa/1", (THROUGHPUT, LATENCY, PES), "PE_ALLOCATION"),
+_HERE = "mapper.kind."
+ENTRIES: tuple[Entry, ...] = (
+    Entry(_HERE + "tiling", "tiling", "mapper.dataflow/1", (EDP, ENERGY, LATENCY), "TILING"),
+    Entry(_HERE + "modulo_schedule", "modulo_schedule", "mapper.cgra/1", (II, LATENCY), "MODULO_SCHEDULING"),
     Entry(
-        "algorithm_selection",
+        _HERE + "pe_allocation",
+        "pe_allocation",
+        "mapper.tcpa/1",
+        (THROUGHPUT, LATENCY, PES),
+        "PE_ALLOCATION",
+    ),
+    Entry(
+        _HERE + "algorithm_selection",
         "algorithm_selection",
         "mapper.dynamap/1",
         (LATENCY, EDP, DSPS),
         "ALGORITHM_SELECTION",
     ),
-    Entry("pbqp", "algorithm_selection", None, (VALUE,), "PBQP"),
+    Entry(_HERE + "pbqp", "algorithm_selection", None, (VALUE,), "PBQP"),
     Entry(
-        "trace_partition",
+        _HERE + "trace_partition",
         "trace_partition",
         "mapper.snowflake/1",
         (LATENCY, TRAFFIC, ENERGY),
@@ -59,15 +77,27 @@ ENTRIES = (
 )
 
 
+def register(entry: Entry) -> None:
+    """Add a kind that stands in a package of its own, as one line of ``ENTRIES`` would."""
+    global ENTRIES
+    ENTRIES = (*ENTRIES, entry)
+    _know_machines(entry)
+
+
+def _know_machines(entry: Entry) -> None:
+    if entry.schema is not None and entry.machine is not None:
+        add_machine_class(entry.schema, entry.machine)
+
+
 def kinds() -> tuple[AnyKind, ...]:
     """All kinds."""
-    return tuple(_imported(entry) for entry in ENTRIES)
+    return tuple(imported(entry) for entry in ENTRIES)
 
 
 def kind_of(machine: Machine | None) -> AnyKind:
     """The kind of problem that a machine of this class poses; without one, that of PBQP instances."""
     schema = None if machine is None else machine.schema_name
-    return _imported(next(entry for entry in ENTRIES if entry.schema == schema))
+    return imported(next(entry for entry in ENTRIES if entry.schema == schema))
 
 
 def kind_named(name: str, machine: Machine | None, source: str) -> AnyKind:
@@ -80,7 +110,7 @@ def kind_named(name: str, machine: Machine | None, source: str) -> AnyKind:
         known = ", ".join(dict.fromkeys(entry.name for entry in ENTRIES))
         raise InputError(source, "problem.kind", f"{name!r} is unknown; this version knows {known}")
     alone = [entry for entry in named if (entry.schema is None) == (machine is None)]
-    return _imported((alone or named)[0])
+    return imported((alone or named)[0])
 
 
 def objective_named(name: str) -> Objective:
@@ -90,5 +120,10 @@ def objective_named(name: str) -> Objective:
 
 
 @cache
-def _imported(entry: Entry) -> AnyKind:
-    return cast(AnyKind, getattr(import_module(f"mapper.kind.{entry.column}.kind"), entry.value))
+def imported(entry: Entry) -> AnyKind:
+    """The kind itself."""
+    return cast(AnyKind, getattr(import_module(f"{entry.package}.kind"), entry.value))
+
+
+for _entry in ENTRIES:
+    _know_machines(_entry)

@@ -8,9 +8,11 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+from mapper import kind
 from mapper.api.problem import PosedProblem
 from mapper.api.solution import SOLVERS
 
+ROOT = Path(__file__).parent.parent
 FLOORS = ("workloads", "arch", "models", "formulations", "solver", "kind")
 FILES = ("api/solving.py", "api/verification.py", "store/recall.py")
 """Sources that decide what an answer is: whole folders, and these."""
@@ -30,14 +32,19 @@ def problem_key(content: str, place: int, method: str) -> str:
     return _hash(json.dumps([content, place, method]).encode())
 
 
-@cache
 def version_key() -> str:
-    """The hash of mapper's own sources and of the versions of the solvers beneath them: answers of a changed model,
-    formulation or search are answers to another question."""
-    root = Path(__file__).parent.parent
+    """The hash of mapper's own sources, of those of kinds that stand elsewhere, and of the versions of the solvers
+    beneath them: answers of a changed model, formulation or search are answers to another question."""
+    folders = (entry.folder for entry in kind.ENTRIES)
+    return _version(tuple(folder for folder in folders if not folder.is_relative_to(ROOT)))
+
+
+@cache
+def _version(elsewhere: tuple[Path, ...]) -> str:
     digest = hashlib.sha256()
-    paths = [path for floor in FLOORS for path in sorted((root / floor).rglob("*"))]
-    for path in (*paths, *(root / name for name in FILES)):
+    own = [(ROOT, path) for floor in FLOORS for path in sorted((ROOT / floor).rglob("*"))]
+    own += [(ROOT, ROOT / name) for name in FILES]
+    for root, path in (*own, *((folder, path) for folder in elsewhere for path in sorted(folder.rglob("*")))):
         if path.suffix in (".py", ".yaml", ".c") and path.is_file():
             digest.update(str(path.relative_to(root)).encode())
             digest.update(path.read_bytes())
