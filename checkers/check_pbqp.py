@@ -114,8 +114,9 @@ def eliminated(order, size, own, edges):
         tables[v][tuple(others)] = [list(map(add, *two)) for two in zip(old, rows, strict=True)] if old else rows
 
     for u, v, flat in edges:
-        turned = place[u] < place[v]
-        put([v, u] if turned else [u, v], list(chain(*(flat[j :: size[v]] for j in range(size[v])))) if turned else flat)
+        if place[u] < place[v]:
+            u, v, flat = v, u, [*chain(*(flat[j :: size[v]] for j in range(size[v])))]
+        put([u, v], flat)
     for v in order:
         scope, rows, several = [], [own.pop(v)], tables.pop(v)
         for left, near in enumerate(sorted(several, key=len), 1 - len(several)):
@@ -134,8 +135,9 @@ def eliminated(order, size, own, edges):
 def least(node, own, pairs, left):
     (moves, *branch), own, pairs = node, own.copy(), pairs.copy()
     for u, v, *given in moves:
+        need({*map(type, chain(*given))} == {int}, "amounts are integers", "malformed")
         for end, more in zip((u, v), given, strict=True):
-            own[end] = [cost + whole(one, -1 << 9999, 1 << 9999) for cost, one in zip(own[end], more, strict=True)]
+            own[end] = list(map(add, own[end], more)) if len(own[end]) == len(more) else None
         pairs[u, v] = [[cost - one - other for cost, other in zip(row, given[1], strict=True)]
                        for row, one in zip(pairs[u, v], given[0], strict=True)]  # fmt: skip
     if branch:
@@ -156,14 +158,16 @@ def check(problem, claim, evidence):
     words = {*chain(*tables)} - {"inf"} if str in kinds else ()
     words = {one: rational(one) for one in words if type(one) is str}
     unit = max((one.denominator for one in words.values()), default=1)
-    need(all(unit % one.denominator == 0 for one in words.values()), "a denominator divides no other", "malformed")
+    need(all(unit % one.denominator == 0 for one in words.values()), "denominators must divide one", "malformed")
     infinite = 1 << (9000 if words else 110)  # Lemma Infinity: a sum is at least half of it just if a part is infinite.
+    small = all(type(one) is str or abs(one) * unit < infinite >> 40 for one in chain(*tables))
+    need(small, "a cost is too large", "malformed")
     words = {word: int(one * unit) for word, one in words.items()} | {"inf": infinite}
     if str in kinds:
-        tables = [[words[one] if type(one) is str else one * unit for one in table] for table in tables]
-    need(all(abs(one) < infinite >> 40 or one == infinite for one in chain(*tables)), "a cost is too large", "malformed")
+        tables = [[words[one] if type(one) is str else one * unit for one in costs] for costs in tables]
     own, count = dict(enumerate(tables[: len(vertices)])) | {-1: [0]}, len(vertices)
-    edges = [(whole(u, 0, count - 1), whole(v, 0, count - 1), flat) for (u, v, _), flat in zip(edges, tables[count:])]
+    for edge, flat in zip(edges, tables[count:], strict=True):
+        edge[:] = [*(whole(end, 0, count - 1) for end in edge[:2]), flat]
     need(all(u != v and len(flat) == size[u] * size[v] for u, v, flat in edges), "an edge's costs misfit", "malformed")
     status, value, bound = fields(claim, "status", "value", "bound")
     reached, cost = infinite // 2, None

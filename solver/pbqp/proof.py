@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from mapper.workloads.pbqp.instance import Cost, PbqpInstance
 OBJECTIVE = "least sum of costs"
 LARGEST_TABLE = 1 << 20
 """Entries of a table that a checker in plain Python still holds."""
-MOST_SUMS = 1.2e9
+MOST_SUMS = 2e9
 """Additions that it still does, some 50 ns each."""
 MOST_COSTS = 3e7
 """Costs that fit into the 256 MB of a proof's file and the memory of its checker."""
@@ -67,7 +68,7 @@ def prove(problem: PbqpProblem, claim: Claim[PbqpAssignment], effort: Effort) ->
         bound = Fraction(claim.bound) if given.exact else Fraction(math.nextafter(claim.bound, -math.inf))
     tree: Tree = [[]]
     if order is None:
-        order, tree = _tree(given, None if bound is None else int(math.ceil(bound)), effort)
+        order, tree = _tree(given, None if bound is None else math.ceil(bound), effort)
     return Proof(
         pbqp_facts(given),
         claim.status,
@@ -92,10 +93,10 @@ def pbqp_facts(given: PbqpInstance) -> dict[str, Any]:
     starts, places = given.vertex_offset.tolist(), given.edge_offset.tolist()
     return {
         "objective": OBJECTIVE,
-        "vertices": [own[a:b] for a, b in zip(starts[:-1], starts[1:], strict=True)],
+        "vertices": [own[a:b] for a, b in pairwise(starts)],
         "edges": [
             [u, v, paid[a:b]]
-            for (u, v), a, b in zip(given.edge_end.tolist(), places[:-1], places[1:], strict=True)
+            for (u, v), (a, b) in zip(given.edge_end.tolist(), pairwise(places), strict=True)
         ],
     }
 
@@ -113,7 +114,9 @@ def exact_value(given: PbqpInstance, choices: Sequence[int]) -> Fraction:
     chosen = np.array(choices, np.int64)
     tail, head = given.edge_end[:, 0], given.edge_end[:, 1]
     own = given.vertex_cost[given.vertex_offset[:-1] + chosen].tolist()
-    paid = given.edge_cost[given.edge_offset[:-1] + chosen[tail] * given.choices[head] + chosen[head]].tolist()
+    paid = given.edge_cost[
+        given.edge_offset[:-1] + chosen[tail] * given.choices[head] + chosen[head]
+    ].tolist()
     if given.exact:
         return Fraction(sum(own) + sum(paid))
     return sum(map(Fraction, own + paid), Fraction(0))
@@ -121,7 +124,7 @@ def exact_value(given: PbqpInstance, choices: Sequence[int]) -> Fraction:
 
 def elimination_order(given: PbqpInstance) -> tuple[list[int] | None, float]:
     """An order that takes all vertices away within the checker's means, and the additions; None if there is none."""
-    order, front, rest = reduce_graph(given.vertices, given.edge_end)
+    order, front, _ = reduce_graph(given.vertices, given.edge_end)
     if len(order) == given.vertices:
         start = np.zeros(len(order) + 1, np.int64)
         np.cumsum(np.count_nonzero(front >= 0, axis=1), out=start[1:])
@@ -132,8 +135,9 @@ def elimination_order(given: PbqpInstance) -> tuple[list[int] | None, float]:
         )
         if len(order) < given.vertices:
             return None, math.inf
-    # Every join of tables goes over the whole front at the worst.
-    sums = float((size(given, plan(given, order, start, fronts)).work * 2).sum())
+    needed = size(given, plan(given, order, start, fronts))
+    # Of every row of a table, in two joins or so; a row by itself takes as long as twenty additions.
+    sums = float((2 * (needed.work + 20 * needed.table)).sum())
     return (order.tolist(), sums) if sums <= MOST_SUMS else (None, sums)
 
 
@@ -154,8 +158,10 @@ def _tree(given: PbqpInstance, least: int | None, effort: Effort) -> tuple[list[
 
 
 def _exact_least(given: PbqpInstance, order: list[int]) -> list[int]:
-    """The choices of the exact least cost of an instance in floating point, by the elimination that the checker does."""
-    finite = [cost for cost in (*given.vertex_cost.tolist(), *given.edge_cost.tolist()) if math.isfinite(cost)]
+    """The choices of the exact least cost of an instance in floating point, eliminated as the checker does it."""
+    finite = [
+        cost for cost in (*given.vertex_cost.tolist(), *given.edge_cost.tolist()) if math.isfinite(cost)
+    ]
     unit = max((Fraction(cost).denominator for cost in finite), default=1)
     infinite = 4 * sum(abs(int(Fraction(cost) * unit)) for cost in finite) + 4
 

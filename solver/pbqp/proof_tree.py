@@ -50,7 +50,12 @@ def bound_tree(core: PbqpInstance, names: list[int], least: int | None, effort: 
     """
     if least is None:
         # Only what is infinite counts, in shares of which the checker needs more than half of one.
-        low, high, scale, target = 0, INFINITE_SHARES, CHECKER_INFINITE // INFINITE_SHARES, INFINITE_SHARES // 2 + 1
+        low, high, scale, target = (
+            0,
+            INFINITE_SHARES,
+            CHECKER_INFINITE // INFINITE_SHARES,
+            INFINITE_SHARES // 2 + 1,
+        )
     else:
         finite = [int(np.abs(costs[costs != core.infinity]).max(initial=0)) for costs in _tables(core)]
         low, high, scale, target = 1, 2 * sum(finite) + 1 + abs(least), 1, least
@@ -104,7 +109,7 @@ class _Search:
                 parts.append([[choice], [[]]])
             else:
                 alive.append((choice, one))
-        several = [(other, moved.left[other][gone]) for other, gone in enumerate(dear) if other != vertex and gone.any()]
+        several = any(gone.any() for other, gone in enumerate(dear) if other != vertex)
         if len(alive) == len(moved.left[vertex]) or len(alive) <= 2 or not several:
             for choice, one in alive:
                 parts.append([[choice], self._pruned(one, dear, vertex, depth + 1)])
