@@ -102,7 +102,7 @@ def places(union):  # Of a table over some of a union's vertices, (choices, held
 
 
 def eliminated(order, size, own, edges):
-    tables, work = {v: {} for v in own}, 0
+    tables, work = {v: {} for v in own}, -(1 << 27) - 1024 * sum(len(flat) for _, _, flat in edges)
     place = {v: at for at, v in enumerate(dict.fromkeys([*order, *own]))}
 
     def put(scope, flat):  # The last of a scope goes first, and has a row of the table per choices of the others.
@@ -121,8 +121,8 @@ def eliminated(order, size, own, edges):
         scope, rows, several = [], [own.pop(v)], tables.pop(v)
         for left, near in enumerate(sorted(several, key=len), 1 - len(several)):
             union = sorted({*scope, *near}, key=place.__getitem__, reverse=True)
-            work += reduce(lambda entries, u: entries * size[u], union, size[v]) + len(union)
-            need(work < 1 << 31, "the elimination takes too much work", "not certified")
+            work += reduce(lambda entries, u: entries * size[u], union, size[v] + 8) + len(union)
+            need(work < 0, "the elimination takes too much work", "not certified")
             one, other = (places(tuple((size[u], u in held) for u in union)) for held in (scope, near))
             sums = (map(add, rows[i], several[near][j]) for i, j in zip(one, other, strict=True))
             scope, rows = union, list(map(list, sums) if left else sums)

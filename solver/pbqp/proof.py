@@ -29,8 +29,8 @@ from mapper.workloads.pbqp.instance import Cost, PbqpInstance
 OBJECTIVE = "least sum of costs"
 LARGEST_TABLE = 1 << 20
 """Entries of a table that a checker in plain Python still holds."""
-MOST_SUMS = 2e9
-"""Additions that it still does, some 50 ns each."""
+LEAST_SUMS, SUMS_PER_COST, MOST_SUMS = 1 << 27, 1 << 10, 4e9
+"""Additions that it still does, some 50 ns each: any instance may take the least, larger ones more."""
 MOST_COSTS = 3e7
 """Costs that fit into the 256 MB of a proof's file and the memory of its checker."""
 MOST_EXACT_SUMS = 3e6
@@ -136,9 +136,10 @@ def elimination_order(given: PbqpInstance) -> tuple[list[int] | None, float]:
         if len(order) < given.vertices:
             return None, math.inf
     needed = size(given, plan(given, order, start, fronts))
-    # Of every row of a table, in two joins or so; a row by itself takes as long as twenty additions.
-    sums = float((2 * (needed.work + 20 * needed.table)).sum())
-    return (order.tolist(), sums) if sums <= MOST_SUMS else (None, sums)
+    # As the checker counts: of every row of a table, in three joins at the most or so, the entries and some more.
+    sums = float((3 * (needed.work + 8 * needed.table)).sum())
+    within = sums <= min(MOST_SUMS, LEAST_SUMS + SUMS_PER_COST * len(given.edge_cost))
+    return (order.tolist(), sums) if within else (None, sums)
 
 
 def _tree(given: PbqpInstance, least: int | None, effort: Effort) -> tuple[list[int], Tree]:
