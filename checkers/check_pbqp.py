@@ -102,7 +102,7 @@ def places(union):  # Of a table over some of a union's vertices, (choices, held
 
 
 def eliminated(order, size, own, edges):
-    tables, work = {v: {} for v in own}, -(1 << 27) - 1024 * sum(len(flat) for _, _, flat in edges)
+    tables, work = {v: {} for v in own}, -(1 << 25) - 1024 * sum(len(flat) for _, _, flat in edges)
     place = {v: at for at, v in enumerate(dict.fromkeys([*order, *own]))}
 
     def put(scope, flat):  # The last of a scope goes first, and has a row of the table per choices of the others.

@@ -29,7 +29,7 @@ from mapper.workloads.pbqp.instance import Cost, PbqpInstance
 OBJECTIVE = "least sum of costs"
 LARGEST_TABLE = 1 << 20
 """Entries of a table that a checker in plain Python still holds."""
-LEAST_SUMS, SUMS_PER_COST, MOST_SUMS = 1 << 27, 1 << 10, 4e9
+LEAST_SUMS, SUMS_PER_COST, MOST_SUMS = 1 << 25, 1 << 10, 4e9
 """Additions that it still does, some 50 ns each: any instance may take the least, larger ones more."""
 MOST_COSTS = 3e7
 """Costs that fit into the 256 MB of a proof's file and the memory of its checker."""
