@@ -11,8 +11,11 @@ import resource
 import signal
 import sys
 from fractions import Fraction
+from functools import lru_cache, reduce
+from itertools import chain
+from operator import add
 
-KIND, TRUSTED = "pbqp", "elimination (lemma Elimination), sums of minima (lemma Potentials)"
+KIND, TRUSTED = "pbqp", "sums of costs; lemmas Infinity, Elimination and Potentials"
 
 
 # ---- The same lines in every checker: reading, binding, answering.
@@ -91,8 +94,95 @@ def main(path, *options):
 
 
 # ---- This kind's own: the problem, its cost, the lemmas.
+# Lemma Elimination: where a vertex goes, what it and the tables over it cost at least, for all choices of the vertices
+# beside it, takes their place as a table over these. Whatever they choose, the least cost of all stays the same.
+@lru_cache(64)
+def places(union):  # Of a table over some of a union's vertices, (choices, held) of each: its row per choices of these.
+    return reduce(lambda at, u: [k * u[0] + i if u[1] else k for k in at for i in range(u[0])], union, [0])
+
+
+def eliminated(order, size, own, edges):
+    tables, work = {v: {} for v in own}, -(1 << 25) - 1024 * sum(len(flat) for _, _, flat in edges)
+    place = {v: at for at, v in enumerate(dict.fromkeys([*order, *own]))}
+
+    def put(scope, flat):  # The last of a scope goes first, and has a row of the table per choices of the others.
+        *others, v = scope
+        if not others:
+            own[v] = list(map(add, own[v], flat))
+            return
+        rows, old = [flat[k : k + size[v]] for k in range(0, len(flat), size[v])], tables[v].get(tuple(others))
+        tables[v][tuple(others)] = [list(map(add, *two)) for two in zip(old, rows, strict=True)] if old else rows
+
+    for u, v, flat in edges:
+        if place[u] < place[v]:
+            u, v, flat = v, u, [*chain(*(flat[j :: size[v]] for j in range(size[v])))]
+        put([u, v], flat)
+    for v in order:
+        scope, rows, several = [], [own.pop(v)], tables.pop(v)
+        for left, near in enumerate(sorted(several, key=len), 1 - len(several)):
+            union = sorted({*scope, *near}, key=place.__getitem__, reverse=True)
+            work += reduce(lambda entries, u: entries * size[u], union, size[v] + 8) + len(union)
+            need(work < 0, "the elimination takes too much work", "not certified")
+            one, other = (places(tuple((size[u], u in held) for u in union)) for held in (scope, near))
+            sums = (map(add, rows[i], several[near][j]) for i, j in zip(one, other, strict=True))
+            scope, rows = union, list(map(list, sums) if left else sums)
+        put(scope or [-1], list(map(min, rows)))
+    return tables
+
+
+# Lemma Potentials: what is given to the costs of a pair's ends and taken from the pair's changes no sum, and no sum is
+# below that of all minima over the choices left. Where a vertex branches, each of its choices is in some part.
+def least(node, own, pairs, left):
+    (moves, *branch), own, pairs = node, own.copy(), pairs.copy()
+    for u, v, *given in moves:
+        need({*map(type, chain(*given))} == {int}, "amounts are integers", "malformed")
+        for end, more in zip((u, v), given, strict=True):
+            own[end] = list(map(add, own[end], more)) if len(own[end]) == len(more) else None
+        pairs[u, v] = [[cost - one - other for cost, other in zip(row, given[1], strict=True)]
+                       for row, one in zip(pairs[u, v], given[0], strict=True)]  # fmt: skip
+    if branch:
+        vertex, parts = branch
+        need({i for part, _ in parts for i in part} >= {*left[vertex]}, "a choice is in no part of the tree")
+        return min(least(child, own, pairs, left | {vertex: part}) for part, child in parts)
+    edges = (min(min(map(rows[i].__getitem__, left[v])) for i in left[u]) for (u, v), rows in pairs.items())
+    return sum(min(map(own[v].__getitem__, left[v])) for v in own) + sum(edges)
+
+
 def check(problem, claim, evidence):
-    raise EndedError("malformed", "not written yet")
+    objective, vertices, edges = fields(problem, "objective", "vertices", "edges")
+    rule, choices, order, tree = fields(evidence, "rule", "choices", "order", "tree")
+    need(objective == "least sum of costs" and rule in ("elimination", "tree"), "is not of these rules", "malformed")
+    tables, size = [*vertices, *(flat for _, _, flat in edges)], {-1: 1} | dict(enumerate(map(len, vertices)))
+    kinds = {*map(type, chain(*tables))}
+    need({*map(type, tables)} == {list} and all(tables) and kinds <= {int, str}, "has no lists of costs", "malformed")
+    words = {*chain(*tables)} - {"inf"} if str in kinds else ()
+    words = {one: rational(one) for one in words if type(one) is str}
+    unit = max((one.denominator for one in words.values()), default=1)
+    need(all(unit % one.denominator == 0 for one in words.values()), "denominators must divide one", "malformed")
+    infinite = 1 << (9000 if words else 110)  # Lemma Infinity: a sum is at least half of it just if a part is infinite.
+    small = all(type(one) is str or abs(one) * unit < infinite >> 40 for one in chain(*tables))
+    need(small, "a cost is too large", "malformed")
+    words = {word: int(one * unit) for word, one in words.items()} | {"inf": infinite}
+    if str in kinds:
+        tables = [[words[one] if type(one) is str else one * unit for one in costs] for costs in tables]
+    own, count = dict(enumerate(tables[: len(vertices)])) | {-1: [0]}, len(vertices)
+    for edge, flat in zip(edges, tables[count:], strict=True):
+        edge[:] = [*(whole(end, 0, count - 1) for end in edge[:2]), flat]
+    need(all(u != v and len(flat) == size[u] * size[v] for u, v, flat in edges), "an edge's costs misfit", "malformed")
+    status, value, bound = fields(claim, "status", "value", "bound")
+    reached, cost = infinite // 2, None
+    if status != "infeasible":
+        reached = rational(bound) * unit
+        cost = sum(own[v][whole(one, 0, size[v] - 1)] for v, one in zip(range(count), choices, strict=True))
+        cost += sum(flat[choices[u] * size[v] + choices[v]] for u, v, flat in edges)
+        need(rational(value) * unit == cost < infinite // 2, "the choices do not cost what is claimed")
+    said = {"infeasible": value is bound is choices is None, "optimal": value == bound}.get(status, True)
+    need(said, f"the numbers are not those of a claim that is {status}", "malformed")
+    tables = eliminated(order, size, own, edges)
+    pairs = {(*near, v): rows for v, several in tables.items() for near, rows in several.items()}
+    shown = least(tree, own, pairs, {v: range(size[v]) for v in own})
+    need(shown >= reached, "the evidence shows less than the bound")
+    return f"{status} {value}, {len(order)} of {count} vertices eliminated"
 
 
 if __name__ == "__main__":

@@ -87,12 +87,15 @@ class GraphBuilder:
             None,
         )
 
-    def graph(self, rows: Shapes, columns: Shapes, quantity: Quantity = "latency") -> CostGraph:
-        """The cost graph for arrays of ``rows[s]`` x ``columns[s]``.
+    def graph(
+        self, rows: Shapes, columns: Shapes, quantity: Quantity = "latency", larger: Shapes | None = None
+    ) -> CostGraph:
+        """The cost graph for arrays of ``rows[s]`` x ``columns[s]``; I_SA is that of a side ``larger``, if given.
 
         Raises: InputError if costs could leave 64 bits.
         """
         passes = _Passes(rows, columns)
+        passes.larger = passes.larger if larger is None else larger
         vertices, loads = [], []
         for at in range(len(self.network.layers)):
             own, load = self._layer(at, passes, quantity)

@@ -1,0 +1,370 @@
+"""Check proofs of algorithm selections: ``python -I check_algorithm_selection.py FILE`` needs nothing of mapper.
+
+Exit code: 0 all certified, 1 one refuted, 2 malformed, 3 not certified and why. Exact numbers, standard library alone.
+"""
+
+import hashlib
+import json
+import math
+import pathlib
+import re
+import resource
+import signal
+import sys
+from fractions import Fraction
+from functools import lru_cache, reduce
+from itertools import chain
+from operator import add
+
+KIND, TRUSTED = "algorithm_selection", "the overlay's times as written here; lemmas Box, Elimination and Cover"
+
+
+# ---- The same lines in every checker: reading, binding, answering.
+class EndedError(Exception):
+    """The check of a proof is over: a status and the reason."""
+
+
+def need(holds, reason, status="refuted"):
+    if not holds:
+        raise EndedError(status, reason)
+
+
+def fields(value, *names):
+    need(type(value) is dict and set(value) == set(names), f"needs just the fields {', '.join(names)}", "malformed")
+    return [value[name] for name in names]
+
+
+def whole(value, least=0, most=1 << 62):
+    need(type(value) is int and least <= value <= most, f"needs integers from {least} to {most}", "malformed")
+    return value
+
+
+def rational(value):
+    text = str(value) if type(value) in (int, str) else ""
+    need(re.fullmatch(r"-?\d{1,999}(/[1-9]\d{0,999})?", text), "needs integers and fractions p/q", "malformed")
+    found = Fraction(text)
+    need(value == (str(found) if "/" in text else int(text)), f"{text} is not in lowest terms", "malformed")
+    return found
+
+
+def unique(pairs):
+    need(len(dict(pairs)) == len(pairs), "a key stands twice", "malformed")
+    return dict(pairs)
+
+
+def too_long(*_):
+    raise EndedError("not certified", "takes more than 300 s")
+
+
+def verdict(proof):
+    part, names = "", ("schema", "kind", "part", "problem", "problem_sha256", "claim", "evidence")
+    try:
+        schema, kind, part, problem, sha256, claim, evidence = fields(proof, *names)
+        need((schema, kind, type(part)) == ("mapper.proof/1", KIND, str), f"is no proof of kind {KIND}", "malformed")
+        status, _, _ = fields(claim, "status", "value", "bound")
+        need(status in ("optimal", "infeasible", "bounded"), "the claim has no status", "malformed")
+        text = json.dumps(problem, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        need(sha256 == hashlib.sha256(text.encode()).hexdigest(), "problem_sha256 is of another problem")
+        if type(evidence) is dict and evidence.get("rule") == "none":
+            raise EndedError("not certified", str(fields(evidence, "rule", "reason")[1]))
+        return part, "certified", check(problem, claim, evidence)
+    except EndedError as end:
+        return str(part), *end.args
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as error:
+        return str(part), "malformed", f"{type(error).__name__}: {error}"[:200]
+
+
+def main(path, *options):
+    resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+    resource.setrlimit(resource.RLIMIT_CPU, (300, 310))
+    signal.signal(signal.SIGXCPU, too_long)
+    try:
+        with pathlib.Path(path).open("rb") as file:
+            data = file.read((1 << 28) + 1)
+        need(len(data) <= 1 << 28, "is larger than 256 MB", "malformed")
+        read = json.loads(data.decode(), object_pairs_hook=unique, parse_float=rational, parse_constant=rational)
+        schema, proofs = fields(read, "schema", "proofs")
+        need(schema == "mapper.proofs/1" and type(proofs) is list and proofs, "is no mapper.proofs/1", "malformed")
+        found = [verdict(proof) for proof in proofs]
+    except (OSError, ValueError, RecursionError, MemoryError, EndedError) as error:
+        found = [("", "malformed", str(error.args[-1] if error.args else "is too large"))]
+    lines = [re.sub(r"[^ -~]", "?", f"{part or path}: {status}: {reason}") for part, status, reason in found]
+    print(json.dumps(found) if "--json" in options else "\n".join([*lines, f"trusted: {TRUSTED}"]))
+    statuses = [status for _, status, _ in found]
+    return next((code for code, one in ((2, "malformed"), (1, "refuted"), (3, "not certified")) if one in statuses), 0)
+
+
+# ---- This kind's own: the problem, its cost, the lemmas.
+TILE = {"winograd": 2, "winograd-4x4": 4}  # m of Winograd's F(m x m, 3 x 3), by algorithm and layout.
+LAYER = "name images in_channels out_channels map output kernel strides dilations pads groups per_channel".split()
+WINOGRAD = "f_2_3 f_4_3 tiles rounds kernels smallest_kernel largest_stride transform_cycles".split()
+MACHINE = "pes clock_hz word_bytes bytes_per_s winograd initialisation traffic resource".split()
+STORE = "name images elements shares readers through plain vertex whole".split()
+
+
+def up(one, other):
+    return -(-one // other)
+
+
+class Overlay:
+    """What layers and tensors take, in units of a cycle over ``unit`` [Meng2021, sec. 5.1]; all of it is restated."""
+
+    def __init__(self, machine, layers, stores):
+        _, clock, self.bytes, bandwidth, winograd, start, traffic, _ = fields(machine, *MACHINE)
+        self.winograd = dict(zip(WINOGRAD, fields(winograd, *WINOGRAD), strict=True))
+        self.factor, self.per = fields(start, "factor", "per")
+        self.burst, self.overhead, self.kernels, self.double, self.room = fields(
+            traffic, "burst_words", "overhead_cycles", "weights", "double_buffering", "onchip_bytes")  # fmt: skip
+        self.paid = {"layer": 0, "product": 1, "pass": 2}[self.per]
+        word = Fraction(whole(clock, 1) * whole(self.bytes, 1), whole(bandwidth, 1)) if bandwidth is not None else Fraction(0)
+        self.unit, self.word = 144 * word.denominator, 144 * word.numerator
+        self.layers = [self.layer(dict(zip((*LAYER, "algorithms", "dataflows"), fields(one, *LAYER, "algorithms", "dataflows"),
+                                           strict=True))) for one in layers]  # fmt: skip
+        self.stores = [dict(zip(STORE, fields(one, *STORE), strict=True)) for one in stores]
+        readers = [reader for one in self.stores for reader in one["readers"]]
+        need(len(readers) == len({*readers}), "a layer reads two tensors", "malformed")
+        self.constant, self.written = 0, []
+        for one in self.stores:
+            whole(one["plain"]), whole(one["images"], 1), whole(one["elements"], 1)
+            for layer, channels, loaded in one["shares"]:
+                whole(channels, 1), whole(-1 if layer is None else layer, -1, len(layers) - 1)
+                self.constant += self.units(whole(loaded) * self.word)
+            need(one["vertex"] is True or (len(one["shares"]) == len(one["readers"]) == 1 and one["shares"][0][0] is not None),
+                 "an edge has one producer and one reader", "malformed")  # fmt: skip
+            self.written.append([[[self.stored(form, channels, name) for form in self.formats(one)] for name in
+                                  ([None] if layer is None else self.layers[layer]["algorithms"])]
+                                 for layer, channels, _ in one["shares"]])  # fmt: skip
+
+    def units(self, number):
+        need(Fraction(number).denominator == 1, "a time is no whole number of units", "malformed")
+        return int(number)
+
+    def layer(self, one):
+        numbers = [*(one[key] for key in ("images", "in_channels", "out_channels", "groups")),
+                   *chain(*(one[key] for key in ("map", "output", "kernel", "strides", "dilations")))]  # fmt: skip
+        need(all(whole(number, 1, 1 << 30) for number in numbers) and len(numbers) == 14, "has no two axes", "malformed")
+        need([len(pad) for pad in one["pads"]] == [2, 2] and all(whole(pad, 0, 1 << 30) >= 0 for pad in chain(*one["pads"])),
+             "has no two axes", "malformed")  # fmt: skip
+        one["window"], one["elements"], one["positions"] = (math.prod(one[key]) for key in ("kernel", "map", "output"))
+        rule, (high, wide) = self.winograd, one["kernel"]
+        suits = (high == wide or rule["kernels"] == "any") and max(high, wide) >= rule["smallest_kernel"] and high * wide > 1
+        suits = suits and max(one["strides"]) <= rule["largest_stride"] and one["dilations"] == [1, 1]
+        one["known"] = [name for name, there in (("im2col", True), ("kn2row", high * wide > 1), ("winograd", suits and
+                        rule["f_2_3"]), ("winograd-4x4", suits and rule["f_4_3"])) if there]  # fmt: skip
+        one["algorithms"] = [name for name in one["known"] if one["algorithms"] is None or name in one["algorithms"]]
+        one["dataflows"] = [name for name in ("NS", "WS", "IS") if one["dataflows"] is None or name in one["dataflows"]]
+        one["works"] = [self.work(one, name) for name in one["algorithms"]]
+        one["read"] = [self.covered(one, axis) for axis in (0, 1)]
+        return one
+
+    def covered(self, one, axis):  # The rows, or columns, of the map that some window covers.
+        size, count, taps, step, dilation = (one[key][axis] for key in ("map", "output", "kernel", "strides", "dilations"))
+        need(count * taps <= 1 << 20, "a layer is too large", "malformed")
+        places = {at * step + tap * dilation - one["pads"][axis][0] for at in range(count) for tap in range(taps)}
+        return frozenset(place for place in places if 0 <= place < size)
+
+    def work(self, one, name):  # Eqs. 10 to 12: products of a x b by b x c, how many; words of kernels and of the input.
+        images, groups, rule = one["images"], one["groups"], self.winograd
+        depth, maps = one["in_channels"] // groups, one["out_channels"] // groups
+        weights = Fraction(one["window"] * (1 if one["per_channel"] else depth * one["out_channels"]))
+        if one["per_channel"]:
+            images, groups, depth, maps = images * one["in_channels"], 1, 1, 1
+        a, b, times, transform = Fraction(images * one["positions"]), depth, Fraction(groups), 0
+        if name == "im2col":
+            b = one["window"] * depth
+        elif name == "kn2row":
+            times = Fraction(groups * one["window"])
+        else:
+            m, exact = TILE[name], Fraction(one["window"], 9)
+            pieces = math.prod(up(side, 3) for side in one["kernel"])
+            runs = {"pieces": pieces, "exact": exact, "ceil": math.ceil(exact)}[rule["rounds"]]
+            tiles = {"ceil": math.prod(up(side, m) for side in one["map"]), "area": Fraction(one["elements"], m * m)}
+            a, times = Fraction(images * tiles[rule["tiles"]]), Fraction(groups * (m + 2) ** 2 * runs)
+            weights, transform = weights / one["window"] * runs * (m + 2) ** 2, whole(rule["transform_cycles"]) * times
+        spread = {"NS": (a, maps, b), "WS": (b, maps, a), "IS": (b, a, maps)}  # Eq. 9: over P1, over P2, cycles of a pass.
+        used = [(math.ceil(x), math.ceil(y), self.units(each * times * self.unit)) for x, y, each in
+                map(spread.__getitem__, one["dataflows"])]  # fmt: skip
+        words = self.words(self.form(one, name), one["in_channels"])
+        return used, self.units(transform * self.unit), times * self.unit, weights, words
+
+    def form(self, one, name):  # The format in which an algorithm reads.
+        bare = one["kernel"] == one["strides"] == one["dilations"] == [1, 1] and not any(chain(*one["pads"]))
+        if name == "kn2row" or (name == "im2col" and bare):
+            return "tensor3d", one["images"], one["elements"], 0, 0, ""
+        shape = [one[key] for key in ("kernel", "map", *(("strides", "dilations", "pads") if name == "im2col" else ()))]
+        sizes = (one["positions"], one["window"]) if name == "im2col" else (0, 0)
+        return "toeplitz" if name == "im2col" else name, one["images"], one["elements"], *sizes, str(shape)
+
+    def words(self, form, channels):  # Table 2 without the bandwidth.
+        layout, images, elements, positions, window, _ = form
+        if layout == "toeplitz":
+            return Fraction(images * positions * window * channels)
+        m = TILE.get(layout, 0)
+        return Fraction(images * elements * channels) * (Fraction((m + 2) ** 2, m * m) if m else 1)
+
+    def stored(self, form, channels, producer):  # Eq. 13: fewer channels than a burst waste bandwidth.
+        m, words = TILE.get(form[0], 0), self.words(form, channels)
+        if m and producer not in TILE and channels < self.burst:
+            words *= 1 + Fraction(m * m, form[2] * channels)
+        late = self.overhead * self.unit if form[0] == "toeplitz" and producer in TILE else 0
+        return self.units(words * self.word) + late
+
+    def formats(self, one):  # Those of the readers' algorithms; a Toeplitz matrix only if no reader needs what it lacks.
+        plain, found, needs = ("tensor3d", one["images"], one["elements"], 0, 0, ""), {}, []
+        every = [frozenset(range(0)), None]
+        for reader in one["readers"]:
+            layer = self.layers[whole(reader, 0, len(self.layers) - 1)]
+            whole_map = [len(rows) for rows in layer["read"]] == layer["map"] or reader in one["through"]
+            needs.append(None if whole_map else layer["read"])
+        needs += [None] if one["plain"] or one["whole"] else []
+        for reader in one["readers"]:
+            layer = self.layers[reader]
+            held = None if [len(rows) for rows in layer["read"]] == layer["map"] else layer["read"]
+            fits = all(held is None or (want is not None and all(map(frozenset.__ge__, held, want))) for want in needs)
+            for name in layer["known"]:
+                form = plain if reader in one["through"] or self.form(layer, name)[0] == "tensor3d" else self.form(layer, name)
+                if form[0] != "toeplitz" or fits:
+                    found[form] = None
+        return [*found, *([plain] if (one["plain"] or not found) and plain not in found else [])]
+
+    def kept(self, one, producer, reader):  # Whether the tensor of an edge stays on the chip: wherever it fits.
+        first, second = self.layers[one["shares"][0][0]], self.layers[one["readers"][0]]
+        used = [*first["works"][producer][3:], *second["works"][reader][3:]]
+        words = sum(used) + second["images"] * second["positions"] * second["out_channels"]
+        return bool(self.room) and math.ceil(words * self.bytes) <= self.room
+
+    def graph(self, low1, high1, low2, high2):
+        """Lemma Box: an array of P1 x P2 takes no fewer passes than the largest of its box and no less I_SA than the
+        least, so that no selection for it costs less than for these two; of a single shape the costs are exact."""
+        own, loads, edges, setup = {-1: [self.constant]}, [], [], self.factor * max(low1, low2)
+        for at, one in enumerate(self.layers):
+            own[at], load = [], []
+            for used, transform, times, weights, words in one["works"]:
+                again = self.units(setup * times) if self.paid == 2 else 0
+                taken = min(up(x, high1) * up(y, high2) * (each + again) for x, y, each in used) + transform
+                taken += self.units(setup * (self.unit, times, 0)[self.paid])
+                kernels, moved = self.units(weights * self.word) if self.kernels else 0, self.units(words * self.word)
+                own[at].append(max(taken, kernels) if self.double else taken + kernels)
+                load.append(max(taken, kernels + moved) - own[at][-1] if self.double else moved)
+            loads.append(load)
+        for at, (one, written) in enumerate(zip(self.stores, self.written, strict=True)):
+            vertex = len(self.layers) + at
+            if one["vertex"]:
+                own[vertex] = [0] * len(written[0][0])
+                for (layer, _, _), costs in zip(one["shares"], written, strict=True):
+                    if layer is None:
+                        own[vertex] = list(map(add, own[vertex], costs[0]))
+                    else:
+                        edges.append((layer, vertex, [*chain(*costs)]))
+                for reader in one["readers"]:
+                    own[reader] = list(map(add, own[reader], loads[reader]))
+                continue
+            (tail, _, _), head, forms = one["shares"][0], one["readers"][0], self.formats(one)
+            reads = [self.form(self.layers[head], name)[0] for name in self.layers[head]["algorithms"]]
+            reads = [[form[0] for form in forms].index(layout) for layout in reads]
+            edges.append((tail, head, [0 if self.kept(one, i, j) else costs[form] + loads[head][j]
+                                       for i, costs in enumerate(written[0]) for j, form in enumerate(reads)]))  # fmt: skip
+        return own, edges
+
+
+# Lemma Elimination: where a vertex goes, what it and the tables over it cost at least, for all choices of the vertices
+# beside it, takes their place as a table over these. Whatever they choose, the least cost of all stays the same.
+@lru_cache(64)
+def places(union):  # Of a table over some of a union's vertices, (choices, held) of each: its row per choices of these.
+    return reduce(lambda at, u: [k * u[0] + i if u[1] else k for k in at for i in range(u[0])], union, [0])
+
+
+def eliminated(order, size, own, edges):
+    tables, work = {v: {} for v in own}, -(1 << 25) - 1024 * sum(len(flat) for _, _, flat in edges)
+    place = {v: at for at, v in enumerate(dict.fromkeys([*order, *own]))}
+
+    def put(scope, flat):  # The last of a scope goes first, and has a row of the table per choices of the others.
+        *others, v = scope
+        if not others:
+            own[v] = list(map(add, own[v], flat))
+            return
+        rows, old = [flat[k : k + size[v]] for k in range(0, len(flat), size[v])], tables[v].get(tuple(others))
+        tables[v][tuple(others)] = [list(map(add, *two)) for two in zip(old, rows, strict=True)] if old else rows
+
+    for u, v, flat in edges:
+        if place[u] < place[v]:
+            u, v, flat = v, u, [*chain(*(flat[j :: size[v]] for j in range(size[v])))]
+        put([u, v], flat)
+    for v in order:
+        scope, rows, several = [], [own.pop(v)], tables.pop(v)
+        for left, near in enumerate(sorted(several, key=len), 1 - len(several)):
+            union = sorted({*scope, *near}, key=place.__getitem__, reverse=True)
+            work += reduce(lambda entries, u: entries * size[u], union, size[v] + 8) + len(union)
+            need(work < 0, "the elimination takes too much work", "not certified")
+            one, other = (places(tuple((size[u], u in held) for u in union)) for held in (scope, near))
+            sums = (map(add, rows[i], several[near][j]) for i, j in zip(one, other, strict=True))
+            scope, rows = union, list(map(list, sums) if left else sums)
+        put(scope or [-1], list(map(min, rows)))
+    need(list(own) == [-1], "not all vertices are eliminated")
+    return own[-1][0]
+
+
+def check(problem, claim, evidence):
+    objective, longest, shape, machine, layers, stores = fields(
+        problem, "objective", "longest", "array", "machine", "layers", "stores")  # fmt: skip
+    (pes, *_, size), overlay = fields(machine, *MACHINE), Overlay(machine, layers, stores)
+    per_pe, others, banks, brams, limited = fields(
+        size, "dsps_per_pe", "other_dsps", "brams_per_bank", "brams", "limits_shapes")  # fmt: skip
+    whole(pes, 1, 1 << 16), whole(per_pe, 1), whole(others), whole(banks, 1), whole(brams)
+    unit, (rule, mapping, order, boxes) = overlay.unit, fields(evidence, "rule", "mapping", "order", "boxes")
+    need(rule == "boxes" and objective in ("latency in cycles", "DSP slices"), "is not of these rules", "malformed")
+    status, value, bound = fields(claim, "status", "value", "bound")
+    late = None if longest is None else math.floor(rational(longest) * unit)  # The most units that are allowed.
+    need(late is not None or (objective[0] == "l" and status != "infeasible"), "nothing limits the time", "malformed")
+
+    def widest(rows, most):  # The most columns beside so many rows; it falls with the rows.
+        room = brams // banks
+        allowed = max(min(rows, room - 3 * rows), (room - rows) // 3 if room >= 4 * rows else 0) if limited else most
+        return max(0, min(most // rows, allowed))
+
+    if status == "infeasible":
+        need(value is bound is mapping is None, "an infeasible problem has no values", "malformed")
+        most, reached = pes, late + 1
+    else:
+        array, choices, forms = fields(mapping, "array", "choices", "formats")
+        rows, columns = whole(array[0], 1, 1 << 16), whole(array[1], 1, 1 << 16)
+        need(len(array) == 2 and columns <= widest(rows, pes) and shape in (None, array), "the array has no such shape")
+        pinned = [one | {"algorithms": [name], "dataflows": [flow]} for one, (name, flow) in zip(layers, choices, strict=True)]
+        for one, layer, (name, flow) in zip(Overlay(machine, pinned, stores).layers, overlay.layers, choices, strict=True):
+            need(name in layer["algorithms"] and flow in layer["dataflows"], f"{one['name']} is not computed so")
+        own, edges = Overlay(machine, pinned, stores).graph(rows, rows, columns, columns)
+        picked = dict.fromkeys(own, 0) | dict(zip((v for v in own if v >= len(layers)), forms, strict=True))
+        need(all(0 <= whole(at) < len(own[v]) for v, at in picked.items()), "no such format", "malformed")
+        units = sum(costs[picked[v]] for v, costs in own.items())
+        units += sum(flat[picked[u] * len(own[v]) + picked[v]] for u, v, flat in edges)
+        need(late is None or units <= late, "the selection takes too long")
+        need(value == (up(units, unit) if objective[0] == "l" else rows * columns * per_pe + others), "the value is another")
+        need(whole(bound) == value or (bound < value and status == "bounded"), "the bound is not the value", "malformed")
+        # Lower values: a shorter latency on any array, or fewer PEs within the longest latency.
+        most, reached = (pes, (bound - 1) * unit + 1) if objective[0] == "l" else (min(pes, up(bound - others, per_pe) - 1), late + 1)
+    need(type(boxes) is list and len(boxes) <= 4096, "too many boxes", "malformed")
+    closed = []
+    for low1, high1, low2, high2 in boxes:
+        need(1 <= whole(low1) <= whole(high1, 1, 1 << 16) and 1 <= whole(low2) <= whole(high2, 1, 1 << 16), "no box", "malformed")
+        closed.append((low1, high1, low2, high2))
+        own, edges = overlay.graph(low1, high1, low2, high2)
+        least = sum(map(min, own.values())) + sum(min(flat) for _, _, flat in edges)
+        if least < reached:
+            least = eliminated(order, {v: len(costs) for v, costs in own.items()}, own, edges)
+        need(least >= reached, f"arrays of {low1}..{high1} x {low2}..{high2} may be better than claimed")
+    # Lemma Cover: between ends of boxes the same boxes hold so many rows, and the columns allowed are most at the first.
+    if shape is not None:
+        inside = any(one[0] <= shape[0] <= one[1] and one[2] <= shape[1] <= one[3] for one in closed)
+        need(inside or shape[1] > (widest(shape[0], most) if shape[0] <= most else 0), "the array is in no box")
+        closed, most = [], 0
+    for rows in sorted({1, *(one[0] for one in closed), *(one[1] + 1 for one in closed)}):
+        reach = 0
+        for low1, high1, low2, high2 in sorted(closed, key=lambda one: one[2]):
+            if low1 <= rows <= high1 and low2 <= reach + 1:
+                reach = max(reach, high2)
+        need(rows > most or reach >= widest(rows, most), f"arrays of {rows} rows are in no box")
+    return f"{status} {value}, {len(boxes)} boxes of shapes"
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

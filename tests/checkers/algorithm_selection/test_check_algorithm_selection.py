@@ -1,0 +1,238 @@
+"""Proofs of algorithm selections are certified; what is wrong is refuted, and what is no proof is malformed."""
+
+from __future__ import annotations
+
+import copy
+import importlib.util
+import json
+import random
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from mapper.arch.overlay import OverlayMachine
+from mapper.arch.source import load_machine
+from mapper.formulations.algorithm_selection.problem import SelectionProblem
+from mapper.models.algorithm_selection.mapping import Selection
+from mapper.models.algorithm_selection.overlay.building import overlay_network
+from mapper.solver.algorithm_selection import proof as producer
+from mapper.solver.algorithm_selection.catalogue import METHODS
+from mapper.solver.method import Effort
+from mapper.solver.proof import Claim, NotCertifiedError, digest
+from mapper.workloads.network.network_layer import LayerNetwork
+from mapper.workloads.source import load_layers
+from tests.solver.algorithm_selection.random_selection import problems
+from tests.solver.sample import drawn
+
+CHECKER = Path(__file__).parents[3] / "checkers" / "check_algorithm_selection.py"
+
+
+def _checker() -> Any:
+    spec = importlib.util.spec_from_file_location("check_algorithm_selection", CHECKER)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+VERDICT: Callable[[Any], tuple[str, str, str]] = _checker().verdict
+
+
+def _status(document: Any) -> str:
+    return VERDICT(document)[1]
+
+
+def _problem(network: str, machine: str, slack: int | None = None) -> SelectionProblem:
+    """The least latency, or with so many per cent of slack the fewest DSP slices."""
+    overlay, _ = load_machine(machine)
+    assert isinstance(overlay, OverlayMachine)
+    problem = SelectionProblem(overlay_network(load_layers(network), overlay))
+    if slack is None:
+        return problem
+    value = METHODS["auto"].search(problem, Effort()).value
+    assert value is not None
+    return SelectionProblem(problem.network, "dsps", int(value * slack) * overlay.units_per_cycle // 100)
+
+
+def _claim(problem: SelectionProblem, method: str = "auto") -> Claim[Selection]:
+    found = METHODS[method].search(problem, Effort())
+    if found.mapping is None:
+        return Claim("infeasible", None, None, None)
+    return Claim("optimal" if found.proven else "bounded", found.mapping, found.value, found.bound)
+
+
+def _proof(problem: SelectionProblem, method: str = "auto") -> dict[str, Any]:
+    made = producer.prove(problem, _claim(problem, method), Effort())
+    read: dict[str, Any] = json.loads(json.dumps(made.to_json("algorithm_selection", "net")))
+    return read
+
+
+@pytest.mark.parametrize(
+    ("machine", "slack"),
+    [
+        ("dynamap-u200", None),
+        ("dynamap-u200-paper", None),
+        pytest.param("dynamap-u200", 130, marks=pytest.mark.slow),
+        pytest.param("dynamap-u200", 90, marks=pytest.mark.slow),
+        pytest.param("dynamap-u200-paper", 130, marks=pytest.mark.slow),
+    ],
+)
+def test_a_network_of_the_catalogue_is_certified(machine: str, slack: int | None) -> None:
+    made = _proof(_problem("squeezenet", machine, slack))
+    assert made["claim"]["status"] == ("infeasible" if slack == 90 else "optimal")
+    assert VERDICT(made)[1:2] == ("certified",)
+    assert len(json.dumps(made)) < 100_000
+
+
+def test_the_program_itself_certifies_a_proof(tmp_path: Path) -> None:
+    file = tmp_path / "proof.json"
+    made = _proof(_problem("lenet5", "dynamap-u200"))
+    file.write_text(json.dumps({"schema": "mapper.proofs/1", "proofs": [made]}))
+    done = subprocess.run(
+        [sys.executable, "-I", str(CHECKER), str(file)], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "certified: optimal" in done.stdout and "trusted:" in done.stdout
+
+
+@pytest.mark.parametrize("off", [-1, 1])
+def test_a_latency_that_is_off_by_a_cycle_is_refuted(off: int) -> None:
+    made = _proof(_problem("lenet5", "dynamap-u200"))
+    made["claim"]["value"] += off
+    made["claim"]["bound"] += off
+    assert _status(made) == "refuted"
+
+
+def test_a_bound_above_what_boxes_show_is_refuted() -> None:
+    problem = _problem("lenet5", "dynamap-u200")
+    worse = _proof(problem, "greedy")
+    assert worse["claim"]["status"] == "bounded" and worse["claim"]["value"] > worse["claim"]["bound"]
+    assert _status(worse) == "certified"
+    best = METHODS["auto"].search(problem, Effort()).value
+    assert best is not None and worse["claim"]["value"] > best
+    worse["claim"]["bound"] = int(best) + 1
+    assert _status(worse) == "refuted"
+
+
+def test_a_box_that_is_left_out_is_missed() -> None:
+    made = _proof(_problem("lenet5", "dynamap-u200"))
+    for at in range(len(made["evidence"]["boxes"])):
+        cut = copy.deepcopy(made)
+        del cut["evidence"]["boxes"][at]
+        assert _status(cut) == "refuted"
+
+
+def test_a_feasible_problem_is_not_infeasible() -> None:
+    made = _proof(_problem("lenet5", "dynamap-u200", 130))
+    made["claim"] = {"status": "infeasible", "value": None, "bound": None}
+    made["evidence"]["mapping"] = None
+    assert _status(made) == "refuted"
+
+
+def test_products_of_energy_and_latency_have_no_evidence() -> None:
+    problem = _problem("lenet5", "dynamap-u200")
+    with pytest.raises(NotCertifiedError, match="products of energy and latency"):
+        producer.prove(SelectionProblem(problem.network, "edp"), _claim(problem), Effort())
+
+
+@pytest.mark.parametrize("count", [20, pytest.param(1000, marks=pytest.mark.slow)])
+def test_trying_everything_the_solver_and_the_checker_agree(count: int) -> None:
+    seen: Counter[str] = Counter()
+
+    @drawn(count)
+    @given(problems())
+    def holds(posed: tuple[SelectionProblem, LayerNetwork]) -> None:
+        problem, _ = posed
+        claim, every = _claim(problem), _claim(problem, "brute-force")
+        assert (claim.status, claim.value) == (every.status, every.value)
+        try:
+            made = producer.prove(problem, claim, Effort()).to_json("algorithm_selection", "")
+        except NotCertifiedError as reason:
+            seen[str(reason)] += 1
+            return
+        verdict = VERDICT(json.loads(json.dumps(made)))
+        assert verdict[1:2] == ("certified",), verdict
+        seen[claim.status] += 1
+
+    holds()
+    print(dict(seen))
+    assert seen["optimal"] >= 0.3 * count
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    if isinstance(value, dict | list):
+        for key, one in value.items() if isinstance(value, dict) else enumerate(value):
+            yield (*path, key)
+            yield from _places(one, (*path, key))
+
+
+def _mutated(made: dict[str, Any], draw: random.Random) -> dict[str, Any]:
+    """A change of claim or evidence; the problem stays, so that its least value is known."""
+    changed = copy.deepcopy(made)
+    path = draw.choice([one for one in _places(changed) if one[0] in ("claim", "evidence") and len(one) > 1])
+    at: Any = changed
+    for key in path[:-1]:
+        at = at[key]
+    old = at[path[-1]]
+    if type(old) is int:
+        at[path[-1]] = draw.choice([old + 1, old - 1, 2 * old, -old])
+    elif isinstance(old, list) and old and draw.random() < 0.7:
+        one, other = draw.randrange(len(old)), draw.randrange(len(old))
+        old[one], old[other] = old[other], old[one]
+        if draw.random() < 0.6:
+            del old[draw.choice([slice(one, one + 1), slice(one, None)])]
+    else:
+        at.pop(path[-1])
+    return changed
+
+
+@pytest.mark.parametrize("count", [50, pytest.param(1000, marks=pytest.mark.slow)])
+def test_a_changed_proof_is_accepted_only_where_its_claim_holds(count: int) -> None:
+    draw, seen = random.Random(7), Counter[str]()
+    whole = [
+        _proof(_problem("lenet5", "dynamap-u200")),
+        _proof(_problem("lenet5", "dynamap-u200-paper", 120)),
+        _proof(_problem("lenet5", "dynamap-u200"), "greedy"),
+    ]
+    best = [one["claim"]["value"] for one in (whole[0], whole[1], whole[0])]
+    for _ in range(count):
+        which = draw.randrange(3)
+        changed = _mutated(whole[which], draw)
+        status = _status(changed)
+        seen[status] += 1
+        if status == "certified":
+            claim = changed["claim"]
+            attained = claim["value"] == whole[which]["claim"]["value"] or claim["value"] >= best[which]
+            assert attained and claim["bound"] <= best[which], changed["claim"]
+            assert claim["status"] == "bounded" or claim["value"] == claim["bound"] == best[which]
+    assert seen["refuted"] > 0.1 * count and seen["malformed"] > 0.1 * count
+
+
+@pytest.mark.parametrize("count", [50, pytest.param(1000, marks=pytest.mark.slow)])
+def test_a_changed_problem_ends_soon(count: int) -> None:
+    """Whatever sizes a hostile problem has, no check takes long, and none fails but in its own words."""
+    draw, seen = random.Random(8), Counter[str]()
+    made = _proof(_problem("lenet5", "dynamap-u200"))
+    places = [one for one in _places(made["problem"]) if one]
+    for _ in range(count):
+        changed = copy.deepcopy(made)
+        path = draw.choice(places)
+        at = changed["problem"]
+        for key in path[:-1]:
+            at = at[key]
+        at[path[-1]] = draw.choice([-1, 0, 1 << 29, 1 << 62, 1 << 900, "x", None, [], {}, True, [[]], "1/3"])
+        changed["problem_sha256"] = digest(changed["problem"])
+        seen[_status(changed)] += 1
+    assert seen["malformed"] > 0.3 * count
+
+
+def test_the_evidence_of_another_network_is_refuted() -> None:
+    one, other = (_proof(_problem(name, "dynamap-u200")) for name in ("lenet5", "alexnet"))
+    for part in ("problem", "evidence", "claim"):
+        assert _status(one | {part: other[part]}) in ("refuted", "malformed")
