@@ -9,6 +9,7 @@ from typing import Any, Literal, cast, get_args
 from mapper.formulations.verdict import BrokenRule
 
 Stop = Literal["complete", "time_limit", "interrupted", "heuristic", "given"]
+Evidence = Literal["certified", "solver", "bounded", "none"]
 WORST_FIRST: tuple[Stop, ...] = ("interrupted", "time_limit", "heuristic", "complete", "given")
 
 
@@ -16,7 +17,7 @@ WORST_FIRST: tuple[Stop, ...] = ("interrupted", "time_limit", "heuristic", "comp
 class Certificate:
     """What is known about one answer. ``value`` and ``bound`` are in the objective's unit; ``seconds`` are
     of the search alone. Not found and proven means proven infeasible. ``verified``: the referee accepted the mapping,
-    which an answer without one cannot say of itself."""
+    which an answer without one cannot say of itself. ``certified``: a checker accepted a proof of what is claimed."""
 
     stop: Stop
     found: bool
@@ -32,6 +33,14 @@ class Certificate:
     evaluations: int | None = None
     seed: int | None = None
     workers: int | None = None
+    certified: bool = False
+
+    @property
+    def evidence(self) -> Evidence:
+        """What stands for the claim: a proof that a checker accepted, the solver's word, a bound, or nothing."""
+        if self.proven:
+            return "certified" if self.certified else "solver"
+        return "none" if self.bound is None else "bounded"
 
     @property
     def gap(self) -> float | None:
@@ -50,6 +59,7 @@ class Certificate:
             "bound": self.bound,
             "gap": self.gap,
             "proven": self.proven,
+            "evidence": self.evidence,
             "restrictions": list(self.restrictions),
             "method": self.method,
             "verified": self.verified,

@@ -87,6 +87,7 @@ def joint_certificate(certificates: Sequence[Certificate]) -> Certificate:
         value=_sum([certificate.value for certificate in certificates]),
         bound=_sum([certificate.bound for certificate in certificates]),
         proven=all(certificate.proven for certificate in certificates),
+        certified=all(certificate.certified for certificate in certificates),
         method=" ".join(methods),
         restrictions=tuple(dict.fromkeys(r for c in certificates for r in c.restrictions)),
         verified=all(certificate.verified for certificate in certificates),

@@ -1,0 +1,1 @@
+"""Programs that check proofs, one for each kind: standard library alone, and nothing of mapper."""

@@ -1,0 +1,112 @@
+"""From a solution to the document of its proofs, ``mapper.proofs/1``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from mapper.api.problem import PosedProblem, pose_again
+from mapper.api.solution import Solution
+from mapper.api.verb import read_document
+from mapper.kind.kind import ProblemPart
+from mapper.models.limit import UnfinishedError, limited
+from mapper.solver.certificate import Certificate, certificate_from_json
+from mapper.solver.method import Effort
+from mapper.solver.proof import Claim, NotCertifiedError, Proof, Status
+from mapper.workloads.document import InputError
+from mapper.workloads.process.whole_file import write_whole
+
+PROOFS_SCHEMA = "mapper.proofs/1"
+Document = dict[str, Any]
+
+
+def certify(solution: Solution | Path | Mapping[str, Any], effort: Effort | None = None) -> list[Document]:
+    """A proof (``mapper.proof/1``) of every part of ``solution`` that is not a repeat of an earlier one. Where there is
+    no evidence, its rule is ``none``, with the reason.
+
+    Raises: InputError if the document is no solution.
+    """
+    source = str(solution) if isinstance(solution, Path) else "the solution"
+    if isinstance(solution, Solution):
+        document: Mapping[str, Any] = solution.to_json()
+    else:
+        document = read_document(solution) if isinstance(solution, Path) else solution
+    problem = pose_again(document, source)
+    effort = effort or Effort()
+    return [
+        _proof(problem, part, claim, effort).to_json(problem.kind.proof_kind, part.name)
+        for part, claim in claims(problem, document, source)
+    ]
+
+
+def claims(
+    problem: PosedProblem, document: Mapping[str, Any], source: str
+) -> Iterator[tuple[ProblemPart, Claim[Any]]]:
+    """What a solution document claims of each different part.
+
+    Raises: InputError if it does not hold what solutions hold.
+    """
+    listed = document.get("parts")
+    if not isinstance(listed, list) or not all(isinstance(part, dict) for part in listed):
+        raise InputError(source, "parts", "must list the parts of a solution")
+    by_name = {str(part.get("name")): part for part in listed}
+    mappings = {name: part.get("mapping") for name, part in by_name.items()}
+    seen = set()
+    for part in problem.parts:
+        if part.key in seen:
+            continue
+        seen.add(part.key)
+        # One search that decides things listed apart is certified by the document.
+        own = document if len(problem.parts) == 1 else by_name.get(part.name, {})
+        field = f"parts.{part.name[:40]}"
+        try:
+            certificate = certificate_from_json(own["certificate"])
+        except (KeyError, TypeError, ValueError):
+            raise InputError(
+                source, f"{field}.certificate", "is none that mapper wrote; solve it again"
+            ) from None
+        fields = problem.kind.gather(part.problem, part.name, mappings)
+        if certificate.found and fields is None:
+            raise InputError(source, f"{field}.mapping", "is missing; solve it again")
+        mapping = None
+        if certificate.found and fields is not None:
+            mapping = problem.kind.read_mapping(fields, part.problem, source)
+        yield part, Claim(_status(certificate), mapping, certificate.value, certificate.bound)
+
+
+def _status(certificate: Certificate) -> Status:
+    if certificate.proven:
+        return "optimal" if certificate.found else "infeasible"
+    return "bounded"
+
+
+def _proof(problem: PosedProblem, part: ProblemPart, claim: Claim[Any], effort: Effort) -> Proof:
+    try:
+        if claim.status == "bounded" and (claim.mapping is None or claim.bound is None):
+            raise NotCertifiedError("nothing is claimed: no mapping, or no bound")
+        with limited(effort.stopped):
+            return problem.kind.prove(part.problem, claim, effort)
+    except UnfinishedError:
+        reason = "time ended before there was a proof; raise --time-limit"
+    except NotCertifiedError as error:
+        reason = str(error)
+    return Proof(
+        problem.kind.restated(part.problem) or {},
+        claim.status,
+        None,
+        None,
+        {"rule": "none", "reason": reason},
+    )
+
+
+def write_proofs(proofs: Sequence[Document], path: Path, option: str) -> None:
+    """Write the document that holds ``proofs``.
+
+    Raises: InputError if the file cannot be written.
+    """
+    text = json.dumps(
+        {"schema": PROOFS_SCHEMA, "proofs": list(proofs)}, ensure_ascii=False, separators=(",", ":")
+    )
+    write_whole(path, text + "\n", option)
