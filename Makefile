@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: solve test slow bench fuzz docs papers lint clean
+.PHONY: solve test slow bench fuzz docs certify papers lint clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -36,6 +36,9 @@ fuzz: $(READY)
 docs: $(READY)
 	$(BIN)/python -m docs.lessons.render -o build/lessons
 	$(BIN)/python -m mkdocs build --quiet --clean
+
+certify: $(READY)
+	$(BIN)/python -m bench.certify
 
 papers: $(READY)
 	$(BIN)/python -m docs.papers

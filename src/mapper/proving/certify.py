@@ -28,17 +28,35 @@ def certify(solution: Solution | Path | Mapping[str, Any], effort: Effort | None
 
     Raises: InputError if the document is no solution.
     """
-    source = str(solution) if isinstance(solution, Path) else "the solution"
     if isinstance(solution, Solution):
-        document: Mapping[str, Any] = solution.to_json()
+        problem, claimed = solution.posed, _claims_of(solution)
     else:
+        source = str(solution) if isinstance(solution, Path) else "the solution"
         document = read_document(solution) if isinstance(solution, Path) else solution
-    problem = pose_again(document, source)
+        problem = pose_again(document, source)
+        claimed = claims(problem, document, source)
     effort = effort or Effort()
     return [
         _proof(problem, part, claim, effort).to_json(problem.kind.proof_kind, part.name)
-        for part, claim in claims(problem, document, source)
+        for part, claim in claimed
     ]
+
+
+def _claims_of(solution: Solution) -> Iterator[tuple[ProblemPart, Claim[Any]]]:
+    """What a solution claims of each different part; no document is made of it, which may be large."""
+    kind = solution.posed.kind
+    for part, answer in zip(solution.posed.parts, solution.parts, strict=True):
+        if answer.same_as is not None:
+            continue
+        listed = {
+            one.name: one.mapping.to_json()
+            for one in kind.spread(part.problem, answer)
+            if one.mapping is not None
+        }
+        fields = kind.gather(part.problem, part.name, listed)
+        mapping = None if fields is None else kind.read_mapping(fields, part.problem, part.name)
+        certificate = answer.certificate
+        yield part, Claim(_status(certificate), mapping, certificate.value, certificate.bound)
 
 
 def claims(
