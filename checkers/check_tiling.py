@@ -20,6 +20,7 @@ Overhead: cycles are g(x) = T*x + sum w_i*((A_i - x)+ + (B_i - x)+), x = max(DMA
 Least: what c adds to (b, s) is at least the least of all c that b divides. EDP is at least the product of two bounds.
 """
 
+import collections
 import functools
 import hashlib
 import itertools
@@ -114,24 +115,24 @@ def main(path, *options):
 # ---- This kind's own: the problem, its cost, the lemmas.
 SIZE, FLAG, LEVELS, MOST_STEPS = range(1, 1 << 50), (True, False), ("dram", "spm", "rf", "spatial"), 20_000_000
 OBJECTIVES = ("least EDP in pJ*cycles", "least energy in pJ", "least latency in cycles")
+MACHINE = {"energy_pj": dict.fromkeys(("mac", "add", "rf", "noc", "spm", "dram"), Fraction), "energy": ("rounded", "exact")}
+MACHINE |= {"stored_extent": ("declared", "touched"), "partial_sums": ("doubled", "first_visit_free")}
+MACHINE |= {"networks": [{"carries": ("read", "write"), "width_words": SIZE}, 1, 16], "reduction": ("bus", "mesh")}
+MACHINE |= dict.fromkeys(("initiation_cycles", "cycles_per_byte", "clock_mhz", "dma_clock_mhz"), Fraction)
+MACHINE |= dict.fromkeys(("pipelined", "rf_double_buffered", "spm_double_buffered"), FLAG)
+MACHINE |= dict.fromkeys(("rows", "columns", "multiply_cycles", "add_cycles"), SIZE)
+MACHINE |= dict.fromkeys(("word_bytes", "rf_bytes", "spm_bytes", "bank_bytes"), SIZE)
+OPERAND = {"name": str, "access": ("read", "write", "read_write"), "zero_initialised": FLAG, "extents": [SIZE, 1, 8]}
+OPERAND |= {"index": [{"": range(-1 << 40, 1 << 40)}, 1, 8]}
 ORDER = {level: [str, 0, 12] for level in LEVELS[:2]}
 MAPPING = {"tiling": {"": dict.fromkeys(LEVELS, SIZE)}, "order": ORDER}
-SHAPE = {  # choices, ranges, [what a list holds, its least length, its most], {"": what each loop has}
-    "objective": OBJECTIVES, "operation": ("multiply_add", "add"), "loops": {"": range(1, 1 << 31)}, "innermost": ORDER,
-    "factors": dict.fromkeys(LEVELS, {"": [SIZE, 0, 4096]}),  # of loops that may not have all their divisors at a level
-    "operands": [{"name": str, "access": ("read", "write", "read_write"), "zero_initialised": FLAG,
-                  "index": [{"": range(-1 << 40, 1 << 40)}, 1, 8], "extents": [SIZE, 1, 8]}, 1, 8],
-    "machine": dict.fromkeys(("rows", "columns", "multiply_cycles", "add_cycles", "word_bytes", "rf_bytes", "spm_bytes",
-                              "bank_bytes"), SIZE)
-    | dict.fromkeys(("pipelined", "rf_double_buffered", "spm_double_buffered"), FLAG)
-    | dict.fromkeys(("initiation_cycles", "cycles_per_byte", "clock_mhz", "dma_clock_mhz"), Fraction)
-    | {"networks": [{"carries": ("read", "write"), "width_words": SIZE}, 1, 16], "reduction": ("bus", "mesh"),
-       "energy_pj": dict.fromkeys(("mac", "add", "rf", "noc", "spm", "dram"), Fraction), "energy": ("rounded", "exact"),
-       "stored_extent": ("declared", "touched"), "partial_sums": ("doubled", "first_visit_free")},
-}  # fmt: skip
+PROBLEM = {"objective": OBJECTIVES, "operation": ("multiply_add", "add"), "loops": {"": range(1, 1 << 31)}}
+PROBLEM |= {"operands": [OPERAND, 1, 8], "machine": MACHINE, "innermost": ORDER}
+PROBLEM |= {"factors": dict.fromkeys(LEVELS, {"": [SIZE, 0, 4096]})}  # of loops that may not have every divisor there
 
 
 def read(value, shape):
+    """A value of a shape: choices, a range, [of the entries, least length, most], {of fields}, {"": of every loop}."""
     if type(shape) is dict:
         need(type(value) is dict and ("" not in shape or len(value) <= 12), "needs fields", "malformed")
         names = value if "" in shape else shape
@@ -161,29 +162,31 @@ class Tiling:
     """The problem, and what its mappings cost [Dave2019, secs. 4.1 to 4.3]."""
 
     def __init__(self, problem):
-        p = read(problem, SHAPE)
-        self.m, operands, at = p["machine"], p["operands"], list(p["loops"]).index
-        m, self.objective, self.known, self.steps = self.m, p["objective"], {}, MOST_STEPS
-        self.names, self.bounds, self.ops = list(p["loops"]), tuple(p["loops"].values()), range(len(operands))
+        p = read(problem, PROBLEM)
+        operands, m, at, self.objective, self.steps = p["operands"], p["machine"], list(p["loops"]).index, p["objective"], 0
+        self.m, self.names, self.bounds, self.ops = m, list(p["loops"]), tuple(p["loops"].values()), range(len(operands))
         need(self.names and math.prod(self.bounds) <= 10**15, "has no loops or too many iterations", "malformed")
         self.dims = [[([(at(loop), abs(f)) for loop, f in index.items() if f], extent)
                       for index, extent in zip(one["index"], one["extents"], strict=True)] for one in operands]
+        self.apart = [[spans for n, (spans, _) in enumerate(dims) if not {j for j, _ in spans} & {j for o, _ in dims[:n] for j, _ in o}]
+                      for dims in self.dims]
         self.own = [{j for spans, _ in dims for j, _ in spans} for dims in self.dims]
         self.stay_at = [frozenset(k for k in self.ops if j not in self.own[k]) for j in range(len(self.names))]
-        access, self.zero = [one["access"] for one in operands], [one["zero_initialised"] for one in operands]
-        self.updated, self.written = [way == "read_write" for way in access], [way != "read" for way in access]
-        need(sum(self.written) == 1, "needs one operand that is written", "malformed")
-        multiplies, factors = p["operation"] == "multiply_add", len(operands) - 1
-        operations = max(1, factors - 1 if multiplies else factors)
+        access = [one["access"] for one in operands]
+        need(access.count("read") == len(access) - 1, "needs one operand that is written", "malformed")
+        self.written = next(k for k in self.ops if access[k] != "read")
+        self.partial, self.zero = (self.written if "read_write" in access else -1), operands[self.written]["zero_initialised"]
+        multiplies = p["operation"] == "multiply_add"
+        operations = max(1, len(operands) - (2 if multiplies else 1))
         latency = 1 if m["pipelined"] else (m["multiply_cycles"] if multiplies else 0) + m["add_cycles"]
         self.iteration, self.pes, self.double = operations * latency, m["rows"] * m["columns"], m["rf_double_buffered"]
         self.banks = m["spm_bytes"] // (2 if m["spm_double_buffered"] else 1) // m["bank_bytes"]
-        self.rounded, self.doubled = m["energy"] == "rounded", m["partial_sums"] == "doubled"
-        faster = m["clock_mhz"] / m["dma_clock_mhz"]
+        self.doubled, faster = m["partial_sums"] == "doubled", m["clock_mhz"] / m["dma_clock_mhz"]
         self.burst = m["initiation_cycles"] * faster, m["cycles_per_byte"] * m["word_bytes"] * faster
         self.per_pj = math.lcm(*(energy.denominator for energy in m["energy_pj"].values()))
-        mac, add, rf, self.noc, self.spm, self.dram = (int(e * self.per_pj) for e in m["energy_pj"].values())
-        self.addition, accesses = 3 * rf + self.noc + mac, len(operands) + sum(self.updated)
+        add, mac, rf, noc, spm, dram = (int(m["energy_pj"][e] * self.per_pj) for e in ("add", "mac", "rf", "noc", "spm", "dram"))
+        self.noc, self.spm, self.dram, self.addition = noc, spm, dram, 3 * rf + noc + mac
+        accesses = len(operands) + (self.partial >= 0)
         self.base = math.prod(self.bounds) * (operations * (mac if multiplies else add) + accesses * rf)
         self.networks, self.width = [[] for _ in m["networks"]], [1 << 50 for _ in self.ops]
         for way in ("read", "write"):  # operands take the networks of each way in turn
@@ -191,15 +194,14 @@ class Tiling:
             for turn, k in enumerate(k for k in self.ops if access[k] in (way, "read_write")):
                 self.networks[sides[turn % len(sides)]].append(k)
                 self.width[k] = min(self.width[k], m["networks"][sides[turn % len(sides)]]["width_words"])
-        self.innermost = [tuple(at(loop) for loop in reversed(p["innermost"][level])) for level in LEVELS[:2]]
-        self.divisors = [sorted({d for i in range(1, math.isqrt(n) + 1) if n % i == 0 for d in (i, n // i)})
-                         for n in self.bounds]
-        self.allowed = {level: [set(p["factors"][level].get(name, ds))
-                                for name, ds in zip(self.names, self.divisors, strict=True)] for level in LEVELS}
+        self.innermost = {level: tuple(at(loop) for loop in reversed(p["innermost"][level])) for level in ORDER}
+        self.divisors = [sorted({d for i in range(1, math.isqrt(n) + 1) if n % i == 0 for d in (i, n // i)}) for n in self.bounds]
+        self.allowed = {level: [set(p["factors"][level].get(name, ds)) for name, ds in zip(self.names, self.divisors)]
+                        for level in LEVELS}
 
-    def work(self, steps):
-        self.steps -= steps
-        need(self.steps >= 0, f"takes more than {MOST_STEPS} steps", "not certified")
+    def work(self, steps=1):
+        self.steps += steps
+        need(self.steps <= MOST_STEPS, f"takes more than {MOST_STEPS} steps", "not certified")
 
     def allows(self, level, factors):
         return all(map(set.__contains__, self.allowed[level], factors))
@@ -207,20 +209,19 @@ class Tiling:
     def words(self, k, tile):
         return math.prod(1 + sum(f * (tile[j] - 1) for j, f in spans) for spans, _ in self.dims[k])
 
-    def fits_pes(self, r, s):
-        words = sum(self.words(k, r) for k in self.ops)
-        return math.prod(s) <= self.pes and words * self.m["word_bytes"] <= self.m["rf_bytes"]
-
-    def fits_spm(self, c):
-        taken = [-(-self.words(k, c) * self.m["word_bytes"] // self.m["bank_bytes"]) for k in self.ops]
-        return sum(taken) <= self.banks
+    def holds(self, tile, unit, room):
+        return sum(-(-self.words(k, tile) * self.m["word_bytes"] // unit) for k in self.ops) <= room
 
     def tiles(self, trips):
-        """Of every operand, different tiles."""
+        """Different tiles of every operand."""
         return [math.prod(trips[j] for j in own) for own in self.own]
 
+    def transfers(self, k, visits, free):
+        """Both ways for a partial sum, but for so many first reads of what starts from zero."""
+        return visits if k != self.partial else 2 * visits - free if self.zero else 2 * visits
+
     def dma(self, c):
-        """Of every operand, energy and cycles of a transfer; bursts end at the first dimension not taken whole."""
+        """Energy and cycles of a transfer of every operand; a burst ends at the first dimension not taken whole."""
         found = []
         for dims in self.dims:
             burst, bursts, contiguous = 1, 1, True
@@ -232,149 +233,141 @@ class Tiling:
         return found
 
     def split(self, r, s):
-        """Cycles that a PE computes; of every operand the load, cycles of adding up, energies of a transfer, of that."""
+        """Cycles that PEs compute; of every operand the load, cycles of adding up, energy of a transfer, of adding up."""
         b, pes, groups, rows = times(r, s), math.prod(s), self.tiles(s), []
         for k in self.ops:
             words, here = self.words(k, r), self.words(k, b)
-            added = words * (pes // groups[k] - 1) if self.updated[k] else 0
-            transfer = words * (groups[k] if self.written[k] else pes) * self.noc + here * self.spm
+            added = words * (pes // groups[k] - 1) if k == self.partial else 0
+            transfer = words * (groups[k] if k == self.written else pes) * self.noc + here * self.spm
             cycles = added if self.m["reduction"] == "mesh" else added * groups[k]
             rows.append((-(-here // self.width[k]), cycles, transfer, added * groups[k] * self.addition))
         return math.prod(r) * self.iteration, rows
 
     def cost(self, r, s, c, spm, dram):
-        """Energy (steps of 1/per_pj pJ) and cycles of a mapping whose operands stay for ``spm`` and ``dram`` passes."""
-        (compute, rows), dma, trips = self.split(r, s), self.dma(c), over(self.bounds, c)
-        r_passes, s_passes, energy = math.prod(over(c, times(r, s))), math.prod(trips), self.base
-        tiles, array_tiles = self.tiles(trips), self.tiles(over(self.bounds, times(r, s)))
-        longer = [k for k in self.ops if spm[k] == r_passes and dram[k] > 1]  # stay from one SPM pass to the next
+        """What a mapping is worth whose operands stay for so many passes at SPM and DRAM."""
+        (compute, rows), dma, inner, outer = self.split(r, s), self.dma(c), over(c, times(r, s)), over(self.bounds, c)
+        r_passes, s_passes, tiles, free = math.prod(inner), math.prod(outer), self.tiles(outer), self.tiles(times(inner, outer))
+        energy, q, moving = self.base, self.partial, [k for k in self.ops if spm[k] < r_passes or dram[k] == 1]
         for k, (_, _, transfer, addition) in enumerate(rows):
-            visits = s_passes // dram[k]
-            energy += dma[k][0] * (2 * visits - self.zero[k] * tiles[k] if self.updated[k] else visits)
-            visits = visits if k in longer else r_passes // spm[k] * s_passes
-            crossings = 2 * visits if self.updated[k] else visits
-            if self.updated[k] and self.zero[k]:
-                crossings -= array_tiles[k] if not self.doubled else visits if k in longer else 0
-            energy += transfer * crossings + addition * visits
-        moving, (q,) = [k for k in self.ops if k not in longer], [k for k in self.ops if self.written[k]]
-        every = self.updated[q] and q not in longer and spm[q] == 1
+            energy += dma[k][0] * self.transfers(k, s_passes // dram[k], tiles[k])
+            visits = r_passes // spm[k] * s_passes if k in moving else s_passes // dram[k]
+            first = free[k] if not self.doubled else 0 if k in moving else visits
+            energy += transfer * self.transfers(k, visits, first) + addition * visits
+        every = q in moving and spm[q] == 1  # a partial sum leaves in every RF pass
         hidden, cycles, always = compute if self.double and not every else 0, 0 if every else compute * r_passes, 0
-        exposed = compute if self.double or every else 0
         for stay in sorted({spm[k] for k in moving}):
             load = max(sum(rows[k][0] for k in net if k in moving and spm[k] <= stay) for net in self.networks)
             always = load if stay == 1 else always
-            added = exposed + rows[q][1] if self.updated[q] and q in moving and spm[q] == stay else 0
-            cycles += (max(0, load - hidden) + added) * (r_passes // stay)
+            cycles += max(0, load - hidden) * (r_passes // stay)
             hidden = max(hidden, load)
-        busy = sum(taken for (_, taken), n in zip(dma, dram, strict=True) if n == 1)
-        if self.updated[q] and dram[q] == 1 and (self.doubled or not self.zero[q] or s_passes > tiles[q]):
-            busy += dma[q][1]
+            if q in moving and spm[q] == stay:
+                cycles += (rows[q][1] + (compute if self.double or every else 0)) * (r_passes // stay)
+        reread = dram[q] == 1 and q >= 0 and (self.doubled or not self.zero or s_passes > tiles[q])
+        busy = sum(taken for (_, taken), n in zip(dma, dram) if n == 1) + (dma[q][1] if reread else 0)
         usual, charged = max(busy, cycles), 0
         total = usual * s_passes
-        for stay in sorted({n for n in dram if n > 1}):
+        for stay in sorted(set(dram) - {1}):  # passes before and after those in which kept tiles change
             kept = [k for k in self.ops if 1 < dram[k] <= stay]
-            last = rows[q][1] + (compute if self.double else 0) if self.updated[q] and q in kept and q in longer else 0
+            last = rows[q][1] + (compute if self.double else 0) if q in kept and q not in moving else 0
             first = max([0, *(rows[k][0] - always for k in kept if spm[k] == r_passes)])
-            back = dma[q][1] if self.updated[q] and q in kept else 0
-            before = max(usual, busy + sum(dma[k][1] for k in kept), cycles + last)
-            extra = before + max(usual, busy + back, cycles + first) - 2 * usual
+            extra = max(usual, busy + sum(dma[k][1] for k in kept), cycles + last) - usual
+            extra += max(usual, busy + (dma[q][1] if q in kept else 0), cycles + first) - usual
             total += (extra - charged) * (s_passes // stay)
             charged = extra
-        return energy, total
+        return self.worth(energy, total)
 
     def worth(self, energy, cycles):
-        """The objective: an integer, that of the document in steps of energy where these are not rounded."""
-        if self.rounded:
+        """The objective as an integer, in energies of 1/per_pj pJ unless these are rounded."""
+        if self.m["energy"] == "rounded":
             energy, left = divmod(energy, self.per_pj)
             energy += 2 * left > self.per_pj or (2 * left == self.per_pj and energy % 2)
         return (energy * cycles, energy, cycles)[OBJECTIVES.index(self.objective)]
 
     def value(self, mapping):
         """What a mapping is worth that keeps every rule."""
-        m = read(mapping, MAPPING)
-        dram, spm, r, s = (tuple(m["tiling"][name][level] for name in self.names) for level in LEVELS)
-        c = times(times(r, s), spm)
-        need(len(m["tiling"]) == len(self.names) and times(c, dram) == self.bounds, "factors do not give the bounds")
-        need(all(map(self.allows, LEVELS, (dram, spm, r, s))), "a factor is not allowed")
-        need(self.fits_pes(r, s) and self.fits_spm(c), "the machine does not hold a tile")
-        stays = []
-        for level, trips, innermost in zip(LEVELS, (dram, spm), self.innermost):
+        m, stays = read(mapping, MAPPING), {}
+        need(set(m["tiling"]) == set(self.names), "the mapping is of other loops")
+        factors = {level: tuple(m["tiling"][name][level] for name in self.names) for level in LEVELS}
+        r, s, c = factors["rf"], factors["spatial"], times(times(factors["rf"], factors["spatial"]), factors["spm"])
+        need(times(c, factors["dram"]) == self.bounds, "factors do not multiply to the bounds")
+        need(all(self.allows(level, factors[level]) for level in LEVELS), "a factor is not allowed")
+        need(math.prod(s) <= self.pes and self.holds(r, 1, self.m["rf_bytes"]), "PEs or their registers are too few")
+        need(self.holds(c, self.m["bank_bytes"], self.banks), "the scratch-pad has too few banks")
+        for level, last in self.innermost.items():
             order = [self.names.index(loop) for loop in reversed(m["order"][level])]
-            need(sorted(order) == list(range(len(self.names))), "an order is none of the loops")
-            need(tuple(order[: len(innermost)]) == innermost, "an order does not end as it should")
-            running = [j for j in order if trips[j] > 1]
-            stays.append([math.prod(trips[j] for j in itertools.takewhile(set(running).difference(own).__contains__, running))
-                          for own in self.own])
-        return self.worth(*self.cost(r, s, c, stays[1], stays[0]))
+            need(sorted(order) == list(range(len(self.names))) and tuple(order[: len(last)]) == last, "an order is wrong")
+            runs = [j for j in order if factors[level][j] > 1]
+            ends = [next((n for n, j in enumerate(runs) if j in own), None) for own in self.own]
+            stays[level] = [math.prod(factors[level][j] for j in runs[:end]) for end in ends]
+        return self.cost(r, s, c, stays["spm"], stays["dram"])
 
+    @functools.cache  # noqa: B019
     def stays(self, level, trips):
-        """For all orders of a level's loops, the passes that the operands stay."""
-        if (level, trips) not in self.known:
-            found = self.known[level, trips] = set()
-            states = {(frozenset(self.loops(trips)), self.innermost[level], (1,) * len(self.ops), frozenset(self.ops))}
-            while states:  # loops left, those to take first, passes, operands that stay further
-                self.work(len(states))
-                found |= {passes for left, first, passes, alive in states if not first and not (left and alive)}
-                states = {
-                    (left - {j}, first[1:], tuple(n * trips[j] if k in still else n for k, n in enumerate(passes)), still)
-                    for left, first, passes, alive in states if first or (left and alive) for j in first[:1] or left
-                    for still in [alive & self.stay_at[j] if trips[j] > 1 else alive]}
-        return self.known[level, trips]
+        """The passes that the operands stay, in all orders of a level."""
 
-    def loops(self, trips):
-        return [j for j, n in enumerate(trips) if n > 1]
+        @functools.cache
+        def grown(left, last, alive):  # from the innermost loop outwards: loops left, those pinned, what stays so far
+            if not last and not (left and alive):
+                return {(1,) * len(self.ops)}
+            found = set()
+            for j in last[:1] or left:
+                still = alive & self.stay_at[j] if trips[j] > 1 else alive
+                one = [trips[j] if k in still else 1 for k in self.ops]
+                found |= {times(one, more) for more in grown(left - {j}, last[1:], still)}
+            self.work(len(found))
+            return found
 
-    def sets(self, trips):
-        """Lemma Kept: what stays, for each loop that may be the innermost one."""
-        return {self.stay_at[j] for j in self.loops(trips)} or {frozenset()}
+        return grown(frozenset(j for j, n in enumerate(trips) if n > 1), self.innermost[level], frozenset(self.ops))
+
+    def may_stay(self, trips):
+        """Lemma Kept: of each loop that may be the innermost one, the operands that stay."""
+        return {self.stay_at[j] for j, n in enumerate(trips) if n > 1} or {frozenset()}
 
     def inner(self, b, compute, rows):
-        """Lemmas Kept, Hidden: for every set that may stay, energy without DRAM's, and cycles without DMA."""
-        trips = over(self.bounds, b)
-        passes, tiles, bounds = math.prod(trips), self.tiles(trips), []
-        for kept in self.sets(trips):
-            energy, adding, waits, serial = self.base, 0, 0, not self.double
-            for k, (_, added, transfer, addition) in enumerate(rows):
-                visits = crossings = tiles[k] if k in kept else passes
-                if self.updated[k] and not (k in kept and self.zero[k]):
-                    crossings = 2 * visits - (tiles[k] if self.zero[k] and not self.doubled else 0)
-                energy += transfer * crossings + addition * visits
-                if self.updated[k] and k in kept:
-                    waits = tiles[k] * (added + (compute if self.double else 0))
-                elif self.updated[k]:
-                    adding, serial = added, True
-            load = max(sum(rows[k][0] for k in net if k not in kept) for net in self.networks)
-            bounds.append((energy, passes * (load + compute + adding if serial else max(load, compute)) + waits))
+        """Lemmas Kept, Hidden: for each set that may stay, energy without DRAM's and cycles without DMA's."""
+        trips, q, bounds = over(self.bounds, b), self.partial, []
+        passes, tiles = math.prod(trips), self.tiles(trips)
+        for kept in self.may_stay(trips):
+            energy, cycles = self.base, max(sum(rows[k][0] for k in net if k not in kept) for net in self.networks)
+            for k, (_, _, transfer, addition) in enumerate(rows):
+                visits = tiles[k] if k in kept else passes
+                first = 0 if self.doubled and k not in kept else tiles[k]
+                energy += transfer * self.transfers(k, visits, first) + addition * visits
+            if self.double and (q in kept or q < 0):
+                cycles = max(cycles, compute) * passes
+            else:
+                cycles = (cycles + compute + (0 if q in kept or q < 0 else rows[q][1])) * passes
+            if q in kept:
+                cycles += tiles[q] * (rows[q][1] + (compute if self.double else 0))
+            bounds.append((energy, cycles))
         return bounds
 
     def outer(self, c):
         """Lemmas Kept, Overhead: the least energy and cycles of DMA."""
         trips, dma, found = over(self.bounds, c), self.dma(c), []
         passes, tiles = math.prod(trips), self.tiles(trips)
-        for kept in self.sets(trips):
-            energy = cycles = 0
-            for k, (one, taken) in enumerate(dma):
-                visits = tiles[k] if k in kept else passes
-                energy += one * (2 * visits - self.zero[k] * tiles[k] if self.updated[k] else visits)
-                twice = k in kept or self.doubled or not self.zero[k] or passes > tiles[k]
-                cycles += taken * visits * (2 if self.updated[k] and twice else 1)
+        for kept in self.may_stay(trips):
+            visits = [tiles[k] if k in kept else passes for k in self.ops]
+            energy = sum(dma[k][0] * self.transfers(k, visits[k], tiles[k]) for k in self.ops)
+            cycles = sum(dma[k][1] * visits[k] for k in self.ops)
+            if (q := self.partial) >= 0 and (q in kept or self.doubled or not self.zero or passes > tiles[q]):
+                cycles += dma[q][1] * visits[q]
             found.append((energy, cycles))
-        return tuple(map(min, zip(*found, strict=True)))
+        return tuple(map(min, zip(*found)))
 
-    def delivered(self, k, b):
-        """Lemma Delivered."""
-        words, seen = 1, set()
-        for spans, _ in self.dims[k]:
-            if seen.isdisjoint(j for j, _ in spans):
-                words *= 1 + sum(b[j] - 1 for j, _ in spans)
-            seen |= {j for j, _ in spans}
-        return words
+    def splits(self, b):
+        """Lemma Capacity: the PEs, and the tiles of one, that b may be split into."""
+        found = [()]
+        for j, n in enumerate(b):
+            fit = [d for d in self.divisors[j] if n % d == 0 and d in self.allowed["spatial"][j] and n // d in self.allowed["rf"][j]]
+            found = [(*s, d) for s in found for d in fit if d * math.prod(s) <= self.pes]
+            self.work(len(found))
+        return [(over(b, s), s) for s in found if self.holds(over(b, s), 1, self.m["rf_bytes"])]
 
     def search(self, target):
-        """Close every box, or find that a mapping is better (with None, that there is one)."""
-        size, outer, least = math.prod(map(len, self.divisors)), {}, {}
+        """Close every box, or find a mapping that is better (with None any is); how many were closed by what."""
+        size, outer, least, counts = math.prod(map(len, self.divisors)), {}, {}, collections.Counter()
         need(size <= 1_000_000, f"has {size} tiles, too many to look at each", "not certified")
-        counts = dict.fromkeys(("tiles", "too large", "closed", "splits closed", "triples closed", "mappings"), 0)
         above = [{d: [m for m in ds if m % d == 0 and sum(m // d % e == 0 for e in ds) == 2] for d in ds} for ds in self.divisors]
 
         def closes(bounds, out, what):
@@ -383,58 +376,49 @@ class Tiling:
             return closed
 
         for b in reversed(list(itertools.product(*self.divisors))):
-            self.work(1)
-            counts["tiles"] += 1
-            if self.allows("dram", over(self.bounds, b)) and self.fits_spm(b):
+            if self.allows("dram", over(self.bounds, b)) and self.holds(b, self.m["bank_bytes"], self.banks):
                 outer[b] = self.outer(b)
-            ups = [(*b[:j], m, *b[j + 1 :]) for j, d in enumerate(b) for m in above[j][d]]
-            outs = [outer[b]] if b in outer else []
-            outs += [least[up] for up in ups if up in least]
+            outs = [least.get((*b[:j], m, *b[j + 1 :])) for j, d in enumerate(b) for m in above[j][d]]
+            outs = [out for out in (outer.get(b), *outs) if out]
             if not outs:
-                counts["too large"] += 1
+                counts["array tiles that fit no SPM"] += 1
                 continue
-            least[b] = out = tuple(map(min, zip(*outs, strict=True)))
-            here = [self.words(k, b) for k in self.ops]
-            rows = [(-(-n // self.width[k]), 0, self.delivered(k, b) * self.noc + n * self.spm, 0) for k, n in enumerate(here)]
-            if closes(self.inner(b, -(-math.prod(b) // self.pes) * self.iteration, rows), out, "closed"):
+            out = least[b] = tuple(map(min, zip(*outs)))
+            compute, rows = -(-math.prod(b) // self.pes) * self.iteration, []
+            for k in self.ops:
+                delivered = math.prod(1 + sum(b[j] - 1 for j, _ in spans) for spans in self.apart[k])
+                rows.append((-(-self.words(k, b) // self.width[k]), 0, delivered * self.noc + self.words(k, b) * self.spm, 0))
+            if closes(self.inner(b, compute, rows), out, "array tiles"):
                 continue
-            splits = [()]
-            for j, n in enumerate(b):
-                splits = [(*s, d) for s in splits for d in self.divisors[j] if n % d == 0 and d * math.prod(s) <= self.pes
-                          and d in self.allowed["spatial"][j] and n // d in self.allowed["rf"][j]]
-                self.work(len(splits))
-            for s in splits:
-                r = over(b, s)
-                if not self.fits_pes(r, s) or closes(bounds := self.inner(b, *self.split(r, s)), out, "splits closed"):
+            for r, s in self.splits(b):
+                bounds = self.inner(b, *self.split(r, s))
+                if closes(bounds, out, "splits"):
                     continue
-                for c in itertools.product(*([d for d in ds if d % n == 0] for ds, n in zip(self.divisors, b, strict=True))):
-                    self.work(1)
-                    if c not in outer or not self.allows("spm", over(c, b)) or closes(bounds, outer[c], "triples closed"):
+                for c in itertools.product(*([d for d in ds if d % n == 0] for ds, n in zip(self.divisors, b))):
+                    self.work()
+                    if c not in outer or not self.allows("spm", over(c, b)) or closes(bounds, outer[c], "SPM tiles of splits"):
                         continue
-                    for dram, spm in itertools.product(self.stays(0, over(self.bounds, c)), self.stays(1, over(c, b))):
-                        self.work(1)
+                    dram, spm = self.stays("dram", over(self.bounds, c)), self.stays("spm", over(c, b))
+                    for passes in itertools.product(spm, dram):
+                        self.work()
                         counts["mappings"] += 1
-                        better = target is None or self.worth(*self.cost(r, s, c, spm, dram)) < target
-                        need(not better, f"a better mapping has RF tiles {r}, PEs {s}, SPM tiles {c}")
-        return counts
+                        better = target is None or self.cost(r, s, c, *passes) < target
+                        need(not better, f"there is a better mapping: RF tile {r}, PEs {s}, SPM tile {c}")
+        return ", ".join(f"{count} {what}" for what, count in counts.items())
 
 
 def check(problem, claim, evidence):
-    tiling = Tiling(problem)
-    unit = 1 if tiling.rounded or tiling.objective == OBJECTIVES[2] else tiling.per_pj
-    if claim["status"] == "infeasible":
-        need(fields(evidence, "rule") == ["boxes"], "unknown rule", "malformed")
-        need(claim["value"] is None and claim["bound"] is None, "nothing has no value", "malformed")
-        value, target = "", None
-    else:
-        rule, mapping = fields(evidence, "rule", "mapping")
-        value, bound = rational(claim["value"]), rational(claim["bound"])
-        need(rule == "boxes", "unknown rule", "malformed")
-        need(tiling.value(mapping) == value * unit, "the mapping has another value")
-        need(bound == value if claim["status"] == "optimal" else bound <= value, "the bound is not as claimed")
-        target = math.ceil(bound * unit)
-    counts = tiling.search(target)
-    return f"{claim['status']} {value}: " + ", ".join(f"{n} {what}" for what, n in counts.items())
+    tiling, target, status = Tiling(problem), None, claim["status"]
+    rule, mapping = fields(evidence, "rule", "mapping")
+    need(rule == "boxes", "needs the rule boxes", "malformed")
+    if status == "infeasible":
+        need([mapping, claim["value"], claim["bound"]] == [None] * 3, "nothing has no value", "malformed")
+        return f"infeasible; closed: {tiling.search(target)}"
+    value, bound = rational(claim["value"]), rational(claim["bound"])
+    unit = 1 if tiling.m["energy"] == "rounded" or tiling.objective == OBJECTIVES[2] else tiling.per_pj
+    need(tiling.value(mapping) == value * unit, "the mapping has another value")
+    need(bound == value or (status == "bounded" and bound < value), "value and bound are not as claimed")
+    return f"{status} {value}, bound {bound}; closed: {tiling.search(math.ceil(bound * unit))}"
 
 
 if __name__ == "__main__":

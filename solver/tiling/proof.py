@@ -34,7 +34,7 @@ def prove(problem: TilingProblem, claim: Claim[TilingMapping], effort: Effort) -
     if fields is None:
         raise NotCertifiedError(BACKWARDS)
     if claim.mapping is None:
-        return Proof(fields, claim.status, None, None, {"rule": "boxes"})
+        return Proof(fields, claim.status, None, None, {"rule": "boxes", "mapping": None})
     value = problem.exact_value(evaluate(problem.nest, problem.machine, claim.mapping))
     bound = value if claim.status == "optimal" else _bound(problem, value, claim.bound or 0)
     return Proof(fields, claim.status, value, bound, {"rule": "boxes", "mapping": claim.mapping.to_json()})
