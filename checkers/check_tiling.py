@@ -6,20 +6,21 @@ A mapping is a chain of tiles r | b | c | bounds, divisors of each loop's bound:
 scratch-pad (SPM), and an order of the loops between b and c (SPM) and beyond c (DRAM). It takes T = prod(bounds/c) SPM
 passes of R = prod(c/b) RF passes each. All b are boxes; a box is closed because no value in it is below the claim, or
 opened into splits (b, s), these into triples (b, s, c), and these into single mappings, all orders of them.
-Capacity: a tile that the machine cannot hold, or a factor that is not allowed, is in no mapping.
-Kept: let l be the innermost loop that runs more than once (at SPM, or at DRAM if none does at SPM). An operand that l
-  indexes crosses in all T*R RF passes; the others do not, but at least once for each of their prod(bounds/b) tiles, over
-  their own loops. So it is with DRAM: in all T passes, or at least once for each tile.
-Delivered: the PEs' words are at least the product, over dimensions that share no loop, of 1 + sum (b - 1), as
+Capacity: a tile that the machine does not hold, or a factor that is not allowed, is in no mapping.
+Kept: of the loops between b and the bounds let l be the innermost (at SPM, or at DRAM if none runs at SPM). An operand
+  crosses in all T*R RF passes if l indexes it, else it stays for u >= 2 and crosses at least once for each of its
+  different tiles: prod(bounds/b) over its own loops. So it is with DRAM, c and the T passes.
+Delivered: the words for PEs are at least the product, over dimensions that share no loop, of 1 + sum (b - 1), as
   (1 + sum (r - 1)) * prod s >= 1 + sum (r*s - 1).
-Hidden: an RF pass takes load + computing + adding up if a partial sum crosses in each, else the larger of load and
-  computing, or their sum if RF is single-buffered. Each visit of a kept partial sum adds its adding up and, if RF is
-  double-buffered, the computing that it waits for (within an SPM pass, or as overhead between two).
-Overhead: cycles are g(x) = T*x + sum w_i*((A_i - x)+ + (B_i - x)+), x = max(DMA, processing) of usual SPM passes, where
-  the w_i add up to T/u for some u >= 2: g does not fall, so g(DMA) and g(processing) are bounds of it.
+Overhead: cycles are g(x) = T*x + sum w_i*((A_i - x)+ + (B_i - x)+), x = max(DMA, processing) of an SPM pass, where
+  the w_i add up to T/u, u >= 2, so that g does not fall: processing := 0, or DMA := 0, is a bound.
+Hidden: given what stays, ``price`` grows in computing, loads and crossings. A partial sum that stays is added up, and
+  computing waits for it, in each visit, in an SPM pass or (Overhead) between two. So T*R passes of one SPM pass,
+  without the loads of what stays, are a bound.
 Least: what c adds to (b, s) is at least the least of all c that b divides. EDP is at least the product of two bounds.
 """
 
+# ruff: noqa: B905
 import collections
 import functools
 import hashlib
@@ -34,7 +35,7 @@ import sys
 from fractions import Fraction
 
 KIND = "tiling"
-TRUSTED = "cost model as in Tiling.cost; lemmas Capacity, Kept, Delivered, Hidden, Overhead, Least in the docstring"
+TRUSTED = "cost model as in Tiling.price; lemmas Capacity, Kept, Delivered, Hidden, Overhead, Least (in the docstring)"
 
 
 # ---- The same lines in every checker: reading, binding, answering.
@@ -115,27 +116,28 @@ def main(path, *options):
 # ---- This kind's own: the problem, its cost, the lemmas.
 SIZE, FLAG, LEVELS, MOST_STEPS = range(1, 1 << 50), (True, False), ("dram", "spm", "rf", "spatial"), 20_000_000
 OBJECTIVES = ("least EDP in pJ*cycles", "least energy in pJ", "least latency in cycles")
-MACHINE = {"energy_pj": dict.fromkeys(("mac", "add", "rf", "noc", "spm", "dram"), Fraction), "energy": ("rounded", "exact")}
-MACHINE |= {"stored_extent": ("declared", "touched"), "partial_sums": ("doubled", "first_visit_free")}
-MACHINE |= {"networks": [{"carries": ("read", "write"), "width_words": SIZE}, 1, 16], "reduction": ("bus", "mesh")}
-MACHINE |= dict.fromkeys(("initiation_cycles", "cycles_per_byte", "clock_mhz", "dma_clock_mhz"), Fraction)
-MACHINE |= dict.fromkeys(("pipelined", "rf_double_buffered", "spm_double_buffered"), FLAG)
-MACHINE |= dict.fromkeys(("rows", "columns", "multiply_cycles", "add_cycles"), SIZE)
-MACHINE |= dict.fromkeys(("word_bytes", "rf_bytes", "spm_bytes", "bank_bytes"), SIZE)
+MACHINE = {
+    "rows": SIZE, "columns": SIZE, "pipelined": FLAG, "multiply_cycles": SIZE, "add_cycles": SIZE, "word_bytes": SIZE,
+    "rf_bytes": SIZE, "rf_double_buffered": FLAG, "spm_bytes": SIZE, "bank_bytes": SIZE, "spm_double_buffered": FLAG,
+    "networks": [{"carries": ("read", "write"), "width_words": SIZE}, 1, 16], "reduction": ("bus", "mesh"),
+    "initiation_cycles": Fraction, "cycles_per_byte": Fraction, "clock_mhz": Fraction, "dma_clock_mhz": Fraction,
+    "energy_pj": dict.fromkeys(("mac", "add", "rf", "noc", "spm", "dram"), Fraction), "energy": ("rounded", "exact"),
+    "stored_extent": ("declared", "touched"), "partial_sums": ("doubled", "first_visit_free"),
+}  # fmt: skip
 OPERAND = {"name": str, "access": ("read", "write", "read_write"), "zero_initialised": FLAG, "extents": [SIZE, 1, 8]}
-OPERAND |= {"index": [{"": range(-1 << 40, 1 << 40)}, 1, 8]}
-ORDER = {level: [str, 0, 12] for level in LEVELS[:2]}
+OPERAND["index"] = [{"": range(-1 << 40, 1 << 40)}, 1, 8]
+ORDER = {"dram": [str, 0, 12], "spm": [str, 0, 12]}
 MAPPING = {"tiling": {"": dict.fromkeys(LEVELS, SIZE)}, "order": ORDER}
 PROBLEM = {"objective": OBJECTIVES, "operation": ("multiply_add", "add"), "loops": {"": range(1, 1 << 31)}}
 PROBLEM |= {"operands": [OPERAND, 1, 8], "machine": MACHINE, "innermost": ORDER}
-PROBLEM |= {"factors": dict.fromkeys(LEVELS, {"": [SIZE, 0, 4096]})}  # of loops that may not have every divisor there
+PROBLEM["factors"] = {level: {"": [SIZE, 0, 4096]} for level in LEVELS}  # of loops that may not have every divisor
 
 
 def read(value, shape):
     """A value of a shape: choices, a range, [of the entries, least length, most], {of fields}, {"": of every loop}."""
     if type(shape) is dict:
-        need(type(value) is dict and ("" not in shape or len(value) <= 12), "needs fields", "malformed")
         names = value if "" in shape else shape
+        need(type(value) is dict and len(names) <= 24, "needs fields", "malformed")
         return {name: read(one, shape.get(name, shape.get(""))) for name, one in zip(names, fields(value, *names))}
     if type(shape) is list:
         need(type(value) is list and shape[1] <= len(value) <= shape[2], "a list has a wrong length", "malformed")
@@ -151,11 +153,11 @@ def read(value, shape):
 
 
 def over(one, other):
-    return tuple(x // y for x, y in zip(one, other, strict=True))
+    return tuple(x // y for x, y in zip(one, other))
 
 
 def times(one, other):
-    return tuple(x * y for x, y in zip(one, other, strict=True))
+    return tuple(x * y for x, y in zip(one, other))
 
 
 class Tiling:
@@ -163,19 +165,19 @@ class Tiling:
 
     def __init__(self, problem):
         p = read(problem, PROBLEM)
-        operands, m, at, self.objective, self.steps = p["operands"], p["machine"], list(p["loops"]).index, p["objective"], 0
-        self.m, self.names, self.bounds, self.ops = m, list(p["loops"]), tuple(p["loops"].values()), range(len(operands))
+        operands, m, at, self.steps = p["operands"], p["machine"], [*p["loops"]].index, 0
+        self.objective = OBJECTIVES.index(p["objective"])
+        self.names, self.bounds, self.ops, self.m = [*p["loops"]], (*p["loops"].values(),), range(len(operands)), m
         need(self.names and math.prod(self.bounds) <= 10**15, "has no loops or too many iterations", "malformed")
         self.dims = [[([(at(loop), abs(f)) for loop, f in index.items() if f], extent)
                       for index, extent in zip(one["index"], one["extents"], strict=True)] for one in operands]
-        self.apart = [[spans for n, (spans, _) in enumerate(dims) if not {j for j, _ in spans} & {j for o, _ in dims[:n] for j, _ in o}]
-                      for dims in self.dims]
         self.own = [{j for spans, _ in dims for j, _ in spans} for dims in self.dims]
         self.stay_at = [frozenset(k for k in self.ops if j not in self.own[k]) for j in range(len(self.names))]
         access = [one["access"] for one in operands]
         need(access.count("read") == len(access) - 1, "needs one operand that is written", "malformed")
         self.written = next(k for k in self.ops if access[k] != "read")
-        self.partial, self.zero = (self.written if "read_write" in access else -1), operands[self.written]["zero_initialised"]
+        self.partial = -1 if "write" in access else self.written  # -1: of no operand
+        self.zero = operands[self.written]["zero_initialised"]
         multiplies = p["operation"] == "multiply_add"
         operations = max(1, len(operands) - (2 if multiplies else 1))
         latency = 1 if m["pipelined"] else (m["multiply_cycles"] if multiplies else 0) + m["add_cycles"]
@@ -184,19 +186,20 @@ class Tiling:
         self.doubled, faster = m["partial_sums"] == "doubled", m["clock_mhz"] / m["dma_clock_mhz"]
         self.burst = m["initiation_cycles"] * faster, m["cycles_per_byte"] * m["word_bytes"] * faster
         self.per_pj = math.lcm(*(energy.denominator for energy in m["energy_pj"].values()))
-        add, mac, rf, noc, spm, dram = (int(m["energy_pj"][e] * self.per_pj) for e in ("add", "mac", "rf", "noc", "spm", "dram"))
-        self.noc, self.spm, self.dram, self.addition = noc, spm, dram, 3 * rf + noc + mac
-        accesses = len(operands) + (self.partial >= 0)
+        mac, add, rf, self.noc, self.spm, self.dram = (int(e * self.per_pj) for e in m["energy_pj"].values())
+        accesses, self.addition = len(operands) + (self.partial >= 0), 3 * rf + self.noc + mac
         self.base = math.prod(self.bounds) * (operations * (mac if multiplies else add) + accesses * rf)
+        need(len({one["carries"] for one in m["networks"]}) == 2, "needs networks of both ways", "malformed")
         self.networks, self.width = [[] for _ in m["networks"]], [1 << 50 for _ in self.ops]
         for way in ("read", "write"):  # operands take the networks of each way in turn
             sides = [place for place, one in enumerate(m["networks"]) if one["carries"] == way]
-            for turn, k in enumerate(k for k in self.ops if access[k] in (way, "read_write")):
-                self.networks[sides[turn % len(sides)]].append(k)
-                self.width[k] = min(self.width[k], m["networks"][sides[turn % len(sides)]]["width_words"])
+            for k, side in zip([k for k in self.ops if access[k] in (way, "read_write")], itertools.cycle(sides)):
+                self.networks[side].append(k)
+                self.width[k] = min(self.width[k], m["networks"][side]["width_words"])
         self.innermost = {level: tuple(at(loop) for loop in reversed(p["innermost"][level])) for level in ORDER}
-        self.divisors = [sorted({d for i in range(1, math.isqrt(n) + 1) if n % i == 0 for d in (i, n // i)}) for n in self.bounds]
-        self.allowed = {level: [set(p["factors"][level].get(name, ds)) for name, ds in zip(self.names, self.divisors)]
+        self.divisors = [sorted({d for i in range(1, math.isqrt(n) + 1) if n % i == 0 for d in (i, n // i)})
+                         for n in self.bounds]
+        self.allowed = {level: [{*p["factors"][level].get(name, ds)} for name, ds in zip(self.names, self.divisors)]
                         for level in LEVELS}
 
     def work(self, steps=1):
@@ -212,28 +215,27 @@ class Tiling:
     def holds(self, tile, unit, room):
         return sum(-(-self.words(k, tile) * self.m["word_bytes"] // unit) for k in self.ops) <= room
 
-    def tiles(self, trips):
-        """Different tiles of every operand."""
+    def tiles(self, trips):  # different ones, of every operand
         return [math.prod(trips[j] for j in own) for own in self.own]
 
-    def transfers(self, k, visits, free):
-        """Both ways for a partial sum, but for so many first reads of what starts from zero."""
+    def crossings(self, k, visits, free):  # a partial sum's both ways, but for so many reads of what is still zero
         return visits if k != self.partial else 2 * visits - free if self.zero else 2 * visits
 
     def dma(self, c):
-        """Energy and cycles of a transfer of every operand; a burst ends at the first dimension not taken whole."""
+        """Of each operand energy and cycles of a transfer, and tiles; a dimension not taken whole ends a burst."""
         found = []
-        for dims in self.dims:
+        for dims, tiles in zip(self.dims, self.tiles(over(self.bounds, c))):
             burst, bursts, contiguous = 1, 1, True
             for spans, stored in reversed(dims):
                 span, touched = (1 + sum(f * (tile[j] - 1) for j, f in spans) for tile in (c, self.bounds))
                 burst, bursts = (burst * span, bursts) if contiguous else (burst, bursts * span)
                 contiguous = contiguous and span == (stored if self.m["stored_extent"] == "declared" else touched)
-            found.append((burst * bursts * self.dram, bursts * math.ceil(self.burst[0] + self.burst[1] * burst)))
+            cycles = math.ceil(self.burst[0] + self.burst[1] * burst)
+            found.append((burst * bursts * self.dram, bursts * cycles, tiles))
         return found
 
     def split(self, r, s):
-        """Cycles that PEs compute; of every operand the load, cycles of adding up, energy of a transfer, of adding up."""
+        """Cycles that PEs compute; of each operand load, cycles of adding up, energies of a transfer and of that."""
         b, pes, groups, rows = times(r, s), math.prod(s), self.tiles(s), []
         for k in self.ops:
             words, here = self.words(k, r), self.words(k, b)
@@ -243,16 +245,13 @@ class Tiling:
             rows.append((-(-here // self.width[k]), cycles, transfer, added * groups[k] * self.addition))
         return math.prod(r) * self.iteration, rows
 
-    def cost(self, r, s, c, spm, dram):
-        """What a mapping is worth whose operands stay for so many passes at SPM and DRAM."""
-        (compute, rows), dma, inner, outer = self.split(r, s), self.dma(c), over(c, times(r, s)), over(self.bounds, c)
-        r_passes, s_passes, tiles, free = math.prod(inner), math.prod(outer), self.tiles(outer), self.tiles(times(inner, outer))
+    def price(self, compute, rows, dma, r_passes, s_passes, free, spm, dram):
+        """Energy (steps of 1/per_pj pJ) and cycles; operands stay for ``spm`` RF passes and for ``dram`` SPM passes."""
         energy, q, moving = self.base, self.partial, [k for k in self.ops if spm[k] < r_passes or dram[k] == 1]
         for k, (_, _, transfer, addition) in enumerate(rows):
-            energy += dma[k][0] * self.transfers(k, s_passes // dram[k], tiles[k])
+            energy += dma[k][0] * self.crossings(k, s_passes // dram[k], dma[k][2])
             visits = r_passes // spm[k] * s_passes if k in moving else s_passes // dram[k]
-            first = free[k] if not self.doubled else 0 if k in moving else visits
-            energy += transfer * self.transfers(k, visits, first) + addition * visits
+            energy += transfer * self.crossings(k, visits, free[k]) + addition * visits
         every = q in moving and spm[q] == 1  # a partial sum leaves in every RF pass
         hidden, cycles, always = compute if self.double and not every else 0, 0 if every else compute * r_passes, 0
         for stay in sorted({spm[k] for k in moving}):
@@ -262,11 +261,12 @@ class Tiling:
             hidden = max(hidden, load)
             if q in moving and spm[q] == stay:
                 cycles += (rows[q][1] + (compute if self.double or every else 0)) * (r_passes // stay)
-        reread = dram[q] == 1 and q >= 0 and (self.doubled or not self.zero or s_passes > tiles[q])
-        busy = sum(taken for (_, taken), n in zip(dma, dram) if n == 1) + (dma[q][1] if reread else 0)
+        busy = sum(taken for (_, taken, _), n in zip(dma, dram) if n == 1)
+        if q >= 0 and dram[q] == 1 and (self.doubled or not self.zero or s_passes > dma[q][2]):
+            busy += dma[q][1]
         usual, charged = max(busy, cycles), 0
         total = usual * s_passes
-        for stay in sorted(set(dram) - {1}):  # passes before and after those in which kept tiles change
+        for stay in sorted(set(dram) - {1}):  # the passes before and after a change of tiles that stay for so many
             kept = [k for k in self.ops if 1 < dram[k] <= stay]
             last = rows[q][1] + (compute if self.double else 0) if q in kept and q not in moving else 0
             first = max([0, *(rows[k][0] - always for k in kept if spm[k] == r_passes)])
@@ -274,14 +274,21 @@ class Tiling:
             extra += max(usual, busy + (dma[q][1] if q in kept else 0), cycles + first) - usual
             total += (extra - charged) * (s_passes // stay)
             charged = extra
-        return self.worth(energy, total)
+        return energy, total
+
+    def cost(self, r, s, c, spm, dram):
+        outer, inner = over(self.bounds, c), over(c, times(r, s))
+        r_passes, s_passes, free = math.prod(inner), math.prod(outer), self.tiles(times(inner, outer))
+        if self.doubled:
+            free = [s_passes // n if m == r_passes and n > 1 else 0 for m, n in zip(spm, dram)]
+        return self.worth(*self.price(*self.split(r, s), self.dma(c), r_passes, s_passes, free, spm, dram))
 
     def worth(self, energy, cycles):
         """The objective as an integer, in energies of 1/per_pj pJ unless these are rounded."""
         if self.m["energy"] == "rounded":
             energy, left = divmod(energy, self.per_pj)
             energy += 2 * left > self.per_pj or (2 * left == self.per_pj and energy % 2)
-        return (energy * cycles, energy, cycles)[OBJECTIVES.index(self.objective)]
+        return (energy * cycles, energy, cycles)[self.objective]
 
     def value(self, mapping):
         """What a mapping is worth that keeps every rule."""
@@ -295,7 +302,7 @@ class Tiling:
         need(self.holds(c, self.m["bank_bytes"], self.banks), "the scratch-pad has too few banks")
         for level, last in self.innermost.items():
             order = [self.names.index(loop) for loop in reversed(m["order"][level])]
-            need(sorted(order) == list(range(len(self.names))) and tuple(order[: len(last)]) == last, "an order is wrong")
+            need(sorted(order) == [*range(len(self.names))] and (*order[: len(last)],) == last, "an order is wrong")
             runs = [j for j in order if factors[level][j] > 1]
             ends = [next((n for n, j in enumerate(runs) if j in own), None) for own in self.own]
             stays[level] = [math.prod(factors[level][j] for j in runs[:end]) for end in ends]
@@ -307,10 +314,8 @@ class Tiling:
 
         @functools.cache
         def grown(left, last, alive):  # from the innermost loop outwards: loops left, those pinned, what stays so far
-            if not last and not (left and alive):
-                return {(1,) * len(self.ops)}
-            found = set()
-            for j in last[:1] or left:
+            found = set() if last or (left and alive) else {(1,) * len(self.ops)}
+            for j in () if found else last[:1] or left:
                 still = alive & self.stay_at[j] if trips[j] > 1 else alive
                 one = [trips[j] if k in still else 1 for k in self.ops]
                 found |= {times(one, more) for more in grown(left - {j}, last[1:], still)}
@@ -319,103 +324,96 @@ class Tiling:
 
         return grown(frozenset(j for j, n in enumerate(trips) if n > 1), self.innermost[level], frozenset(self.ops))
 
-    def may_stay(self, trips):
-        """Lemma Kept: of each loop that may be the innermost one, the operands that stay."""
-        return {self.stay_at[j] for j, n in enumerate(trips) if n > 1} or {frozenset()}
+    def relaxed(self, tile):
+        """Lemma Kept: passes beyond a tile; for each loop that may be the innermost what stays, and for how many."""
+        trips = over(self.bounds, tile)
+        passes, tiles = math.prod(trips), self.tiles(trips)
+        for kept in {self.stay_at[j] for j, n in enumerate(trips) if n > 1} or {frozenset()}:
+            yield passes, kept, tiles, [passes // tiles[k] if k in kept else 1 for k in self.ops]
 
     def inner(self, b, compute, rows):
-        """Lemmas Kept, Hidden: for each set that may stay, energy without DRAM's and cycles without DMA's."""
-        trips, q, bounds = over(self.bounds, b), self.partial, []
-        passes, tiles = math.prod(trips), self.tiles(trips)
-        for kept in self.may_stay(trips):
-            energy, cycles = self.base, max(sum(rows[k][0] for k in net if k not in kept) for net in self.networks)
-            for k, (_, _, transfer, addition) in enumerate(rows):
-                visits = tiles[k] if k in kept else passes
-                first = 0 if self.doubled and k not in kept else tiles[k]
-                energy += transfer * self.transfers(k, visits, first) + addition * visits
-            if self.double and (q in kept or q < 0):
-                cycles = max(cycles, compute) * passes
-            else:
-                cycles = (cycles + compute + (0 if q in kept or q < 0 else rows[q][1])) * passes
-            if q in kept:
-                cycles += tiles[q] * (rows[q][1] + (compute if self.double else 0))
-            bounds.append((energy, cycles))
-        return bounds
+        """Lemma Hidden."""
+        once, nothing = [1] * len(rows), [(0, 0, 1)] * len(rows)
+        for passes, kept, tiles, stay in self.relaxed(b):
+            light = [(0, *row[1:]) if k in kept else row for k, row in enumerate(rows)]
+            free = [0 if self.doubled and k not in kept else n for k, n in enumerate(tiles)]
+            yield self.price(compute, light, nothing, passes, 1, free, stay, once)
 
     def outer(self, c):
-        """Lemmas Kept, Overhead: the least energy and cycles of DMA."""
-        trips, dma, found = over(self.bounds, c), self.dma(c), []
-        passes, tiles = math.prod(trips), self.tiles(trips)
-        for kept in self.may_stay(trips):
-            visits = [tiles[k] if k in kept else passes for k in self.ops]
-            energy = sum(dma[k][0] * self.transfers(k, visits[k], tiles[k]) for k in self.ops)
-            cycles = sum(dma[k][1] * visits[k] for k in self.ops)
-            if (q := self.partial) >= 0 and (q in kept or self.doubled or not self.zero or passes > tiles[q]):
-                cycles += dma[q][1] * visits[q]
-            found.append((energy, cycles))
-        return tuple(map(min, zip(*found)))
+        """Lemma Overhead: the least energy and cycles of DMA."""
+        once, nothing, dma = [1] * len(self.ops), [(0, 0, 0, 0)] * len(self.ops), self.dma(c)
+        found = [self.price(0, nothing, dma, 1, passes, once, once, stay) for passes, _, _, stay in self.relaxed(c)]
+        return min(energy for energy, _ in found) - self.base, min(cycles for _, cycles in found)
+
+    def first_rows(self, b):
+        """Lemma Delivered: what ``split`` gives at least, of any split."""
+        compute, rows = -(-math.prod(b) // self.pes) * self.iteration, []
+        for k, dims in enumerate(self.dims):
+            delivered, seen, here = 1, set(), self.words(k, b)
+            for loops in ({j for j, _ in spans} for spans, _ in dims):
+                delivered *= 1 if loops & seen else 1 + sum(b[j] - 1 for j in loops)
+                seen |= loops
+            rows.append((-(-here // self.width[k]), 0, delivered * self.noc + here * self.spm, 0))
+        return compute, rows
 
     def splits(self, b):
-        """Lemma Capacity: the PEs, and the tiles of one, that b may be split into."""
+        """Lemma Capacity: the tiles of a PE, and the PEs, that b may be split into."""
         found = [()]
         for j, n in enumerate(b):
-            fit = [d for d in self.divisors[j] if n % d == 0 and d in self.allowed["spatial"][j] and n // d in self.allowed["rf"][j]]
+            fit = [d for d in self.allowed["spatial"][j] if n % d == 0 and n // d in self.allowed["rf"][j]]
             found = [(*s, d) for s in found for d in fit if d * math.prod(s) <= self.pes]
             self.work(len(found))
         return [(over(b, s), s) for s in found if self.holds(over(b, s), 1, self.m["rf_bytes"])]
 
     def search(self, target):
-        """Close every box, or find a mapping that is better (with None any is); how many were closed by what."""
+        """Close every box, or find a mapping that is better (with None any is); how many were closed as what."""
         size, outer, least, counts = math.prod(map(len, self.divisors)), {}, {}, collections.Counter()
         need(size <= 1_000_000, f"has {size} tiles, too many to look at each", "not certified")
-        above = [{d: [m for m in ds if m % d == 0 and sum(m // d % e == 0 for e in ds) == 2] for d in ds} for ds in self.divisors]
+        primes = [[d for d in ds if sum(d % e == 0 for e in ds) == 2] for ds in self.divisors]
 
         def closes(bounds, out, what):
             closed = target is not None and all(self.worth(e + out[0], max(y, out[1])) >= target for e, y in bounds)
             counts[what] += closed
             return closed
 
-        for b in reversed(list(itertools.product(*self.divisors))):
+        for b in reversed([*itertools.product(*self.divisors)]):  # every multiple of b comes before b
             if self.allows("dram", over(self.bounds, b)) and self.holds(b, self.m["bank_bytes"], self.banks):
                 outer[b] = self.outer(b)
-            outs = [least.get((*b[:j], m, *b[j + 1 :])) for j, d in enumerate(b) for m in above[j][d]]
+            outs = [least.get((*b[:j], d * b[j], *b[j + 1 :])) for j, ds in enumerate(primes) for d in ds]
             outs = [out for out in (outer.get(b), *outs) if out]
             if not outs:
-                counts["array tiles that fit no SPM"] += 1
+                counts["array tiles within no SPM tile"] += 1
                 continue
             out = least[b] = tuple(map(min, zip(*outs)))
-            compute, rows = -(-math.prod(b) // self.pes) * self.iteration, []
-            for k in self.ops:
-                delivered = math.prod(1 + sum(b[j] - 1 for j, _ in spans) for spans in self.apart[k])
-                rows.append((-(-self.words(k, b) // self.width[k]), 0, delivered * self.noc + self.words(k, b) * self.spm, 0))
-            if closes(self.inner(b, compute, rows), out, "array tiles"):
+            if closes(self.inner(b, *self.first_rows(b)), out, "array tiles"):
                 continue
             for r, s in self.splits(b):
-                bounds = self.inner(b, *self.split(r, s))
+                bounds = [*self.inner(b, *self.split(r, s))]
                 if closes(bounds, out, "splits"):
                     continue
                 for c in itertools.product(*([d for d in ds if d % n == 0] for ds, n in zip(self.divisors, b))):
                     self.work()
-                    if c not in outer or not self.allows("spm", over(c, b)) or closes(bounds, outer[c], "SPM tiles of splits"):
+                    allowed = c in outer and self.allows("spm", over(c, b))
+                    if not allowed or closes(bounds, outer[c], "SPM tiles of splits"):
                         continue
-                    dram, spm = self.stays("dram", over(self.bounds, c)), self.stays("spm", over(c, b))
-                    for passes in itertools.product(spm, dram):
+                    orders = self.stays("spm", over(c, b)), self.stays("dram", over(self.bounds, c))
+                    for spm, dram in itertools.product(*orders):
                         self.work()
                         counts["mappings"] += 1
-                        better = target is None or self.cost(r, s, c, *passes) < target
+                        better = target is None or self.cost(r, s, c, spm, dram) < target
                         need(not better, f"there is a better mapping: RF tile {r}, PEs {s}, SPM tile {c}")
         return ", ".join(f"{count} {what}" for what, count in counts.items())
 
 
 def check(problem, claim, evidence):
-    tiling, target, status = Tiling(problem), None, claim["status"]
+    tiling, status = Tiling(problem), claim["status"]
     rule, mapping = fields(evidence, "rule", "mapping")
     need(rule == "boxes", "needs the rule boxes", "malformed")
     if status == "infeasible":
         need([mapping, claim["value"], claim["bound"]] == [None] * 3, "nothing has no value", "malformed")
-        return f"infeasible; closed: {tiling.search(target)}"
+        return f"infeasible; closed: {tiling.search(None)}"
     value, bound = rational(claim["value"]), rational(claim["bound"])
-    unit = 1 if tiling.m["energy"] == "rounded" or tiling.objective == OBJECTIVES[2] else tiling.per_pj
+    unit = 1 if tiling.m["energy"] == "rounded" or tiling.objective == 2 else tiling.per_pj
     need(tiling.value(mapping) == value * unit, "the mapping has another value")
     need(bound == value or (status == "bounded" and bound < value), "value and bound are not as claimed")
     return f"{status} {value}, bound {bound}; closed: {tiling.search(math.ceil(bound * unit))}"

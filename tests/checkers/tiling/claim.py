@@ -94,7 +94,9 @@ def _posed(fields: Mapping[str, Any]) -> TilingProblem:
     operands = tuple(
         Operand(
             operand["name"],
-            tuple(AffineIndex(tuple((loop, f) for loop, f in index.items() if f)) for index in operand["index"]),
+            tuple(
+                AffineIndex(tuple((loop, f) for loop, f in index.items() if f)) for index in operand["index"]
+            ),
             operand["access"],
             tuple(operand["extents"]),
             operand["zero_initialised"],
@@ -143,4 +145,3 @@ def _machine(fields: Mapping[str, Any]) -> DataflowMachine:
     document["energy_pj"] = decimal
     document["rules"] = {name: fields[name] for name in ("stored_extent", "partial_sums", "energy")}
     return dataflow_from_document(document, "posed machine")
-
