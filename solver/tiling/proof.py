@@ -7,15 +7,15 @@ from typing import Any
 
 from mapper.arch.dataflow import DataflowMachine
 from mapper.formulations.tiling.bound import bound_of, exact_bound_of
-from mapper.formulations.tiling.problem import TilingProblem
+from mapper.formulations.tiling.problem import Objective, TilingProblem
 from mapper.models.tiling.cost import evaluate
 from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS, TilingMapping
 from mapper.models.tiling.price import decimal
 from mapper.solver.method import Effort
 from mapper.solver.proof import Claim, NotCertifiedError, Proof, number
-from mapper.workloads.nest.loop_nest import LoopNest, Operand
+from mapper.workloads.nest.loop_nest import Operand
 
-OBJECTIVES = {
+OBJECTIVES: dict[Objective, str] = {
     "edp": "least EDP in pJ*cycles",
     "energy": "least energy in pJ",
     "latency": "least latency in cycles",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from mapper.arch.dataflow import DataflowMachine, dataflow_from_document
-from mapper.formulations.tiling.problem import Pins, TilingProblem
+from mapper.formulations.tiling.problem import Objective, Pins, TilingProblem
 from mapper.formulations.tiling.referee.verify import verify
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.models.tiling.mapping_file import tiling_from_json
@@ -104,7 +104,7 @@ def _posed(fields: Mapping[str, Any]) -> TilingProblem:
         for operand in fields["operands"]
     )
     nest = LoopNest("posed", tuple(loops.items()), operands, fields["operation"])
-    objective = next(name for name, text in OBJECTIVES.items() if text == fields["objective"])
+    objective: Objective = next(name for name, text in OBJECTIVES.items() if text == fields["objective"])
     orders = tuple((level, tuple(names)) for level, names in fields["innermost"].items() if names)
     return TilingProblem(nest, _machine(fields["machine"]), objective, _Allowed(factors, orders))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,10 @@ from tests.checkers.tiling.mutation import mutated
 from tests.solver.tiling.oracle import mappings
 from tests.solver.tiling.small import convolution, matrix_product, problem, small_machine
 
-FREE = {"rules": {"partial_sums": "first_visit_free", "energy": "exact"}, "noc": {"reduction": "mesh"}}
+FREE: dict[str, Any] = {
+    "rules": {"partial_sums": "first_visit_free", "energy": "exact"},
+    "noc": {"reduction": "mesh"},
+}
 PROBLEMS = [
     *(problem(matrix_product(2, 2, 4), objective=objective) for objective in OBJECTIVES),
     problem(convolution(), small_machine(rf={"double_buffered": False}, **FREE)),

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from mapper.arch.dataflow import DataflowMachine
 from mapper.arch.source import load_machine
 from mapper.formulations.tiling.problem import OBJECTIVES, Objective, TilingProblem
 from mapper.models.tiling.cost import evaluate
@@ -29,7 +30,9 @@ BYTES, SECONDS = 100_000, 10.0
 
 def layer_problem(name: str, machine: str, objective: Objective) -> TilingProblem:
     layers = {layer.name: layer.nest for layer in load_network("resnet-dmazerunner").layers}
-    return TilingProblem(layers[name], load_machine(machine)[0], objective)
+    read, _ = load_machine(machine)
+    assert isinstance(read, DataflowMachine)
+    return TilingProblem(layers[name], read, objective)
 
 
 def checked_alone(proofs: list[Document], folder: Path) -> tuple[int, str]:

@@ -12,7 +12,7 @@ from mapper.formulations.tiling.bound import bound_of
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.tiling.cost import evaluate
 from mapper.solver.method import Effort
-from mapper.solver.proof import Claim
+from mapper.solver.proof import Claim, Status
 from mapper.solver.tiling.catalogue import AUTOMATIC
 from mapper.solver.tiling.exact.brute_force import BRUTE_FORCE
 from mapper.solver.tiling.heuristic.random_search import random_search
@@ -39,7 +39,7 @@ def test_brute_force_solver_and_checker_agree_on_random_tilings(count: int) -> N
             if not outcome.proven:
                 seen["unproven"] += 1
                 continue
-            status = "infeasible" if outcome.mapping is None else "optimal"
+            status: Status = "infeasible" if outcome.mapping is None else "optimal"
             proof = prove(problem, Claim(status, outcome.mapping, outcome.value, outcome.bound), Effort())
             said, reason = verdict(proof.to_json("tiling", "layer"))
             assert said == "certified", reason
