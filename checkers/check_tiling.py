@@ -1,0 +1,423 @@
+"""Check proofs of tilings: ``python -I check_tiling.py FILE``, which needs nothing of mapper and believes nothing.
+
+Exit code: 0 all certified, 1 one refuted, 2 malformed, 3 not certified and why. Exact numbers, standard library alone.
+
+A mapping is a chain of tiles r | b | c | bounds, divisors of each loop's bound: r of a PE, b = r*s of s PEs, c of the
+scratch-pad (SPM), and an order of the loops between b and c (SPM) and beyond c (DRAM). It takes T = prod(bounds/c) SPM
+passes of R = prod(c/b) RF passes each. All b are boxes; a box is closed because no value in it is below the claim, or
+opened into splits (b, s), these into triples (b, s, c), and these into single mappings, all orders of them.
+Capacity: a tile that the machine does not hold, or a factor that is not allowed, is in no mapping.
+Kept: of the loops between b and the bounds let l be the innermost (at SPM, or at DRAM if none runs at SPM). An operand
+  crosses in all T*R RF passes if l indexes it, else it stays for u >= 2 and crosses at least once for each of its
+  different tiles: prod(bounds/b) over its own loops. So it is with DRAM, c and the T passes.
+Delivered: the words for PEs are at least the product, over dimensions that share no loop, of 1 + sum (b - 1), as
+  (1 + sum (r - 1)) * prod s >= 1 + sum (r*s - 1).
+Overhead: cycles are g(x) = T*x + sum w_i*((A_i - x)+ + (B_i - x)+), x = max(DMA, processing) of an SPM pass, where
+  the w_i add up to T/u, u >= 2, so that g does not fall: processing := 0, or DMA := 0, is a bound.
+Hidden: given what stays, ``price`` grows in computing, loads and crossings. A partial sum that stays is added up, and
+  computing waits for it, in each visit, in an SPM pass or (Overhead) between two. So T*R passes of one SPM pass,
+  without the loads of what stays, are a bound.
+Least: what c adds to (b, s) is at least the least of all c that b divides. EDP is at least the product of two bounds.
+"""
+
+# ruff: noqa: B905
+import collections
+import functools
+import hashlib
+import itertools
+import json
+import math
+import pathlib
+import re
+import resource
+import signal
+import sys
+from fractions import Fraction
+
+KIND = "tiling"
+TRUSTED = "cost model as in Tiling.price; lemmas Capacity, Kept, Delivered, Hidden, Overhead, Least (in the docstring)"
+
+
+# ---- The same lines in every checker: reading, binding, answering.
+class EndedError(Exception):
+    """The check of a proof is over: a status and the reason."""
+
+
+def need(holds, reason, status="refuted"):
+    if not holds:
+        raise EndedError(status, reason)
+
+
+def fields(value, *names):
+    need(type(value) is dict and set(value) == set(names), f"needs just the fields {', '.join(names)}", "malformed")
+    return [value[name] for name in names]
+
+
+def whole(value, least=0, most=1 << 62):
+    need(type(value) is int and least <= value <= most, f"needs integers from {least} to {most}", "malformed")
+    return value
+
+
+def rational(value):
+    text = str(value) if type(value) in (int, str) else ""
+    need(re.fullmatch(r"-?\d{1,999}(/[1-9]\d{0,999})?", text), "needs integers and fractions p/q", "malformed")
+    found = Fraction(text)
+    need(value == (str(found) if "/" in text else int(text)), f"{text} is not in lowest terms", "malformed")
+    return found
+
+
+def unique(pairs):
+    need(len(dict(pairs)) == len(pairs), "a key stands twice", "malformed")
+    return dict(pairs)
+
+
+def too_long(*_):
+    raise EndedError("not certified", "takes more than 300 s")
+
+
+def verdict(proof):
+    part, names = "", ("schema", "kind", "part", "problem", "problem_sha256", "claim", "evidence")
+    try:
+        schema, kind, part, problem, sha256, claim, evidence = fields(proof, *names)
+        need((schema, kind, type(part)) == ("mapper.proof/1", KIND, str), f"is no proof of kind {KIND}", "malformed")
+        status, _, _ = fields(claim, "status", "value", "bound")
+        need(status in ("optimal", "infeasible", "bounded"), "the claim has no status", "malformed")
+        text = json.dumps(problem, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        need(sha256 == hashlib.sha256(text.encode()).hexdigest(), "problem_sha256 is of another problem")
+        if type(evidence) is dict and evidence.get("rule") == "none":
+            raise EndedError("not certified", str(fields(evidence, "rule", "reason")[1]))
+        return part, "certified", check(problem, claim, evidence)
+    except EndedError as end:
+        return str(part), *end.args
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as error:
+        return str(part), "malformed", f"{type(error).__name__}: {error}"[:200]
+
+
+def main(path, *options):
+    resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+    resource.setrlimit(resource.RLIMIT_CPU, (300, 310))
+    signal.signal(signal.SIGXCPU, too_long)
+    try:
+        with pathlib.Path(path).open("rb") as file:
+            data = file.read((1 << 28) + 1)
+        need(len(data) <= 1 << 28, "is larger than 256 MB", "malformed")
+        read = json.loads(data.decode(), object_pairs_hook=unique, parse_float=rational, parse_constant=rational)
+        schema, proofs = fields(read, "schema", "proofs")
+        need(schema == "mapper.proofs/1" and type(proofs) is list and proofs, "is no mapper.proofs/1", "malformed")
+        found = [verdict(proof) for proof in proofs]
+    except (OSError, ValueError, RecursionError, MemoryError, EndedError) as error:
+        found = [("", "malformed", str(error.args[-1] if error.args else "is too large"))]
+    lines = [re.sub(r"[^ -~]", "?", f"{part or path}: {status}: {reason}") for part, status, reason in found]
+    print(json.dumps(found) if "--json" in options else "\n".join([*lines, f"trusted: {TRUSTED}"]))
+    statuses = [status for _, status, _ in found]
+    return next((code for code, one in ((2, "malformed"), (1, "refuted"), (3, "not certified")) if one in statuses), 0)
+
+
+# ---- This kind's own: the problem, its cost, the lemmas.
+SIZE, FLAG, LEVELS, MOST_STEPS = range(1, 1 << 50), (True, False), ("dram", "spm", "rf", "spatial"), 20_000_000
+OBJECTIVES = ("least EDP in pJ*cycles", "least energy in pJ", "least latency in cycles")
+MACHINE = {
+    "rows": SIZE, "columns": SIZE, "pipelined": FLAG, "multiply_cycles": SIZE, "add_cycles": SIZE, "word_bytes": SIZE,
+    "rf_bytes": SIZE, "rf_double_buffered": FLAG, "spm_bytes": SIZE, "bank_bytes": SIZE, "spm_double_buffered": FLAG,
+    "networks": [{"carries": ("read", "write"), "width_words": SIZE}, 1, 16], "reduction": ("bus", "mesh"),
+    "initiation_cycles": Fraction, "cycles_per_byte": Fraction, "clock_mhz": Fraction, "dma_clock_mhz": Fraction,
+    "energy_pj": dict.fromkeys(("mac", "add", "rf", "noc", "spm", "dram"), Fraction), "energy": ("rounded", "exact"),
+    "stored_extent": ("declared", "touched"), "partial_sums": ("doubled", "first_visit_free"),
+}  # fmt: skip
+OPERAND = {"name": str, "access": ("read", "write", "read_write"), "zero_initialised": FLAG, "extents": [SIZE, 1, 8]}
+OPERAND["index"] = [{"": range(-1 << 40, 1 << 40)}, 1, 8]
+ORDER = {"dram": [str, 0, 12], "spm": [str, 0, 12]}
+MAPPING = {"tiling": {"": dict.fromkeys(LEVELS, SIZE)}, "order": ORDER}
+PROBLEM = {"objective": OBJECTIVES, "operation": ("multiply_add", "add"), "loops": {"": range(1, 1 << 31)}}
+PROBLEM |= {"operands": [OPERAND, 1, 8], "machine": MACHINE, "innermost": ORDER}
+PROBLEM["factors"] = {level: {"": [SIZE, 0, 4096]} for level in LEVELS}  # of loops that may not have every divisor
+
+
+def read(value, shape):
+    """A value of a shape: choices, a range, [of the entries, least length, most], {of fields}, {"": of every loop}."""
+    if type(shape) is dict:
+        names = value if "" in shape else shape
+        need(type(value) is dict and len(names) <= 24, "needs fields", "malformed")
+        return {name: read(one, shape.get(name, shape.get(""))) for name, one in zip(names, fields(value, *names))}
+    if type(shape) is list:
+        need(type(value) is list and shape[1] <= len(value) <= shape[2], "a list has a wrong length", "malformed")
+        return [read(one, shape[0]) for one in value]
+    if type(shape) is range:
+        return whole(value, shape.start, shape.stop)
+    if shape is Fraction:
+        value = rational(value)
+        need(0 <= value <= 10**15 and value.denominator <= 10**40, "needs numbers from 0 to 1e15", "malformed")
+    elif shape is not str or type(value) is not str:
+        need(any(type(value) is type(one) and value == one for one in shape), f"needs one of {shape}", "malformed")
+    return value
+
+
+def over(one, other):
+    return tuple(x // y for x, y in zip(one, other))
+
+
+def times(one, other):
+    return tuple(x * y for x, y in zip(one, other))
+
+
+class Tiling:
+    """The problem, and what its mappings cost [Dave2019, secs. 4.1 to 4.3]."""
+
+    def __init__(self, problem):
+        p = read(problem, PROBLEM)
+        operands, m, at, self.steps = p["operands"], p["machine"], [*p["loops"]].index, 0
+        self.objective = OBJECTIVES.index(p["objective"])
+        self.names, self.bounds, self.ops, self.m = [*p["loops"]], (*p["loops"].values(),), range(len(operands)), m
+        need(self.names and math.prod(self.bounds) <= 10**15, "has no loops or too many iterations", "malformed")
+        self.dims = [[([(at(loop), abs(f)) for loop, f in index.items() if f], extent)
+                      for index, extent in zip(one["index"], one["extents"], strict=True)] for one in operands]
+        self.own = [{j for spans, _ in dims for j, _ in spans} for dims in self.dims]
+        self.stay_at = [frozenset(k for k in self.ops if j not in self.own[k]) for j in range(len(self.names))]
+        access = [one["access"] for one in operands]
+        need(access.count("read") == len(access) - 1, "needs one operand that is written", "malformed")
+        self.written = next(k for k in self.ops if access[k] != "read")
+        self.partial = -1 if "write" in access else self.written  # -1: of no operand
+        self.zero = operands[self.written]["zero_initialised"]
+        multiplies = p["operation"] == "multiply_add"
+        operations = max(1, len(operands) - (2 if multiplies else 1))
+        latency = 1 if m["pipelined"] else (m["multiply_cycles"] if multiplies else 0) + m["add_cycles"]
+        self.iteration, self.pes, self.double = operations * latency, m["rows"] * m["columns"], m["rf_double_buffered"]
+        self.banks = m["spm_bytes"] // (2 if m["spm_double_buffered"] else 1) // m["bank_bytes"]
+        self.doubled, faster = m["partial_sums"] == "doubled", m["clock_mhz"] / m["dma_clock_mhz"]
+        self.burst = m["initiation_cycles"] * faster, m["cycles_per_byte"] * m["word_bytes"] * faster
+        self.per_pj = math.lcm(*(energy.denominator for energy in m["energy_pj"].values()))
+        mac, add, rf, self.noc, self.spm, self.dram = (int(e * self.per_pj) for e in m["energy_pj"].values())
+        accesses, self.addition = len(operands) + (self.partial >= 0), 3 * rf + self.noc + mac
+        self.base = math.prod(self.bounds) * (operations * (mac if multiplies else add) + accesses * rf)
+        need(len({one["carries"] for one in m["networks"]}) == 2, "needs networks of both ways", "malformed")
+        self.networks, self.width = [[] for _ in m["networks"]], [1 << 50 for _ in self.ops]
+        for way in ("read", "write"):  # operands take the networks of each way in turn
+            sides = [place for place, one in enumerate(m["networks"]) if one["carries"] == way]
+            for k, side in zip([k for k in self.ops if access[k] in (way, "read_write")], itertools.cycle(sides)):
+                self.networks[side].append(k)
+                self.width[k] = min(self.width[k], m["networks"][side]["width_words"])
+        self.innermost = {level: tuple(at(loop) for loop in reversed(p["innermost"][level])) for level in ORDER}
+        self.divisors = [sorted({d for i in range(1, math.isqrt(n) + 1) if n % i == 0 for d in (i, n // i)})
+                         for n in self.bounds]
+        self.allowed = {level: [{*p["factors"][level].get(name, ds)} for name, ds in zip(self.names, self.divisors)]
+                        for level in LEVELS}
+
+    def work(self, steps=1):
+        self.steps += steps
+        need(self.steps <= MOST_STEPS, f"takes more than {MOST_STEPS} steps", "not certified")
+
+    def allows(self, level, factors):
+        return all(map(set.__contains__, self.allowed[level], factors))
+
+    def words(self, k, tile):
+        return math.prod(1 + sum(f * (tile[j] - 1) for j, f in spans) for spans, _ in self.dims[k])
+
+    def holds(self, tile, unit, room):
+        return sum(-(-self.words(k, tile) * self.m["word_bytes"] // unit) for k in self.ops) <= room
+
+    def tiles(self, trips):  # different ones, of every operand
+        return [math.prod(trips[j] for j in own) for own in self.own]
+
+    def crossings(self, k, visits, free):  # a partial sum's both ways, but for so many reads of what is still zero
+        return visits if k != self.partial else 2 * visits - free if self.zero else 2 * visits
+
+    def dma(self, c):
+        """Of each operand energy and cycles of a transfer, and tiles; a dimension not taken whole ends a burst."""
+        found = []
+        for dims, tiles in zip(self.dims, self.tiles(over(self.bounds, c))):
+            burst, bursts, contiguous = 1, 1, True
+            for spans, stored in reversed(dims):
+                span, touched = (1 + sum(f * (tile[j] - 1) for j, f in spans) for tile in (c, self.bounds))
+                burst, bursts = (burst * span, bursts) if contiguous else (burst, bursts * span)
+                contiguous = contiguous and span == (stored if self.m["stored_extent"] == "declared" else touched)
+            cycles = math.ceil(self.burst[0] + self.burst[1] * burst)
+            found.append((burst * bursts * self.dram, bursts * cycles, tiles))
+        return found
+
+    def split(self, r, s):
+        """Cycles that PEs compute; of each operand load, cycles of adding up, energies of a transfer and of that."""
+        b, pes, groups, rows = times(r, s), math.prod(s), self.tiles(s), []
+        for k in self.ops:
+            words, here = self.words(k, r), self.words(k, b)
+            added = words * (pes // groups[k] - 1) if k == self.partial else 0
+            transfer = words * (groups[k] if k == self.written else pes) * self.noc + here * self.spm
+            cycles = added if self.m["reduction"] == "mesh" else added * groups[k]
+            rows.append((-(-here // self.width[k]), cycles, transfer, added * groups[k] * self.addition))
+        return math.prod(r) * self.iteration, rows
+
+    def price(self, compute, rows, dma, r_passes, s_passes, free, spm, dram):
+        """Energy (steps of 1/per_pj pJ) and cycles; operands stay for ``spm`` RF passes and for ``dram`` SPM passes."""
+        energy, q, moving = self.base, self.partial, [k for k in self.ops if spm[k] < r_passes or dram[k] == 1]
+        for k, (_, _, transfer, addition) in enumerate(rows):
+            energy += dma[k][0] * self.crossings(k, s_passes // dram[k], dma[k][2])
+            visits = r_passes // spm[k] * s_passes if k in moving else s_passes // dram[k]
+            energy += transfer * self.crossings(k, visits, free[k]) + addition * visits
+        every = q in moving and spm[q] == 1  # a partial sum leaves in every RF pass
+        hidden, cycles, always = compute if self.double and not every else 0, 0 if every else compute * r_passes, 0
+        for stay in sorted({spm[k] for k in moving}):
+            load = max(sum(rows[k][0] for k in net if k in moving and spm[k] <= stay) for net in self.networks)
+            always = load if stay == 1 else always
+            cycles += max(0, load - hidden) * (r_passes // stay)
+            hidden = max(hidden, load)
+            if q in moving and spm[q] == stay:
+                cycles += (rows[q][1] + (compute if self.double or every else 0)) * (r_passes // stay)
+        busy = sum(taken for (_, taken, _), n in zip(dma, dram) if n == 1)
+        if q >= 0 and dram[q] == 1 and (self.doubled or not self.zero or s_passes > dma[q][2]):
+            busy += dma[q][1]
+        usual, charged = max(busy, cycles), 0
+        total = usual * s_passes
+        for stay in sorted(set(dram) - {1}):  # the passes before and after a change of tiles that stay for so many
+            kept = [k for k in self.ops if 1 < dram[k] <= stay]
+            last = rows[q][1] + (compute if self.double else 0) if q in kept and q not in moving else 0
+            first = max([0, *(rows[k][0] - always for k in kept if spm[k] == r_passes)])
+            extra = max(usual, busy + sum(dma[k][1] for k in kept), cycles + last) - usual
+            extra += max(usual, busy + (dma[q][1] if q in kept else 0), cycles + first) - usual
+            total += (extra - charged) * (s_passes // stay)
+            charged = extra
+        return energy, total
+
+    def cost(self, r, s, c, spm, dram):
+        outer, inner = over(self.bounds, c), over(c, times(r, s))
+        r_passes, s_passes, free = math.prod(inner), math.prod(outer), self.tiles(times(inner, outer))
+        if self.doubled:
+            free = [s_passes // n if m == r_passes and n > 1 else 0 for m, n in zip(spm, dram)]
+        return self.worth(*self.price(*self.split(r, s), self.dma(c), r_passes, s_passes, free, spm, dram))
+
+    def worth(self, energy, cycles):
+        """The objective as an integer, in energies of 1/per_pj pJ unless these are rounded."""
+        if self.m["energy"] == "rounded":
+            energy, left = divmod(energy, self.per_pj)
+            energy += 2 * left > self.per_pj or (2 * left == self.per_pj and energy % 2)
+        return (energy * cycles, energy, cycles)[self.objective]
+
+    def value(self, mapping):
+        """What a mapping is worth that keeps every rule."""
+        m, stays = read(mapping, MAPPING), {}
+        need(set(m["tiling"]) == set(self.names), "the mapping is of other loops")
+        factors = {level: tuple(m["tiling"][name][level] for name in self.names) for level in LEVELS}
+        r, s, c = factors["rf"], factors["spatial"], times(times(factors["rf"], factors["spatial"]), factors["spm"])
+        need(times(c, factors["dram"]) == self.bounds, "factors do not multiply to the bounds")
+        need(all(self.allows(level, factors[level]) for level in LEVELS), "a factor is not allowed")
+        need(math.prod(s) <= self.pes and self.holds(r, 1, self.m["rf_bytes"]), "PEs or their registers are too few")
+        need(self.holds(c, self.m["bank_bytes"], self.banks), "the scratch-pad has too few banks")
+        for level, last in self.innermost.items():
+            order = [self.names.index(loop) for loop in reversed(m["order"][level])]
+            need(sorted(order) == [*range(len(self.names))] and (*order[: len(last)],) == last, "an order is wrong")
+            runs = [j for j in order if factors[level][j] > 1]
+            ends = [next((n for n, j in enumerate(runs) if j in own), None) for own in self.own]
+            stays[level] = [math.prod(factors[level][j] for j in runs[:end]) for end in ends]
+        return self.cost(r, s, c, stays["spm"], stays["dram"])
+
+    @functools.cache  # noqa: B019
+    def stays(self, level, trips):
+        """The passes that the operands stay, in all orders of a level."""
+
+        @functools.cache
+        def grown(left, last, alive):  # from the innermost loop outwards: loops left, those pinned, what stays so far
+            found = set() if last or (left and alive) else {(1,) * len(self.ops)}
+            for j in () if found else last[:1] or left:
+                still = alive & self.stay_at[j] if trips[j] > 1 else alive
+                one = [trips[j] if k in still else 1 for k in self.ops]
+                found |= {times(one, more) for more in grown(left - {j}, last[1:], still)}
+            self.work(len(found))
+            return found
+
+        return grown(frozenset(j for j, n in enumerate(trips) if n > 1), self.innermost[level], frozenset(self.ops))
+
+    def relaxed(self, tile):
+        """Lemma Kept: passes beyond a tile; for each loop that may be the innermost what stays, and for how many."""
+        trips = over(self.bounds, tile)
+        passes, tiles = math.prod(trips), self.tiles(trips)
+        for kept in {self.stay_at[j] for j, n in enumerate(trips) if n > 1} or {frozenset()}:
+            yield passes, kept, tiles, [passes // tiles[k] if k in kept else 1 for k in self.ops]
+
+    def inner(self, b, compute, rows):
+        """Lemma Hidden."""
+        once, nothing = [1] * len(rows), [(0, 0, 1)] * len(rows)
+        for passes, kept, tiles, stay in self.relaxed(b):
+            light = [(0, *row[1:]) if k in kept else row for k, row in enumerate(rows)]
+            free = [0 if self.doubled and k not in kept else n for k, n in enumerate(tiles)]
+            yield self.price(compute, light, nothing, passes, 1, free, stay, once)
+
+    def outer(self, c):
+        """Lemma Overhead: the least energy and cycles of DMA."""
+        once, nothing, dma = [1] * len(self.ops), [(0, 0, 0, 0)] * len(self.ops), self.dma(c)
+        found = [self.price(0, nothing, dma, 1, passes, once, once, stay) for passes, _, _, stay in self.relaxed(c)]
+        return min(energy for energy, _ in found) - self.base, min(cycles for _, cycles in found)
+
+    def first_rows(self, b):
+        """Lemma Delivered: what ``split`` gives at least, of any split."""
+        compute, rows = -(-math.prod(b) // self.pes) * self.iteration, []
+        for k, dims in enumerate(self.dims):
+            delivered, seen, here = 1, set(), self.words(k, b)
+            for loops in ({j for j, _ in spans} for spans, _ in dims):
+                delivered *= 1 if loops & seen else 1 + sum(b[j] - 1 for j in loops)
+                seen |= loops
+            rows.append((-(-here // self.width[k]), 0, delivered * self.noc + here * self.spm, 0))
+        return compute, rows
+
+    def splits(self, b):
+        """Lemma Capacity: the tiles of a PE, and the PEs, that b may be split into."""
+        found = [()]
+        for j, n in enumerate(b):
+            fit = [d for d in self.allowed["spatial"][j] if n % d == 0 and n // d in self.allowed["rf"][j]]
+            found = [(*s, d) for s in found for d in fit if d * math.prod(s) <= self.pes]
+            self.work(len(found))
+        return [(over(b, s), s) for s in found if self.holds(over(b, s), 1, self.m["rf_bytes"])]
+
+    def search(self, target):
+        """Close every box, or find a mapping that is better (with None any is); how many were closed as what."""
+        size, outer, least, counts = math.prod(map(len, self.divisors)), {}, {}, collections.Counter()
+        need(size <= 1_000_000, f"has {size} tiles, too many to look at each", "not certified")
+        primes = [[d for d in ds if sum(d % e == 0 for e in ds) == 2] for ds in self.divisors]
+
+        def closes(bounds, out, what):
+            closed = target is not None and all(self.worth(e + out[0], max(y, out[1])) >= target for e, y in bounds)
+            counts[what] += closed
+            return closed
+
+        for b in reversed([*itertools.product(*self.divisors)]):  # every multiple of b comes before b
+            if self.allows("dram", over(self.bounds, b)) and self.holds(b, self.m["bank_bytes"], self.banks):
+                outer[b] = self.outer(b)
+            outs = [least.get((*b[:j], d * b[j], *b[j + 1 :])) for j, ds in enumerate(primes) for d in ds]
+            outs = [out for out in (outer.get(b), *outs) if out]
+            if not outs:
+                counts["array tiles within no SPM tile"] += 1
+                continue
+            out = least[b] = tuple(map(min, zip(*outs)))
+            if closes(self.inner(b, *self.first_rows(b)), out, "array tiles"):
+                continue
+            for r, s in self.splits(b):
+                bounds = [*self.inner(b, *self.split(r, s))]
+                if closes(bounds, out, "splits"):
+                    continue
+                for c in itertools.product(*([d for d in ds if d % n == 0] for ds, n in zip(self.divisors, b))):
+                    self.work()
+                    allowed = c in outer and self.allows("spm", over(c, b))
+                    if not allowed or closes(bounds, outer[c], "SPM tiles of splits"):
+                        continue
+                    orders = self.stays("spm", over(c, b)), self.stays("dram", over(self.bounds, c))
+                    for spm, dram in itertools.product(*orders):
+                        self.work()
+                        counts["mappings"] += 1
+                        better = target is None or self.cost(r, s, c, spm, dram) < target
+                        need(not better, f"there is a better mapping: RF tile {r}, PEs {s}, SPM tile {c}")
+        return ", ".join(f"{count} {what}" for what, count in counts.items())
+
+
+def check(problem, claim, evidence):
+    tiling, status = Tiling(problem), claim["status"]
+    rule, mapping = fields(evidence, "rule", "mapping")
+    need(rule == "boxes", "needs the rule boxes", "malformed")
+    if status == "infeasible":
+        need([mapping, claim["value"], claim["bound"]] == [None] * 3, "nothing has no value", "malformed")
+        return f"infeasible; closed: {tiling.search(None)}"
+    value, bound = rational(claim["value"]), rational(claim["bound"])
+    unit = 1 if tiling.m["energy"] == "rounded" or tiling.objective == 2 else tiling.per_pj
+    need(tiling.value(mapping) == value * unit, "the mapping has another value")
+    need(bound == value or (status == "bounded" and bound < value), "value and bound are not as claimed")
+    return f"{status} {value}, bound {bound}; closed: {tiling.search(math.ceil(bound * unit))}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

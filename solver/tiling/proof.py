@@ -1,0 +1,126 @@
+"""Proofs of tilings: the problem as plain numbers, and the mapping, from which `checkers/check_tiling.py` goes on."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from mapper.arch.dataflow import DataflowMachine
+from mapper.formulations.tiling.bound import bound_of, exact_bound_of
+from mapper.formulations.tiling.problem import Objective, TilingProblem
+from mapper.models.tiling.cost import evaluate
+from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS, TilingMapping
+from mapper.models.tiling.price import decimal
+from mapper.solver.method import Effort
+from mapper.solver.proof import Claim, NotCertifiedError, Proof, number
+from mapper.workloads.nest.loop_nest import Operand
+
+OBJECTIVES: dict[Objective, str] = {
+    "edp": "least EDP in pJ*cycles",
+    "energy": "least energy in pJ",
+    "latency": "least latency in cycles",
+}
+BACKWARDS = "a dependence runs backwards, and whether an order keeps it is not judged by the checker"
+ROUNDED_DOWN = Fraction(1, 10**12)
+"""The share by which a bound that is a float is claimed lower than it is printed: more than it was rounded by."""
+
+
+def prove(problem: TilingProblem, claim: Claim[TilingMapping], effort: Effort) -> Proof:
+    """The proof of a claim: the checker closes the boxes of the lattice of tiles by itself.
+
+    Raises: NotCertifiedError if a dependence runs backwards.
+    """
+    fields = restated(problem)
+    if fields is None:
+        raise NotCertifiedError(BACKWARDS)
+    if claim.mapping is None:
+        return Proof(fields, claim.status, None, None, {"rule": "boxes", "mapping": None})
+    value = problem.exact_value(evaluate(problem.nest, problem.machine, claim.mapping))
+    bound = value if claim.status == "optimal" else _bound(problem, value, claim.bound or 0)
+    return Proof(fields, claim.status, value, bound, {"rule": "boxes", "mapping": claim.mapping.to_json()})
+
+
+def restated(problem: TilingProblem) -> dict[str, Any] | None:
+    """The problem as the checker reads it; None if a dependence runs backwards."""
+    if any(distance < 0 for vector in problem.nest.dependences for distance in vector):
+        return None
+    nest, pins = problem.nest, problem.pins
+    return {
+        "objective": OBJECTIVES[problem.objective],
+        "loops": nest.trip_counts,
+        "operation": nest.operation,
+        "operands": [_operand(operand) for operand in nest.operands],
+        "machine": _machine(problem.machine),
+        "factors": {level: _factors(problem, level) for level in LEVELS},
+        "innermost": {level: list(pins.innermost(level)) for level in ORDERED_LEVELS},
+    }
+
+
+def _bound(problem: TilingProblem, value: Fraction, claimed: int | float) -> Fraction:
+    """The bound that is claimed, as an exact number that it does not exceed."""
+    if claimed <= bound_of(problem):
+        return min(value, exact_bound_of(problem))
+    exact = Fraction(claimed)
+    return min(value, exact if isinstance(claimed, int) else exact * (1 - ROUNDED_DOWN))
+
+
+def _operand(operand: Operand) -> dict[str, Any]:
+    return {
+        "name": operand.name,
+        "access": operand.access,
+        "zero_initialised": operand.zero_initialised,
+        "index": [dict(dimension.coefficients) for dimension in operand.index],
+        "extents": list(operand.extents),
+    }
+
+
+def _machine(machine: DataflowMachine) -> dict[str, Any]:
+    array, dma, energy, rules = machine.pe_array, machine.dma, machine.energy_pj, machine.rules
+    prices = {
+        "mac": energy.mac,
+        "add": energy.add,
+        "rf": machine.rf_energy_pj,
+        "noc": energy.noc,
+        "spm": machine.spm_energy_pj,
+        "dram": energy.dram,
+    }
+    return {
+        "rows": array.rows,
+        "columns": array.columns,
+        "pipelined": array.pipelined,
+        "multiply_cycles": array.latency_cycles.get("multiply", 1),
+        "add_cycles": array.latency_cycles.get("add", 1),
+        "word_bytes": machine.word_bytes,
+        "rf_bytes": machine.rf.bytes,
+        "rf_double_buffered": machine.rf.double_buffered,
+        "spm_bytes": machine.spm.bytes,
+        "bank_bytes": machine.spm.bank_bytes,
+        "spm_double_buffered": machine.spm.double_buffered,
+        "networks": [network.model_dump(mode="json") for network in machine.noc.networks],
+        "reduction": machine.noc.reduction,
+        "initiation_cycles": number(decimal(dma.initiation_cycles)),
+        "cycles_per_byte": number(decimal(dma.cycles_per_byte)),
+        "clock_mhz": number(decimal(machine.clock_mhz)),
+        "dma_clock_mhz": number(decimal(dma.clock_mhz)),
+        "energy_pj": {name: number(decimal(price)) for name, price in prices.items()},
+        "stored_extent": rules.stored_extent,
+        "partial_sums": rules.partial_sums,
+        "energy": rules.energy,
+    }
+
+
+def _factors(problem: TilingProblem, level: str) -> dict[str, list[int]]:
+    """The factors of a level that pins, and dependences in space, leave to a loop, where these are not all."""
+    left = {}
+    for loop, bound in problem.nest.bounds:
+        every = _divisors(bound)
+        carried = level == "spatial" and loop in problem.nest.sequential_loops
+        some = [d for d in every if problem.pins.allows(loop, level, d) and (d == 1 or not carried)]
+        if some != every:
+            left[loop] = some
+    return left
+
+
+def _divisors(number: int) -> list[int]:
+    small = [divisor for divisor in range(1, int(number**0.5) + 2) if number % divisor == 0]
+    return sorted({*small, *(number // divisor for divisor in small)})
