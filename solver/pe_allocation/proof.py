@@ -17,6 +17,7 @@ from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.models.pe_allocation.stream.layer import StreamLayer
 from mapper.solver.method import Effort
+from mapper.solver.pe_allocation.refuted_run import refuted_runs
 from mapper.solver.pe_allocation.refutation import UNLIMITED, Refutation, Scope
 from mapper.solver.proof import Claim, NotCertifiedError, Proof
 
@@ -28,8 +29,10 @@ def prove(problem: AllocationProblem, claim: Claim[Allocation], effort: Effort) 
 
     Raises: NotCertifiedError where there is no evidence for this mode, or none was found.
     """
-    if problem.mode == "mixed":
-        raise NotCertifiedError("runs of fused layers (mode mixed) have no evidence yet")
+    if problem.mode == "mixed" and problem.sharing:
+        raise NotCertifiedError("runs with shared PEs are not searched")
+    if problem.model == "streaming" and problem.most_bytes is not None:
+        raise NotCertifiedError("how full line buffers get is not restated")
     document = problem_document(problem)
     mapping = None if claim.mapping is None else mapping_document(claim.mapping)
     value = None if claim.mapping is None else exact_value(problem, claim.mapping)
@@ -38,8 +41,10 @@ def prove(problem: AllocationProblem, claim: Claim[Allocation], effort: Effort) 
         bound = exact_bound(problem, claim.bound)
     if claim.status != "infeasible" and bound is None:
         raise NotCertifiedError("no bound is claimed")
-    if claim.status == "infeasible" and _lacks_room(problem):
+    if claim.status == "infeasible" and problem.mode != "mixed" and _lacks_room(problem):
         evidence = {"rule": "storage", "mapping": None, "nodes": []}
+    elif problem.mode == "mixed":
+        evidence = {"rule": "runs", "mapping": mapping, "nodes": refuted_runs(problem, scope_of(problem, bound), effort)}
     elif problem.mode == "layer-by-layer":
         evidence = {"rule": "frame", "mapping": mapping, "nodes": []}
     else:
@@ -106,6 +111,7 @@ def mapping_document(allocation: Allocation) -> dict[str, Any]:
         "units": list(allocation.delta),
         "idle": list(allocation.throttle),
         "shared": [list(group) for group in allocation.shared],
+        "segments": list(allocation.segments),
     }
 
 

@@ -23,11 +23,13 @@ from mapper.models.pe_allocation.stream.timing import last_needed
 from mapper.solver.method import Effort
 from mapper.solver.proof import NotCertifiedError
 
-UNLIMITED = 1 << 62
+UNLIMITED = 1 << 40000
 MOST_NODES = 20_000
 ROUNDS = 3
 SCALES = (1 << 8, 1 << 16, 1 << 28, 1 << 44)
 CLOSE = 1e-6
+BEYOND = 1 << 50
+"""Paces that the linear program takes for any longer one."""
 
 Price = int | Fraction
 Way = list[tuple[int, Price]]
@@ -57,14 +59,15 @@ class Relaxed:
 
 
 class Refutation:
-    """The search for the tree."""
+    """The search for the tree. ``every``: any layer may end last, as in a run of mixed mode."""
 
-    def __init__(self, problem: AllocationProblem, scope: Scope) -> None:
+    def __init__(self, problem: AllocationProblem, scope: Scope, every: bool = False) -> None:
         self.problem, self.scope = problem, scope
         self.network = problem.network
         self.layers = self.network.layers
         self.streaming = problem.model == "streaming"
-        self.last = range(len(self.layers)) if self.streaming else self.network.sinks
+        self.indices = range(len(self.layers))
+        self.last = range(len(self.layers)) if self.streaming or every else self.network.sinks
         self.pinned = [problem.pin(layer).throttle is not None for layer in self.layers]
         self.steps = [self._steps(layer) for layer in self.layers]
         self.paces = [[pace for pace, _, _ in steps] for steps in self.steps]
@@ -74,9 +77,8 @@ class Refutation:
 
         Raises: NotCertifiedError if none is found.
         """
-        high = [min(UNLIMITED, self.scope.interval // layer.positions) for layer in self.layers]
-        for at in self.last:
-            high[at] = min(high[at], self.scope.cycles // self.layers[at].positions)
+        most = [min(self.scope.interval, self.scope.cycles if at in self.last else UNLIMITED) for at in self.indices]
+        high = [time // layer.positions for time, layer in zip(most, self.layers, strict=True)]
         found: list[Any] = []
         stack = [([0] * len(high), high)]
         while stack:
@@ -193,7 +195,7 @@ class Refutation:
             corners = lower_hull(way)
             shares = [solver.NumVar(0, 1, "") for _ in corners]
             solver.Add(sum(shares) == 1)
-            paces.append(sum(int(z) * x for (z, _), x in zip(corners, shares, strict=True)))
+            paces.append(sum(float(min(z, BEYOND)) * x for (z, _), x in zip(corners, shares, strict=True)))
             prices.append(sum(float(price) * x for (_, price), x in zip(corners, shares, strict=True)))
         over = solver.NumVar(0, infinity, "over")
         pes = solver.Add(sum(prices) - over <= self.scope.pes)
