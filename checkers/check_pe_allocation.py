@@ -133,8 +133,8 @@ def useful(total, most):
 
 class Layer:
     def __init__(self, document, at):
-        names = "name operation feeds pin filters depth channels maps units pads size output_size kernel strides dilations"
-        name, self.operation, self.feeds, pin, *given = fields(document, *names.split())
+        names = "operation feeds pin filters depth channels maps units pads size output_size kernel strides dilations"
+        name, self.operation, self.feeds, pin, *given = fields(document, "name", *names.split())
         need(type(name) is str and self.operation in ("convolution", "pool", "elementwise"), "is no layer", "malformed")
         need(self.feeds == sorted({whole(feed, 0, at - 1) for feed in self.feeds}), "feeds are no set", "malformed")
         self.pin = [one if one is None else whole(one) for one in fields(pin, "pes", "units", "idle")]
@@ -173,8 +173,8 @@ class Layer:
 
 class Network:
     def __init__(self, problem, is_run=False):
-        names = "sense unit objective model mode sharing free_units layers segments clock_hz pes word_bytes interval bytes"
-        sense, unit, *rest = fields(problem, *names.split())
+        names = "objective model mode sharing free_units layers segments clock_hz pes word_bytes interval bytes"
+        sense, unit, *rest = fields(problem, "sense", "unit", *names.split())
         self.objective, self.model, self.mode, self.sharing, self.free, layers, self.starts, *rest = rest
         units = {"throughput": ("most", "fps"), "latency": ("least", "cycles"), "pes": ("least", "PEs")}
         need(units[self.objective] == (sense, unit), "has another sense or unit", "malformed")
@@ -353,22 +353,24 @@ def refute_runs(problem, net, nodes, most, interval, cycles):
     """Lemma Runs: None stands for more cycles than any number."""
     alone, potentials, trees = fields(nodes, "alone", "potentials", "runs")
     count, known = len(net.layers), {}
-    starts = [*range(count)] if net.starts is None else net.starts
+    bounds = [*(range(count) if net.starts is None else net.starts), count]
+    pairs = itertools.combinations(bounds, 2) if net.starts is None else itertools.pairwise(bounds)
     if net.has_room() and net.starts in (None, [0]):
         net.refute(alone, most, interval, cycles)
     potentials = [ENDLESS + 1 if one is None else whole(one) for one in potentials]
     need(len(potentials) == count + 1, "needs a potential between all layers", "malformed")
     trees = {(first, end): (ENDLESS + 1 if least is None else whole(least), tree) for first, end, least, tree in trees}
-    for first in reversed(starts):
-        for end in [at for at in [*starts, count] if at > first and (first, at) != (0, count)]:
-            known[first, end] = max(known.get((first, end - 1), 0), known.get((first + 1, end), 0))
-            if (first, end) in trees:
-                least, tree = trees[first, end]
-                run(problem, first, end).refute(tree, most, ENDLESS, least - 1)
-                known[first, end] = max(known[first, end], least)
-            enough = known[first, end] >= potentials[end] - potentials[first]
-            need(enough or not run(problem, first, end).has_room(), "a run may take less than its potentials say")
-    need(len(starts) == 1 or potentials[-1] - potentials[0] > min(interval, cycles), "runs may take less")
+    for first, end in sorted(pairs, key=lambda ends: ends[1] - ends[0]):
+        if (first, end) == (0, count):
+            continue
+        known[first, end] = max(known.get((first, end - 1), 0), known.get((first + 1, end), 0))
+        if (first, end) in trees:
+            least, tree = trees[first, end]
+            run(problem, first, end).refute(tree, most, ENDLESS, least - 1)
+            known[first, end] = max(known[first, end], least)
+        enough = known[first, end] >= potentials[end] - potentials[first]
+        need(enough or not run(problem, first, end).has_room(), "a run may take less than its potentials say")
+    need(not known or potentials[-1] - potentials[0] > min(interval, cycles), "runs may take less")
 
 
 def check(problem, claim, evidence):

@@ -17,8 +17,8 @@ from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.models.pe_allocation.stream.layer import StreamLayer
 from mapper.solver.method import Effort
-from mapper.solver.pe_allocation.refuted_run import refuted_runs
 from mapper.solver.pe_allocation.refutation import UNLIMITED, Refutation, Scope
+from mapper.solver.pe_allocation.refuted_run import refuted_runs
 from mapper.solver.proof import Claim, NotCertifiedError, Proof
 
 UNITS = {"throughput": ("most", "fps"), "latency": ("least", "cycles"), "pes": ("least", "PEs")}
@@ -44,7 +44,8 @@ def prove(problem: AllocationProblem, claim: Claim[Allocation], effort: Effort) 
     if claim.status == "infeasible" and problem.mode != "mixed" and _lacks_room(problem):
         evidence = {"rule": "storage", "mapping": None, "nodes": []}
     elif problem.mode == "mixed":
-        evidence = {"rule": "runs", "mapping": mapping, "nodes": refuted_runs(problem, scope_of(problem, bound), effort)}
+        runs = refuted_runs(problem, scope_of(problem, bound), effort)
+        evidence = {"rule": "runs", "mapping": mapping, "nodes": runs}
     elif problem.mode == "layer-by-layer":
         evidence = {"rule": "frame", "mapping": mapping, "nodes": []}
     else:

@@ -77,7 +77,10 @@ class Refutation:
 
         Raises: NotCertifiedError if none is found.
         """
-        most = [min(self.scope.interval, self.scope.cycles if at in self.last else UNLIMITED) for at in self.indices]
+        most = [
+            min(self.scope.interval, self.scope.cycles if at in self.last else UNLIMITED)
+            for at in self.indices
+        ]
         high = [time // layer.positions for time, layer in zip(most, self.layers, strict=True)]
         found: list[Any] = []
         stack = [([0] * len(high), high)]
@@ -154,7 +157,9 @@ class Refutation:
             spare = self.scope.pes - sum(least)
             if math.ceil(sum(least)) > self.scope.pes:
                 return None
-            ways = [[end for end in way if end[1] <= one + spare] for way, one in zip(ways, least, strict=True)]
+            ways = [
+                [end for end in way if end[1] <= one + spare] for way, one in zip(ways, least, strict=True)
+            ]
             low[:] = [min(pace for pace, _ in way) for way in ways]
             high[:] = [max(pace for pace, _ in way) for way in ways]
         return ways
@@ -173,9 +178,7 @@ class Refutation:
                 else:
                     wide = layer.output_size[1]
                     rows, columns = last_needed(layer, 0), last_needed(layer, 1)
-                    made = {
-                        divmod(b, wide): (a, b) for a, b in delay_lines(layer, feed)
-                    }
+                    made = {divmod(b, wide): (a, b) for a, b in delay_lines(layer, feed)}
                     found[i, j] = [
                         ((i, j, row, column), a, b)
                         for (row, column), (a, b) in made.items()
@@ -291,7 +294,9 @@ class Refutation:
             if min(pace % 1, -pace % 1) > CLOSE and not self.pinned[at]:
                 return [at, math.floor(pace)]
         if self.problem.sharing:
-            raise NotCertifiedError("that layers do not fit on fewer shared PEs is not shown by their work alone")
+            raise NotCertifiedError(
+                "that layers do not fit on fewer shared PEs is not shown by their work alone"
+            )
         raise NotCertifiedError("the tree found nothing that rules out a better allocation")
 
 

@@ -7,7 +7,7 @@ potentials ask for. A run takes no less than any part of it, so that long runs s
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 from mapper.formulations.pe_allocation.problem import AllocationProblem
@@ -30,16 +30,18 @@ def refuted_runs(problem: AllocationProblem, scope: Scope, effort: Effort) -> di
     potentials = _potentials(problem, starts, least, min(scope.interval, scope.cycles))
     known: dict[tuple[int, int], int] = {}
     trees: list[Any] = []
-    for first in reversed(starts if len(starts) > 1 else ()):
-        for end in (at for at in (*starts, count) if at > first and (first, at) != (0, count)):
-            known[first, end] = max(known.get((first, end - 1), 0), known.get((first + 1, end), 0))
-            gain = potentials[end] - potentials[first]
-            if known[first, end] >= gain or not _has_room(problem, first, end):
-                continue
-            part = replace(problem, network=_part(problem.network, first, end))
-            tree = Refutation(part, Scope(scope.pes, UNLIMITED, gain - 1), every=True).nodes(effort)
-            trees.append([first, end, gain if gain <= NEVER else None, tree])
-            known[first, end] = gain
+    pairs = combinations(range(count + 1), 2) if problem.segments is None else pairwise((*starts, count))
+    for first, end in sorted(pairs, key=lambda ends: ends[1] - ends[0]):
+        if (first, end) == (0, count):
+            continue
+        known[first, end] = max(known.get((first, end - 1), 0), known.get((first + 1, end), 0))
+        gain = potentials[end] - potentials[first]
+        if known[first, end] >= gain or not _has_room(problem, first, end):
+            continue
+        part = replace(problem, network=_part(problem.network, first, end))
+        tree = Refutation(part, Scope(scope.pes, UNLIMITED, gain - 1), every=True).nodes(effort)
+        trees.append([first, end, gain if gain <= NEVER else None, tree])
+        known[first, end] = gain
     return {
         "alone": alone,
         "potentials": [at if at <= NEVER else None for at in potentials],
