@@ -285,6 +285,14 @@ class Refutation:
             after = self.paces[at][reached + 1 :]
             exact = min(cost for z, cost in ways[at] if z <= pace + CLOSE)
             gap = float(exact) - price
+            _, pes, work = self.steps[at][reached]
+            first, last = ways[at][0][0], ways[at][-1][0]
+            if self.problem.sharing and pes == 1 and not self.pinned[at] and first < last:
+                # A shorter pace asks for a larger share of a PE.
+                shared = work / max(pace, 1.0) - price
+                if shared > max(gap, CLOSE):
+                    gaps.append((shared, -at, min(max(math.floor(pace + CLOSE), first), last - 1)))
+                    continue
             if gap > CLOSE and after:
                 gaps.append((gap, -at, self.paces[at][reached] if self.pinned[at] else after[0] - 1))
         if gaps:
