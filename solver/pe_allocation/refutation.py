@@ -28,7 +28,7 @@ MOST_NODES = 20_000
 ROUNDS = 3
 SCALES = (1 << 8, 1 << 16, 1 << 28, 1 << 44)
 CLOSE = 1e-6
-BEYOND = 1 << 50
+BEYOND = 1 << 40
 """Paces that the linear program takes for any longer one."""
 
 Price = int | Fraction
