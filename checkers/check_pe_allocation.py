@@ -181,14 +181,14 @@ class Network:
         known = self.mode in MODELS[self.model] and type(self.sharing) is type(self.free) is bool
         need(known and type(layers) is list and 1 <= len(layers) <= 1000, "has no such model", "malformed")
         self.clock, self.pes, self.word = numbers(rest[:3], 3, 1, MOST)
-        self.interval, self.bytes = (ENDLESS if one is None else whole(one) for one in rest[3:])
+        self.interval, self.bytes = (ENDLESS if one is None else whole(one, -MOST) for one in rest[3:])
         starts = self.starts is None or numbers(self.starts, len(self.starts), 0, len(layers) - 1)
         need(starts is True or starts == sorted({0, *starts}), "segments are no set from 0 on", "malformed")
         need(not (self.sharing and self.mode == "mixed"), "runs with shared PEs are not searched", "not certified")
         room = self.bytes == ENDLESS or self.model != "streaming"
         need(room, "how full line buffers get is not restated", "not certified")
         self.layers, self.streaming = [Layer(layer, at) for at, layer in enumerate(layers)], self.model == "streaming"
-        toil(sum((len(layer.feeds) + 1) * (10 + sum(layer.out) * self.streaming) for layer in self.layers))
+        toil(sum((len(layer.feeds) + 1) * (50 + sum(layer.out) * self.streaming) for layer in self.layers))
         self.readers = [[] for _ in layers]
         self.edges = {(i, j): self.lines(i, j) for i, layer in enumerate(self.layers) for j in layer.feeds}
         for i, j in self.edges:
@@ -252,7 +252,8 @@ class Network:
         for (pace, pes, work), after in zip(steps, [*steps[1:], (high + 1,)], strict=bool(steps)):
             first, last = (pace, pace) if pinned else (max(low, pace), min(high, after[0] - 1))
             if low <= first <= last <= high:
-                price = Fraction(work, high) if self.sharing and pes == 1 else pes
+                share = Fraction(work, high) if high < MOST else 0
+                price = share if self.sharing and pes == 1 else pes
                 yield from ((first, price), (last, price))
 
     def narrowed(self, low, high):
@@ -281,7 +282,7 @@ class Network:
         for node in nodes:
             need(stack, "the tree has ended before its nodes", "malformed")
             low, high = stack.pop()
-            toil(20 * len(low))
+            toil(len(low) * (20 + 4 * len(low) * self.sharing))
             ways = self.narrowed(low, high)
             if type(node) is list:
                 at, pace = numbers(node, 2, 0, MOST)

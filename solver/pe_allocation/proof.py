@@ -41,6 +41,7 @@ def prove(problem: AllocationProblem, claim: Claim[Allocation], effort: Effort) 
         bound = exact_bound(problem, claim.bound)
     if claim.status != "infeasible" and bound is None:
         raise NotCertifiedError("no bound is claimed")
+    evidence: dict[str, Any]
     if claim.status == "infeasible" and problem.mode != "mixed" and _lacks_room(problem):
         evidence = {"rule": "storage", "mapping": None, "nodes": []}
     elif problem.mode == "mixed":

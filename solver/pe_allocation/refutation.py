@@ -28,6 +28,8 @@ MOST_NODES = 20_000
 ROUNDS = 3
 SCALES = (1 << 8, 1 << 16, 1 << 28, 1 << 44)
 CLOSE = 1e-6
+LARGEST = 1 << 62
+"""The largest number that documents hold."""
 BEYOND = 1 << 40
 """Paces that the linear program takes for any longer one."""
 
@@ -104,7 +106,7 @@ class Refutation:
         relaxed = self._relaxed(ways)
         for scale in SCALES:
             leaf = self._leaf(relaxed, scale)
-            if self._left(leaf, ways) < 0:
+            if max(_multipliers(leaf)) <= LARGEST and self._left(leaf, ways) < 0:
                 return leaf
         return self._split(relaxed, ways)
 
@@ -137,7 +139,8 @@ class Refutation:
             after = paces[number + 1] if number + 1 < len(paces) else high + 1
             first, last = (pace, pace) if self.pinned[at] else (max(low, pace), min(high, after - 1))
             if low <= first <= last <= high:
-                price = Fraction(work, high) if self.problem.sharing and pes == 1 else pes
+                share = Fraction(work, high) if high < LARGEST else 0
+                price = share if self.problem.sharing and pes == 1 else pes
                 found += [(first, price), (last, price)]
         return found
 
@@ -306,6 +309,10 @@ class Refutation:
                 "that layers do not fit on fewer shared PEs is not shown by their work alone"
             )
         raise NotCertifiedError("the tree found nothing that rules out a better allocation")
+
+
+def _multipliers(leaf: dict[str, Any]) -> list[int]:
+    return [leaf["pes"], *(row[-1] for rows in ("ends", "starts", "rates") for row in leaf[rows])]
 
 
 def lower_hull(way: Way) -> Way:

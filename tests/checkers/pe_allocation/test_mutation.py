@@ -37,9 +37,7 @@ POSED: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 @cache
 def proofs() -> tuple[Document, ...]:
-    return tuple(
-        proof_of(problem_of("mnist-tcpa", array, goal, **options)) for array, goal, options in POSED
-    )
+    return tuple(proof_of(problem_of("mnist-tcpa", array, goal, **options)) for array, goal, options in POSED)
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
