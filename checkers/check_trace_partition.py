@@ -116,8 +116,8 @@ def check(problem, claim, evidence):
         need(type(name) is str and all(type(one) is str for one in residencies), "a layer has no name", "malformed")
         costs, floors, own = ([number(one) for one in way] for way in (costs, floors, own))
         need(len(costs) == len(floors) == len(own) == len(residencies) <= 100, "has wrong lengths", "malformed")
-        pairs = [(floor, cost) for floor, cost in zip(floors, costs, strict=True) if cost is not None]
-        need(all(floor is not None and floor <= cost for floor, cost in pairs), "a floor is above its cost", "malformed")
+        pairs = [pair for pair in zip(floors, costs, strict=True) if pair[1] is not None]
+        need(all(floor <= cost for floor, cost in pairs), "a floor is above its cost", "malformed")
         ways = [[0] if before is None else [] for _ in own]
         for one, other in agreed[at - 1] if at else ():
             ways[whole(other, 0, len(own) - 1)].append(before[whole(one, 0, len(before) - 1)])

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from mapper.formulations.trace_partition.problem import PartitionProblem
-from mapper.formulations.trace_partition.program.option_cost import rank_of
+from mapper.formulations.trace_partition.program.option_cost import in_unit
 from mapper.formulations.trace_partition.program.option_table import OptionTable, option_table
 from mapper.formulations.trace_partition.program.residency import Residency
 from mapper.models.trace_partition.cost import evaluate
@@ -32,6 +32,7 @@ def prove(problem: PartitionProblem, claim: Claim[Partition], effort: Effort) ->
     potentials = chain_potentials(table)
     ends = [one for one in potentials[-1] if one is not None]
     document = table_document(table)
+    evidence: dict[str, Any]
     if claim.mapping is None:
         if claim.status != "infeasible" or ends:
             raise NotCertifiedError("no partition is claimed, and the table of options has one")
@@ -39,12 +40,10 @@ def prove(problem: PartitionProblem, claim: Claim[Partition], effort: Effort) ->
         return Proof(document, "infeasible", None, None, evidence)
     path = [_place(table, at, mapping) for at, mapping in enumerate(claim.mapping.layers)]
     costs = [layer["costs"][place] for layer, place in zip(document["layers"], path, strict=True)]
-    value = rank_of(
-        problem, evaluate(problem.network, problem.machine, problem.configuration, claim.mapping)
-    )[0]
-    bound = min(ends)
-    if None in costs or sum(costs) != value:
+    model = evaluate(problem.network, problem.machine, problem.configuration, claim.mapping)
+    if None in costs or in_unit(problem, sum(costs)) != problem.value(model):
         raise NotCertifiedError("the partition takes options that are not the best of their residencies")
+    value, bound = sum(costs), min(ends)
     if claim.status == "optimal" and bound != value:
         raise NotCertifiedError("the options were not searched to the end")
     parts = document["parts"]
