@@ -1,0 +1,413 @@
+"""Check proofs of PE allocations on TCPAs: ``python -I check_pe_allocation.py FILE``, which believes nothing.
+
+Exit code: 0 all certified, 1 one refuted, 2 malformed, 3 not certified and why. Exact numbers, standard library alone.
+"""
+
+import hashlib
+import itertools
+import json
+import math
+import pathlib
+import re
+import resource
+import signal
+import sys
+from fractions import Fraction
+
+KIND = "pe_allocation"
+TRUSTED = "Eqs. 2 to 17 of Heidorn et al. 2019 as written here; lemmas Paces, Caps, Shares, Multipliers, Frame, Runs"
+
+
+# ---- The same lines in every checker: reading, binding, answering.
+class EndedError(Exception):
+    """The check of a proof is over: a status and the reason."""
+
+
+def need(holds, reason, status="refuted"):
+    if not holds:
+        raise EndedError(status, reason)
+
+
+def fields(value, *names):
+    need(type(value) is dict and set(value) == set(names), f"needs just the fields {', '.join(names)}", "malformed")
+    return [value[name] for name in names]
+
+
+def whole(value, least=0, most=1 << 62):
+    need(type(value) is int and least <= value <= most, f"needs integers from {least} to {most}", "malformed")
+    return value
+
+
+def rational(value):
+    text = str(value) if type(value) in (int, str) else ""
+    need(re.fullmatch(r"-?\d{1,999}(/[1-9]\d{0,999})?", text), "needs integers and fractions p/q", "malformed")
+    found = Fraction(text)
+    need(value == (str(found) if "/" in text else int(text)), f"{text} is not in lowest terms", "malformed")
+    return found
+
+
+def unique(pairs):
+    need(len(dict(pairs)) == len(pairs), "a key stands twice", "malformed")
+    return dict(pairs)
+
+
+def too_long(*_):
+    raise EndedError("not certified", "takes more than 300 s")
+
+
+def verdict(proof):
+    part, names = "", ("schema", "kind", "part", "problem", "problem_sha256", "claim", "evidence")
+    try:
+        schema, kind, part, problem, sha256, claim, evidence = fields(proof, *names)
+        need((schema, kind, type(part)) == ("mapper.proof/1", KIND, str), f"is no proof of kind {KIND}", "malformed")
+        status, _, _ = fields(claim, "status", "value", "bound")
+        need(status in ("optimal", "infeasible", "bounded"), "the claim has no status", "malformed")
+        text = json.dumps(problem, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        need(sha256 == hashlib.sha256(text.encode()).hexdigest(), "problem_sha256 is of another problem")
+        if type(evidence) is dict and evidence.get("rule") == "none":
+            raise EndedError("not certified", str(fields(evidence, "rule", "reason")[1]))
+        return part, "certified", check(problem, claim, evidence)
+    except EndedError as end:
+        return str(part), *end.args
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as error:
+        return str(part), "malformed", f"{type(error).__name__}: {error}"[:200]
+
+
+def main(path, *options):
+    resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+    resource.setrlimit(resource.RLIMIT_CPU, (300, 310))
+    signal.signal(signal.SIGXCPU, too_long)
+    try:
+        with pathlib.Path(path).open("rb") as file:
+            data = file.read((1 << 28) + 1)
+        need(len(data) <= 1 << 28, "is larger than 256 MB", "malformed")
+        read = json.loads(data.decode(), object_pairs_hook=unique, parse_float=rational, parse_constant=rational)
+        schema, proofs = fields(read, "schema", "proofs")
+        need(schema == "mapper.proofs/1" and type(proofs) is list and proofs, "is no mapper.proofs/1", "malformed")
+        found = [verdict(proof) for proof in proofs]
+    except (OSError, ValueError, RecursionError, MemoryError, EndedError) as error:
+        found = [("", "malformed", str(error.args[-1] if error.args else "is too large"))]
+    lines = [re.sub(r"[^ -~]", "?", f"{part or path}: {status}: {reason}") for part, status, reason in found]
+    print(json.dumps(found) if "--json" in options else "\n".join([*lines, f"trusted: {TRUSTED}"]))
+    statuses = [status for _, status, _ in found]
+    return next((code for code, one in ((2, "malformed"), (1, "refuted"), (3, "not certified")) if one in statuses), 0)
+
+
+# ---- This kind's own: the problem, its cost, the lemmas.
+# Paces. Eq. 6 never rises with PEs or units, so a layer of pace z needs at least the fewest PEs p(z) whose work (with
+#   all units it may use) is <= z; p falls in steps. Pinned idle cycles leave single paces, each with its fewest PEs.
+# Caps. z * positions <= interval; at the end z * positions <= latency; Eq. 9 bounds the pace of what is read by that of
+#   its reader over F, and the reader's from below. No layer takes more PEs than the others' fewest leave. Without any
+#   limit paces beyond 2^40000 gain nothing: no work and no product of F comes to that.
+# Shares. Works of layers on one PE sum to <= z * positions of each, so that the fractions work / (most z * positions)
+#   sum to <= 1: for layers of one PE they count no more, with all others' PEs, than the PEs in use.
+# Multipliers. A sum of valid inequalities, each times a number >= 0, holds; where its slack is < 0 for all paces within
+#   their ranges and steps and all starts in 0..latency, there is no allocation. So is none at all if a tree parts the
+#   paces in two at each node (z <= k, z > k) and each leaf is closed by Caps or Multipliers.
+# Frame. In "layer-by-layer" cycles add up, and each layer is fastest with most PEs and units.
+# Runs. In "mixed" the cycles of two runs or more add up, a run takes no less than any part of it, and maps that stay on
+#   the chip save no cycles (here all leave it). If every run from a to b takes at least potential[b] - potential[a],
+#   all of them take at least the last potential less the first. One run of all layers is "layer-parallel".
+MOST, ENDLESS, WORK = 1 << 62, 1 << 40000, [0]
+MODES = ("layer-parallel", "layer-by-layer", "mixed")
+MODELS = {"calculus": MODES, "streaming": MODES[:1], "lanes": MODES[1:2]}
+
+
+def toil(count):
+    WORK[0] += count
+    need(WORK[0] < 5 * 10**7, "asks for too much work", "malformed")
+
+
+def numbers(value, count, least, most):
+    need(type(value) is list and len(value) == count, f"needs lists of {count} numbers", "malformed")
+    return [whole(one, least, most) for one in value]
+
+
+def useful(total, most):
+    """Counts up to ``most`` with a ceil(total / count) that no smaller one has."""
+    found = [1]
+    while found[-1] < total:
+        found.append(-(-total // (-(-total // found[-1]) - 1)))
+    return [count for count in found if count <= most]
+
+
+class Layer:
+    def __init__(self, document, at):
+        names = "operation feeds pin filters depth channels maps units pads size output_size kernel strides dilations"
+        name, self.operation, self.feeds, pin, *given = fields(document, "name", *names.split())
+        need(type(name) is str and self.operation in ("convolution", "pool", "elementwise"), "is no layer", "malformed")
+        need(self.feeds == sorted({whole(feed, 0, at - 1) for feed in self.feeds}), "feeds are no set", "malformed")
+        self.pin = [one if one is None else whole(one) for one in fields(pin, "pes", "units", "idle")]
+        self.filters, self.depth, self.channels, self.maps, self.units = numbers(given[:5], 5, 1, 1 << 20)
+        self.pads = numbers(given[5], 2, 0, 1 << 16)
+        self.size, self.out, kernel, self.strides, self.dilations = (numbers(one, 2, 1, 1 << 16) for one in given[6:])
+        self.positions, self.window = math.prod(self.out), math.prod(kernel)
+        self.new = min(self.window, math.prod(self.strides))  # Eq. 7
+        self.weights = self.filters * self.depth * self.window if self.operation == "convolution" else 0
+        self.reach = [(k - 1) * d + 1 for k, d in zip(kernel, self.dilations, strict=True)]
+
+    def work(self, pes, units, lanes=False):
+        """Cycles for a position: Eq. 6; in the model lanes units may take output maps instead."""
+        plain = -(-self.filters // pes) * -(-self.depth // units) * self.window
+        maps, depth = (self.maps, 1) if self.operation == "pool" else (self.filters, self.depth)
+        return min(plain, -(-maps // (pes * units)) * depth * self.window) if lanes else plain
+
+    def steps(self, most, free):
+        """Lemma Paces: (pace, fewest PEs, work), paces ascending."""
+        (pes, units, idle), best = self.pin, {}
+        shares = [self.units] if idle is None or not free else useful(self.depth, self.units)
+        for count in reversed(useful(self.filters, most) if pes is None else [pes]):
+            for share in shares if units is None else [units]:
+                toil(1)
+                if 1 <= count <= most and 1 <= share <= self.units:
+                    best[self.work(count, share) + (idle or 0)] = (count, self.work(count, share))
+        return [(pace, *best[pace]) for pace in sorted(best)]
+
+    def last(self, axis):
+        """Of each output row or column the last input row or column of its window that is in the image."""
+        for at in range(self.out[axis]):
+            found, edge = at * self.strides[axis] - self.pads[axis] + self.reach[axis] - 1, self.size[axis] - 1
+            beyond = max(0, -((edge - found) // self.dilations[axis]))
+            yield min(max(found - beyond * self.dilations[axis], 0), edge)
+
+
+class Network:
+    def __init__(self, problem, is_run=False):
+        names = "objective model mode sharing free_units layers segments clock_hz pes word_bytes interval bytes"
+        sense, unit, *rest = fields(problem, "sense", "unit", *names.split())
+        self.objective, self.model, self.mode, self.sharing, self.free, layers, self.starts, *rest = rest
+        units = {"throughput": ("most", "fps"), "latency": ("least", "cycles"), "pes": ("least", "PEs")}
+        need(units[self.objective] == (sense, unit), "has another sense or unit", "malformed")
+        known = self.mode in MODELS[self.model] and type(self.sharing) is type(self.free) is bool
+        need(known and type(layers) is list and 1 <= len(layers) <= 1000, "has no such model", "malformed")
+        self.clock, self.pes, self.word = numbers(rest[:3], 3, 1, MOST)
+        self.interval, self.bytes = (ENDLESS if one is None else whole(one, -MOST) for one in rest[3:])
+        starts = self.starts is None or numbers(self.starts, len(self.starts), 0, len(layers) - 1)
+        need(starts is True or starts == sorted({0, *starts}), "segments are no set from 0 on", "malformed")
+        need(not (self.sharing and self.mode == "mixed"), "runs with shared PEs are not searched", "not certified")
+        room = self.bytes == ENDLESS or self.model != "streaming"
+        need(room, "how full line buffers get is not restated", "not certified")
+        self.layers, self.streaming = [Layer(layer, at) for at, layer in enumerate(layers)], self.model == "streaming"
+        toil(sum((len(layer.feeds) + 1) * (50 + sum(layer.out) * self.streaming) for layer in self.layers))
+        self.readers = [[] for _ in layers]
+        self.edges = {(i, j): self.lines(i, j) for i, layer in enumerate(self.layers) for j in layer.feeds}
+        for i, j in self.edges:
+            self.readers[j].append(i)
+        self.last = [at for at, by in enumerate(self.readers) if self.streaming or is_run or not by]
+
+    def lines(self, i, j):
+        """Rows and columns of (a, b): layer i starts at least a * (pace of j) - b * (its own) after j, the largest
+        of both together: F pixels (Eqs. 8, 10); streaming: to the last one of the window of each position."""
+        layer, feed = self.layers[i], self.layers[j]
+        if not self.streaming or feed.positions == 1:
+            return [(0, 0)], [(1 if self.streaming else layer.new, 0)]
+        rows = [(last * feed.out[1], at * layer.out[1]) for at, last in enumerate(layer.last(0))]
+        return rows, [(last + 1, at) for at, last in enumerate(layer.last(1))]
+
+    def words(self):
+        """Words in buffers: Eq. 14 one by one, else Eqs. 2 and 15 to 17."""
+        if self.mode == "layer-by-layer":
+            times = [len(one.feeds) if one.operation == "elementwise" and one.feeds else 1 for one in self.layers]
+            inputs = [n * one.channels * math.prod(one.size) for n, one in zip(times, self.layers, strict=True)]
+            return max(n + one.weights + one.maps * one.positions for n, one in zip(inputs, self.layers, strict=True))
+        total, rows = 0, {}
+        for i, layer in reversed(list(enumerate(self.layers))):
+            rows[i] = (max([rows[r] for r in self.readers[i]], default=1) - 1) * layer.strides[0] + layer.reach[0]
+            between = (rows[i] - layer.strides[0]) * layer.size[1] * layer.channels
+            total += layer.weights + (between if layer.operation == "convolution" else layer.maps)
+        return total
+
+    def has_room(self):
+        return self.words() * self.word <= self.bytes
+
+    def cost(self, pes_of, units_of, idle_of, shared):
+        """Interval, latency and PEs of an allocation that keeps every rule but the limits."""
+        works, paces, starts = [], [], []
+        for i, (layer, *mine) in enumerate(zip(self.layers, pes_of, units_of, idle_of, strict=True)):
+            pes, units, idle = [whole(one, least) for one, least in zip(mine, (1, 1, 0), strict=True)]
+            kept = all(pin in (None, one) for pin, one in zip(layer.pin, mine, strict=True)) and units <= layer.units
+            need(kept and (self.free or layer.pin[1] or units == layer.units), "the mapping breaks a pin or its units")
+            works.append(layer.work(pes, units, self.model == "lanes"))
+            paces.append(works[i] + idle)
+            fed = all(paces[i] >= layer.new * paces[j] for j in layer.feeds)
+            need(fed or self.streaming or self.mode == "layer-by-layer", "the mapping breaks Eq. 9")
+            starts.append(0)
+            for j in layer.feeds:
+                delay = sum(max(a * paces[j] - b * paces[i] for a, b in lines) for lines in self.edges[i, j])
+                starts[i] = max(starts[i], starts[j] + delay)
+        times = [pace * layer.positions for pace, layer in zip(paces, self.layers, strict=True)]
+        members = [whole(at, 0, len(works) - 1) for group in shared for at in group]
+        need(len({*members}) == len(members) and (self.sharing or not shared), "the mapping shares what it may not")
+        for group in shared:
+            busy = sum(works[at] * self.layers[at].positions for at in group)
+            need(group and all(pes_of[at] == 1 and times[at] >= busy for at in group), "a shared PE is late")
+        if self.mode == "layer-by-layer":
+            return sum(times), sum(times), max(pes_of)
+        return max(times), max(starts[at] + times[at] for at in self.last), sum(pes_of) - len(members) + len(shared)
+
+    def ends(self, at, low, high):
+        """Lemmas Paces and Shares: between these paces no other asks for fewer PEs and is shorter or longer."""
+        steps, pinned = self.steps[at], self.layers[at].pin[2] is not None
+        toil(len(steps) + 10)
+        for (pace, pes, work), after in zip(steps, [*steps[1:], (high + 1,)], strict=bool(steps)):
+            first, last = (pace, pace) if pinned else (max(low, pace), min(high, after[0] - 1))
+            if low <= first <= last <= high:
+                share = Fraction(work, high) if high < MOST else 0
+                price = share if self.sharing and pes == 1 else pes
+                yield from ((first, price), (last, price))
+
+    def narrowed(self, low, high):
+        """Lemma Caps, three times: for each layer the paces that matter with their PEs; None if one has none."""
+        for _ in range(3):
+            for i, layer in enumerate(self.layers if not self.streaming else ()):
+                low[i] = max([low[i], *(layer.new * low[j] for j in layer.feeds)])
+            for i in reversed(range(len(low) if not self.streaming else 0)):
+                high[i] = min([high[i], *(high[r] // self.layers[r].new for r in self.readers[i])])
+            ways = [list(self.ends(i, low[i], high[i])) for i in range(len(low))]
+            least = [min((price for _, price in way), default=self.most + 1) for way in ways]
+            spare = self.most - sum(least)
+            if math.ceil(sum(least)) > self.most:
+                return None
+            ways = [[end for end in way if end[1] <= one + spare] for way, one in zip(ways, least, strict=True)]
+            low[:], high[:] = ([pick(end[0] for end in way) for way in ways] for pick in (min, max))
+        return ways
+
+    def refute(self, nodes, most, interval, cycles):
+        """No allocation has so few PEs and cycles: a tree in preorder of [layer, k], "caps" and multipliers."""
+        self.most, self.cycles = most, cycles
+        self.steps = [layer.steps(most, self.free) for layer in self.layers]
+        ends = [min(interval, cycles if at in self.last else ENDLESS) for at in range(len(self.layers))]
+        high = [end // layer.positions for end, layer in zip(ends, self.layers, strict=True)]
+        stack = [([0] * len(high), high)]
+        for node in nodes:
+            need(stack, "the tree has ended before its nodes", "malformed")
+            low, high = stack.pop()
+            toil(len(low) * (20 + 4 * len(low) * self.sharing))
+            ways = self.narrowed(low, high)
+            if type(node) is list:
+                at, pace = numbers(node, 2, 0, MOST)
+                stack.append(([*low[:at], max(low[at], pace + 1), *low[at + 1 :]], [*high]))
+                stack.append((low, [*high[:at], min(high[at], pace), *high[at + 1 :]]))
+            elif ways is None:
+                need(node == "caps", "a leaf that caps close has multipliers", "malformed")
+            else:
+                need(type(node) is dict, "a leaf of the tree is not closed by caps")
+                self.multiplied(node, ways)
+        need(not stack, "the tree has nodes that are not closed")
+
+    def multiplied(self, leaf, ways):
+        """Lemma Multipliers: the most slack of the sum is below 0."""
+        pes, ends, starts, rates = fields(leaf, "pes", "ends", "starts", "rates")
+        start, pace, slack = [0] * len(ways), [0] * len(ways), whole(pes) * self.most
+        need(self.cycles < ENDLESS or ends == starts == [], "there is no limit on latency")
+        for i, times in ends:
+            need(i in self.last, "a layer does not end last")
+            slack += whole(times) * self.cycles
+            start[i], pace[i] = start[i] - times, pace[i] - times * self.layers[i].positions
+        for i, j, row, column, times in starts:
+            (a, b), (c, d) = (way[whole(at)] for way, at in zip(self.edges[i, j], (row, column), strict=True))
+            start[i], start[j] = start[i] + whole(times), start[j] - times
+            pace[i], pace[j] = pace[i] + (b + d) * times, pace[j] - (a + c) * times
+        for i, j, times in rates:
+            need(not self.streaming and (i, j) in self.edges, "the streaming model has no Eq. 9")
+            pace[i], pace[j] = pace[i] + whole(times), pace[j] - times * self.layers[i].new
+        slack += sum(max(0, times) * self.cycles for times in start)
+        slack += sum(max(p * z - pes * price for z, price in way) for p, way in zip(pace, ways, strict=True))
+        need(slack < 0, "the multipliers of a leaf leave room")
+
+    def fastest(self, most):
+        """Lemma Frame: the least cycles of a frame, layer by layer; None if pins contradict the array."""
+        total = 0
+        for layer in self.layers:
+            free = zip(layer.pin, (most, layer.units, 0), strict=True)
+            pes, units, idle = (one if pin is None else pin for pin, one in free)
+            if not (1 <= pes <= most and 1 <= units <= layer.units):
+                return None
+            total += (layer.work(pes, units, self.model == "lanes") + idle) * layer.positions
+        return total
+
+
+def run(problem, first, end):
+    """The layers from ``first`` to before ``end`` alone."""
+    layers = [{**one, "feeds": [j - first for j in one["feeds"] if j >= first]} for one in problem["layers"][first:end]]
+    return Network({**problem, "layers": layers, "segments": None}, True)
+
+
+def cost_of(problem, net, mapping):
+    """Interval, latency and PEs of a mapping that keeps every rule and limit."""
+    *given, shared, starts = fields(mapping, "pes", "units", "idle", "shared", "segments")
+    count, starts = len(net.layers), numbers(starts, len(starts), 0, len(net.layers) - 1)
+    need(starts == sorted({0, *starts}) and (starts == [0] or net.mode == "mixed"), "has wrong runs", "malformed")
+    need(net.starts in (None, starts), "the mapping has other runs than pinned")
+    given, costs = [numbers(one, count, 0, MOST) for one in given], []
+    for first, end in itertools.pairwise([*starts, count]):
+        part = net if starts == [0] else run(problem, first, end)
+        costs.append(part.cost(*(one[first:end] for one in given), shared))
+        need(part.has_room() and costs[-1][2] <= net.pes, "the mapping needs more room or PEs than there are")
+    interval, cycles, pes = zip(*costs, strict=True)
+    interval = sum(interval if starts == [0] else cycles)
+    need(interval <= net.interval, "the mapping takes more cycles for a frame than asked for")
+    return interval, sum(cycles), max(pes)
+
+
+def refute_runs(problem, net, nodes, most, interval, cycles):
+    """Lemma Runs: None stands for more cycles than any number."""
+    alone, potentials, trees = fields(nodes, "alone", "potentials", "runs")
+    count, known = len(net.layers), {}
+    bounds = [*(range(count) if net.starts is None else net.starts), count]
+    pairs = itertools.combinations(bounds, 2) if net.starts is None else itertools.pairwise(bounds)
+    if net.has_room() and net.starts in (None, [0]):
+        net.refute(alone, most, interval, cycles)
+    potentials = [ENDLESS + 1 if one is None else whole(one) for one in potentials]
+    need(len(potentials) == count + 1, "needs a potential between all layers", "malformed")
+    trees = {(first, end): (ENDLESS + 1 if least is None else whole(least), tree) for first, end, least, tree in trees}
+    for first, end in sorted(pairs, key=lambda ends: ends[1] - ends[0]):
+        if (first, end) == (0, count):
+            continue
+        known[first, end] = max(known.get((first, end - 1), 0), known.get((first + 1, end), 0))
+        if (first, end) in trees:
+            least, tree = trees[first, end]
+            run(problem, first, end).refute(tree, most, ENDLESS, least - 1)
+            known[first, end] = max(known[first, end], least)
+        enough = known[first, end] >= potentials[end] - potentials[first]
+        need(enough or not run(problem, first, end).has_room(), "a run may take less than its potentials say")
+    need(not known or potentials[-1] - potentials[0] > min(interval, cycles), "runs may take less")
+
+
+def check(problem, claim, evidence):
+    WORK[0] = 0
+    net = Network(problem)
+    rule, mapping, nodes = fields(evidence, "rule", "mapping", "nodes")
+    status, value, bound = fields(claim, "status", "value", "bound")
+    most, interval, cycles = net.pes, net.interval, ENDLESS
+    if status == "infeasible":
+        need(value is bound is mapping is None, "what is infeasible has no value", "malformed")
+    else:
+        costs = (1, 1, 1) if mapping is None else cost_of(problem, net, mapping)
+        found = {"throughput": Fraction(net.clock, costs[0]), "latency": costs[1], "pes": costs[2]}[net.objective]
+        need(value is None if mapping is None else rational(value) == found, "the mapping has another value")
+        bound = rational(bound)
+        need(bound > 0 and (status == "bounded" or (mapping is not None and bound == found)), "is not proven optimal")
+        if net.objective == "throughput":
+            interval = min(interval, math.ceil(net.clock / bound) - 1)
+        elif net.objective == "latency":
+            cycles = math.ceil(bound) - 1
+        else:
+            most = min(most, math.ceil(bound) - 1)
+    if rule == "storage":
+        need(status == "infeasible" and net.mode != "mixed" and not net.has_room(), "there is room for it")
+    elif rule == "runs":
+        need(net.mode == "mixed", "has no runs", "malformed")
+        refute_runs(problem, net, nodes, most, interval, cycles)
+    elif rule == "frame":
+        fastest = net.fastest(most)
+        need(net.mode == "layer-by-layer" and nodes == [], "has another mode", "malformed")
+        need(fastest is None or fastest > min(interval, cycles), "a better allocation is not ruled out")
+    else:
+        need(rule == "tree" and net.mode == "layer-parallel", "has no such rule", "malformed")
+        net.refute(nodes, most, interval, cycles)
+    return status if value is None else f"{status} {value} {problem['unit']}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
