@@ -169,9 +169,16 @@ class Loop:
             need(operand is None or whole(operand) < ANY, "no operand", "malformed")
             needed = usual[whole(u, 0, most)] if cycles is None else whole(cycles, 0, 1024)
             self.edges.append((u, whole(w, 0, most), operand is not None, whole(distance, 0, 4096), needed))
-        carried = [[] for _ in operations]
-        for u, _, carries, _, cycles in self.edges:
+        carried, soon, waits = [[] for _ in operations], [[] for _ in operations], Counter()
+        for u, w, carries, distance, cycles in self.edges:
             carried[u] += [cycles] * carries
+            soon[u] += [w] * (not distance)
+            waits[w] += not distance
+        ready = [v for v in range(len(operations)) if not waits[v]]
+        for v in ready:
+            waits.subtract(soon[v])
+            ready += {w for w in soon[v] if not waits[w]}
+        need(len(ready) == len(operations), "an operation waits for itself in its own iteration", "malformed")
         self.result = [min(found, default=usual[v]) for v, found in enumerate(carried)]
 
     def file(self, value):
