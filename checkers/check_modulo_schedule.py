@@ -146,6 +146,7 @@ class Loop:
         if shared is not None:
             self.shared = self.file({key: value for key, value in shared.items() if key != "at"})
             self.sharing = set(self.places(shared["at"]) if shared["at"] != "all" else range(self.pes))
+            need(self.sharing, "no PE is connected to the shared registers", "malformed")
         self.readers = [{pe} for pe in range(self.pes)]
         for link in {link for link in links if type(link) is str}:
             self.join(link)
