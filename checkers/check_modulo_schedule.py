@@ -12,6 +12,12 @@ Chessboard: at II 1 a PE has one slot and a place holds a value for one cycle. S
   n + 1 links. If every link joins two colours, colour + time of its ends differ by distance - latency + 1 modulo 2.
 Operands: what an operation reads is held in different places when it issues: output registers in reach, own registers
   and shared ones, as many as ports read. A value needs a way of links or shared registers to its reader's PE.
+Clauses: of a schedule at an II these statements are true, so that none exists if they contradict each other. The first
+  operation issues in cycle 0, since delaying everything alike changes nothing. Operations leave M slots, so a value's
+  way to a reader has at most M moves, a place holds it for II cycles at most, and it is read within M + 1 rounds of II
+  cycles after the round in which it gets ready. Cells count cycles from that round's first. k is the round in which an
+  operation issues, less that of the first operation to which values join it. Left out, which makes fewer statements:
+  how many registers and ports there are.
 Survival: leave out of a schedule all but some iterations. What remains executes these, overwrites less, and is among
   the sequences of cycles that are followed here. Operands of earlier iterations are for free, the same value twice is
   not kept, more values kept are not worse, and a latency of several cycles may be any number of them.
@@ -30,7 +36,7 @@ from fractions import Fraction
 from itertools import combinations, product
 
 KIND = "modulo_schedule"
-TRUSTED = "machine as restated here; lemmas Recurrence, Slots, Ports, Chessboard, Operands, Survival"
+TRUSTED = "machine as restated here; lemmas Recurrence, Slots, Ports, Chessboard, Operands, Clauses, Survival"
 
 
 # ---- The same lines in every checker: reading, binding, answering.
@@ -119,7 +125,7 @@ STEPS = {
     "mesh": STRAIGHT, "torus": STRAIGHT, "diagonal": SLANTED,
     "row_bus": [(0, step) for step in range(-63, 64)], "column_bus": [(step, 0) for step in range(-63, 64)],
 }
-ANY, NEVER, OUTPUT, SHARED, MOST_STEPS = 1 << 30, 1 << 62, -1, -1, 300_000
+ANY, NEVER, OUTPUT, SHARED, MOST_STEPS, MOST_CLAUSES = 1 << 30, 1 << 62, -1, -1, 300_000, 2_000_000
 
 
 def alone(table, key, what, reason):
@@ -270,7 +276,7 @@ class Loop:
     def least(self, evidence):
         """What no II can be below, by a lemma; NEVER if there is no schedule at any II."""
         found = {"cycle": self.recurrence, "units": self.occupied, "ports": self.accessed, "parity": self.parity,
-                 "operands": self.operands, "survival": self.survival, "fixed": self.pinned}
+                 "operands": self.operands, "survival": self.survival, "fixed": self.pinned, "clauses": self.clauses}
         return max(1, found[evidence["rule"]](**{name: given for name, given in evidence.items() if name != "rule"}))
 
     def pinned(self):
@@ -331,6 +337,116 @@ class Loop:
         need(any(not left(v) for v in range(len(self.units))), "all operands have room and a way")
         return NEVER
 
+    def clauses(self, below, steps):
+        """The II from which on ``steps`` refute one after another, and so many more."""
+        least = self.least(below)
+        for at, refutation in enumerate(steps):
+            refute(self.statements(least + at), refutation)
+        return least + len(steps)
+
+    def statements(self, ii):
+        """Clauses that every schedule at this II keeps, as lists of numbers from 1 on, negative where negated.
+
+        x, y: operation v issues on PE q in cycle s; in cycle s. k: its round is at least a. i: no value gets ready on q
+        in cycle s. o: q's output register holds u's value in cell c. m: a move on q takes it. b: it is read in round g.
+        """
+        ops, slots, spare = range(len(self.units)), range(ii), self.pes * ii - len(self.units)
+        demands = sorted({(u, w, distance) for u, w, carries, distance, _ in self.edges if carries})
+        values, cells = sorted({u for u, _, _ in demands}), range(max(0, spare + 2) * ii)
+        if spare < 0:
+            return [[]]
+        names, found, span, pairs, asked = {}, [], {}, set(), 0
+        size = len(demands) * len(cells) * self.pes * (self.pes + ii) * (1 + len(self.sharing))
+        size += self.pes * (len(ops) + len(values) * len(cells)) ** 2 // ii
+        need(size <= 1 << 24, "too many clauses", "not certified")
+        able = [sorted(pes) for pes in self.able]
+
+        def var(*name):
+            return names.setdefault(name, len(names) + 1)
+
+        def add(*literals):
+            nonlocal asked
+            asked += 1
+            need(asked <= MOST_CLAUSES, "too many clauses", "not certified")
+            if True not in literals:
+                found.append([literal for literal in literals if literal is not False])
+
+        def least_round(v, a, sign=1):
+            if span[v][0] < a <= span[v][1]:
+                return sign * var("k", v, a)
+            return (a <= span[v][0]) == (sign > 0)
+
+        def ready(u, c, q):
+            by_move = [var("m", u, c - 1, q)] if spare and c else []
+            s = (c - self.result[u]) % ii
+            return by_move + ([var("x", u, q, s)] if c < ii and q in self.able[u] else [])
+
+        def reached(u, c, q):
+            files = ({q} if self.own[0] else set()) | (self.sharing if q in self.sharing else set())
+            found = [var("o", u, c, p) for p in range(self.pes) if q in self.readers[p]]
+            for p, step in product(sorted(files), range(min(ii, c + 1))):
+                found += ready(u, c - step, p)
+            return found
+
+        for root in ops:
+            waiting = [] if root in span else [root]
+            span.setdefault(root, (0, 0, root))
+            for v in waiting:
+                for u, w, distance in demands:
+                    soon, late = self.result[u] // ii - distance, (self.result[u] + ii - 1) // ii + spare + 1 - distance
+                    if v == u and w not in span:
+                        span[w] = (span[u][0] + soon, span[u][1] + late, root)
+                        waiting.append(w)
+                    elif v == w and u not in span:
+                        span[u] = (span[w][0] - late, span[w][1] - soon, root)
+                        waiting.append(u)
+        issues, results = {}, {}
+        for v in ops:
+            add(*(var("x", v, q, s) for q in able[v] for s in slots))
+            pairs |= set(combinations([var("y", v, s) for s in slots], 2))
+            for s in slots:
+                pairs |= set(combinations([var("x", v, q, s) for q in able[v]], 2))
+                for q in able[v]:
+                    add(-var("x", v, q, s), var("y", v, s))
+                    issues.setdefault((q, s), []).append(var("x", v, q, s))
+                    results.setdefault((q, (s + self.result[v]) % ii), []).append(var("x", v, q, s))
+            for a in range(span[v][0] + 1, span[v][1]):
+                add(-var("k", v, a + 1), var("k", v, a))
+        for u, c, q in product(values, cells, range(self.pes)):
+            if spare and c < len(cells) - 1:
+                issues.setdefault((q, c % ii), []).append(var("m", u, c, q))
+                results.setdefault((q, (c + 1) % ii), []).append(var("m", u, c, q))
+                add(-var("m", u, c, q), *reached(u, c, q))
+            add(-var("o", u, c, q), *ready(u, c, q), var("i", q, c % ii))
+            add(-var("o", u, c, q), *ready(u, c, q), var("o", u, c - 1, q) if c else False)
+        for table in (issues, results):
+            for together in table.values():
+                pairs |= set(combinations(sorted(together), 2))
+        for one, other in sorted(pairs):
+            add(-one, -other)
+        for (q, s), together in results.items():
+            for literal in together:
+                add(-var("i", q, s), -literal)
+        for u, w, distance in demands:
+            add(*(var("b", u, w, distance, g) for g in range(spare + 2)))
+            for g in range(spare + 2):
+                read = -var("b", u, w, distance, g)
+                for q, s in product(able[w], slots):
+                    add(read, -var("x", w, q, s), *reached(u, g * ii + s, q))
+                for s in slots:
+                    after = (s + self.result[u]) // ii + g - distance
+                    lows, highs = zip(span[u][:2], (span[w][0] - after, span[w][1] - after), strict=True)
+                    for a in range(min(lows), max(highs) + 2):
+                        add(read, -var("y", u, s), least_round(u, a, -1), least_round(w, a + after))
+                        add(read, -var("y", u, s), least_round(u, a), least_round(w, a + after, -1))
+        for (u, w, _, distance, latency), s, t in product(self.edges, slots, slots):
+            if span[u][2] == span[w][2]:
+                after = -((t - s - latency) // ii) - distance
+                for a in range(span[u][0], span[u][1] + 1):
+                    add(-var("y", u, s), -var("y", w, t), least_round(u, a, -1), least_round(w, a + after))
+        add(var("y", 0, 0))
+        return found
+
     def survival(self, iterations):
         """No sequence of cycles, in each of which a PE issues an operation, a move or nothing, executes them."""
         whole(iterations, 1, 4097)
@@ -389,6 +505,24 @@ def spread(pes, ways):
         found |= fresh
         waiting += fresh
     return found
+
+
+def refute(known, steps):
+    """A step is a clause, 0, and numbers of known clauses: each leaves at most one literal if the clause is false and
+    what those before left is true, and the last leaves none. Then the clause is known too. The last one is empty."""
+    for step in steps:
+        end = step.index(0)
+        clause, false = step[:end], set(step[:end])
+        for hint in step[end + 1 :]:
+            left = [literal for literal in known[whole(hint, 0, len(known) - 1)] if literal not in false]
+            need(len(left) <= 1, "a step of the refutation does not follow")
+            if not left:
+                break
+            false.add(-left[0])
+        else:
+            need(False, "a step of the refutation does not follow")
+        known.append(clause)
+    need(known[-1] == [], "the statements are not refuted")
 
 
 def check(problem, claim, evidence):

@@ -8,11 +8,12 @@ from typing import Any
 from mapper.arch.cgra import CgraMachine
 from mapper.formulations.modulo_schedule.infeasible import executed_iterations, roomless
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
-from mapper.formulations.modulo_schedule.parity import odd_walk
+from mapper.formulations.modulo_schedule.parity import least_bound, odd_walk
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.bound import recurrence_of, res_mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.method import Effort
+from mapper.solver.modulo_schedule.exact.refutation import refutation
 from mapper.solver.proof import Claim, NotCertifiedError, Proof
 
 OBJECTIVE = "least initiation interval, in cycles"
@@ -31,11 +32,13 @@ def prove(problem: ModuloProblem | LayerProblem, claim: Claim[ModuloSchedule], e
     mapping = None if claim.mapping is None else _mapping(problem, claim.mapping)
     value = None if claim.value is None else int(claim.value)
     if claim.status == "infeasible":
-        return Proof(_problem(problem), "infeasible", None, None, _evidence(None, _no_interval(problem)))
+        return Proof(
+            _problem(problem), "infeasible", None, None, _evidence(None, _no_interval(problem, effort))
+        )
     if claim.bound is None:
         raise NotCertifiedError("no bound is claimed")
     least = int(claim.bound)
-    shown = _at_least(problem, least)
+    shown = _at_least(problem, least, effort)
     return Proof(_problem(problem), claim.status, value, least, _evidence(mapping, shown))
 
 
@@ -43,16 +46,22 @@ def _evidence(mapping: Evidence | None, bound: Evidence) -> Evidence:
     return {"rule": "interval", "mapping": mapping, "bound": bound}
 
 
-def _at_least(problem: ModuloProblem, least: int) -> Evidence:
-    """Why no II is below ``least``."""
-    if problem.fixed_ii is not None and problem.fixed_ii >= least:
+def _at_least(problem: ModuloProblem, least: int, effort: Effort) -> Evidence:
+    """Why no II is below ``least``: an argument, or one for a smaller II and refutations of those from there on."""
+    fixed = problem.fixed_ii
+    if fixed is not None and fixed >= least:
         return {"rule": "fixed"}
     found = next(_arguments(problem, least), None)
     if found is not None:
         return found
-    raise NotCertifiedError(
-        f"no evidence that no II below {least} has a schedule: that II is above what recurrences, units and parity show"
-    )
+    floor = least_bound(problem) if fixed is None else fixed
+    below = {"rule": "fixed"} if fixed is not None else next(_arguments(problem, floor))
+    document = _problem(problem)
+    return {
+        "rule": "clauses",
+        "below": below,
+        "steps": [refutation(document, ii, effort) for ii in range(floor, least)],
+    }
 
 
 def _arguments(problem: ModuloProblem, least: int) -> Iterator[Evidence]:
@@ -73,7 +82,7 @@ def _arguments(problem: ModuloProblem, least: int) -> Iterator[Evidence]:
         yield {"rule": "parity", "walk": [list(step) for step in odd.walk], "colours": list(odd.colours)}
 
 
-def _no_interval(problem: ModuloProblem) -> Evidence:
+def _no_interval(problem: ModuloProblem, effort: Effort) -> Evidence:
     """Why no II, or not the fixed one, has a schedule."""
     graph, machine = problem.kernel.graph, problem.machine
     edges = roomless(graph, machine)
@@ -83,7 +92,7 @@ def _no_interval(problem: ModuloProblem) -> Evidence:
     if iterations is not None:
         return {"rule": "survival", "iterations": iterations}
     if problem.fixed_ii is not None:
-        return _at_least(problem, problem.fixed_ii + 1)
+        return _at_least(problem, problem.fixed_ii + 1, effort)
     raise NotCertifiedError("no evidence that no II has a schedule")
 
 

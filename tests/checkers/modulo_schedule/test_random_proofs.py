@@ -72,7 +72,7 @@ def test_trying_everything_solver_and_checker_agree(count: int) -> None:
         assert status(changed(document, status="infeasible", value=None, bound=None)) != "certified"
 
     holds()
-    assert seen["no evidence"] < count / 2, seen
+    assert seen["no evidence"] < count / 5, seen
 
 
 def forged(problem: ModuloProblem, rng: Random) -> Document:
@@ -172,7 +172,7 @@ def test_the_checker_accepts_the_schedules_that_the_referee_accepts(count: int) 
 def holds_still(document: Document) -> bool:
     """Whether the claim of a changed proof is true, by the referee and the solver."""
     problem, claim = problem_of(document), document["claim"]
-    said = Claim(claim["status"], None, claim["value"], claim["bound"])
+    said: Claim[None] = Claim(claim["status"], None, claim["value"], claim["bound"])
     if said.status != "infeasible" and document["evidence"]["mapping"] is not None:
         verdict = verify(problem, schedule_of(document))
         if not verdict.valid or verdict.cost is None or verdict.cost.ii != said.value:
