@@ -77,6 +77,7 @@ def trimmed(lrat: str, clauses: int) -> list[Step]:
     """The steps that the empty clause rests on; numbers count the clauses from 0, and on with the steps.
 
     The solver numbers clauses and steps as they come, so that clauses have the numbers that no step has.
+    Raises: NotCertifiedError if a step is not one of unit propagation.
     """
     lines: dict[int, str] = {}
     last = 0
@@ -104,4 +105,6 @@ def trimmed(lrat: str, clauses: int) -> list[Step]:
             numbers[number] = len(numbers)
     kept = sorted(steps)
     numbers |= {number: clauses + at for at, number in enumerate(kept)}
+    if any(hint not in numbers for number in kept for hint in steps[number][1]):
+        raise NotCertifiedError("the solver's refutation has steps that no unit propagation follows")
     return [[*steps[number][0], 0, *(numbers[hint] for hint in steps[number][1])] for number in kept]
