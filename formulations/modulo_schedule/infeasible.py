@@ -31,22 +31,39 @@ SHARED: Pe = (-1, -1)
 def why_infeasible(problem: ModuloProblem) -> str | None:
     """Why no II has a schedule, or None if no argument says so."""
     graph, machine = problem.kernel.graph, problem.machine
-    able = _able(graph, machine)
+    able, _ = _able(graph, machine)
     lacking = next((v for v, pes in enumerate(able) if not pes), None)
     if lacking is not None:
         name = graph.operations[lacking].name
         return f"{name}: no PE that executes it can hold or reach all of its operands"
-    if _is_small(graph, machine) and _runs_nowhere(graph, machine):
+    if executed_iterations(problem) is not None:
         return (
             "registers too few: in no order of operations and moves do all values survive until they are read"
         )
     return None
 
 
-def _able(graph: DataflowGraph, machine: CgraMachine) -> list[frozenset[Pe]]:
+def roomless(graph: DataflowGraph, machine: CgraMachine) -> tuple[int, ...] | None:
+    """Why some operation has no PE that can hold or reach all of its operands: edges, by position, whose ends lose PEs
+    one after another until one end has none; None if all have some."""
+    able, steps = _able(graph, machine)
+    return None if all(able) else steps
+
+
+def executed_iterations(problem: ModuloProblem) -> int | None:
+    """How many iterations no execution gets to the end of; None if some does, or there are too many to follow."""
+    graph, machine = problem.kernel.graph, problem.machine
+    if not _is_small(graph, machine):
+        return None
+    longest = max((edge.distance for edge in graph.edges), default=0)
+    iterations = max(1, min(1 + longest, MOST_STEPS // len(graph.operations)))
+    return iterations if _runs_nowhere(graph, machine, iterations) else None
+
+
+def _able(graph: DataflowGraph, machine: CgraMachine) -> tuple[list[frozenset[Pe]], tuple[int, ...]]:
     """PEs that could execute each operation: an operand is in an output register in reach, in a register of the
     PE or in a shared one, two never in one, and comes along links or through shared registers from a PE that
-    could execute its producer."""
+    could execute its producer. Also the edges at whose ends that took PEs away, in turn."""
     own, shared = _readable(machine.register_file), _readable(machine.shared_register_file)
     givers = Counter(reader for readers in machine.readers.values() for reader in readers)
     operands: list[set[tuple[int, int]]] = [set() for _ in graph.operations]
@@ -66,19 +83,22 @@ def _able(graph: DataflowGraph, machine: CgraMachine) -> list[frozenset[Pe]]:
     able = [with_room[need] for need in needs]
     reached = _reached(machine)
     if len(set(reached.values())) == 1:
-        return able
+        return able, ()
+    steps: list[int] = []
     changed = True
     while changed:
         changed = False
-        for edge in graph.edges:
+        for position, edge in enumerate(graph.edges):
             if edge.operand is None:
                 continue
             u, w = edge.source, edge.destination
             giving = frozenset(pe for pe in able[u] if reached[pe] & able[w])
             reading = frozenset(pe for pe in able[w] if any(pe in reached[giver] for giver in giving))
-            changed |= giving != able[u] or reading != able[w]
+            if giving != able[u] or reading != able[w]:
+                changed = True
+                steps.append(position)
             able[u], able[w] = (giving & reading, giving & reading) if u == w else (giving, reading)
-    return able
+    return able, tuple(steps)
 
 
 def _readable(file: RegisterFile | SharedRegisterFile | None) -> int:
@@ -236,11 +256,9 @@ class _Stretch:
                 yield _State(tuple(output), kept, tuple(pending), frozenset(chosen), state.issued)
 
 
-def _runs_nowhere(graph: DataflowGraph, machine: CgraMachine) -> bool:
+def _runs_nowhere(graph: DataflowGraph, machine: CgraMachine, iterations: int) -> bool:
     """Whether no execution of a stretch of iterations gets to its end: all of them are tried, if they are not
     too many."""
-    longest = max((edge.distance for edge in graph.edges), default=0)
-    iterations = max(1, min(1 + longest, MOST_STEPS // len(graph.operations)))
     stretch = _Stretch(graph, machine, iterations)
     start = stretch.start()
     seen, waiting, count = {start}, [start], 0

@@ -6,6 +6,8 @@ colour and takes a cycle. So the number of cycles that a value travels says whet
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from mapper.arch.cgra import CgraMachine, Pe
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.bound import mii
@@ -21,43 +23,74 @@ def least_bound(problem: ModuloProblem) -> int:
     return 2 if least == 1 and is_odd(problem) else least
 
 
+@dataclass(frozen=True)
+class OddWalk:
+    """A closed walk of an odd number of steps: edges by position, and whether each is walked against its direction;
+    and a colour, 0 or 1, for every PE, row by row."""
+
+    walk: tuple[tuple[int, int], ...]
+    colours: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Joint:
+    """What joins a node to another one: its number, whether from behind, and what it adds to the parity."""
+
+    other: int
+    parity: int
+    number: int = 0
+    back: int = 0
+
+
 def is_odd(problem: ModuloProblem) -> bool:
     """Whether the values ask for a closed walk of an odd number of steps at II 1, on an array that has none
     (docs/formulation/modulo-schedule.md, Parity)."""
+    return odd_walk(problem) is not None
+
+
+def odd_walk(problem: ModuloProblem) -> OddWalk | None:
+    """The walk that the values ask for, and why the array has none; None if `is_odd` does not hold."""
     graph, machine = problem.kernel.graph, problem.machine
-    if machine.shared_register_file is not None or not _has_two_colours(machine):
-        return False
-    joined: list[list[tuple[int, int]]] = [[] for _ in graph.operations]
-    for edge in graph.edges:
+    colours = None if machine.shared_register_file is not None else _two_colours(machine)
+    if colours is None:
+        return None
+    joined: list[list[_Joint]] = [[] for _ in graph.operations]
+    for position, edge in enumerate(graph.edges):
         if edge.operand is None:
             continue
         latency = result_latency(graph, machine, edge.source)
         steps = edge.distance - latency + 1
         if edge.source != edge.destination:
-            joined[edge.source].append((edge.destination, steps % 2))
-            joined[edge.destination].append((edge.source, steps % 2))
+            joined[edge.source].append(_Joint(edge.destination, steps % 2, position))
+            joined[edge.destination].append(_Joint(edge.source, steps % 2, position, 1))
         elif steps % 2 == 1 and steps != 1:
-            return True
-    return _is_odd(joined)
+            return OddWalk(((position, 0),), colours)
+    walk = _colours_or_walk(joined)[1]
+    return None if walk is None else OddWalk(walk, colours)
 
 
-def _has_two_colours(machine: CgraMachine) -> bool:
+def _two_colours(machine: CgraMachine) -> tuple[int, ...] | None:
     number = {pe: position for position, pe in enumerate(machine.all_pes)}
-    joined: list[list[tuple[int, int]]] = [[] for _ in number]
+    joined: list[list[_Joint]] = [[] for _ in number]
 
     def join(pe: Pe, reader: Pe) -> None:
-        joined[number[pe]].append((number[reader], 1))
-        joined[number[reader]].append((number[pe], 1))
+        joined[number[pe]].append(_Joint(number[reader], 1))
+        joined[number[reader]].append(_Joint(number[pe], 1))
 
     for pe, readers in machine.readers.items():
         for reader in readers - {pe}:
             join(pe, reader)
-    return not _is_odd(joined)
+    colours, walk = _colours_or_walk(joined)
+    return colours if walk is None else None
 
 
-def _is_odd(joined: list[list[tuple[int, int]]]) -> bool:
-    """Whether some closed walk has an odd sum; neighbours and parities by node, both ways."""
+def _colours_or_walk(
+    joined: list[list[_Joint]],
+) -> tuple[tuple[int, ...], tuple[tuple[int, int], ...] | None]:
+    """Colours of the nodes that agree with all parities, or a closed walk that has an odd sum, as what joins the
+    nodes and from which side."""
     colour: dict[int, int] = {}
+    came: dict[int, tuple[int, _Joint]] = {}
     for root in range(len(joined)):
         if root in colour:
             continue
@@ -65,11 +98,23 @@ def _is_odd(joined: list[list[tuple[int, int]]]) -> bool:
         waiting = [root]
         while waiting:
             node = waiting.pop()
-            for other, parity in joined[node]:
-                seen = colour.setdefault(other, -1)
-                if seen < 0:
-                    colour[other] = (colour[node] + parity) % 2
-                    waiting.append(other)
-                elif seen != (colour[node] + parity) % 2:
-                    return True
-    return False
+            for joint in joined[node]:
+                seen = colour.get(joint.other)
+                if seen is None:
+                    colour[joint.other] = (colour[node] + joint.parity) % 2
+                    came[joint.other] = node, joint
+                    waiting.append(joint.other)
+                elif seen != (colour[node] + joint.parity) % 2:
+                    here = [*_way(came, node), (joint.number, joint.back)]
+                    home = [(number, 1 - back) for number, back in reversed(_way(came, joint.other))]
+                    return (), (*here, *home)
+    return tuple(colour[node] for node in range(len(joined))), None
+
+
+def _way(came: dict[int, tuple[int, _Joint]], node: int) -> list[tuple[int, int]]:
+    """What joins the nodes from the root to ``node``."""
+    found = []
+    while node in came:
+        node, joint = came[node]
+        found.append((joint.number, joint.back))
+    return found[::-1]

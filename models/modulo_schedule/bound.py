@@ -75,22 +75,8 @@ def rec_mii(graph: DataflowGraph, machine: CgraMachine) -> Interval:
 
     Raises: InputError if a cycle has distance 0.
     """
-    import networkx
-
     order = _order_within_iteration(graph)
-    links: dict[int, list[_Link]] = {}
-    digraph = networkx.DiGraph()
-    for edge in graph.edges:
-        digraph.add_edge(edge.source, edge.destination)
-    component = {
-        operation: number
-        for number, members in enumerate(networkx.strongly_connected_components(digraph))
-        for operation in members
-    }
-    for edge in graph.edges:
-        if component[edge.source] == component[edge.destination]:
-            link = _Link(edge.source, edge.destination, edge_latency(graph, machine, edge), edge.distance)
-            links.setdefault(component[edge.source], []).append(link)
+    links = _recurrent_links(graph, machine)
 
     # Starting below every ratio names a recurrence even where it does not bind.
     latency, distance, binding = -1, 1, tuple[int, ...]()
@@ -106,6 +92,21 @@ def rec_mii(graph: DataflowGraph, machine: CgraMachine) -> Interval:
     return Interval(max(1, -(-latency // distance)), _recurrence(graph, binding, latency, distance), binding)
 
 
+def recurrence_of(graph: DataflowGraph, machine: CgraMachine, least: int) -> tuple[int, ...] | None:
+    """A recurrence below whose bound no II of less than ``least`` has a schedule: its edges, by position; None if
+    there is none.
+
+    Raises: InputError if a cycle has distance 0.
+    """
+    order = _order_within_iteration(graph)
+    for links in _recurrent_links(graph, machine).values():
+        within = sorted(links, key=lambda link: order[link.source])
+        longer = _longer_cycle(within, least - 1, 1)
+        if longer is not None:
+            return tuple(link.edge for link in longer)
+    return None
+
+
 def mii(graph: DataflowGraph, machine: CgraMachine) -> Interval:
     """The larger of both bounds; the resources where they are equal.
 
@@ -116,10 +117,34 @@ def mii(graph: DataflowGraph, machine: CgraMachine) -> Interval:
 
 @dataclass(frozen=True)
 class _Link:
+    """An edge, by its position."""
+
+    edge: int
     source: int
     destination: int
     latency: int
     distance: int
+
+
+def _recurrent_links(graph: DataflowGraph, machine: CgraMachine) -> dict[int, list[_Link]]:
+    """The edges within each strongly connected component."""
+    import networkx
+
+    digraph = networkx.DiGraph()
+    for edge in graph.edges:
+        digraph.add_edge(edge.source, edge.destination)
+    component = {
+        operation: number
+        for number, members in enumerate(networkx.strongly_connected_components(digraph))
+        for operation in members
+    }
+    links: dict[int, list[_Link]] = {}
+    for position, edge in enumerate(graph.edges):
+        if component[edge.source] == component[edge.destination]:
+            latency = edge_latency(graph, machine, edge)
+            link = _Link(position, edge.source, edge.destination, latency, edge.distance)
+            links.setdefault(component[edge.source], []).append(link)
+    return links
 
 
 def _users(graph: DataflowGraph, machine: CgraMachine) -> dict[frozenset[Pe], list[int]]:

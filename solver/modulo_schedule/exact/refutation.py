@@ -1,0 +1,110 @@
+"""Refutations of clauses: that an II has no schedule, step by step, as the checker of proofs reads them.
+
+The checker writes the clauses itself, and its are the ones that are refuted here: they are taken from its file, which
+shares nothing with this program. CaDiCaL searches and writes LRAT, of which only what the last step rests on is kept.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from mapper.solver.method import Effort
+from mapper.solver.proof import NotCertifiedError
+
+CONFLICTS = 20_000
+"""Conflicts after which the solver looks up."""
+MOST_CONFLICTS = 400_000
+"""Conflicts up to which a refutation is sought; a longer one would be too long to be handed on."""
+Clause = list[int]
+Step = list[int]
+"""A clause, 0, and the numbers of the clauses that it follows from."""
+
+
+@cache
+def checker() -> ModuleType:
+    """The checker of modulo schedules."""
+    path = Path(__file__).resolve().parents[3] / "checkers" / "check_modulo_schedule.py"
+    spec = importlib.util.spec_from_file_location("check_modulo_schedule", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def refutation(problem: dict[str, Any], ii: int, effort: Effort) -> list[Step]:
+    """Why the problem of this document has no schedule at an II.
+
+    Raises: NotCertifiedError if the clauses are too many, do not contradict each other, or not soon enough.
+    """
+    module = checker()
+    try:
+        clauses = module.Loop(problem).statements(ii)
+    except module.EndedError as end:
+        raise NotCertifiedError(f"no refutation of II {ii}: {end.args[1]}") from None
+    return [[0, clauses.index([])]] if [] in clauses else _solved(clauses, ii, effort)
+
+
+def _solved(clauses: Sequence[Clause], ii: int, effort: Effort) -> list[Step]:
+    import pysolvers
+    from pysat.solvers import Cadical195
+
+    with tempfile.TemporaryFile() as file, Cadical195() as solver:
+        solver.configure({"lrat": 1, "binary": 0})
+        trace = pysolvers.cadical195_tracepr(solver.cadical, file)
+        for clause in clauses:
+            solver.add_clause(clause)
+        answer = None
+        for _ in range(MOST_CONFLICTS // CONFLICTS):
+            solver.conf_budget(CONFLICTS)
+            answer = solver.solve_limited()
+            if answer is not None or effort.stopped() is not None:
+                break
+        if answer is not False:
+            why = "registers, ports or order rule it out" if answer else "the solver did not find one in time"
+            raise NotCertifiedError(f"no refutation of II {ii}: {why}")
+        pysolvers.flushpr(trace)
+        file.seek(0)
+        return trimmed(file.read().decode("ascii"), len(clauses))
+
+
+def trimmed(lrat: str, clauses: int) -> list[Step]:
+    """The steps that the empty clause rests on; numbers count the clauses from 0, and on with the steps.
+
+    The solver numbers clauses and steps as they come, so that clauses have the numbers that no step has.
+    Raises: NotCertifiedError if a step is not one of unit propagation.
+    """
+    lines: dict[int, str] = {}
+    last = 0
+    for line in lrat.splitlines():
+        name, _, rest = line.partition(" ")
+        if not rest.startswith("d"):
+            last = int(name)
+            lines[last] = rest
+            if rest.startswith("0"):
+                break
+    steps: dict[int, tuple[Clause, list[int]]] = {}
+    waiting = [last]
+    while waiting:
+        number = waiting.pop()
+        if number not in steps:
+            clause, hints = f" {lines[number][:-2]}".split(" 0 ", 1)
+            steps[number] = (
+                [int(literal) for literal in clause.split()],
+                [int(hint) for hint in hints.split()],
+            )
+            waiting += [hint for hint in steps[number][1] if hint in lines and hint not in steps]
+    numbers: dict[int, int] = {}
+    for number in range(1, last + 1):
+        if len(numbers) < clauses and number not in lines:
+            numbers[number] = len(numbers)
+    kept = sorted(steps)
+    numbers |= {number: clauses + at for at, number in enumerate(kept)}
+    if any(hint not in numbers for number in kept for hint in steps[number][1]):
+        raise NotCertifiedError("the solver's refutation has steps that no unit propagation follows")
+    return [[*steps[number][0], 0, *(numbers[hint] for hint in steps[number][1])] for number in kept]
