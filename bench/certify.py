@@ -11,7 +11,7 @@ import argparse
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,17 +19,18 @@ import mapper
 from bench.measure import show
 from bench.pbqp.random_instance import k_tree, series_parallel
 from mapper.api.solving import Search
-from mapper.proving.certify import certify, write_proofs
-from mapper.proving.check import check
+from mapper.proving.proof_document import certify, write_proofs
+from mapper.proving.checker import check
 from mapper.solver.method import Effort
 from mapper.workloads.catalogue import catalogue_names
 from mapper.workloads.graph.kernel_catalogue import KERNELS
 from mapper.workloads.pbqp.file import write_pbqp
+from mapper.workloads.pbqp.instance import PbqpInstance
 from mapper.workloads.process.temporary import temporary_folder
 
 KERNEL_ARRAYS = ("srp-2x2", "srp-4x4", "mesh-3x3", "torus-4x4")
 MACHINES = ("dmazerunner-256", "dynamap-u200", "tcpa-16x16")
-INSTANCES = {
+INSTANCES: dict[str, Callable[[], PbqpInstance]] = {
     "series-parallel N=1e4 d=10": lambda: series_parallel(10**4, 10, 1),
     "series-parallel N=1e5 d=3": lambda: series_parallel(10**5, 3, 1),
     "series-parallel N=1e5 d=10": lambda: series_parallel(10**5, 10, 1),
@@ -116,7 +117,7 @@ def _line(case: Case, folder: Path, seconds: float) -> tuple[Counter[str], list[
         ended = time.perf_counter()
     except mapper.InputError as error:
         return Counter(), [case.name, *["–"] * 8, str(error)[:LONGEST_REASON]]
-    statuses = Counter(status for _, status, _ in checked)
+    statuses = Counter(str(status) for _, status, _ in checked)
     reasons = Counter(reason for _, status, reason in checked if status != "certified")
     why = "; ".join(f"{count}x {reason[:LONGEST_REASON]}" for reason, count in reasons.most_common(2))
     times = (solved - began, proven - solved, ended - proven)

@@ -96,10 +96,10 @@ def main(path, *options):
 
 # ---- This kind's own: the problem, its cost, the lemmas.
 TILE = {"winograd": 2, "winograd-4x4": 4}  # m of Winograd's F(m x m, 3 x 3), by algorithm and layout.
-LAYER = "name images in_channels out_channels map output kernel strides dilations pads groups per_channel".split()
-WINOGRAD = "f_2_3 f_4_3 tiles rounds kernels smallest_kernel largest_stride transform_cycles".split()
-MACHINE = "pes clock_hz word_bytes bytes_per_s winograd initialisation traffic resource".split()
-STORE = "name images elements shares readers through plain vertex whole".split()
+LAYER = ["name", "images", "in_channels", "out_channels", "map", "output", "kernel", "strides", "dilations", "pads", "groups", "per_channel"]
+WINOGRAD = ["f_2_3", "f_4_3", "tiles", "rounds", "kernels", "smallest_kernel", "largest_stride", "transform_cycles"]
+MACHINE = ["pes", "clock_hz", "word_bytes", "bytes_per_s", "winograd", "initialisation", "traffic", "resource"]
+STORE = ["name", "images", "elements", "shares", "readers", "through", "plain", "vertex", "whole"]
 
 
 def up(one, other):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Generic, Literal, TypeVar
 
-M = TypeVar("M")
+M = TypeVar("M", covariant=True)
 Status = Literal["optimal", "infeasible", "bounded"]
 
 

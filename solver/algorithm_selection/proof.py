@@ -59,7 +59,7 @@ def prove(problem: SelectionProblem, claim: Claim[Selection], effort: Effort) ->
     search = _Boxes(problem, builder, most, reached)
     boxes = search.closed(effort)
     return Proof(
-        facts(problem),
+        restated(problem),
         claim.status,
         value,
         bound,
@@ -154,7 +154,7 @@ def _mapping(problem: SelectionProblem, selection: Selection) -> dict[str, Any]:
     }
 
 
-def facts(problem: SelectionProblem) -> dict[str, Any]:
+def restated(problem: SelectionProblem) -> dict[str, Any]:
     """The problem as the checker reads it: the overlay's layers and tensors, and the machine's numbers."""
     longest = problem.longest_units
     limit = None if longest is None else number(Fraction(longest, problem.machine.units_per_cycle))

@@ -12,6 +12,7 @@ from mapper.formulations.modulo_schedule.parity import least_bound, odd_walk
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.bound import recurrence_of, res_mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
+from mapper.models.modulo_schedule.network.mapping import LayerMapping
 from mapper.solver.method import Effort
 from mapper.solver.modulo_schedule.exact.refutation import refutation
 from mapper.solver.proof import Claim, NotCertifiedError, Proof
@@ -20,7 +21,7 @@ OBJECTIVE = "least initiation interval, in cycles"
 Evidence = dict[str, Any]
 
 
-def prove(problem: ModuloProblem | LayerProblem, claim: Claim[ModuloSchedule], effort: Effort) -> Proof:
+def prove(problem: ModuloProblem | LayerProblem, claim: Claim[ModuloSchedule | LayerMapping], effort: Effort) -> Proof:
     """The proof of ``claim``.
 
     Raises: NotCertifiedError if no argument that the checker knows shows what is claimed.
@@ -29,6 +30,7 @@ def prove(problem: ModuloProblem | LayerProblem, claim: Claim[ModuloSchedule], e
         raise NotCertifiedError(
             "the bound on a layer's cycles ranges over bodies, for which no checker is written"
         )
+    assert not isinstance(claim.mapping, LayerMapping)
     mapping = None if claim.mapping is None else _mapping(problem, claim.mapping)
     value = None if claim.value is None else int(claim.value)
     if claim.status == "infeasible":
@@ -94,6 +96,11 @@ def _no_interval(problem: ModuloProblem, effort: Effort) -> Evidence:
     if problem.fixed_ii is not None:
         return _at_least(problem, problem.fixed_ii + 1, effort)
     raise NotCertifiedError("no evidence that no II has a schedule")
+
+
+def restated(problem: ModuloProblem | LayerProblem) -> dict[str, Any] | None:
+    """The problem as plain numbers; layers of networks have no checker."""
+    return None if isinstance(problem, LayerProblem) else _problem(problem)
 
 
 def _problem(problem: ModuloProblem) -> dict[str, Any]:

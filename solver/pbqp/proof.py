@@ -70,7 +70,7 @@ def prove(problem: PbqpProblem, claim: Claim[PbqpAssignment], effort: Effort) ->
     if order is None:
         order, tree = _tree(given, None if bound is None else math.ceil(bound), effort)
     return Proof(
-        pbqp_facts(given),
+        restated(problem),
         claim.status,
         value,
         bound,
@@ -87,8 +87,9 @@ def _rounded(value: Fraction, given: PbqpInstance) -> Cost:
     return int(value) if given.exact else float(value)
 
 
-def pbqp_facts(given: PbqpInstance) -> dict[str, Any]:
+def restated(problem: PbqpProblem) -> dict[str, Any]:
     """The instance as the checker reads it: costs per vertex, and per edge its ends and its matrix row by row."""
+    given = problem.posed
     own, paid = (_written(costs, given) for costs in (given.vertex_cost, given.edge_cost))
     starts, places = given.vertex_offset.tolist(), given.edge_offset.tolist()
     return {

@@ -33,7 +33,7 @@ def prove(problem: AllocationProblem, claim: Claim[Allocation], effort: Effort) 
         raise NotCertifiedError("runs with shared PEs are not searched")
     if problem.model == "streaming" and problem.most_bytes is not None:
         raise NotCertifiedError("how full line buffers get is not restated")
-    document = problem_document(problem)
+    document = restated(problem)
     mapping = None if claim.mapping is None else mapping_document(claim.mapping)
     value = None if claim.mapping is None else exact_value(problem, claim.mapping)
     bound = None if claim.status == "infeasible" else value
@@ -85,7 +85,7 @@ def exact_bound(problem: AllocationProblem, bound: float | None) -> Fraction | i
     return max(1, round(bound))
 
 
-def problem_document(problem: AllocationProblem) -> dict[str, Any]:
+def restated(problem: AllocationProblem) -> dict[str, Any]:
     """All that the checker needs of a problem."""
     sense, unit = UNITS[problem.objective]
     return {

@@ -10,11 +10,12 @@ from dataclasses import replace
 from itertools import combinations, pairwise
 from typing import Any
 
+from mapper.formulations.pe_allocation.program.mixed.run_table import NEVER, run_table
+
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.models.pe_allocation.storage import fused_words
 from mapper.models.pe_allocation.stream.layer import StreamNetwork
 from mapper.solver.method import Effort
-from mapper.solver.pe_allocation.mixed.run_table import NEVER, run_table
 from mapper.solver.pe_allocation.refutation import UNLIMITED, Refutation, Scope
 
 

@@ -1,7 +1,7 @@
 """mapper: how loops, kernels and networks run on accelerators, by formal optimisation, with proofs.
 
 The public API: ``solve``, ``compare``, ``explain``, ``evaluate``, ``sweep``, ``simulate``, ``generate``, ``front``,
-``report`` take names, paths and values and return values; nothing is printed.
+``certify``, ``check``, ``report`` take names, paths and values and return values; nothing is printed.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from mapper.api.trade_off import front
     from mapper.api.verb import evaluate, generate, simulate, solve
     from mapper.kind.kind import Options
+    from mapper.proving.checker import check
+    from mapper.proving.proof_document import certify
     from mapper.reporting import report
     from mapper.solver.contradiction import ContradictionError
     from mapper.sweeping.sweep import sweep
@@ -31,6 +33,8 @@ __all__ = [
     "Options",
     "Search",
     "Solution",
+    "certify",
+    "check",
     "compare",
     "evaluate",
     "explain",
@@ -51,6 +55,8 @@ _HOMES = {
     "Options": "mapper.kind.kind",
     "Search": "mapper.api.solving",
     "Solution": "mapper.api.solution",
+    "certify": "mapper.proving.proof_document",
+    "check": "mapper.proving.checker",
     "compare": "mapper.api.comparison",
     "explain": "mapper.api.explaining",
     "front": "mapper.api.trade_off",

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from mapper.cli.check_command import check
 from mapper.cli.compare_command import compare
 from mapper.cli.listing import Listing, listed_names
 from mapper.cli.option import AsJson, ExportFormat, Format, Seed, check_writable, dumped
@@ -36,6 +37,7 @@ app = typer.Typer(
 app.add_typer(store_app, name="store")
 app.command(epilog="Example: mapper solve resnet50 --objective edp -o resnet50.json")(solve)
 app.command(epilog="Example: mapper compare resnet-dmazerunner --objective edp")(compare)
+app.command(epilog="Example: mapper check proofs.json --problem solution.json")(check)
 
 
 @app.command(epilog="Example: mapper explain resnet-dmazerunner/conv5_2 --format markdown")

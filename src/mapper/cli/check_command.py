@@ -10,7 +10,7 @@ import typer
 from mapper.cli.option import AsJson, dumped
 
 if TYPE_CHECKING:
-    from mapper.proving.check import Checked
+    from mapper.proving.checker import Checked
 
 
 def check(
@@ -24,8 +24,8 @@ def check(
 
     Exit codes: 0 certified; 1 refuted; 2 malformed; 3 not certified, and why.
     """
-    from mapper.proving.check import check as api
-    from mapper.proving.check import exit_code
+    from mapper.proving.checker import check as api
+    from mapper.proving.checker import exit_code
 
     checked = api(proofs, problem)
     if as_json:

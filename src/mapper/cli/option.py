@@ -69,6 +69,10 @@ FrontPlot = Annotated[
 ]
 
 
+CertificateFile = Annotated[
+    Path | None,
+    typer.Option("--certificate", help="Write proofs here, and have their checker read them."),
+]
 StorePath = Annotated[
     str | None,
     typer.Option(

@@ -13,6 +13,7 @@ import typer
 from mapper.cli.interruption import interruptible
 from mapper.cli.option import (
     AsJson,
+    CertificateFile,
     FrontPlot,
     MethodName,
     Output,
@@ -37,6 +38,7 @@ def solve(
     method: MethodName = "auto",
     how: SearchOptions,
     output: Output = None,
+    certificate: CertificateFile = None,
     as_json: AsJson = False,
     progress: ProgressOptions,
     pareto: Pareto = False,
@@ -50,7 +52,10 @@ def solve(
 
     search = how.search(method)
     check_writable(output)
+    check_writable(certificate, "--certificate")
     check_plot(plot)
+    if certificate is not None and pareto:
+        raise InputError("--certificate", str(certificate), "is for one answer; leave out --pareto")
     if pareto:
         _trade_offs(problem, search, progress, output, plot, as_json)
     if plot is not None:
@@ -71,6 +76,10 @@ def solve(
             solution = run(
                 posed, replace(search, listener=report.progress, compiling=report.compiling), finished
             )
+        if certificate is not None:
+            from mapper.proving.certified import certified
+
+            solution = certified(solution, certificate, search)
     _answer(solution, output, as_json)
 
 

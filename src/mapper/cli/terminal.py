@@ -20,6 +20,8 @@ SHOWN_SKIPPED = 12
 WIDEST_CELL = 80
 COMPARED = ("ii", "energy_pj", "throughput_fps", "cycles", "buffer_bytes")
 """Costs that a simulation shows beside the model's."""
+PROOFS = {"certified": "certified", "solver": "proven by solver", "bounded": "bounded", "none": "not proven"}
+"""What stands for a claim, by a certificate's ``evidence``."""
 
 
 def number(value: Any) -> str:
@@ -39,14 +41,13 @@ def percent(gap: float | None) -> str:
 
 
 def proof(certificate: Certificate) -> str:
-    """What is proven, in a word or two."""
+    """What is proven and by whom: certified (a checker accepted the proof), proven by solver, or bounded."""
     if certificate.broken:
         return "rejected: " + ", ".join(dict.fromkeys(rule.rule for rule in certificate.broken))
     if not certificate.found:
-        return "infeasible, proven" if certificate.proven else f"none ({certificate.stop.replace('_', ' ')})"
-    if certificate.proven:
-        return "optimal, proven"
-    return {"time_limit": "best in time", "interrupted": "interrupted"}.get(certificate.stop, "not proven")
+        proven = f"infeasible, {PROOFS[certificate.evidence]}"
+        return proven if certificate.proven else f"none ({certificate.stop.replace('_', ' ')})"
+    return PROOFS[certificate.evidence]
 
 
 def solution_rows(solution: Solution) -> tuple[list[str], list[list[str]]]:

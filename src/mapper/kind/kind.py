@@ -18,6 +18,7 @@ from mapper.formulations.verdict import BrokenRule
 from mapper.solver.certificate import Certificate
 from mapper.solver.front import Front
 from mapper.solver.method import Effort, Method
+from mapper.solver.proof import Claim, NotCertifiedError, Proof
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network import InputFile
 
@@ -192,6 +193,22 @@ class Kind(ABC, Generic[V, P, M]):
     def criteria(self, problem: P, mapping: M) -> tuple[int, ...]:
         """What the points of a front are judged by, all of which least is best, by the model."""
         raise InputError("--pareto", "", f"a {self.name} problem has no trade-offs to list; leave it out")
+
+    @property
+    def proof_kind(self) -> str:
+        """What proofs call the kind: ``checkers/check_KIND.py`` reads them."""
+        return self.name
+
+    def prove(self, problem: P, claim: Claim[M], effort: Effort) -> Proof:
+        """The evidence for what is claimed of a part.
+
+        Raises: NotCertifiedError with the reason if there is none.
+        """
+        raise NotCertifiedError(f"a {self.name} problem has no checker")
+
+    def restated(self, problem: P) -> Mapping[str, Any] | None:
+        """``problem`` as its proofs hold it; None where that takes a search."""
+        return None
 
     def why_infeasible(self, problem: P) -> str | None:
         """Why a part that is proven to have no mapping has none, in a sentence; None where there is no more to say."""

@@ -205,7 +205,9 @@ def _mutated(made: dict[str, Any], draw: random.Random) -> dict[str, Any]:
         at[path[-1]] = draw.choice([old + 1, old - 1, 2 * old, -old])
     elif isinstance(old, list) and old and draw.random() < 0.7:
         one, other = draw.randrange(len(old)), draw.randrange(len(old))
-        draw.choice([lambda: old.pop(one), lambda: old.insert(one, old[other]), old.reverse, old[one:].clear])()
+        draw.choice(
+            [lambda: old.pop(one), lambda: old.insert(one, old[other]), old.reverse, old[one:].clear]
+        )()
         old[one : one + 1] = old[other : other + 1] if one < len(old) else []
     else:
         at.pop(path[-1])

@@ -17,7 +17,8 @@ from mapper.kind.operator_structure import operator_structure, read_operator_str
 from mapper.kind.words import ProofWords
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.mapping_file import selection_from_json
-from mapper.solver.method import Method
+from mapper.solver.method import Effort, Method
+from mapper.solver.proof import Claim, Proof
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel_source import is_kernel
 from mapper.workloads.network.network_layer import LayerNetwork
@@ -60,6 +61,16 @@ class AlgorithmSelection(Kind[LayerNetwork, SelectionProblem, Selection]):
         from mapper.solver.algorithm_selection.catalogue import METHODS
 
         return dict(METHODS)
+
+    def prove(self, problem: SelectionProblem, claim: Claim[Selection], effort: Effort) -> Proof:
+        from mapper.solver.algorithm_selection.proof import prove
+
+        return prove(problem, claim, effort)
+
+    def restated(self, problem: SelectionProblem) -> Mapping[str, Any] | None:
+        from mapper.solver.algorithm_selection.proof import restated
+
+        return restated(problem)
 
     def why_infeasible(self, problem: SelectionProblem) -> str | None:
         from mapper.formulations.algorithm_selection.infeasible import why_infeasible

@@ -28,7 +28,8 @@ from mapper.kind.words import ProofWords
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.models.modulo_schedule.mapping_file import schedule_from_json
 from mapper.models.modulo_schedule.network.mapping import LayerMapping
-from mapper.solver.method import Method
+from mapper.solver.method import Effort, Method
+from mapper.solver.proof import Claim, Proof
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.document import kernel_document, kernel_from_document
 from mapper.workloads.graph.kernel import Kernel
@@ -80,6 +81,16 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
         from mapper.solver.modulo_schedule.network.catalogue import METHODS
 
         return dict(METHODS)
+
+    def prove(self, problem: Problem, claim: Claim[Answer], effort: Effort) -> Proof:
+        from mapper.solver.modulo_schedule.proof import prove
+
+        return prove(problem, claim, effort)
+
+    def restated(self, problem: Problem) -> Mapping[str, Any] | None:
+        from mapper.solver.modulo_schedule.proof import restated
+
+        return restated(problem)
 
     def verify(self, problem: Problem, mapping: Answer) -> ShownVerdict:
         if isinstance(problem, LayerProblem):

@@ -15,7 +15,8 @@ from mapper.kind.pbqp.part import InstancePart
 from mapper.kind.words import ProofWords
 from mapper.models.pbqp.mapping import PbqpAssignment
 from mapper.models.pbqp.mapping_file import assignment_from_json
-from mapper.solver.method import Method
+from mapper.solver.method import Effort, Method
+from mapper.solver.proof import Claim, Proof
 from mapper.workloads.document import InputError
 from mapper.workloads.pbqp.instance import PbqpInstance
 
@@ -48,6 +49,20 @@ class Pbqp(Kind[PbqpInstance, PbqpProblem, PbqpAssignment]):
         from mapper.solver.pbqp.catalogue import METHODS
 
         return dict(METHODS)
+
+    @property
+    def proof_kind(self) -> str:
+        return "pbqp"
+
+    def prove(self, problem: PbqpProblem, claim: Claim[PbqpAssignment], effort: Effort) -> Proof:
+        from mapper.solver.pbqp.proof import prove
+
+        return prove(problem, claim, effort)
+
+    def restated(self, problem: PbqpProblem) -> Mapping[str, Any] | None:
+        from mapper.solver.pbqp.proof import restated
+
+        return restated(problem)
 
     def why_infeasible(self, problem: PbqpProblem) -> str | None:
         from mapper.formulations.pbqp.infeasible import why_infeasible

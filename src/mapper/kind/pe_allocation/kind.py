@@ -26,6 +26,7 @@ from mapper.models.pe_allocation.mapping_file import allocation_from_json
 from mapper.models.pe_allocation.stream.layer import StreamNetwork, stream_network
 from mapper.solver.front import Front
 from mapper.solver.method import Effort, Method
+from mapper.solver.proof import Claim, Proof
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel_source import is_kernel
 from mapper.workloads.network.network_layer import LayerNetwork
@@ -102,6 +103,16 @@ class PeAllocation(Kind[LayerNetwork, AllocationProblem, Allocation]):
 
         found = criteria(problem, mapping)
         return found if problem.mode == "mixed" else found[:3]
+
+    def prove(self, problem: AllocationProblem, claim: Claim[Allocation], effort: Effort) -> Proof:
+        from mapper.solver.pe_allocation.proof import prove
+
+        return prove(problem, claim, effort)
+
+    def restated(self, problem: AllocationProblem) -> Mapping[str, Any] | None:
+        from mapper.solver.pe_allocation.proof import restated
+
+        return restated(problem)
 
     def why_infeasible(self, problem: AllocationProblem) -> str | None:
         from mapper.formulations.pe_allocation.infeasible import why_infeasible

@@ -18,7 +18,8 @@ from mapper.kind.tiling.pins import own_pins
 from mapper.kind.words import ProofWords
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.models.tiling.mapping_file import tiling_from_json
-from mapper.solver.method import Method
+from mapper.solver.method import Effort, Method
+from mapper.solver.proof import Claim, Proof
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel_source import is_kernel
 from mapper.workloads.nest.nest_file import nest_from_document, nest_to_document
@@ -65,6 +66,16 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
 
     def slack(self, problem: TilingProblem, value: int | float) -> float:
         return ROUNDING * abs(value)
+
+    def prove(self, problem: TilingProblem, claim: Claim[TilingMapping], effort: Effort) -> Proof:
+        from mapper.solver.tiling.proof import prove
+
+        return prove(problem, claim, effort)
+
+    def restated(self, problem: TilingProblem) -> Mapping[str, Any] | None:
+        from mapper.solver.tiling.proof import restated
+
+        return restated(problem)
 
     def verify(self, problem: TilingProblem, mapping: TilingMapping) -> ShownVerdict:
         verdict = verify(problem, mapping)

@@ -23,7 +23,8 @@ from mapper.kind.trace_partition.pins import read_fix
 from mapper.kind.words import ProofWords
 from mapper.models.trace_partition.lowering.building import trace_network
 from mapper.models.trace_partition.mapping import Partition
-from mapper.solver.method import Method
+from mapper.solver.method import Effort, Method
+from mapper.solver.proof import Claim, Proof
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel_source import is_kernel
 from mapper.workloads.network.network import InputFile
@@ -73,6 +74,11 @@ class TracePartition(Kind[LayerNetwork, PartitionProblem, Partition]):
         from mapper.solver.trace_partition.catalogue import METHODS
 
         return METHODS
+
+    def prove(self, problem: PartitionProblem, claim: Claim[Partition], effort: Effort) -> Proof:
+        from mapper.solver.trace_partition.proof import prove
+
+        return prove(problem, claim, effort)
 
     def why_infeasible(self, problem: PartitionProblem) -> str | None:
         from mapper.formulations.trace_partition.infeasible import why_infeasible

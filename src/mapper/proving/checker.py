@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 import mapper
 from mapper.api.problem import pose_again
 from mapper.api.verb import read_document
-from mapper.proving.certify import PROOFS_SCHEMA, claims
+from mapper.proving.proof_document import PROOFS_SCHEMA, claims
 from mapper.solver.proof import digest
 from mapper.workloads.document import InputError
 from mapper.workloads.process.child_process import run

@@ -10,7 +10,7 @@ from typing import Any
 from mapper.api.problem import PosedProblem, pose_again
 from mapper.api.solution import Solution
 from mapper.api.verb import read_document
-from mapper.kind.kind import ProblemPart
+from mapper.kind.kind import AnyPart
 from mapper.models.limit import UnfinishedError, limited
 from mapper.solver.certificate import Certificate, certificate_from_json
 from mapper.solver.method import Effort
@@ -42,7 +42,7 @@ def certify(solution: Solution | Path | Mapping[str, Any], effort: Effort | None
     ]
 
 
-def _claims_of(solution: Solution) -> Iterator[tuple[ProblemPart, Claim[Any]]]:
+def _claims_of(solution: Solution) -> Iterator[tuple[AnyPart, Claim[Any]]]:
     """What a solution claims of each different part; no document is made of it, which may be large."""
     kind = solution.posed.kind
     for part, answer in zip(solution.posed.parts, solution.parts, strict=True):
@@ -61,7 +61,7 @@ def _claims_of(solution: Solution) -> Iterator[tuple[ProblemPart, Claim[Any]]]:
 
 def claims(
     problem: PosedProblem, document: Mapping[str, Any], source: str
-) -> Iterator[tuple[ProblemPart, Claim[Any]]]:
+) -> Iterator[tuple[AnyPart, Claim[Any]]]:
     """What a solution document claims of each different part.
 
     Raises: InputError if it does not hold what solutions hold.
@@ -100,7 +100,7 @@ def _status(certificate: Certificate) -> Status:
     return "bounded"
 
 
-def _proof(problem: PosedProblem, part: ProblemPart, claim: Claim[Any], effort: Effort) -> Proof:
+def _proof(problem: PosedProblem, part: AnyPart, claim: Claim[Any], effort: Effort) -> Proof:
     try:
         if claim.status == "bounded" and (claim.mapping is None or claim.bound is None):
             raise NotCertifiedError("nothing is claimed: no mapping, or no bound")
