@@ -178,6 +178,7 @@ DOORS = {
     "models": ("mapping.py", "mapping_file.py", "cost.py", "bound.py"),
     "formulations": ("problem.py", "infeasible.py", "bound.py", "program/", "referee/verify.py"),
     "solver": ("catalogue.py", "exact/", "heuristic/"),
+    "src/mapper/kind": ("kind.py", "pins.py", "view.py", "words.py", "picture.py", "methods.json"),
 }
 """What a column has on these floors, or says in its package's docstring why it has not."""
 

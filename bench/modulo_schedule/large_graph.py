@@ -73,7 +73,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=120.0, help=f"limit on {MIDDLE_ARRAY}")
     given = parser.parse_args()
     if unknown := sorted(set(given.sections) - set(SECTIONS)):
-        parser.error(f"{unknown[0]!r} is none of {', '.join(SECTIONS)}")
+        parser.error(f"{unknown[0]!r} is not one of {', '.join(SECTIONS)}")
     AUTOMATIC.prepare()
     if "middle" in given.sections:
         middle = [layered(size, seed) for size in given.sizes for seed in range(given.seeds)]

@@ -56,7 +56,7 @@ def main() -> None:
     parser.add_argument("--covers", type=int, default=60, help="how often")
     given = parser.parse_args()
     if unknown := sorted(set(given.sections) - set(SECTIONS)):
-        parser.error(f"{unknown[0]!r} is none of {', '.join(SECTIONS)}")
+        parser.error(f"{unknown[0]!r} is not one of {', '.join(SECTIONS)}")
     ITERATIVE.prepare()
     if "phases" in given.sections:
         _show_phases(given.phases_of, given.array)

@@ -36,7 +36,7 @@ def compile_program(
     of their own.
 
     Raises: InputError if the memory does not hold the network or a loop does not fit a bank; ValueError if a mapping
-    is none of its layer or exceeds the buffers.
+    does not belong to its layer or exceeds the buffers.
     """
     return _Compiler(network, partition, machine, configuration, data, calls).program()
 

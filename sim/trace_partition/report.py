@@ -47,7 +47,7 @@ def report(
     the other's products (``drift``: the fraction by which that shortens the whole). ``max_error``: the largest
     difference of numbers of Q8.8. Costs are those of one accelerator for its images, as the model's.
 
-    Raises: InputError if the program does what the machine cannot, or is none of this network.
+    Raises: InputError if the program does what the machine cannot, or does not belong to this network.
     """
     images = seeded_images(program, seed)
     errors = output_errors(problem, partition, program, data, images)

@@ -32,8 +32,8 @@ def test_names_of_first_layers_become_positions(network: StreamNetwork) -> None:
         ({"mode": "mixed", "segments": "conv2"}, "conv0 first"),
         ({"mode": "mixed", "segments": "conv0,conv4,conv2"}, "in the order of the layers"),
         ({"mode": "mixed", "segments": "conv0,conv0"}, "in the order of the layers"),
-        ({"mode": "mixed", "segments": "conv0,conv9"}, "'conv9' is no layer of the array"),
-        ({"mode": "mixed", "segments": ""}, "is no layer of the array"),
+        ({"mode": "mixed", "segments": "conv0,conv9"}, "'conv9' is not a layer of the array"),
+        ({"mode": "mixed", "segments": ""}, "is not a layer of the array"),
     ],
 )
 def test_runs_that_cannot_be_are_refused(network: StreamNetwork, given: dict[str, str], remedy: str) -> None:

@@ -115,7 +115,7 @@ def test_pins_decide_and_their_contradiction_has_a_reason() -> None:
     assert pinned.certificate.value == 13 and pinned.certificate.proven
     away = solve("jobs.yaml", "small.yaml", options=Options(fix={"filter": "0", "sort": "0"}))
     assert away.exit_code == 1 and away.certificate.proven and not away.certificate.found
-    assert "filter, sort take 7 cycles of worker 0" in report(away.to_json())
+    assert "Filter, sort take 7 cycles of worker 0" in report(away.to_json())
     with pytest.raises(InputError, match="write JOB=WORKER"):
         solve("jobs.yaml", "small.yaml", options=Options(fix={"nobody": "0"}))
 

@@ -1,12 +1,10 @@
-"""Answers to one problem that cannot both hold: found wherever answers meet, told in one line, both kept in a file.
+"""Answers to one problem that cannot both hold: found wherever answers meet.
 
 Which of the two is wrong nobody knows here, so the command ends: an answer beside a false proof is worth nothing.
 """
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 from mapper.api.problem import PosedProblem
@@ -16,14 +14,6 @@ from mapper.kind.kind import AnyKind, AnyPart, Part
 from mapper.solver.certificate import Certificate
 from mapper.solver.contradiction import ContradictionError, beats, contradiction
 from mapper.solver.method import Outcome
-from mapper.workloads.document import InputError
-from mapper.workloads.process.whole_file import write_whole
-
-SCHEMA = "mapper.contradiction/1"
-SUFFIX = ".contradiction.json"
-DEFAULT_NAME = "mapper" + SUFFIX
-"""Where both documents go, in the folder at hand, if no other file is written."""
-EXIT_CODE = 4
 
 
 def claims(part: Part) -> Outcome[Any]:
@@ -105,30 +95,6 @@ def documented(
     answers = [_part_of(posed.kind, part, outcome, method) for outcome in (error.first, error.second)]
     documents = tuple(_alone(posed, answer) for answer in answers)
     return ContradictionError(error.first, error.second, f"{part.name}: {error.reason}", documents)
-
-
-def file_beside(output: Path | None) -> Path:
-    """Where both documents go: beside the file that the command writes, else in the folder at hand. Beside a device or
-    a pipe is no place for files."""
-    if output is None or (output.exists() and not output.is_file()):
-        return Path(DEFAULT_NAME)
-    return output.with_name(output.name + SUFFIX)
-
-
-def told(error: ContradictionError, output: Path | None) -> int:
-    """Write both documents, say in a line on stderr what contradicts what and where they are; the exit code."""
-    path = file_beside(output)
-    document = {"schema": SCHEMA, "reason": error.reason, "documents": list(error.documents)}
-    try:
-        write_whole(path, json.dumps(document, indent=1, allow_nan=False) + "\n", "-o")
-        where = f"both are in {path}"
-    except InputError as failed:
-        where = str(failed)
-    from mapper.cli.terminal import complain
-
-    line = f"mapper: CONTRADICTION: {error.reason}; one of the two is wrong; {where}, please report it"
-    complain(" ".join(line.split()))
-    return EXIT_CODE
 
 
 def _part_of(kind: AnyKind, part: AnyPart, outcome: Outcome[Any], method: str) -> Part:

@@ -88,7 +88,7 @@ def _tried() -> tuple[int, str | None]:
         where = f"{error.ctx.command_path}: " if error.ctx else ""
         return 2, f"{where}{error.format_message()} (see --help)"
     except ContradictionError as error:
-        from mapper.api.contradicting import told
+        from mapper.cli.contradiction_file import told
 
         return told(error, None), None
     except (typer.Abort, KeyboardInterrupt):

@@ -107,7 +107,7 @@ def contradictions_beside(output: Path | None) -> Iterator[None]:
     try:
         yield
     except ContradictionError as error:
-        from mapper.api.contradicting import told
+        from mapper.cli.contradiction_file import told
 
         raise typer.Exit(told(error, output)) from None
 

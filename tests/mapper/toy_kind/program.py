@@ -5,32 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ortools.sat.python import cp_model
-
-from mapper.formulations.formulation import Formulation, family, index_set, objective, variables
+from mapper.formulations.cp_sat_formulation import CpSatFormulation
+from mapper.formulations.formulation import family, index_set, objective, variables
 from tests.mapper.toy_kind.model import Packing
 from tests.mapper.toy_kind.problem import PackingProblem
 
 
-class PackingProgram(Formulation):
+class PackingProgram(CpSatFormulation):
     """The constraint program of one problem."""
 
     title = "Packing jobs as a constraint program"
-    exports = ("cpsat",)
 
     def __init__(self, problem: PackingProblem) -> None:
+        super().__init__()
         self.problem = problem
         self.jobs, self.budgets = problem.jobs.jobs, problem.machine.cycles
-        self.model = cp_model.CpModel()
-
-    def size(self) -> tuple[int, int]:
-        return len(self.model.proto.variables), len(self.model.proto.constraints)
 
     def instance(self) -> str:
         return f"{self.problem.jobs.name}: {len(self.jobs)} jobs, {len(self.budgets)} workers"
-
-    def exported(self, form: str) -> str:
-        return str(self.model.proto)
 
     @index_set(r"J")
     def all_jobs(self) -> int:

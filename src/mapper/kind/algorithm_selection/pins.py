@@ -45,7 +45,7 @@ def read_fix(fix: Mapping[str, str], network: OverlayNetwork) -> Fixed:
             found = replace(found, pins={**found.pins, **_joined(found.pins, pins)})
         elif dot and decision == "store" and name in tensors:
             if value not in tensors[name]:
-                raise InputError("--fix", key, f"{value[:40]!r} is none of {', '.join(tensors[name])}")
+                raise InputError("--fix", key, f"{value[:40]!r} is not one of {', '.join(tensors[name])}")
             found = replace(found, stores={**found.stores, name: value})
         elif dot and decision in ("algorithm", "dataflow", "store"):
             there = tuple(tensors) if decision == "store" else network.names
@@ -68,7 +68,7 @@ def _pinned(key: str, value: str, decision: str, layer: str, network: OverlayNet
     wanted = value.removeprefix("!").split(",")
     strange = [one for one in wanted if one not in known]
     if strange:
-        raise InputError("--fix", key[:60], f"{strange[0][:40]!r} is none of {', '.join(known)}")
+        raise InputError("--fix", key[:60], f"{strange[0][:40]!r} is not one of {', '.join(known)}")
     has = known
     if decision == "algorithm":
         has = network.layer(layer).algorithms(network.machine)

@@ -110,7 +110,9 @@ def pose_layers(
         problem = LayerProblem(layer, machine, pins.get(layer.name))
         if not problem.choices:
             known = ", ".join(choice.name for choice in LayerProblem(layer, machine).choices)
-            raise InputError("--fix", f"{layer.name}.algorithm", f"{problem.algorithm!r} is none of {known}")
+            raise InputError(
+                "--fix", f"{layer.name}.algorithm", f"{problem.algorithm!r} is not one of {known}"
+            )
         merged = tuple((one.name, one.op) for one in (*layer.merged, *layer.views))
         parts.append(
             ProblemPart(layer.name, layer.source, problem, (problem.choices, layer.op), network, merged)
@@ -140,7 +142,7 @@ def least_intervals(mapping: LayerMapping) -> list[int | None]:
 def with_least_intervals(mapping: LayerMapping, least: list[int | None]) -> LayerMapping:
     """The mapping with what ``least_intervals`` said.
 
-    Raises: TypeError or ValueError if that is none of this mapping.
+    Raises: TypeError or ValueError if that does not belong to this mapping.
     """
     if any(one is not None and type(one) is not int for one in least):
         raise TypeError("no initiation interval")

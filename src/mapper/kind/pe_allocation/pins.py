@@ -40,7 +40,7 @@ def read_fix(fix: Mapping[str, str], network: StreamNetwork) -> Fixed:
         name, dot, decision = key.rpartition(".")
         if not dot and key == "mode":
             if value not in MODES:
-                raise InputError("--fix", key, f"{value[:40]!r} is none of {', '.join(MODES)}")
+                raise InputError("--fix", key, f"{value[:40]!r} is not one of {', '.join(MODES)}")
             found = replace(found, mode=value)
         elif not dot and key == "segments":
             found = replace(found, segments=_segments(value, network))
@@ -57,7 +57,7 @@ def read_fix(fix: Mapping[str, str], network: StreamNetwork) -> Fixed:
             pin = replace(found.pins.get(name, Pin()), **{decision: number})
             found = replace(found, pins={**found.pins, name: pin})
         elif dot and decision in ("pes", "delta", "throttle"):
-            remedy = f"{name[:40]!r} is no layer of the array; there are {', '.join(network.names[:4])} …"
+            remedy = f"{name[:40]!r} is not a layer of the array; there are {', '.join(network.names[:4])} …"
             raise InputError("--fix", key[:60], remedy)
         else:
             raise InputError("--fix", key[:60], f"unknown decision; there are {KNOWN}")
@@ -73,7 +73,9 @@ def _segments(value: str, network: StreamNetwork) -> tuple[int, ...]:
     names = [name.strip() for name in value.split(",")]
     strange = [name for name in names if name not in network.names]
     if strange:
-        remedy = f"{strange[0][:40]!r} is no layer of the array; there are {', '.join(network.names[:4])} …"
+        remedy = (
+            f"{strange[0][:40]!r} is not a layer of the array; there are {', '.join(network.names[:4])} …"
+        )
         raise InputError("--fix", "segments", remedy)
     starts = tuple(network.names.index(name) for name in names)
     if starts[0] != 0 or list(starts) != sorted(set(starts)):

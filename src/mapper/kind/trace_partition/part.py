@@ -127,7 +127,7 @@ def gathered(problem: PartitionProblem, mappings: Mapping[str, Any]) -> Mapping[
 def read_partition(fields: Mapping[str, Any], problem: PartitionProblem, source: str) -> Partition:
     """A partition from a document.
 
-    Raises: InputError if it is none of this network.
+    Raises: InputError if it does not belong to this network.
     """
     return partition_from_json(fields, problem.network, source)
 

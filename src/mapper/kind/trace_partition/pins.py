@@ -47,7 +47,9 @@ def read_fix(
             configuration = configuration_named(value, machine)
         elif dot and decision in (*WORDS, *SIZES):
             if name not in names:
-                remedy = f"{name[:40]!r} is no layer of the accelerator; there are {', '.join(names[:4])} …"
+                remedy = (
+                    f"{name[:40]!r} is not a layer of the accelerator; there are {', '.join(names[:4])} …"
+                )
                 raise InputError("--fix", key[:60], remedy)
             given: Any = _size(key, value) if decision in SIZES else _word(key, value, WORDS[decision])
             pins[name] = replace(pins.get(name, Pin()), **{decision: given})
@@ -65,5 +67,5 @@ def _size(key: str, value: str) -> int:
 
 def _word(key: str, value: str, known: tuple[str, ...]) -> str | bool:
     if value not in known:
-        raise InputError("--fix", key[:60], f"{value[:40]!r} is none of {', '.join(known)}")
+        raise InputError("--fix", key[:60], f"{value[:40]!r} is not one of {', '.join(known)}")
     return value == "yes" if "yes" in known else value
