@@ -201,6 +201,7 @@ class Tiling:
                          for n in self.bounds]
         self.allowed = {level: [{*p["factors"][level].get(name, ds)} for name, ds in zip(self.names, self.divisors)]
                         for level in LEVELS}
+        self.holds, self.stays = functools.cache(self.holds), functools.cache(self.stays)
 
     def work(self, steps=1):
         self.steps += steps
@@ -308,7 +309,6 @@ class Tiling:
             stays[level] = [math.prod(factors[level][j] for j in runs[:end]) for end in ends]
         return self.cost(r, s, c, stays["spm"], stays["dram"])
 
-    @functools.cache  # noqa: B019
     def stays(self, level, trips):
         """The passes that the operands stay, in all orders of a level."""
 
@@ -385,16 +385,20 @@ class Tiling:
                 counts["array tiles within no SPM tile"] += 1
                 continue
             out = least[b] = tuple(map(min, zip(*outs)))
-            if closes(self.inner(b, *self.first_rows(b)), out, "array tiles"):
-                continue
-            for r, s in self.splits(b):
+            first, above = [*self.inner(b, *self.first_rows(b))], None
+            for r, s in () if closes(first, out, "array tiles") else self.splits(b):
                 bounds = [*self.inner(b, *self.split(r, s))]
                 if closes(bounds, out, "splits"):
                     continue
-                for c in itertools.product(*([d for d in ds if d % n == 0] for ds, n in zip(self.divisors, b))):
+                if above is None:
+                    ups = [[d for d in ds if d % n == 0] for ds, n in zip(self.divisors, b)]
+                    self.work(math.prod(map(len, ups)))
+                    above = [c for c in itertools.product(*ups) if c in outer and self.allows("spm", over(c, b))
+                             and not closes(first, outer[c], "pairs of tiles")]
+                    out = tuple(map(min, zip(*(outer[c] for c in above)))) or out
+                for c in above:
                     self.work()
-                    allowed = c in outer and self.allows("spm", over(c, b))
-                    if not allowed or closes(bounds, outer[c], "SPM tiles of splits"):
+                    if closes(bounds, outer[c], "splits in SPM tiles"):
                         continue
                     orders = self.stays("spm", over(c, b)), self.stays("dram", over(self.bounds, c))
                     for spm, dram in itertools.product(*orders):
