@@ -246,7 +246,7 @@ class Refutation:
             objective.SetCoefficient(over, 4.0 * (self.scope.cycles + 1))
         objective.SetMinimization()
         if solver.Solve() != pywraplp.Solver.OPTIMAL:
-            raise NotCertifiedError("the linear program of a node was not solved")
+            raise NotCertifiedError("the tree found nothing that rules out a better allocation")
         return Relaxed(
             [float(pace.solution_value()) for pace in paces],
             [sum(share.solution_value() * price for share, price in shares) for shares in prices],
