@@ -189,6 +189,10 @@ class Refutation:
                     ]
         return found
 
+    @cached_property
+    def _line_of(self) -> dict[Start, tuple[int, int]]:
+        return {start: (a, b) for lines in self._lines.values() for start, a, b in lines}
+
     def _relaxed(self, ways: list[Way]) -> Relaxed:
         """The linear program: least latency (or PEs, where latency has no limit) with prices on their lower hulls; PEs
         beyond the limit cost more than any latency."""
@@ -196,38 +200,56 @@ class Refutation:
 
         solver = pywraplp.Solver.CreateSolver("GLOP")
         infinity, timed = solver.infinity(), self.scope.cycles < UNLIMITED
+
+        def at_least(*terms: tuple[Any, float]) -> Any:
+            """The sum of terms is not negative."""
+            made = solver.Constraint(0.0, infinity)
+            for variable, times in terms:
+                made.SetCoefficient(variable, times)
+            return made
+
+        over = solver.NumVar(0.0, infinity, "over")
+        pes = solver.Constraint(-infinity, float(self.scope.pes))
+        pes.SetCoefficient(over, -1.0)
         paces, prices = [], []
         for way in ways:
-            corners = lower_hull(way)
-            shares = [solver.NumVar(0, 1, "") for _ in corners]
-            solver.Add(sum(shares) == 1)
-            paces.append(sum(float(min(z, BEYOND)) * x for (z, _), x in zip(corners, shares, strict=True)))
-            prices.append(sum(float(price) * x for (_, price), x in zip(corners, shares, strict=True)))
-        over = solver.NumVar(0, infinity, "over")
-        pes = solver.Add(sum(prices) - over <= self.scope.pes)
+            one, pace = solver.Constraint(1.0, 1.0), solver.Constraint(0.0, 0.0)
+            paces.append(solver.NumVar(0.0, infinity, ""))
+            pace.SetCoefficient(paces[-1], -1.0)
+            shares = []
+            for z, price in lower_hull(way):
+                share = solver.NumVar(0.0, infinity, "")
+                one.SetCoefficient(share, 1.0)
+                pace.SetCoefficient(share, float(min(z, BEYOND)))
+                pes.SetCoefficient(share, float(price))
+                shares.append((share, float(price)))
+            prices.append(shares)
         rates = {}
         if not self.streaming:
             for i, layer in enumerate(self.layers):
                 for j in layer.feeds:
-                    rates[i, j] = solver.Add(paces[i] - layer.new_pixels * paces[j] >= 0)
+                    rates[i, j] = at_least((paces[i], 1.0), (paces[j], -float(layer.new_pixels)))
         ends, starts = {}, {}
+        objective = solver.Objective()
+        objective.SetCoefficient(over, 1.0)
         if timed:
-            cycles = solver.NumVar(0, infinity, "cycles")
-            t = [solver.NumVar(0, infinity, "") for _ in ways]
-            for lines in self._lines.values():
-                for start, a, b in lines:
-                    i, j, *_ = start
-                    starts[start] = solver.Add(t[i] - t[j] - a * paces[j] + b * paces[i] >= 0)
+            cycles = solver.NumVar(0.0, infinity, "cycles")
+            t = [solver.NumVar(0.0, infinity, "") for _ in ways]
+            for start, (a, b) in self._line_of.items():
+                i, j, *_ = start
+                starts[start] = at_least(
+                    (t[i], 1.0), (t[j], -1.0), (paces[j], -float(a)), (paces[i], float(b))
+                )
             for i in self.last:
-                ends[i] = solver.Add(cycles - t[i] - self.layers[i].positions * paces[i] >= 0)
-            solver.Minimize(cycles + 4.0 * (self.scope.cycles + 1) * over)
-        else:
-            solver.Minimize(over)
+                ends[i] = at_least((cycles, 1.0), (t[i], -1.0), (paces[i], -float(self.layers[i].positions)))
+            objective.SetCoefficient(cycles, 1.0)
+            objective.SetCoefficient(over, 4.0 * (self.scope.cycles + 1))
+        objective.SetMinimization()
         if solver.Solve() != pywraplp.Solver.OPTIMAL:
-            raise NotCertifiedError("the linear program of a node was not solved")
+            raise NotCertifiedError("the tree found nothing that rules out a better allocation")
         return Relaxed(
             [float(pace.solution_value()) for pace in paces],
-            [float(price.solution_value()) for price in prices],
+            [sum(share.solution_value() * price for share, price in shares) for shares in prices],
             abs(pes.dual_value()),
             {key: abs(row.dual_value()) for key, row in ends.items()},
             {key: abs(row.dual_value()) for key, row in starts.items()},
@@ -264,9 +286,8 @@ class Refutation:
             total += times * self.scope.cycles
             start[i] -= times
             pace[i] -= times * self.layers[i].positions
-        lines = {key: (a, b) for rows in self._lines.values() for key, a, b in rows}
         for i, j, row, column, times in leaf["starts"]:
-            a, b = lines[i, j, row, column]
+            a, b = self._line_of[i, j, row, column]
             start[i] += times
             start[j] -= times
             pace[i] += b * times

@@ -13,6 +13,7 @@ from typing import Any
 from mapper.formulations.pe_allocation.program.mixed.run_table import NEVER, run_table
 
 from mapper.formulations.pe_allocation.problem import AllocationProblem
+from mapper.formulations.pe_allocation.program.mixed.run_table import NEVER, run_table
 from mapper.models.pe_allocation.storage import fused_words
 from mapper.models.pe_allocation.stream.layer import StreamNetwork
 from mapper.solver.method import Effort
@@ -54,7 +55,7 @@ def _latencies(problem: AllocationProblem, scope: Scope, effort: Effort) -> dict
     """The least latency of every run that is possible on the scope's PEs."""
     if scope.pes == 0:
         return {}
-    table = run_table(replace(problem, max_pes=scope.pes), replace(effort, start=None))
+    table = run_table(replace(problem, max_pes=scope.pes), lambda: effort.stopped() is not None)
     return {
         (run.first, run.last + 1): int(run.front.rows[-1][2])
         for begun in table.runs
