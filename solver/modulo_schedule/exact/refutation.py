@@ -66,7 +66,11 @@ def _solved(clauses: Sequence[Clause], ii: int, effort: Effort) -> list[Step]:
             if answer is not None or effort.stopped() is not None:
                 break
         if answer is not False:
-            why = "registers, ports or order rule it out" if answer else "the solver did not find one in time"
+            why = (
+                "it rests on registers, their ports, or order"
+                if answer
+                else "the solver did not find one in time"
+            )
             raise NotCertifiedError(f"no refutation of II {ii}: {why}")
         pysolvers.flushpr(trace)
         file.seek(0)
