@@ -17,7 +17,7 @@ Clauses: of a schedule at an II these statements are true, so that none exists i
   way to a reader has at most M moves, a place holds it for II cycles at most, and it is read within M + 1 rounds of II
   cycles after the round in which it gets ready. Cells count cycles from that round's first. k is the round in which an
   operation issues, less that of the first operation to which values join it. Left out, which makes fewer statements:
-  how many registers and ports there are.
+  how many registers there are, and their ports.
 Survival: leave out of a schedule all but some iterations. What remains executes these, overwrites less, and is among
   the sequences of cycles that are followed here. Operands of earlier iterations are for free, the same value twice is
   not kept, more values kept are not worse, and a latency of several cycles may be any number of them.
@@ -359,7 +359,7 @@ class Loop:
         size = len(demands) * len(cells) * self.pes * (self.pes + ii) * (1 + len(self.sharing))
         size += self.pes * (len(ops) + len(values) * len(cells)) ** 2 // ii
         need(size <= 1 << 24, "too many clauses", "not certified")
-        able = [sorted(pes) for pes in self.able]
+        able, memory = [sorted(pes) for pes in self.able], [v for v in ops if self.units[v] == "memory"]
 
         def var(*name):
             return names.setdefault(name, len(names) + 1)
@@ -444,6 +444,9 @@ class Loop:
                 after = -((t - s - latency) // ii) - distance
                 for a in range(span[u][0], span[u][1] + 1):
                     add(-var("y", u, s), -var("y", w, t), least_round(u, a, -1), least_round(w, a + after))
+        for crowd in combinations(memory, self.memory_ports + 1) if len(memory) > self.memory_ports else ():
+            for s in slots:
+                add(*(-var("y", v, s) for v in crowd))
         add(var("y", 0, 0))
         return found
 

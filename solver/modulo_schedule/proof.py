@@ -21,7 +21,9 @@ OBJECTIVE = "least initiation interval, in cycles"
 Evidence = dict[str, Any]
 
 
-def prove(problem: ModuloProblem | LayerProblem, claim: Claim[ModuloSchedule | LayerMapping], effort: Effort) -> Proof:
+def prove(
+    problem: ModuloProblem | LayerProblem, claim: Claim[ModuloSchedule | LayerMapping], effort: Effort
+) -> Proof:
     """The proof of ``claim``.
 
     Raises: NotCertifiedError if no argument that the checker knows shows what is claimed.

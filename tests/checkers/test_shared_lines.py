@@ -11,6 +11,10 @@ FOLDER = Path(__file__).parents[2] / "checkers"
 CHECKERS = sorted(FOLDER.glob("check_*.py"))
 BEGIN, END = "# ---- The same lines", "# ---- This kind's own"
 ALLOWED = {
+    "bisect",
+    "collections",
+    "pathlib",
+    "signal",
     "hashlib",
     "json",
     "re",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import tempfile
+import time
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -17,10 +18,12 @@ from typing import Any
 from mapper.solver.method import Effort
 from mapper.solver.proof import NotCertifiedError
 
-CONFLICTS = 20_000
+CONFLICTS = 10_000
 """Conflicts after which the solver looks up."""
 MOST_CONFLICTS = 400_000
 """Conflicts up to which a refutation is sought; a longer one would be too long to be handed on."""
+MOST_SECONDS = 60.0
+"""Seconds that an II may take, where the effort leaves more."""
 Clause = list[int]
 Step = list[int]
 """A clause, 0, and the numbers of the clauses that it follows from."""
@@ -59,14 +62,18 @@ def _solved(clauses: Sequence[Clause], ii: int, effort: Effort) -> list[Step]:
         trace = pysolvers.cadical195_tracepr(solver.cadical, file)
         for clause in clauses:
             solver.add_clause(clause)
-        answer = None
+        answer, until = None, time.monotonic() + MOST_SECONDS
         for _ in range(MOST_CONFLICTS // CONFLICTS):
             solver.conf_budget(CONFLICTS)
             answer = solver.solve_limited()
-            if answer is not None or effort.stopped() is not None:
+            if answer is not None or effort.stopped() is not None or time.monotonic() > until:
                 break
         if answer is not False:
-            why = "registers, ports or order rule it out" if answer else "the solver did not find one in time"
+            why = (
+                "it rests on registers, their ports, or order"
+                if answer
+                else "the solver did not find one in time"
+            )
             raise NotCertifiedError(f"no refutation of II {ii}: {why}")
         pysolvers.flushpr(trace)
         file.seek(0)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.formulations.modulo_schedule.test_infeasible import IMPOSSIBLE
 
 from mapper.arch.cgra import CgraMachine
 from mapper.arch.source import load_machine
@@ -33,6 +32,7 @@ from tests.checkers.modulo_schedule.checking import (
     reason,
     status,
 )
+from tests.formulations.modulo_schedule.test_infeasible import IMPOSSIBLE
 from tests.formulations.modulo_schedule.test_parity import TRIANGLE
 from tests.formulations.modulo_schedule.test_parity import problem as on_board
 

@@ -62,9 +62,9 @@ def test_an_optimum_above_the_bound_is_certified() -> None:
 def test_a_changed_refutation_shows_no_more_than_before() -> None:
     document = proof_of(twelve(1), Claim("bounded", None, None, 4))
     rng, found = Random(0), Counter[str]()
-    for _ in range(50):
+    for _ in range(20):
         found[status(mutated(document, rng, ("evidence", "bound", "steps")))] += 1
-    assert found["refuted"] + found["malformed"] >= 10, found
+    assert found["refuted"] + found["malformed"] >= 5, found
     higher: Document = json.loads(json.dumps(document))
     higher["claim"]["bound"] = 5
     assert status(higher) == "refuted"
