@@ -19,8 +19,8 @@ import mapper
 from bench.measure import show
 from bench.pbqp.random_instance import k_tree, series_parallel
 from mapper.api.solving import Search
-from mapper.proving.proof_document import certify, write_proofs
 from mapper.proving.checker import check
+from mapper.proving.proof_document import certify, write_proofs
 from mapper.solver.method import Effort
 from mapper.workloads.catalogue import catalogue_names
 from mapper.workloads.graph.kernel_catalogue import KERNELS

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mapper.api.solution import Solution, assemble
-from mapper.proving.proof_document import certify, write_proofs
 from mapper.proving.checker import check
+from mapper.proving.proof_document import certify, write_proofs
 from mapper.solver.method import Effort
 
 if TYPE_CHECKING:
