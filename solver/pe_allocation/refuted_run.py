@@ -10,8 +10,6 @@ from dataclasses import replace
 from itertools import combinations, pairwise
 from typing import Any
 
-from mapper.formulations.pe_allocation.program.mixed.run_table import NEVER, run_table
-
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program.mixed.run_table import NEVER, run_table
 from mapper.models.pe_allocation.storage import fused_words
