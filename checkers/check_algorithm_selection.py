@@ -96,10 +96,12 @@ def main(path, *options):
 
 # ---- This kind's own: the problem, its cost, the lemmas.
 TILE = {"winograd": 2, "winograd-4x4": 4}  # m of Winograd's F(m x m, 3 x 3), by algorithm and layout.
-LAYER = ["name", "images", "in_channels", "out_channels", "map", "output", "kernel", "strides", "dilations", "pads", "groups", "per_channel"]
-WINOGRAD = ["f_2_3", "f_4_3", "tiles", "rounds", "kernels", "smallest_kernel", "largest_stride", "transform_cycles"]
-MACHINE = ["pes", "clock_hz", "word_bytes", "bytes_per_s", "winograd", "initialisation", "traffic", "resource"]
-STORE = ["name", "images", "elements", "shares", "readers", "through", "plain", "vertex", "whole"]
+LAYER = ("name", "images", "in_channels", "out_channels", "map", "output", "kernel", "strides", "dilations",
+         "pads", "groups", "per_channel", "algorithms", "dataflows")
+WINOGRAD = ("f_2_3", "f_4_3", "tiles", "rounds", "kernels", "smallest_kernel", "largest_stride",
+            "transform_cycles")
+MACHINE = ("pes", "clock_hz", "word_bytes", "bytes_per_s", "winograd", "initialisation", "traffic", "resource")
+STORE = ("name", "images", "elements", "shares", "readers", "through", "plain", "vertex", "whole")
 
 
 def up(one, other):
@@ -116,10 +118,10 @@ class Overlay:
         self.burst, self.overhead, self.kernels, self.double, self.room = fields(
             traffic, "burst_words", "overhead_cycles", "weights", "double_buffering", "onchip_bytes")  # fmt: skip
         self.paid = {"layer": 0, "product": 1, "pass": 2}[self.per]
-        word = Fraction(whole(clock, 1) * whole(self.bytes, 1), whole(bandwidth, 1)) if bandwidth is not None else Fraction(0)
+        word = Fraction(whole(clock, 1) * whole(self.bytes, 1), 1 if bandwidth is None else whole(bandwidth, 1))
+        word *= bandwidth is not None
         self.unit, self.word = 144 * word.denominator, 144 * word.numerator
-        self.layers = [self.layer(dict(zip((*LAYER, "algorithms", "dataflows"), fields(one, *LAYER, "algorithms", "dataflows"),
-                                           strict=True))) for one in layers]  # fmt: skip
+        self.layers = [self.layer(dict(zip(LAYER, fields(one, *LAYER), strict=True))) for one in layers]
         self.stores = [dict(zip(STORE, fields(one, *STORE), strict=True)) for one in stores]
         readers = [reader for one in self.stores for reader in one["readers"]]
         need(len(readers) == len({*readers}), "a layer reads two tensors", "malformed")
@@ -129,8 +131,8 @@ class Overlay:
             for layer, channels, loaded in one["shares"]:
                 whole(channels, 1), whole(-1 if layer is None else layer, -1, len(layers) - 1)
                 self.constant += self.units(whole(loaded) * self.word)
-            need(one["vertex"] is True or (len(one["shares"]) == len(one["readers"]) == 1 and one["shares"][0][0] is not None),
-                 "an edge has one producer and one reader", "malformed")  # fmt: skip
+            single = len(one["shares"]) == len(one["readers"]) == 1 and one["shares"][0][0] is not None
+            need(one["vertex"] is True or single, "an edge has one producer and one reader", "malformed")
             self.written.append([[[self.stored(form, channels, name) for form in self.formats(one)] for name in
                                   ([None] if layer is None else self.layers[layer]["algorithms"])]
                                  for layer, channels, _ in one["shares"]])  # fmt: skip
@@ -143,12 +145,14 @@ class Overlay:
         numbers = [*(one[key] for key in ("images", "in_channels", "out_channels", "groups")),
                    *chain(*(one[key] for key in ("map", "output", "kernel", "strides", "dilations")))]  # fmt: skip
         need(all(whole(number, 1, 1 << 30) for number in numbers) and len(numbers) == 14, "has no two axes", "malformed")
-        need([len(pad) for pad in one["pads"]] == [2, 2] and all(whole(pad, 0, 1 << 30) >= 0 for pad in chain(*one["pads"])),
-             "has no two axes", "malformed")  # fmt: skip
+        pads = [whole(pad, 0, 1 << 30) for pad in chain(*one["pads"])]
+        need(len(pads) == 4 and [*map(len, one["pads"])] == [2, 2], "has no two axes", "malformed")
+        need({type(one["algorithms"]), type(one["dataflows"])} <= {list, type(None)}, "pins are lists", "malformed")
         one["window"], one["elements"], one["positions"] = (math.prod(one[key]) for key in ("kernel", "map", "output"))
         rule, (high, wide) = self.winograd, one["kernel"]
-        suits = (high == wide or rule["kernels"] == "any") and max(high, wide) >= rule["smallest_kernel"] and high * wide > 1
+        suits = (high == wide or rule["kernels"] == "any") and max(high, wide) >= rule["smallest_kernel"]
         suits = suits and max(one["strides"]) <= rule["largest_stride"] and one["dilations"] == [1, 1]
+        suits = suits and high * wide > 1
         one["known"] = [name for name, there in (("im2col", True), ("kn2row", high * wide > 1), ("winograd", suits and
                         rule["f_2_3"]), ("winograd-4x4", suits and rule["f_4_3"])) if there]  # fmt: skip
         one["algorithms"] = [name for name in one["known"] if one["algorithms"] is None or name in one["algorithms"]]
@@ -163,7 +167,7 @@ class Overlay:
         places = {at * step + tap * dilation - one["pads"][axis][0] for at in range(count) for tap in range(taps)}
         return frozenset(place for place in places if 0 <= place < size)
 
-    def work(self, one, name):  # Eqs. 10 to 12: products of a x b by b x c, how many; words of kernels and of the input.
+    def work(self, one, name):  # Eqs. 10 to 12: products of a x b by b x c; words of kernels and of the input.
         images, groups, rule = one["images"], one["groups"], self.winograd
         depth, maps = one["in_channels"] // groups, one["out_channels"] // groups
         weights = Fraction(one["window"] * (1 if one["per_channel"] else depth * one["out_channels"]))
@@ -181,7 +185,8 @@ class Overlay:
             tiles = {"ceil": math.prod(up(side, m) for side in one["map"]), "area": Fraction(one["elements"], m * m)}
             a, times = Fraction(images * tiles[rule["tiles"]]), Fraction(groups * (m + 2) ** 2 * runs)
             weights, transform = weights / one["window"] * runs * (m + 2) ** 2, whole(rule["transform_cycles"]) * times
-        spread = {"NS": (a, maps, b), "WS": (b, maps, a), "IS": (b, a, maps)}  # Eq. 9: over P1, over P2, cycles of a pass.
+        # Eq. 9: what is spread over P1 and over P2, and the cycles of a pass.
+        spread = {"NS": (a, maps, b), "WS": (b, maps, a), "IS": (b, a, maps)}
         used = [(math.ceil(x), math.ceil(y), self.units(each * times * self.unit)) for x, y, each in
                 map(spread.__getitem__, one["dataflows"])]  # fmt: skip
         words = self.words(self.form(one, name), one["in_channels"])
@@ -209,9 +214,8 @@ class Overlay:
         late = self.overhead * self.unit if form[0] == "toeplitz" and producer in TILE else 0
         return self.units(words * self.word) + late
 
-    def formats(self, one):  # Those of the readers' algorithms; a Toeplitz matrix only if no reader needs what it lacks.
+    def formats(self, one):  # Those of the readers' algorithms; a Toeplitz matrix if no reader needs what it lacks.
         plain, found, needs = ("tensor3d", one["images"], one["elements"], 0, 0, ""), {}, []
-        every = [frozenset(range(0)), None]
         for reader in one["readers"]:
             layer = self.layers[whole(reader, 0, len(self.layers) - 1)]
             whole_map = [len(rows) for rows in layer["read"]] == layer["map"] or reader in one["through"]
@@ -222,7 +226,8 @@ class Overlay:
             held = None if [len(rows) for rows in layer["read"]] == layer["map"] else layer["read"]
             fits = all(held is None or (want is not None and all(map(frozenset.__ge__, held, want))) for want in needs)
             for name in layer["known"]:
-                form = plain if reader in one["through"] or self.form(layer, name)[0] == "tensor3d" else self.form(layer, name)
+                form = self.form(layer, name)
+                form = plain if reader in one["through"] or form[0] == "tensor3d" else form
                 if form[0] != "toeplitz" or fits:
                     found[form] = None
         return [*found, *([plain] if (one["plain"] or not found) and plain not in found else [])]
@@ -329,23 +334,28 @@ def check(problem, claim, evidence):
         array, choices, forms = fields(mapping, "array", "choices", "formats")
         rows, columns = whole(array[0], 1, 1 << 16), whole(array[1], 1, 1 << 16)
         need(len(array) == 2 and columns <= widest(rows, pes) and shape in (None, array), "the array has no such shape")
-        pinned = [one | {"algorithms": [name], "dataflows": [flow]} for one, (name, flow) in zip(layers, choices, strict=True)]
-        for one, layer, (name, flow) in zip(Overlay(machine, pinned, stores).layers, overlay.layers, choices, strict=True):
+        pinned = []
+        for one, layer, (name, flow) in zip(layers, overlay.layers, choices, strict=True):
             need(name in layer["algorithms"] and flow in layer["dataflows"], f"{one['name']} is not computed so")
+            pinned.append(one | {"algorithms": [name], "dataflows": [flow]})
         own, edges = Overlay(machine, pinned, stores).graph(rows, rows, columns, columns)
         picked = dict.fromkeys(own, 0) | dict(zip((v for v in own if v >= len(layers)), forms, strict=True))
         need(all(0 <= whole(at) < len(own[v]) for v, at in picked.items()), "no such format", "malformed")
         units = sum(costs[picked[v]] for v, costs in own.items())
         units += sum(flat[picked[u] * len(own[v]) + picked[v]] for u, v, flat in edges)
         need(late is None or units <= late, "the selection takes too long")
-        need(value == (up(units, unit) if objective[0] == "l" else rows * columns * per_pe + others), "the value is another")
-        need(whole(bound) == value or (bound < value and status == "bounded"), "the bound is not the value", "malformed")
+        found = up(units, unit) if objective[0] == "l" else rows * columns * per_pe + others
+        need(whole(value, 0, 1 << 99) == found, f"the selection is not worth {value}, but {found}")
+        bounded = whole(bound, 0, 1 << 99) < value and status == "bounded"
+        need(bound == value or bounded, "the bound is not the value", "malformed")
         # Lower values: a shorter latency on any array, or fewer PEs within the longest latency.
-        most, reached = (pes, (bound - 1) * unit + 1) if objective[0] == "l" else (min(pes, up(bound - others, per_pe) - 1), late + 1)
+        fewer = min(pes, up(bound - others, per_pe) - 1)
+        most, reached = (pes, (bound - 1) * unit + 1) if objective[0] == "l" else (fewer, late + 1)
     need(type(boxes) is list and len(boxes) <= 4096, "too many boxes", "malformed")
     closed = []
     for low1, high1, low2, high2 in boxes:
-        need(1 <= whole(low1) <= whole(high1, 1, 1 << 16) and 1 <= whole(low2) <= whole(high2, 1, 1 << 16), "no box", "malformed")
+        sides = [whole(one, 1, 1 << 16) for one in (low1, high1, low2, high2)]
+        need(sides[0] <= sides[1] and sides[2] <= sides[3], "a box is empty", "malformed")
         closed.append((low1, high1, low2, high2))
         own, edges = overlay.graph(low1, high1, low2, high2)
         least = sum(map(min, own.values())) + sum(min(flat) for _, _, flat in edges)

@@ -62,8 +62,11 @@ def _proof(problem: PbqpProblem) -> dict[str, Any]:
 
 def _dense(seed: int, vertices: int = 6, choices: int = 3) -> PbqpInstance:
     draw = random.Random(seed)
-    cost = [-5, 0, 3, 7, 20, float("inf")]
-    row = lambda: [draw.choice(cost[:5] if draw.random() < 0.9 else cost) for _ in range(choices)]  # noqa: E731
+    cost: list[int | float] = [-5, 0, 3, 7, 20, float("inf")]
+
+    def row() -> list[int | float]:
+        return [draw.choice(cost[:5] if draw.random() < 0.9 else cost) for _ in range(choices)]
+
     edges = [(u, v, [row() for _ in range(choices)]) for v in range(vertices) for u in range(v)]
     return instance([row() for _ in range(vertices)], edges)
 
@@ -219,7 +222,10 @@ def _mutated(made: dict[str, Any], draw: random.Random) -> dict[str, Any]:
 def _true(changed: dict[str, Any]) -> bool:
     """Whether the claim of a document holds, by trying everything."""
     problem, claim = changed["problem"], changed["claim"]
-    cost = lambda one: float("inf") if one == "inf" else one  # noqa: E731
+
+    def cost(one: Any) -> Any:
+        return float("inf") if one == "inf" else one
+
     sizes = [len(costs) for costs in problem["vertices"]]
     edges = [
         (u, v, [[cost(one) for one in flat[i * sizes[v] : (i + 1) * sizes[v]]] for i in range(sizes[u])])
