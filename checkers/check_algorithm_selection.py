@@ -13,10 +13,10 @@ import signal
 import sys
 from fractions import Fraction
 from functools import lru_cache, reduce
-from itertools import chain
+from itertools import chain, combinations
 from operator import add
 
-KIND, TRUSTED = "algorithm_selection", "the overlay's times as written here; lemmas Box, Elimination and Cover"
+KIND, TRUSTED = "algorithm_selection", "the overlay's times as written here; lemmas Box, Elimination, Product and Cover"
 
 
 # ---- The same lines in every checker: reading, binding, answering.
@@ -100,8 +100,10 @@ LAYER = ("name", "images", "in_channels", "out_channels", "map", "output", "kern
          "pads", "groups", "per_channel", "algorithms", "dataflows")
 WINOGRAD = ("f_2_3", "f_4_3", "tiles", "rounds", "kernels", "smallest_kernel", "largest_stride",
             "transform_cycles")
-MACHINE = ("pes", "clock_hz", "word_bytes", "bytes_per_s", "winograd", "initialisation", "traffic", "resource")
+MACHINE = ("pes", "clock_hz", "word_bytes", "bytes_per_s", "winograd", "initialisation", "traffic", "resource", "energy_pj")
 STORE = ("name", "images", "elements", "shares", "readers", "through", "plain", "vertex", "whole")
+
+OBJECTIVES = "latency in cycles", "DSP slices", "energy times latency in pJ cycles"
 
 
 def up(one, other):
@@ -112,7 +114,8 @@ class Overlay:
     """What layers and tensors take, in units of a cycle over ``unit`` [Meng2021, sec. 5.1]; all of it is restated."""
 
     def __init__(self, machine, layers, stores):
-        _, clock, self.bytes, bandwidth, winograd, start, traffic, _ = fields(machine, *MACHINE)
+        _, clock, self.bytes, bandwidth, winograd, start, traffic, _, energy = fields(machine, *MACHINE)
+        self.mac, self.dram, self.idle = map(rational, fields(energy, "mac", "dram_byte", "pe_cycle"))
         self.winograd = dict(zip(WINOGRAD, fields(winograd, *WINOGRAD), strict=True))
         self.factor, self.per = fields(start, "factor", "per")
         self.burst, self.overhead, self.kernels, self.double, self.room = fields(
@@ -125,12 +128,13 @@ class Overlay:
         self.stores = [dict(zip(STORE, fields(one, *STORE), strict=True)) for one in stores]
         readers = [reader for one in self.stores for reader in one["readers"]]
         need(len(readers) == len({*readers}), "a layer reads two tensors", "malformed")
-        self.constant, self.written = 0, []
+        self.constant, self.written = [0, 0], []
         for one in self.stores:
             whole(one["plain"]), whole(one["images"], 1), whole(one["elements"], 1)
             for layer, channels, loaded in one["shares"]:
                 whole(channels, 1), whole(-1 if layer is None else layer, -1, len(layers) - 1)
-                self.constant += self.units(whole(loaded) * self.word)
+                self.constant[0] += self.units(whole(loaded) * self.word)
+            self.constant[1] += self.picojoules(sum(loaded for _, _, loaded in one["shares"]))
             single = len(one["shares"]) == len(one["readers"]) == 1 and one["shares"][0][0] is not None
             need(one["vertex"] is True or single, "an edge has one producer and one reader", "malformed")
             self.written.append([[[self.stored(form, channels, name) for form in self.formats(one)] for name in
@@ -140,6 +144,9 @@ class Overlay:
     def units(self, number):
         need(Fraction(number).denominator == 1, "a time is no whole number of units", "malformed")
         return int(number)
+
+    def picojoules(self, words):
+        return math.ceil(words * self.bytes * self.dram)
 
     def layer(self, one):
         numbers = [*(one[key] for key in ("images", "in_channels", "out_channels", "groups")),
@@ -190,7 +197,8 @@ class Overlay:
         used = [(math.ceil(x), math.ceil(y), self.units(each * times * self.unit)) for x, y, each in
                 map(spread.__getitem__, one["dataflows"])]  # fmt: skip
         words = self.words(self.form(one, name), one["in_channels"])
-        return used, self.units(transform * self.unit), times * self.unit, weights, words
+        busy = math.ceil(a * b * maps * times * self.mac)
+        return used, self.units(transform * self.unit), times * self.unit, weights, words, busy
 
     def form(self, one, name):  # The format in which an algorithm reads.
         bare = one["kernel"] == one["strides"] == one["dilations"] == [1, 1] and not any(chain(*one["pads"]))
@@ -209,10 +217,11 @@ class Overlay:
 
     def stored(self, form, channels, producer):  # Eq. 13: fewer channels than a burst waste bandwidth.
         m, words = TILE.get(form[0], 0), self.words(form, channels)
+        spent = self.picojoules(words)
         if m and producer not in TILE and channels < self.burst:
             words *= 1 + Fraction(m * m, form[2] * channels)
         late = self.overhead * self.unit if form[0] == "toeplitz" and producer in TILE else 0
-        return self.units(words * self.word) + late
+        return self.units(words * self.word) + late, spent
 
     def formats(self, one):  # Those of the readers' algorithms; a Toeplitz matrix if no reader needs what it lacks.
         plain, found, needs = ("tensor3d", one["images"], one["elements"], 0, 0, ""), {}, []
@@ -234,23 +243,32 @@ class Overlay:
 
     def kept(self, one, producer, reader):  # Whether the tensor of an edge stays on the chip: wherever it fits.
         first, second = self.layers[one["shares"][0][0]], self.layers[one["readers"][0]]
-        used = [*first["works"][producer][3:], *second["works"][reader][3:]]
+        used = [*first["works"][producer][3:5], *second["works"][reader][3:5]]
         words = sum(used) + second["images"] * second["positions"] * second["out_channels"]
         return bool(self.room) and math.ceil(words * self.bytes) <= self.room
 
-    def graph(self, low1, high1, low2, high2):
+    def graph(self, low1, high1, low2, high2, time=1, energy=0):
         """Lemma Box: an array of P1 x P2 takes no fewer passes than the largest of its box and no less I_SA than the
         least, so that no selection for it costs less than for these two; of a single shape the costs are exact."""
-        own, loads, edges, setup = {-1: [self.constant]}, [], [], self.factor * max(low1, low2)
+        loads, edges, setup, pes = [], [], self.factor * max(low1, low2), low1 * low2
+
+        def mixed(one):
+            return time * one[0] + energy * one[1]
+
+        own = {-1: [mixed(self.constant)]}
         for at, one in enumerate(self.layers):
             own[at], load = [], []
-            for used, transform, times, weights, words in one["works"]:
+            for used, transform, times, weights, words, busy in one["works"]:
                 again = self.units(setup * times) if self.paid == 2 else 0
                 taken = min(up(x, high1) * up(y, high2) * (each + again) for x, y, each in used) + transform
                 taken += self.units(setup * (self.unit, times, 0)[self.paid])
                 kernels, moved = self.units(weights * self.word) if self.kernels else 0, self.units(words * self.word)
-                own[at].append(max(taken, kernels) if self.double else taken + kernels)
-                load.append(max(taken, kernels + moved) - own[at][-1] if self.double else moved)
+                spent = busy + math.ceil(taken * pes * self.idle / self.unit) if energy else 0
+                spent += self.picojoules(weights) if self.kernels else 0
+                alone = max(taken, kernels) if self.double else taken + kernels
+                own[at].append(mixed((alone, spent)))
+                late = max(taken, kernels + moved) - alone if self.double else moved
+                load.append(mixed((late, self.picojoules(words))))
             loads.append(load)
         for at, (one, written) in enumerate(zip(self.stores, self.written, strict=True)):
             vertex = len(self.layers) + at
@@ -258,17 +276,17 @@ class Overlay:
                 own[vertex] = [0] * len(written[0][0])
                 for (layer, _, _), costs in zip(one["shares"], written, strict=True):
                     if layer is None:
-                        own[vertex] = list(map(add, own[vertex], costs[0]))
+                        own[vertex] = list(map(add, own[vertex], map(mixed, costs[0])))
                     else:
-                        edges.append((layer, vertex, [*chain(*costs)]))
+                        edges.append((layer, vertex, [*map(mixed, chain(*costs))]))
                 for reader in one["readers"]:
                     own[reader] = list(map(add, own[reader], loads[reader]))
                 continue
             (tail, _, _), head, forms = one["shares"][0], one["readers"][0], self.formats(one)
             reads = [self.form(self.layers[head], name)[0] for name in self.layers[head]["algorithms"]]
             reads = [[form[0] for form in forms].index(layout) for layout in reads]
-            edges.append((tail, head, [0 if self.kept(one, i, j) else costs[form] + loads[head][j]
-                                       for i, costs in enumerate(written[0]) for j, form in enumerate(reads)]))  # fmt: skip
+            edges.append((tail, head, [0 if self.kept(one, i, j) else mixed(costs[form]) + loads[head][j]
+                                       for i, costs in enumerate(written[0]) for j, form in enumerate(reads)]))
         return own, edges
 
 
@@ -309,18 +327,31 @@ def eliminated(order, size, own, edges):
     return own[-1][0]
 
 
+# Lemma Product: latencies and energies that keep weighted sums above what they are at least lie right of and above a
+# polygon; on that the product is least at a corner, since it is quasiconcave where both are positive.
+def min_product(lines):
+    corners = []
+    for (a, b, c), (d, e, f) in combinations(lines, 2):
+        if a * e != b * d:
+            x, y = Fraction(c * e - b * f, a * e - b * d), Fraction(a * f - c * d, a * e - b * d)
+            if all(time * x + energy * y >= least for time, energy, least in lines):
+                corners.append(x * y)
+    return min(corners)
+
+
 def check(problem, claim, evidence):
     objective, longest, shape, machine, layers, stores = fields(
         problem, "objective", "longest", "array", "machine", "layers", "stores")  # fmt: skip
-    (pes, *_, size), overlay = fields(machine, *MACHINE), Overlay(machine, layers, stores)
+    (pes, *_, size, _), overlay = fields(machine, *MACHINE), Overlay(machine, layers, stores)
     per_pe, others, banks, brams, limited = fields(
         size, "dsps_per_pe", "other_dsps", "brams_per_bank", "brams", "limits_shapes")  # fmt: skip
     whole(pes, 1, 1 << 16), whole(per_pe, 1), whole(others), whole(banks, 1), whole(brams)
     unit, (rule, mapping, order, boxes) = overlay.unit, fields(evidence, "rule", "mapping", "order", "boxes")
-    need(rule == "boxes" and objective in ("latency in cycles", "DSP slices"), "is not of these rules", "malformed")
+    need(rule == "boxes" and objective in OBJECTIVES, "is not of these rules", "malformed")
     status, value, bound = fields(claim, "status", "value", "bound")
     late = None if longest is None else math.floor(rational(longest) * unit)  # The most units that are allowed.
-    need(late is not None or (objective[0] == "l" and status != "infeasible"), "nothing limits the time", "malformed")
+    need((late is None) <= (objective != OBJECTIVES[1]), "nothing limits the time", "malformed")
+    need(late is None or objective != OBJECTIVES[2], "products have no longest time", "malformed")
 
     def widest(rows, most):  # The most columns beside so many rows; it falls with the rows.
         room = brams // banks
@@ -329,7 +360,9 @@ def check(problem, claim, evidence):
 
     if status == "infeasible":
         need(value is bound is mapping is None, "an infeasible problem has no values", "malformed")
-        most, reached = pes, late + 1
+        most, reached = pes, 1 << 999 if late is None else late + 1
+        if any(not one["algorithms"] or not one["dataflows"] for one in overlay.layers):
+            return "infeasible: a layer has no choice left"
     else:
         array, choices, forms = fields(mapping, "array", "choices", "formats")
         rows, columns = whole(array[0], 1, 1 << 16), whole(array[1], 1, 1 << 16)
@@ -338,29 +371,39 @@ def check(problem, claim, evidence):
         for one, layer, (name, flow) in zip(layers, overlay.layers, choices, strict=True):
             need(name in layer["algorithms"] and flow in layer["dataflows"], f"{one['name']} is not computed so")
             pinned.append(one | {"algorithms": [name], "dataflows": [flow]})
-        own, edges = Overlay(machine, pinned, stores).graph(rows, rows, columns, columns)
-        picked = dict.fromkeys(own, 0) | dict(zip((v for v in own if v >= len(layers)), forms, strict=True))
-        need(all(0 <= whole(at) < len(own[v]) for v, at in picked.items()), "no such format", "malformed")
-        units = sum(costs[picked[v]] for v, costs in own.items())
-        units += sum(flat[picked[u] * len(own[v]) + picked[v]] for u, v, flat in edges)
+        totals = []
+        for weights in ((1, 0), (0, 1)):
+            own, edges = Overlay(machine, pinned, stores).graph(rows, rows, columns, columns, *weights)
+            picked = dict.fromkeys(own, 0) | dict(zip((v for v in own if v >= len(layers)), forms, strict=True))
+            need(all(0 <= whole(at) < len(own[v]) for v, at in picked.items()), "no such format", "malformed")
+            paid = sum(flat[picked[u] * len(own[v]) + picked[v]] for u, v, flat in edges)
+            totals.append(paid + sum(costs[picked[v]] for v, costs in own.items()))
+        units, spent = totals
         need(late is None or units <= late, "the selection takes too long")
-        found = up(units, unit) if objective[0] == "l" else rows * columns * per_pe + others
-        need(whole(value, 0, 1 << 99) == found, f"the selection is not worth {value}, but {found}")
-        bounded = whole(bound, 0, 1 << 99) < value and status == "bounded"
-        need(bound == value or bounded, "the bound is not the value", "malformed")
-        # Lower values: a shorter latency on any array, or fewer PEs within the longest latency.
-        fewer = min(pes, up(bound - others, per_pe) - 1)
-        most, reached = (pes, (bound - 1) * unit + 1) if objective[0] == "l" else (fewer, late + 1)
+        values = up(units, unit), rows * columns * per_pe + others, Fraction(spent * units, unit)
+        found, value, bound = values[OBJECTIVES.index(objective)], rational(value), rational(bound)
+        need(value == found, f"the selection is not worth {value}, but {found}")
+        need(bound == value or (0 <= bound < value and status == "bounded"), "the bound is not the value", "malformed")
+        # Lower values: a shorter latency on any array, fewer PEs within the longest latency, a smaller product.
+        fewer = min(pes, math.ceil((bound - others) / per_pe) - 1)
+        reached = ((math.ceil(bound) - 1) * unit + 1, None if late is None else late + 1, bound * unit)
+        most, reached = fewer if objective == OBJECTIVES[1] else pes, reached[OBJECTIVES.index(objective)]
     need(type(boxes) is list and len(boxes) <= 4096, "too many boxes", "malformed")
     closed = []
-    for low1, high1, low2, high2 in boxes:
+    for low1, high1, low2, high2, *weights in boxes:
         sides = [whole(one, 1, 1 << 16) for one in (low1, high1, low2, high2)]
         need(sides[0] <= sides[1] and sides[2] <= sides[3], "a box is empty", "malformed")
         closed.append((low1, high1, low2, high2))
-        own, edges = overlay.graph(low1, high1, low2, high2)
-        least = sum(map(min, own.values())) + sum(min(flat) for _, _, flat in edges)
-        if least < reached:
-            least = eliminated(order, {v: len(costs) for v, costs in own.items()}, own, edges)
+        need(not weights or objective == OBJECTIVES[2], "weights are for products", "malformed")
+        lines = []
+        for time, energy in ((1, 0), (0, 1), *weights)[: None if objective == OBJECTIVES[2] else 1]:
+            own, edges = overlay.graph(*sides, whole(time), whole(energy))
+            least = sum(map(min, own.values())) + sum(min(flat) for _, _, flat in edges)
+            if objective == OBJECTIVES[2] or least < reached:
+                least = eliminated(order, {v: len(costs) for v, costs in own.items()}, own, edges)
+            lines.append((time, energy, least))
+        if objective == OBJECTIVES[2]:
+            least = min_product(lines)
         need(least >= reached, f"arrays of {low1}..{high1} x {low2}..{high2} may be better than claimed")
     # Lemma Cover: between ends of boxes the same boxes hold so many rows, and the columns allowed are most at the first.
     if shape is not None:

@@ -6,22 +6,29 @@ A box is closed by the cost graph of its largest array, but with the I_SA of its
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from mapper.arch.overlay import OverlayMachine
 from mapper.formulations.algorithm_selection.problem import Pin, SelectionProblem
-from mapper.formulations.algorithm_selection.program.cost_graph import Costs, GraphBuilder
+from mapper.formulations.algorithm_selection.program.cost_graph import CostGraph, Costs, GraphBuilder
+from mapper.models.algorithm_selection.cost import evaluate
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.overlay.network import Store
 from mapper.solver.algorithm_selection.exact.elimination import eliminate, elimination_order, least_bounds
 from mapper.solver.method import Effort
 from mapper.solver.proof import Claim, NotCertifiedError, Proof, number
 
-OBJECTIVES = {"latency": "latency in cycles", "dsps": "DSP slices"}
-MOST_BOXES = 4096
+OBJECTIVES = {
+    "latency": "latency in cycles",
+    "dsps": "DSP slices",
+    "edp": "energy times latency in pJ cycles",
+}
+MOST_BOXES, MOST_LINES = 4096, 12
 Box = tuple[int, int, int, int]
 """Least and most rows, least and most columns."""
 
@@ -31,30 +38,39 @@ def prove(problem: SelectionProblem, claim: Claim[Selection], effort: Effort) ->
 
     Raises: NotCertifiedError with the reason if there is none.
     """
-    if problem.objective not in OBJECTIVES:
-        raise NotCertifiedError("there is no evidence for products of energy and latency yet")
     if problem.stores:
         raise NotCertifiedError("there is no evidence for problems with given formats of tensors")
     builder, machine = GraphBuilder(problem), problem.machine
+    mapping: dict[str, Any] | None = None
+    value: Fraction | int | None = None
+    bound: Fraction | int | None = None
     if builder.nothing_left is not None:
-        raise NotCertifiedError(f"{builder.nothing_left} has no choice left, which needs no array to be seen")
-    mapping, value, bound = None, None, None
+        nothing = {"rule": "boxes", "mapping": None, "order": [], "boxes": []}
+        return Proof(facts(problem), claim.status, None, None, nothing)
     unit, longest = machine.units_per_cycle, problem.longest_units
     if claim.status == "infeasible":
-        if longest is None:
-            raise NotCertifiedError("the problem allows no array, which needs no evidence")
-        most, reached = problem.most_pes, longest + 1
+        most, reached = problem.most_pes, (1 << 60 if longest is None else longest + 1)
     else:
         if claim.mapping is None or claim.value is None or claim.bound is None:
             raise NotCertifiedError("the claim has no selection or no bound")
         mapping = _mapping(problem, claim.mapping)
-        value, bound = int(claim.value), int(claim.bound)
+        if problem.objective == "edp":
+            value = evaluate(problem.network, claim.mapping).edp
+            if float(value) != claim.value:
+                raise NotCertifiedError(f"the selection's product is {float(value)}, not {claim.value}")
+            # A bound in floating point is rounded: the double before it holds in any case.
+            bound = value if claim.status == "optimal" else Fraction(math.nextafter(claim.bound, -math.inf))
+            most, reached = problem.most_pes, math.ceil(bound * unit)
+        else:
+            value, bound = int(claim.value), int(claim.bound)
         if problem.objective == "latency":
-            most, reached = problem.most_pes, (bound - 1) * unit + 1
+            most, reached = problem.most_pes, (int(bound) - 1) * unit + 1
+        elif problem.objective == "edp":
+            pass
         else:
             assert longest is not None
             rule = machine.resource
-            fewer = -(-(bound - rule.other_dsps) // rule.dsps_per_pe) - 1
+            fewer = -(-(int(bound) - rule.other_dsps) // rule.dsps_per_pe) - 1
             most, reached = min(problem.most_pes, fewer), longest + 1
     search = _Boxes(problem, builder, most, reached)
     boxes = search.closed(effort)
@@ -63,7 +79,12 @@ def prove(problem: SelectionProblem, claim: Claim[Selection], effort: Effort) ->
         claim.status,
         value,
         bound,
-        {"rule": "boxes", "mapping": mapping, "order": search.order(), "boxes": [list(box) for box in boxes]},
+        {
+            "rule": "boxes",
+            "mapping": mapping,
+            "order": search.order(),
+            "boxes": [[*box, *search.weights.get(box, ())] for box in boxes],
+        },
     )
 
 
@@ -73,6 +94,8 @@ class _Boxes:
     def __init__(self, problem: SelectionProblem, builder: GraphBuilder, most: int, reached: int) -> None:
         self.problem, self.builder, self.most, self.reached = problem, builder, most, reached
         self.plan = elimination_order(builder.graph(np.array([1]), np.array([1])))
+        self.weights: dict[Box, list[list[int]]] = {}
+        self.largest = (0, 0)
 
     def order(self) -> list[int]:
         """The elimination order, vertices of stores by the position of the store."""
@@ -103,13 +126,56 @@ class _Boxes:
         return sorted(found)
 
     def _least(self, boxes: list[Box]) -> list[int]:
+        """What no selection on a box takes less than, in units or for products in units times picojoules."""
         sides = np.array(boxes, np.int64).T
-        graph = self.builder.graph(sides[1], sides[3], larger=np.maximum(sides[0], sides[2]))
-        least: Costs = least_bounds(graph)
-        if (least < self.reached).any():
-            least = np.maximum(least, eliminate(graph, self.plan)[0])
-        found: list[int] = least.tolist()
-        return found
+        time = self.builder.graph(sides[1], sides[3], least=(sides[0], sides[2]))
+        least: Costs = least_bounds(time)
+        if self.problem.objective != "edp":
+            if (least < self.reached).any():
+                least = np.maximum(least, eliminate(time, self.plan)[0])
+            found: list[int] = least.tolist()
+            return found
+        energy = self.builder.graph(sides[1], sides[3], "energy", least=(sides[0], sides[2]))
+        self.largest = _largest(time), _largest(energy)
+        times, energies = (eliminate(graph, self.plan)[0].tolist() for graph in (time, energy))
+        return [
+            self._product(box, at, time, energy, (times[at], energies[at])) for at, box in enumerate(boxes)
+        ]
+
+    def _product(self, box: Box, at: int, time: CostGraph, energy: CostGraph, least: tuple[int, int]) -> int:
+        """The least product of one box; what is added beside the least latency and energy goes to ``weights``."""
+        lines = [(1, 0, least[0]), (0, 1, least[1])]
+        product, corner = _corner(lines)
+        # Far from what is to be shown the parts of the box are looked at.
+        single = (box[0], box[2]) == (box[1], box[3])
+        for _ in range(MOST_LINES if single else 1):
+            if product >= self.reached or (10 * product < 9 * self.reached and not single):
+                break
+            # Where the hyperbola through the corner has this slope.
+            a, b = (max(1, round(2**12 * part / max(corner))) for part in reversed(corner))
+            line = (a, b, self._weighted(time, energy, at, a, b))
+            if line in lines:
+                break
+            lines.append(line)
+            product, corner = _corner(lines)
+        self.weights[box] = [[a, b] for a, b, _ in lines[2:]]
+        return math.floor(product)
+
+    def _weighted(self, time: CostGraph, energy: CostGraph, at: int, a: int, b: int) -> int:
+        # A network's costs are below 2^58 together, mostly far below; else whole numbers of any size.
+        kind: Any = np.int64 if a * self.largest[0] + b * self.largest[1] < 1 << 62 else object
+
+        def mixed(one: Costs, other: Costs) -> Any:
+            pair = (costs[min(at, len(costs) - 1)][np.newaxis].astype(kind) for costs in (one, other))
+            return next(pair) * a + next(pair) * b
+
+        own = tuple(mixed(one, other) for one, other in zip(time.vertices, energy.vertices, strict=True))
+        edges = tuple(
+            (tail, head, mixed(one, other))
+            for (tail, head, one), (_, _, other) in zip(time.edges, energy.edges, strict=True)
+        )
+        constant = time.constant * a + energy.constant * b
+        return int(eliminate(CostGraph(time.names, own, edges, constant), self.plan)[0][0])
 
     def _widest(self, rows: int) -> int:
         rule, columns = self.problem.machine.resource, self.most // rows
@@ -138,6 +204,23 @@ class _Boxes:
             if right >= left:
                 cut.append((one, other, left, right))
         return cut
+
+
+def _largest(graph: CostGraph) -> int:
+    """No selection costs more."""
+    tables = [costs.max() for costs in graph.vertices] + [matrix.max() for _, _, matrix in graph.edges]
+    return graph.constant + sum(map(int, tables))
+
+
+def _corner(lines: list[tuple[int, int, int]]) -> tuple[Fraction, tuple[Fraction, Fraction]]:
+    """The least product of two numbers that keep the sums of ``lines`` (weights and least sum), and the numbers."""
+    found = []
+    for (a, b, c), (d, e, f) in combinations(lines, 2):
+        if a * e != b * d:
+            x, y = Fraction(c * e - b * f, a * e - b * d), Fraction(a * f - c * d, a * e - b * d)
+            if all(one * x + other * y >= least for one, other, least in lines):
+                found.append((x * y, (x, y)))
+    return min(found)
 
 
 def _mapping(problem: SelectionProblem, selection: Selection) -> dict[str, Any]:
@@ -180,6 +263,9 @@ def _machine(machine: OverlayMachine, pes: int) -> dict[str, Any]:
         "initialisation": machine.initialisation.model_dump(),
         "traffic": machine.traffic.model_dump(),
         "resource": resource | {"limits_shapes": machine.resource.limits_shapes},
+        "energy_pj": {
+            key: number(Fraction(repr(one))) for key, one in machine.energy_pj.model_dump().items()
+        },
     }
 
 

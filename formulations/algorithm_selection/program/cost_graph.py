@@ -88,14 +88,20 @@ class GraphBuilder:
         )
 
     def graph(
-        self, rows: Shapes, columns: Shapes, quantity: Quantity = "latency", larger: Shapes | None = None
+        self,
+        rows: Shapes,
+        columns: Shapes,
+        quantity: Quantity = "latency",
+        least: tuple[Shapes, Shapes] | None = None,
     ) -> CostGraph:
-        """The cost graph for arrays of ``rows[s]`` x ``columns[s]``; I_SA is that of a side ``larger``, if given.
+        """The cost graph for arrays of ``rows[s]`` x ``columns[s]``; passes are theirs, but I_SA and the PEs that take
+        energy are those of the ``least`` rows and columns, if given: then no array between costs less.
 
         Raises: InputError if costs could leave 64 bits.
         """
         passes = _Passes(rows, columns)
-        passes.larger = passes.larger if larger is None else larger
+        if least is not None:
+            passes.larger, passes.pes = np.maximum(*least), least[0] * least[1]
         vertices, loads = [], []
         for at in range(len(self.network.layers)):
             own, load = self._layer(at, passes, quantity)
