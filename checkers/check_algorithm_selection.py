@@ -100,7 +100,8 @@ LAYER = ("name", "images", "in_channels", "out_channels", "map", "output", "kern
          "pads", "groups", "per_channel", "algorithms", "dataflows")
 WINOGRAD = ("f_2_3", "f_4_3", "tiles", "rounds", "kernels", "smallest_kernel", "largest_stride",
             "transform_cycles")
-MACHINE = ("pes", "clock_hz", "word_bytes", "bytes_per_s", "winograd", "initialisation", "traffic", "resource", "energy_pj")
+MACHINE = ("pes", "clock_hz", "word_bytes", "bytes_per_s", "winograd", "initialisation", "traffic", "resource",
+           "energy_pj")
 STORE = ("name", "images", "elements", "shares", "readers", "through", "plain", "vertex", "whole")
 
 OBJECTIVES = "latency in cycles", "DSP slices", "energy times latency in pJ cycles"
@@ -111,7 +112,7 @@ def up(one, other):
 
 
 class Overlay:
-    """What layers and tensors take, in units of a cycle over ``unit`` [Meng2021, sec. 5.1]; all of it is restated."""
+    """What layers and tensors take, in parts of a cycle, ``unit`` of them, and picojoules [Meng2021, sec. 5.1]."""
 
     def __init__(self, machine, layers, stores):
         _, clock, self.bytes, bandwidth, winograd, start, traffic, _, energy = fields(machine, *MACHINE)
@@ -151,7 +152,7 @@ class Overlay:
     def layer(self, one):
         numbers = [*(one[key] for key in ("images", "in_channels", "out_channels", "groups")),
                    *chain(*(one[key] for key in ("map", "output", "kernel", "strides", "dilations")))]  # fmt: skip
-        need(all(whole(number, 1, 1 << 30) for number in numbers) and len(numbers) == 14, "has no two axes", "malformed")
+        need(all(whole(number, 1, 1 << 30) for number in numbers) and len(numbers) == 14, "not two axes", "malformed")
         pads = [whole(pad, 0, 1 << 30) for pad in chain(*one["pads"])]
         need(len(pads) == 4 and [*map(len, one["pads"])] == [2, 2], "has no two axes", "malformed")
         need({type(one["algorithms"]), type(one["dataflows"])} <= {list, type(None)}, "pins are lists", "malformed")
@@ -169,7 +170,8 @@ class Overlay:
         return one
 
     def covered(self, one, axis):  # The rows, or columns, of the map that some window covers.
-        size, count, taps, step, dilation = (one[key][axis] for key in ("map", "output", "kernel", "strides", "dilations"))
+        keys = "map", "output", "kernel", "strides", "dilations"
+        size, count, taps, step, dilation = (one[key][axis] for key in keys)
         need(count * taps <= 1 << 20, "a layer is too large", "malformed")
         places = {at * step + tap * dilation - one["pads"][axis][0] for at in range(count) for tap in range(taps)}
         return frozenset(place for place in places if 0 <= place < size)
@@ -405,7 +407,7 @@ def check(problem, claim, evidence):
         if objective == OBJECTIVES[2]:
             least = min_product(lines)
         need(least >= reached, f"arrays of {low1}..{high1} x {low2}..{high2} may be better than claimed")
-    # Lemma Cover: between ends of boxes the same boxes hold so many rows, and the columns allowed are most at the first.
+    # Lemma Cover: between ends of boxes the same boxes hold so many rows; the columns allowed are most at the first.
     if shape is not None:
         inside = any(one[0] <= shape[0] <= one[1] and one[2] <= shape[1] <= one[3] for one in closed)
         need(inside or shape[1] > (widest(shape[0], most) if shape[0] <= most else 0), "the array is in no box")
