@@ -45,7 +45,7 @@ def prove(problem: SelectionProblem, claim: Claim[Selection], effort: Effort) ->
     value: Fraction | int | None = None
     bound: Fraction | int | None = None
     if builder.nothing_left is not None:
-        nothing = {"rule": "boxes", "mapping": None, "order": [], "boxes": []}
+        nothing: dict[str, Any] = {"rule": "boxes", "mapping": None, "order": [], "boxes": []}
         return Proof(facts(problem), claim.status, None, None, nothing)
     unit, longest = machine.units_per_cycle, problem.longest_units
     if claim.status == "infeasible":
