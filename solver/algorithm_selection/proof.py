@@ -46,7 +46,7 @@ def prove(problem: SelectionProblem, claim: Claim[Selection], effort: Effort) ->
     bound: Fraction | int | None = None
     if builder.nothing_left is not None:
         nothing: dict[str, Any] = {"rule": "boxes", "mapping": None, "order": [], "boxes": []}
-        return Proof((problem), claim.status, None, None, nothing)
+        return Proof(restated(problem), claim.status, None, None, nothing)
     unit, longest = machine.units_per_cycle, problem.longest_units
     if claim.status == "infeasible":
         most, reached = problem.most_pes, (1 << 60 if longest is None else longest + 1)
