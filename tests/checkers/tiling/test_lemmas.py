@@ -60,7 +60,7 @@ def test_no_bound_is_above_the_price_of_a_mapping_in_its_box(count: int) -> None
 
 def price_of(tiling: Any, problem: TilingProblem, mapping: TilingMapping) -> tuple[int, int]:
     """Energy and cycles by the checker, which are the model's."""
-    prices = []
+    prices: list[tuple[int, int]] = []
     price = tiling.price
 
     def heard(*given: Any) -> Any:
