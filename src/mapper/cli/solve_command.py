@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -60,6 +60,7 @@ def solve(
         _trade_offs(problem, search, progress, output, plot, as_json)
     if plot is not None:
         raise InputError("--plot", str(plot), "draws trade-offs; give --pareto too")
+    notes: list[str] = []
     with interruptible(search), contradictions_beside(output):
         posed = in_time(
             lambda: pose(problem.workload, problem.arch, problem.objective, problem.options), search.stopped
@@ -79,8 +80,9 @@ def solve(
         if certificate is not None:
             from mapper.proving.certified import certified
 
-            solution = certified(solution, certificate, search)
-    _answer(solution, output, as_json)
+            found = certified(solution, certificate, search)
+            solution, notes = found.solution, found.lines(certificate)
+    _answer(solution, output, as_json, notes)
 
 
 @grouped
@@ -141,7 +143,7 @@ def _trade_offs(
     raise typer.Exit(0 if found.points else 1 if found.complete else 3)
 
 
-def _answer(solution: Solution, output: Path | None, as_json: bool) -> None:
+def _answer(solution: Solution, output: Path | None, as_json: bool, notes: Sequence[str] = ()) -> None:
     """Print the answer, then write it: a full disk costs the file and not the answer."""
     from mapper.cli import terminal
     from mapper.models.limit import limited
@@ -156,7 +158,7 @@ def _answer(solution: Solution, output: Path | None, as_json: bool) -> None:
                 terminal.say(
                     *solution.posed.kind.describe(solution.posed.parts[0].problem, solution.parts[0])
                 )
-            terminal.say(*terminal.skipped_lines(solution), *terminal.started_lines(solution))
+            terminal.say(*terminal.skipped_lines(solution), *terminal.started_lines(solution), *notes)
         _write(document, output)
         if solution.exit_code:
             terminal.complain(f"mapper: {terminal.cause(solution)}")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mapper.api.solution import Solution, assemble
-from mapper.proving.checker import check
+from mapper.proving.checker import Checked, check
 from mapper.proving.proof_document import certify, write_proofs
 from mapper.solver.method import Effort
 
@@ -18,20 +18,50 @@ if TYPE_CHECKING:
 LEAST_SECONDS = 2.0
 SHARE = 0.2
 """Of what the search took, for proofs where there is a time limit."""
+MOST_LINES = 8
 
 
-def certified(solution: Solution, path: Path, search: Search) -> Solution:
+@dataclass(frozen=True)
+class Certified:
+    """A ``solution`` whose certificates say what a checker accepted, what it said of each proof, and the seconds that it
+    took to write them and to check them."""
+
+    solution: Solution
+    checked: tuple[Checked, ...]
+    written_in: float
+    checked_in: float
+
+    def lines(self, path: Path) -> list[str]:
+        """What there is to say of the proofs, for people."""
+        count = sum(status == "certified" for _, status, _ in self.checked)
+        others = [
+            f"  {part}: {status}: {reason}" for part, status, reason in self.checked if status != "certified"
+        ]
+        more = [f"  and {len(others) - MOST_LINES} more"] if len(others) > MOST_LINES else []
+        return [
+            f"proofs: {count} of {len(self.checked)} certified, in {path} (written in {self.written_in:.2f} s, checked in "
+            f"{self.checked_in:.2f} s)",
+            *others[:MOST_LINES],
+            *more,
+        ]
+
+
+def certified(solution: Solution, path: Path, search: Search) -> Certified:
     """``solution`` with its proofs in ``path``, and those of its certificates that a checker accepted marked so.
 
     Raises: InputError if the file cannot be written.
     """
+    began = time.perf_counter()
     write_proofs(certify(solution, _effort(solution, search)), path, "--certificate")
-    accepted = {part for part, status, _ in check(path) if status == "certified"}
+    written = time.perf_counter()
+    checked = tuple(check(path))
+    ended = time.perf_counter()
+    accepted = {part for part, status, _ in checked if status == "certified"}
     parts = []
     for part in solution.parts:
         holds = (part.same_as or part.name) in accepted and part.certificate.proven
         parts.append(replace(part, certificate=replace(part.certificate, certified=holds)))
-    return assemble(solution.posed, parts)
+    return Certified(assemble(solution.posed, parts), checked, written - began, ended - written)
 
 
 def _effort(solution: Solution, search: Search) -> Effort:
