@@ -23,8 +23,8 @@ MOST_LINES = 8
 
 @dataclass(frozen=True)
 class Certified:
-    """A ``solution`` whose certificates say what a checker accepted, what it said of each proof, and the seconds that it
-    took to write them and to check them."""
+    """A ``solution`` whose certificates say what a checker accepted, what it said of each proof, and the seconds that
+    writing and checking them took."""
 
     solution: Solution
     checked: tuple[Checked, ...]
@@ -38,9 +38,9 @@ class Certified:
             f"  {part}: {status}: {reason}" for part, status, reason in self.checked if status != "certified"
         ]
         more = [f"  and {len(others) - MOST_LINES} more"] if len(others) > MOST_LINES else []
+        seconds = f"written in {self.written_in:.2f} s, checked in {self.checked_in:.2f} s"
         return [
-            f"proofs: {count} of {len(self.checked)} certified, in {path} (written in {self.written_in:.2f} s, checked in "
-            f"{self.checked_in:.2f} s)",
+            f"proofs: {count} of {len(self.checked)} certified, in {path} ({seconds})",
             *others[:MOST_LINES],
             *more,
         ]
