@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -110,13 +112,15 @@ def _proof(problem: PosedProblem, part: AnyPart, claim: Claim[Any], effort: Effo
         reason = "time ended before there was a proof; raise --time-limit"
     except NotCertifiedError as error:
         reason = str(error)
+    restated = problem.kind.restated(part.problem) or {}
     return Proof(
-        problem.kind.restated(part.problem) or {},
-        claim.status,
-        None,
-        None,
-        {"rule": "none", "reason": reason},
+        restated, claim.status, _exact(claim.value), _exact(claim.bound), {"rule": "none", "reason": reason}
     )
+
+
+def _exact(value: int | float | None) -> Fraction | None:
+    """The number that a figure of a certificate stands for."""
+    return None if value is None or not math.isfinite(value) else Fraction(value)
 
 
 def write_proofs(proofs: Sequence[Document], path: Path, option: str) -> None:
