@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -140,4 +141,5 @@ def machine_to_document(machine: Machine) -> dict[str, Any]:
 
 
 def _first_sentence(fields: dict[str, Any]) -> str:
-    return str(fields.get("description", "")).split(":")[0].split(". ")[0]
+    # A point inside "sec. 5" ends no sentence: after one that does, a capital follows.
+    return re.split(r":|\. (?=[A-Z])", str(fields.get("description", "")))[0]

@@ -20,7 +20,10 @@ def listing(program: Program) -> str:
             for number, cluster in enumerate(program.clusters)
         ]
     )
-    lines = [f"; {plain(program.name)}: {program.words} words of memory", "; first word, words, name"]
+    lines = [
+        f"; {plain(program.name)}: {program.words} words of memory",
+        f"; {'first word':>10} {'words':>10} name",
+    ]
     lines += [f"; {program.base + address:10} {words:10} {name}" for address, words, name in named]
     parts = ["\n".join(lines) + "\n"]
     for number, cluster in enumerate(program.clusters):

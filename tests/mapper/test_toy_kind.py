@@ -131,7 +131,7 @@ def test_the_commands_know_it(mapper: Any) -> None:
     code, out, err = mapper("solve", "jobs.yaml", "--arch", "small.yaml", "-o", "solution.json")
     assert code == 0, err
     assert "most worth (packing)" in out and "proven by solver" in out
-    assert "worker      busy  cycles  jobs" in out and "hash" in out
+    assert "worker  busy  cycles  jobs" in out and "hash" in out
     assert "packing, exact: a constraint program, solved by CP-SAT" in mapper("list", "methods")[1]
     assert "packing (default)" in mapper("list", "objectives")[1]
     code, out, _ = mapper("compare", "jobs.yaml", "--arch", "small.yaml,large.yaml", "--objective", "worth")

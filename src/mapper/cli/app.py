@@ -157,13 +157,14 @@ def list_names(
     as_json: AsJson = False,
 ) -> None:
     """Names that the other commands take."""
+    from mapper.cli import terminal
+    from mapper.kind.text_table import text_table
+
     names = listed_names(what)
     if as_json:
         print(dumped([{"name": name, "description": text} for name, text in names]), end="")
         return
-    width = max(len(name) for name, _ in names)
-    for name, text in names:
-        print(f"{name:{width}}  {text}")
+    terminal.say(*text_table(("name", "description"), names, words={"description"}))
 
 
 @app.command(epilog="Example: mapper show dmazerunner-256 > mine.yaml")

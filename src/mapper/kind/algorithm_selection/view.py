@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.kind.algorithm_selection.part import NamedSelection
 from mapper.kind.kind import JsonValue, Part
+from mapper.kind.text_table import text_table
 from mapper.models.algorithm_selection.cost import evaluate
 from mapper.models.algorithm_selection.overlay.module import module_of, module_units
 
@@ -18,24 +19,25 @@ def selection_lines(problem: SelectionProblem, part: Part) -> list[str]:
     """The array, how its time is spent, and what each layer is computed with."""
     assert isinstance(part.mapping, NamedSelection) and part.breakdown is not None
     selection = part.mapping.selection
-    rows, columns = selection.array
+    height, width = selection.array
     spent = ", ".join(f"{cause} {count:,}" for cause, count in part.breakdown["cycles"].items() if count)
     counts: dict[str, int] = {}
     for choice in selection.choices:
         named = f"{choice.algorithm}/{choice.dataflow}"
         counts[named] = counts.get(named, 0) + 1
     lines = [
-        f"  array    {rows} x {columns} ({rows * columns:,} PEs)",
+        f"  array    {height} x {width} ({height * width:,} PEs)",
         f"  cycles   {spent}",
         "  chosen   " + ", ".join(f"{count} {named}" for named, count in sorted(counts.items())),
     ]
     layers = part.breakdown["layers"]
-    width = max(map(len, problem.network.names))
+    rows: list[tuple[str | int, ...]] = []
     for name, choice in list(zip(problem.network.names, selection.choices, strict=True))[:MOST_SHOWN]:
         cycles, share = layers[name]["cycles"], layers[name]["utilisation"]
-        lines.append(
-            f"  {name:{width}}  {choice.algorithm:12} {choice.dataflow}  {cycles:>10,} cycles, {share:6.1%} of the PEs"
-        )
+        rows.append((name, choice.algorithm, choice.dataflow, cycles, f"{share:.1%}"))
+    heading = ("layer", "algorithm", "dataflow", "cycles", "utilisation")
+    table = text_table(heading, rows, words={"algorithm", "dataflow"})
+    lines += ["", *(f"  {line}" for line in table)]
     more = len(problem.network.names) - MOST_SHOWN
     return [*lines, f"  and {more} more"] if more > 0 else lines
 
@@ -55,9 +57,10 @@ def compared_lines(problem: SelectionProblem, mappings: Mapping[str, JsonValue])
     modules = {name: module_units(network, known[name], costs[name]) for name in known}
     scale = network.machine.units_per_cycle * network.machine.clock_hz / 1e6
     part = module_of(network)
-    lines += ["", "microseconds per module", f"  {'layers':20}" + "".join(f"{name:>13}" for name in known)]
+    lines += ["", "microseconds per module"]
+    rows: list[tuple[str, ...]] = []
     for module in range(max(part) + 1):
         first, last = part.index(module), len(part) - 1 - part[::-1].index(module)
-        spent = "".join(f"{modules[name][module] / scale:13.1f}" for name in known)
-        lines.append(f"  {network.names[first] + ' to ' + network.names[last]:20}{spent}")
-    return lines
+        spent = (f"{modules[name][module] / scale:.1f}" for name in known)
+        rows.append((f"{network.names[first]} to {network.names[last]}", *spent))
+    return [*lines, *(f"  {line}" for line in text_table(("layers", *known), rows))]

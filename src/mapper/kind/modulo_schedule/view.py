@@ -7,6 +7,7 @@ from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.kind.kind import Part
 from mapper.kind.modulo_schedule.kernel_part import NamedSchedule
 from mapper.kind.modulo_schedule.layer_part import NamedLayer
+from mapper.kind.text_table import text_table
 from mapper.models.modulo_schedule.bound import rec_mii, res_mii
 
 WIDEST_GRID = 16
@@ -46,24 +47,27 @@ def _reasons(problem: ModuloProblem) -> list[str]:
 
 
 def layer_lines(problem: LayerProblem, part: Part) -> list[str]:
-    """Algorithm, where the cycles go, and every loop in a line."""
+    """Algorithm, where the cycles go, and a table of the loops, each with its nest."""
     assert isinstance(part.mapping, NamedLayer) and part.breakdown is not None
     mapping = part.mapping.mapping
     algorithm = problem.choice(mapping.algorithm)
     cycles = part.breakdown["cycles"]
     spent = ", ".join(f"{cause} {count:,}" for cause, count in cycles.items() if count)
     lines = [f"  {algorithm.name}: {spent or 'no'} cycles"]
+    if part.breakdown["exceeds_sram"]:
+        used = sum(part.breakdown["bytes"].values())
+        lines.append(f"  {used:,} bytes exceed the SRAM; the cost takes them to lie on the chip")
+    if not mapping.loops:
+        return lines
+    rows: list[tuple[str | int, ...]] = []
     for loop in mapping.loops:
         nest = algorithm.nests[loop.nest]
         factors = " ".join(
             f"{name}={unroll}" for name, unroll in zip(nest.names, loop.box.unroll, strict=True)
         )
         runs, trips = loop.box.runs(nest), loop.box.trip_count(nest)
-        lines.append(
-            f"  {nest.name:11} {loop.box.innermost} innermost, unrolled {factors}: "
-            f"{runs:,} runs of {trips:,} iterations, II {loop.schedule.ii}, {loop.schedule.stages} stages"
-        )
-    if part.breakdown["exceeds_sram"]:
-        used = sum(part.breakdown["bytes"].values())
-        lines.append(f"  {used:,} bytes exceed the SRAM; the cost takes them to lie on the chip")
-    return lines
+        schedule = loop.schedule
+        rows.append((nest.name, loop.box.innermost, factors, runs, trips, schedule.ii, schedule.stages))
+    heading = ("nest", "innermost", "unrolled", "runs", "iterations", "II", "stages")
+    table = text_table(heading, rows, words={"innermost", "unrolled"})
+    return [*lines, "", *(f"  {line}" for line in table)]

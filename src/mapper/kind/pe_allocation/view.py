@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from mapper.codegen.pe_allocation.chart import chart_lines
 from mapper.codegen.pe_allocation.grid_text import grid_lines
 from mapper.formulations.pe_allocation.problem import AllocationProblem
+from mapper.kind.text_table import text_table
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.fusion import fusions
 from mapper.models.pe_allocation.mapping import Allocation
@@ -22,12 +22,13 @@ def allocation_lines(problem: AllocationProblem, allocation: Allocation) -> list
     """PEs, units and cycles of every layer, shared PEs, the placement, and the overlap of layers and frames."""
     network = problem.network
     cost = evaluate(network, problem.machine, allocation, problem.model)
-    rows: list[Sequence[Any]] = [("layer", "PEs", "delta", "z_in", "z_out", "idle", "start", "L")]
+    heading = ("layer", "PEs", "delta", "z_in", "z_out", "idle", "start", "L")
+    rows = []
     for position, timing in enumerate(cost.timed):
         decided = (allocation.pes[position], allocation.delta[position], timing.z_in, timing.z_out)
         rest = (allocation.throttle[position], timing.start, timing.latency)
         rows.append((network.names[position], *decided, *rest))
-    lines = _table(rows)
+    lines = text_table(heading, rows)
     for group in allocation.shared:
         lines.append("one PE for " + ", ".join(network.names[position] for position in group))
     if allocation.mode == "mixed":
@@ -45,7 +46,8 @@ def adjustment_lines(problem: AllocationProblem, allocation: Allocation) -> list
     z_out of Eq. 6, z_in = F * z_out of the slowest layer before, and z_out as it is adjusted (Eq. 9)."""
     network = problem.network
     cost = evaluate(network, problem.machine, allocation, problem.model)
-    rows: list[Sequence[Any]] = [("layer", "P", "z_out", "F", "z_in", "adjusted", "Z", "t", "L")]
+    heading = ("layer", "P", "z_out", "F", "z_in", "adjusted", "Z", "t", "L")
+    rows = []
     for position, (layer, timing) in enumerate(zip(network.layers, cost.timed, strict=True)):
         before = max((cost.timed[feed].start for feed in layer.feeds), default=0)
         work = timing.z_out - allocation.throttle[position]
@@ -62,7 +64,7 @@ def adjustment_lines(problem: AllocationProblem, allocation: Allocation) -> list
     whole = "all layers in one run, " if problem.mode == "mixed" else ""
     return [
         f"{whole}a frame every {cost.interval:,} cycles: rates, matched layer after layer, and start times",
-        *_table(rows),
+        *text_table(heading, rows),
         f"L = {cost.cycles:,} cycles, T = {problem.machine.clock_hz:,} Hz / {cost.interval:,} = "
         f"{float(cost.throughput):,.3f} frames per second",
     ]
@@ -73,24 +75,22 @@ def fusion_lines(problem: AllocationProblem) -> list[str]:
     network = problem.network
     if len(network.layers) > MOST_FUSED:
         return []
-    rows: list[Sequence[Any]] = [
-        ("runs start at", "maps between", "words off chip", "MACs per byte", "buffer bytes")
-    ]
+    heading = ("runs start at", "maps between", "words off chip", "MACs per byte", "buffer bytes")
+    rows = []
     for way in fusions(network, problem.machine):
         starts = " ".join(network.names[start] for start in way.segments)
         between = "–" if len(way.segments) == 1 else "on chip" if way.on_chip else "off chip"
         named = (starts, between) if way.mode == "mixed" else (way.mode, "in and out")
         rows.append((*named, way.off_chip_words, f"{way.macs_per_byte:.2f}", way.buffer_bytes))
-    return ["", "every way to fuse the layers", *_table(rows)]
+    return ["", "every way to fuse the layers", *text_table(heading, rows)]
 
 
 def simulated_lines(result: dict[str, Any]) -> list[str]:
     """What was measured beside the model, layer by layer (pixels are those of the first window), and how soon the
     paper's three algorithms let the layer after a convolution start."""
     physical = result["physical"]
-    rows: list[Sequence[Any]] = [
-        ("layer", "start", "measured", "later by", "pixels", "needed", "buffer words", "measured")
-    ]
+    heading = ("layer", "start", "measured", "later by", "pixels", "needed", "buffer words", "measured")
+    rows = []
     for name, layer in physical["layers"].items():
         start, pixels, words = layer["start"], layer["first_window_pixels"], layer["buffer_words"]
         rows.append(
@@ -102,7 +102,7 @@ def simulated_lines(result: dict[str, Any]) -> list[str]:
         )
     latency, interval = physical["latency"], physical["interval"]
     return [
-        *(f"  {line}" for line in _table(rows)),
+        *(f"  {line}" for line in text_table(heading, rows)),
         f"  latency {latency['model']:,} cycles by the model, {latency['measured']:,} measured; "
         f"a frame every {interval['model']:,} by the model, {interval['measured']:,} measured "
         f"({physical['timing']})",
@@ -117,16 +117,3 @@ def _algorithm_lines(compared: dict[str, Any] | None) -> list[str]:
     said = ", ".join(f"{name.replace('_', ' ')} in cycle {cycle:,}" for name, cycle in starts)
     equal = "equal outputs" if compared["outputs_equal"] else "DIFFERENT outputs"
     return [f"  {compared['layer']}, cut small: {compared['following']} can start after {said}; {equal}"]
-
-
-def _table(rows: Sequence[Sequence[Any]]) -> list[str]:
-    """Columns set flush: names to the left, figures to the right."""
-    written = [[f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row] for row in rows]
-    widths = [max(len(row[column]) for row in written) for column in range(len(rows[0]))]
-    return [
-        "  ".join(
-            cell.ljust(width) if column == 0 else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in written
-    ]

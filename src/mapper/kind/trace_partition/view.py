@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mapper.formulations.trace_partition.problem import PartitionProblem
+from mapper.kind.text_table import text_table
 from mapper.models.trace_partition.cost import evaluate
 from mapper.models.trace_partition.lowering.layer import TraceLayer
 from mapper.models.trace_partition.mapping import LayerMapping, Partition
@@ -10,6 +11,10 @@ from mapper.models.trace_partition.partition_cost import LayerCost, summed
 
 MOST_SHOWN = 80
 """Layers that are listed on a terminal."""
+LAYER_HEADING = (
+    "layer", "mode", "tile", "order", "units by", "stays", "cycles", "efficiency", "GB/s", "bound by",
+)  # fmt: skip
+WORDS = frozenset({"mode", "order", "units by", "stays", "bound by"})
 
 
 def partition_lines(problem: PartitionProblem, partition: Partition) -> list[str]:
@@ -40,26 +45,24 @@ def partition_lines(problem: PartitionProblem, partition: Partition) -> list[str
             f"  host           {len(cost.hosted)} operators, {1e3 * host:.2f} ms beside the accelerator"
         )
     traced = problem.network.traced
-    width = max(len(layer.name) for layer in traced)
-    for layer, mapping, own in list(zip(traced, partition.layers, cost.layers, strict=True))[:MOST_SHOWN]:
-        lines.append(f"  {layer.name:{width}}  {_layer_line(layer, mapping, own)}")
+    listed = list(zip(traced, partition.layers, cost.layers, strict=True))[:MOST_SHOWN]
+    rows = [_layer_row(*layer) for layer in listed]
+    lines += ["", *(f"  {line}" for line in text_table(LAYER_HEADING, rows, WORDS))]
     more = len(traced) - MOST_SHOWN
     return [*lines, f"  and {more} more"] if more > 0 else lines
 
 
-def _layer_line(layer: TraceLayer, mapping: LayerMapping, cost: LayerCost) -> str:
+def _layer_row(layer: TraceLayer, mapping: LayerMapping, cost: LayerCost) -> tuple[str | int, ...]:
+    """The cells below ``LAYER_HEADING``."""
     tile = mapping.tile
     sizes = f"{tile.rows}x{tile.columns}x{tile.in_channels}>{tile.out_channels}"
     order = "maps" if mapping.order == "maps_stationary" else "weights"
     kept = "".join(
         mark for mark, held in (("<", mapping.input_resident), (">", mapping.output_resident)) if held
     )
-    efficiency = "    –" if cost.efficiency is None else f"{cost.efficiency:5.1%}"
-    bandwidth = cost.bandwidth_gb_s or 0.0
-    return (
-        f"{mapping.mode} {sizes:>20} {order:7} units by {mapping.unit_split:12} {kept:2} {cost.cycles:>11,} cycles "
-        f"{efficiency} {bandwidth:5.2f} GB/s, bound by {cost.bound_by}"
-    )
+    efficiency = "–" if cost.efficiency is None else f"{cost.efficiency:.1%}"
+    decided = (layer.name, mapping.mode, sizes, order, mapping.unit_split, kept or "–")
+    return (*decided, cost.cycles, efficiency, f"{cost.bandwidth_gb_s or 0.0:.2f}", cost.bound_by)
 
 
 def _speed(frames: float | None) -> str:

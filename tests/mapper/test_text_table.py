@@ -1,0 +1,109 @@
+"""Tables that commands print among other lines have a heading, and each cell stands below its own."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from mapper.arch.source import machine_names
+from mapper.cli.listing import Listing, listed_names
+from mapper.kind.text_table import text_table
+
+NO_SEARCH = ("--store", "none", "--method")
+
+
+def places(line: str) -> list[tuple[int, int]]:
+    """Where the cells of a line begin and end; two blanks part them."""
+    return [found.span() for found in re.finditer(r"\S+(?: \S+)*", line)]
+
+
+def test_words_stand_to_the_left_and_figures_to_the_right() -> None:
+    rows = [("conv1", "rows", 1234567, "5.0%"), ("a longer name", "out_channels", 8, "–")]
+    assert text_table(("layer", "units by", "cycles", "efficiency"), rows, words={"units by"}) == [
+        "layer          units by         cycles  efficiency",
+        "conv1          rows          1,234,567        5.0%",
+        "a longer name  out_channels          8           –",
+    ]
+
+
+def test_a_table_without_rows_is_its_heading_and_no_line_ends_in_blanks() -> None:
+    assert text_table(("name", "description"), ()) == ["name  description"]
+    assert text_table(("name", "description"), [("a", "")], words={"description"})[1] == "a"
+
+
+def test_rows_of_another_length_than_the_heading_are_refused() -> None:
+    with pytest.raises(ValueError):
+        text_table(("name", "description"), [("a",)])
+
+
+@pytest.mark.parametrize(
+    ("words", "heading", "rows"),
+    [
+        (
+            ("lenet5", "--arch", "snowflake-1cc", *NO_SEARCH, "greedy"),
+            [
+                "layer",
+                "mode",
+                "tile",
+                "order",
+                "units by",
+                "stays",
+                "cycles",
+                "efficiency",
+                "GB/s",
+                "bound by",
+            ],
+            ["conv1", "pool1", "conv2", "pool2", "gemm1", "gemm2"],
+        ),
+        (
+            ("lenet5", "--arch", "dynamap-u200", *NO_SEARCH, "bl3"),
+            ["layer", "algorithm", "dataflow", "cycles", "utilisation"],
+            ["conv1", "conv2"],
+        ),
+        (
+            ("lenet5/conv1", "--arch", "srp-4x4", *NO_SEARCH, "baseline"),
+            ["nest", "innermost", "unrolled", "runs", "iterations", "II", "stages"],
+            ["bias", "gemm"],
+        ),
+        (
+            ("mnist-tcpa", "--arch", "tcpa-4x4", *NO_SEARCH, "greedy"),
+            ["layer", "PEs", "delta", "z_in", "z_out", "idle", "start", "L"],
+            ["conv0", "pool1", "conv2", "pool3", "conv4"],
+        ),
+    ],
+    ids=["trace_partition", "algorithm_selection", "modulo_schedule", "pe_allocation"],
+)
+def test_a_solution_lists_its_layers_below_headings(
+    mapper: Any, words: tuple[str, ...], heading: list[str], rows: list[str]
+) -> None:
+    code, out, err = mapper("solve", *words)
+    assert code == 0, err
+    lines = out.splitlines()
+    head = next(at for at, line in enumerate(lines) if [line[a:b] for a, b in places(line)] == heading)
+    listed = lines[head + 1 : head + 1 + len(rows)]
+    assert [line.split()[0] for line in listed] == rows
+    for line in listed:
+        below = places(line)
+        assert len(below) == len(heading), line
+        for (start, end), (first, last) in zip(places(lines[head]), below, strict=True):
+            assert start == first or end == last, f"a cell of {line!r} stands apart from its heading"
+
+
+@pytest.mark.parametrize("what", list(Listing))
+def test_a_list_has_headings_as_text_and_none_as_json(mapper: Any, what: Listing) -> None:
+    code, out, _ = mapper("list", what.value)
+    lines = out.splitlines()
+    assert code == 0 and re.fullmatch("name +description", lines[0])
+    column = lines[0].index("description")
+    assert [(line[:column].rstrip(), line[column:]) for line in lines[1:]] == listed_names(what)
+    given = json.loads(mapper("list", what.value, "--json")[1])
+    assert [(one["name"], one["description"]) for one in given] == listed_names(what)
+
+
+def test_a_description_does_not_end_within_a_citation() -> None:
+    described = dict(machine_names())
+    assert described["dmazerunner-256"] == "The accelerator of dMazeRunner [Dave2019, sec. 5]"
+    assert all(text.count("[") == text.count("]") for text in described.values())
