@@ -10,9 +10,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, cast
 
-import mapper
 from mapper.api.problem import pose_again
 from mapper.api.verb import read_document
+from mapper.kind.checker_lines import CHECKERS
 from mapper.proving.proof_document import PROOFS_SCHEMA, claims
 from mapper.solver.proof import digest
 from mapper.workloads.document import InputError
@@ -22,7 +22,6 @@ CheckStatus = Literal["certified", "refuted", "malformed", "not certified"]
 Checked = tuple[str, CheckStatus, str]
 """A part, what its proof shows, and the reason."""
 
-CHECKERS = Path(mapper.__file__).parent / "checkers"
 EXIT_CODES: tuple[tuple[CheckStatus, int], ...] = (("malformed", 2), ("refuted", 1), ("not certified", 3))
 SECONDS = 600
 

@@ -146,6 +146,11 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
 
         return LayerFormulation(problem) if isinstance(problem, LayerProblem) else build(problem)
 
+    def proof_lines(self, proof: Mapping[str, Any], reason: str) -> list[str]:
+        from mapper.kind.modulo_schedule.words import proof_lines
+
+        return proof_lines(proof, reason)
+
     def words(self, problem: Problem, part: Part) -> ProofWords:
         from mapper.kind.modulo_schedule.words import LAYER_WORDS, kernel_words
 
