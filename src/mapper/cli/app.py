@@ -137,7 +137,9 @@ def report_page(
     solutions: Annotated[
         list[Path],
         typer.Argument(
-            help="Solutions, and what compare --json or sweep --json printed.", metavar="SOLUTION..."
+            help="Solutions, their proofs (solve --certificate), and what "
+            "compare --json or sweep --json printed.",
+            metavar="SOLUTION...",
         ),
     ],
     output: Annotated[Path | None, typer.Option("-o", "--output", help="The page to write (.html).")] = None,

@@ -7,9 +7,7 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-import mapper
-
-CHECKERS = Path(mapper.__file__).parent / "checkers"
+CHECKERS = Path(__file__).parents[1] / "checkers"
 
 
 @cache

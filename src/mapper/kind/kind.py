@@ -306,8 +306,8 @@ class Kind(ABC, Generic[V, P, M]):
         """A proof (``mapper.proof/1``) of which ``proof_is_told``, in sentences; ``reason`` is the checker's."""
         return []
 
-    def proof_picture(self, proof: Mapping[str, Any], reason: str, prefix: str) -> list[Element]:
-        """The same as pictures of a report page; identifiers begin with ``prefix``."""
+    def proof_picture(self, proof: Mapping[str, Any], reason: str) -> list[Element]:
+        """The same as pictures of a report page."""
         return []
 
     @abstractmethod

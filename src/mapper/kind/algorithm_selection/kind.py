@@ -128,6 +128,11 @@ class AlgorithmSelection(Kind[LayerNetwork, SelectionProblem, Selection]):
 
         return proof_lines(proof, reason)
 
+    def proof_picture(self, proof: Mapping[str, Any], reason: str) -> list[Element]:
+        from mapper.kind.algorithm_selection.picture import proof_picture
+
+        return proof_picture(proof, reason)
+
     def words(self, problem: SelectionProblem, part: Part) -> ProofWords:
         from mapper.kind.algorithm_selection.words import WORDS
 

@@ -151,6 +151,11 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
 
         return proof_lines(proof, reason)
 
+    def proof_picture(self, proof: Mapping[str, Any], reason: str) -> list[Element]:
+        from mapper.kind.modulo_schedule.picture import proof_picture
+
+        return proof_picture(proof)
+
     def words(self, problem: Problem, part: Part) -> ProofWords:
         from mapper.kind.modulo_schedule.words import LAYER_WORDS, kernel_words
 

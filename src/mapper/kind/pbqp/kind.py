@@ -115,6 +115,11 @@ class Pbqp(Kind[PbqpInstance, PbqpProblem, PbqpAssignment]):
 
         return proof_lines(proof, reason)
 
+    def proof_picture(self, proof: Mapping[str, Any], reason: str) -> list[Element]:
+        from mapper.kind.pbqp.picture import proof_picture
+
+        return proof_picture(proof)
+
     def words(self, problem: PbqpProblem, part: Part) -> ProofWords:
         from mapper.kind.pbqp.words import WORDS
 

@@ -199,6 +199,11 @@ class PeAllocation(Kind[LayerNetwork, AllocationProblem, Allocation]):
 
         return proof_lines(proof, reason)
 
+    def proof_picture(self, proof: Mapping[str, Any], reason: str) -> list[Element]:
+        from mapper.kind.pe_allocation.picture import proof_picture
+
+        return proof_picture(proof)
+
     def words(self, problem: AllocationProblem, part: Part) -> ProofWords:
         from mapper.kind.pe_allocation.words import WORDS
 

@@ -53,8 +53,8 @@ def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
             "The checker prices the document's own tiling by itself and finds the value that is claimed."
         )
     lines.append(
-        f"Evidence: every tiling is in one of {counted(sum(counts.values()), 'box', 'boxes')}, and each box is closed "
-        "by an inequality:"
+        f"Evidence: every tiling that fits is in one of {counted(sum(counts.values()), 'box', 'boxes')}, and each "
+        "box is closed by an inequality:"
     )
     for name, count in counts.items():
         if count:

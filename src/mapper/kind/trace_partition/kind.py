@@ -162,6 +162,11 @@ class TracePartition(Kind[LayerNetwork, PartitionProblem, Partition]):
 
         return proof_lines(proof, reason)
 
+    def proof_picture(self, proof: Mapping[str, Any], reason: str) -> list[Element]:
+        from mapper.kind.trace_partition.picture import proof_picture
+
+        return proof_picture(proof)
+
     def words(self, problem: PartitionProblem, part: Part) -> ProofWords:
         from mapper.kind.trace_partition.words import WORDS
 
