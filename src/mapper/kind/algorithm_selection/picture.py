@@ -73,7 +73,7 @@ def proof_picture(proof: Mapping[str, Any], reason: str) -> list[Element]:
     drawn = svg(SIDE + 60, SIDE + 40, "array shapes", class_="shapes")
     for one in found:
         (low, high), (left, right) = one.rows, one.columns
-        bound = "" if one.least is None else f": at least {exact(math.ceil(one.least))}"
+        bound = "" if one.least is None else f": at least {exact(one.least)}"
         place = {"x": 40 + at(low), "y": SIDE - at(right + 1)}
         size = {"width": at(high + 1) - at(low), "height": at(right + 1) - at(left)}
         told = node("title", f"{said(one)}{bound}")

@@ -78,8 +78,10 @@ def _least(
         own, edges = overlay.graph(*sides, time, energy)
         size = {vertex: len(costs) for vertex, costs in own.items()}
         lines.append((time, energy, module.eliminated(order, size, own, edges)))
-    least = Fraction(module.min_product(lines) if product else lines[0][2])
-    return least / int(overlay.unit)
+    if product:
+        return Fraction(math.floor(module.min_product(lines) / overlay.unit))
+    # Cycles begun count whole.
+    return Fraction(math.ceil(Fraction(lines[0][2]) / overlay.unit))
 
 
 def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
@@ -112,7 +114,7 @@ def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
     )
     for box in found[:MOST_TOLD]:
         assert box.least is not None
-        lines.append(f"{said(box)}: at least {exact(math.ceil(box.least))} {bounds}.")
+        lines.append(f"{said(box)}: at least {exact(box.least)} {bounds}.")
     if len(found) > MOST_TOLD:
         lines.append(f"… and {counted(len(found) - MOST_TOLD, 'smaller box', 'smaller boxes')}.")
     return lines
