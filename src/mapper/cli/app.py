@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mapper.cli.check_command import check
+from mapper.cli.check_command import check, tell_proof
 from mapper.cli.compare_command import compare
 from mapper.cli.listing import Listing, listed_names
 from mapper.cli.option import AsJson, ExportFormat, Format, Seed, check_writable, dumped
@@ -49,8 +49,14 @@ def explain(
         tuple[ExportFormat, Path] | None,
         typer.Option(help="Write the model itself: lp, mps or cpsat, and a file."),
     ] = None,
+    proof: Annotated[
+        Path | None,
+        typer.Option(help="Tell the proofs of this file in prose instead (exit codes as mapper check)."),
+    ] = None,
 ) -> None:
-    """The formulation in words, symbols and counts of this instance."""
+    """The formulation in words, symbols and counts of this instance; or a proof in prose."""
+    if proof is not None:
+        tell_proof(proof, problem, export is not None, format.value)
     from mapper.api.explaining import explain as api
     from mapper.api.explaining import export as write_model
     from mapper.workloads.process.whole_file import is_stdout
@@ -131,7 +137,9 @@ def report_page(
     solutions: Annotated[
         list[Path],
         typer.Argument(
-            help="Solutions, and what compare --json or sweep --json printed.", metavar="SOLUTION..."
+            help="Solutions, their proofs (solve --certificate), and what "
+            "compare --json or sweep --json printed.",
+            metavar="SOLUTION...",
         ),
     ],
     output: Annotated[Path | None, typer.Option("-o", "--output", help="The page to write (.html).")] = None,

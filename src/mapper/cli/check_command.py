@@ -1,4 +1,4 @@
-"""``mapper check``: what the checkers say of proofs."""
+"""``mapper check``: what the checkers say of proofs; ``mapper explain --proof``: what proofs say."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mapper.cli.option import AsJson, dumped
+from mapper.workloads.document import InputError
 
 if TYPE_CHECKING:
+    from mapper.cli.option_group import PosedProblem
     from mapper.proving.checker import Checked
 
 
@@ -45,3 +47,20 @@ def _print(checked: list[Checked]) -> None:
 
     for part, status, reason in checked:
         terminal.say(f"{part or 'proofs'}: {status}: {reason}")
+
+
+def tell_proof(path: Path, problem: PosedProblem, export: bool, form: str) -> None:
+    """Print the proofs of a file in prose, and end with the exit code of ``mapper check``.
+
+    Raises: InputError if the file holds none, or a problem is given beside it.
+    """
+    from mapper.proving.checker import exit_code
+    from mapper.proving.prose import tell
+
+    if export or any(one not in (None, []) for one in vars(problem).values()):
+        raise InputError(
+            "--proof", path.name[:60], "holds its own problem; leave out the workload and its options"
+        )
+    text, checked = tell(path, form)
+    print(text, end="")
+    raise typer.Exit(exit_code(checked))

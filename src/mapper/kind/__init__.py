@@ -113,6 +113,11 @@ def kind_named(name: str, machine: Machine | None, source: str) -> AnyKind:
     return imported((alone or named)[0])
 
 
+def kind_of_proofs(name: str) -> AnyKind | None:
+    """The kind whose proofs are called so, None if there is none."""
+    return next((kind for entry in ENTRIES if (kind := imported(entry)).proof_kind == name), None)
+
+
 def objective_named(name: str) -> Objective:
     """The objective that a document names; one that no kind of this version has is taken for one to be least."""
     known = {one.name: one for entry in ENTRIES for one in entry.objectives}

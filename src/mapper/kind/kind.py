@@ -298,6 +298,18 @@ class Kind(ABC, Generic[V, P, M]):
         """What there is to say of one part beyond its ``formulation``, in lines of set text, for ``explain``."""
         return []
 
+    def proof_is_told(self, status: str, reason: str) -> bool:
+        """Whether a checker that says this of a proof has read its evidence to the end, so that it can be told."""
+        return status == "certified"
+
+    def proof_lines(self, proof: Mapping[str, Any], reason: str) -> list[str]:
+        """A proof (``mapper.proof/1``) of which ``proof_is_told``, in sentences; ``reason`` is the checker's."""
+        return []
+
+    def proof_picture(self, proof: Mapping[str, Any], reason: str) -> list[Element]:
+        """The same as pictures of a report page."""
+        return []
+
     @abstractmethod
     def words(self, problem: P, part: Part) -> ProofWords:
         """What a proof about a part speaks of, and why its methods' proofs hold, for report pages."""

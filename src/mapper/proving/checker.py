@@ -12,6 +12,7 @@ from typing import Any, Literal, cast
 
 from mapper.api.problem import pose_again
 from mapper.api.verb import read_document
+from mapper.kind.checker_lines import CHECKERS
 from mapper.proving.proof_document import PROOFS_SCHEMA, claims
 from mapper.solver.proof import digest
 from mapper.workloads.document import InputError
@@ -21,7 +22,6 @@ CheckStatus = Literal["certified", "refuted", "malformed", "not certified"]
 Checked = tuple[str, CheckStatus, str]
 """A part, what its proof shows, and the reason."""
 
-CHECKERS = Path(__file__).parents[1] / "checkers"
 EXIT_CODES: tuple[tuple[CheckStatus, int], ...] = (("malformed", 2), ("refuted", 1), ("not certified", 3))
 SECONDS = 600
 
@@ -92,7 +92,7 @@ def _bound_to(document: Mapping[str, Any], solution: Path) -> list[Checked]:
         if proven is None:
             found.append((part.name, "refuted", f"no proof is of the problem that {solution} poses"))
             continue
-        same = proven["status"] == claim.status and _same(proven["value"], claim.value)
+        same = proven["status"] == claim.status and is_same(proven["value"], claim.value)
         if not same:
             told = f"{proven['status']} {proven['value']}, the solution {claim.status} {claim.value}"
             found.append((part.name, "refuted", f"the proof claims {told}"))
@@ -104,7 +104,7 @@ def _is_read(proof: Any) -> bool:
     return isinstance(claim, dict) and {"status", "value"} <= set(claim) and "problem_sha256" in proof
 
 
-def _same(exact: Any, value: int | float | None) -> bool:
+def is_same(exact: Any, value: int | float | None) -> bool:
     """Whether a document's float stands for an exact number: the nearest one does, or one beside it."""
     if exact is None or value is None:
         return exact is None and value is None

@@ -58,7 +58,7 @@ def _claims_of(solution: Solution) -> Iterator[tuple[AnyPart, Claim[Any]]]:
         fields = kind.gather(part.problem, part.name, listed)
         mapping = None if fields is None else kind.read_mapping(fields, part.problem, part.name)
         certificate = answer.certificate
-        yield part, Claim(_status(certificate), mapping, certificate.value, certificate.bound)
+        yield part, Claim(status_of(certificate), mapping, certificate.value, certificate.bound)
 
 
 def claims(
@@ -93,10 +93,10 @@ def claims(
         mapping = None
         if certificate.found and fields is not None:
             mapping = problem.kind.read_mapping(fields, part.problem, source)
-        yield part, Claim(_status(certificate), mapping, certificate.value, certificate.bound)
+        yield part, Claim(status_of(certificate), mapping, certificate.value, certificate.bound)
 
 
-def _status(certificate: Certificate) -> Status:
+def status_of(certificate: Certificate) -> Status:
     if certificate.proven:
         return "optimal" if certificate.found else "infeasible"
     return "bounded"

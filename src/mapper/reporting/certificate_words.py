@@ -21,6 +21,13 @@ REASONS = {
     "dynamic-programming": "a shortest path through the layers' options is exact for a chain of layers",
 }
 """Why a proof holds, by the method that made it, where the kind itself does not say."""
+PROVEN = {
+    "certified": "Certified (a checker accepted the proof)",
+    "solver": "Proven by solver",
+    "bounded": "Bounded",
+    "none": "Not proven",
+}
+"""How a headline begins, by what stands for the claim."""
 STOPS = {
     "complete": "the search ended by itself",
     "time_limit": "the time limit ended the search",
@@ -48,17 +55,20 @@ def words(own: ProofWords, certificate: Certificate, objective: str, why: str | 
         tone, headline = "bad", "Rejected: the mapping breaks rules of the problem."
         said.append(f"Broken: {rules}.")
     elif not certificate.found and certificate.proven:
-        tone, headline = "bad", "Proven: this problem has no mapping."
+        tone, headline = "bad", f"{PROVEN[certificate.evidence]}: this problem has no mapping."
         said.append(f"{_sentence(why)}" if why else f"None exists in the space: {space}.")
     elif not certificate.found:
         tone, headline = "bad", "No mapping was found, and nothing is proven: there may be one."
         said.append(f"The space: {space}.")
     elif certificate.proven:
         reason = _reason(own, certificate)
-        tone, headline = "good", f"Proven: no mapping of this space is better, because {reason}."
+        tone, headline = (
+            "good",
+            f"{PROVEN[certificate.evidence]}: no mapping of this space is better, because {reason}.",
+        )
         said.append(f"The space: {space}.")
     else:
-        tone, headline = "open", "Not proven: a better mapping may exist."
+        tone, headline = "open", f"{PROVEN[certificate.evidence]}: a better mapping may exist."
         said += [f"The space: {space}.", _open(certificate)]
     if certificate.found:
         said.append(_figures(certificate, objective))

@@ -19,6 +19,7 @@ from mapper.api.contradicting import refuse_contradicting_solutions
 from mapper.api.solution import DISTRIBUTION, Solution
 from mapper.reporting.document import Rows, Solved, read
 from mapper.reporting.drawing import plain
+from mapper.reporting.proof_section import beside, is_proofs, judged
 from mapper.reporting.section import (
     MethodRow,
     comparison_section,
@@ -34,21 +35,29 @@ MOST_DOCUMENTS = 50
 
 
 def report(*given: Path | str | Mapping[str, Any] | Solution) -> str:
-    """A page about solutions, comparisons and sweeps: files, documents or values. Solutions of one problem, and a
-    comparison of it, are set against each other.
+    """A page about solutions, their proofs, comparisons and sweeps: files, documents or values. Solutions of one
+    problem, and a comparison of it, are set against each other.
 
     Raises: InputError if one of them is no such document, if there are none or too many, or if the page would be larger
     than 3 MB; ContradictionError if two solutions of one problem cannot both hold.
     """
     if not 1 <= len(given) <= MOST_DOCUMENTS:
         raise InputError("report", str(len(given)), f"give 1 to {MOST_DOCUMENTS} solutions or comparisons")
-    read_in = [read(_plain_document(one)) for one in given]
-    solved = [one for one in read_in if isinstance(one, Solved)]
+    documents = [_plain_document(one) for one in given]
+    are_proofs = [is_proofs(one) for one in documents]
+    proofs = [
+        proof for one, is_one in zip(documents, are_proofs, strict=True) if is_one for proof in judged(one)
+    ]
+    read_in = [read(one) for one, is_one in zip(documents, are_proofs, strict=True) if not is_one]
+    shown = beside([one for one in read_in if isinstance(one, Solved)], proofs)
+    solved = [one for one, _ in shown]
+    certified = iter(solved)
+    read_in = [next(certified) if isinstance(one, Solved) else one for one in read_in]
     for first, second in itertools.combinations(solved, 2):
         if first.key == second.key:
             refuse_contradicting_solutions(first.solution, second.solution)
     compared = [one for one in read_in if isinstance(one, Rows)]
-    sections = [solution_section(one, f"s{number}") for number, one in enumerate(solved)]
+    sections = [solution_section(one, f"s{number}", own) for number, (one, own) in enumerate(shown)]
     methods: dict[str, list[MethodRow]] = {}
     titles: dict[str, tuple[str, str]] = {}
     for one in read_in:

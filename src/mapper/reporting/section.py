@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -13,9 +14,10 @@ from mapper.cli.terminal import number, percent, proof
 from mapper.kind import objective_named
 from mapper.kind.kind import AnyPart, Part
 from mapper.reporting import chart
-from mapper.reporting.certificate_words import Words, words
+from mapper.reporting.certificate_words import PROVEN, Words, words
 from mapper.reporting.document import Rows, Solved
 from mapper.reporting.drawing import figure, markup, node, routes_drawn, table
+from mapper.reporting.proof_section import Judged, proof_elements
 from mapper.solver.certificate import Certificate
 
 MOST_PARTS = 400
@@ -65,7 +67,9 @@ class MethodRow:
         )
 
 
-def solution_section(solved: Solved, anchor: str) -> Section:
+def solution_section(
+    solved: Solved, anchor: str, proofs: Mapping[str, Judged] = MappingProxyType({})
+) -> Section:
     """Problem, certificate, costs, their breakdown, the search over time, and a picture of every distinct part."""
     solution, posed = solved.solution, solved.solution.posed
     facts = [
@@ -92,6 +96,7 @@ def solution_section(solved: Solved, anchor: str) -> Section:
         seen.add(part.key)
         drawn = _pictures(solved, part, own, mapping, f"{anchor}p{place}", min(left, MOST_ROUTES_OF_LAYER))
         left -= routes_drawn(drawn)
+        drawn += proof_elements(proofs.get(own.name))
         views.append(_part(solved, part, own, drawn, f"{anchor}p{place}"))
     said = views[0].said if single else _whole(solved)
     return Section(
@@ -170,11 +175,13 @@ def _whole(solved: Solved) -> Words:
     if certificate.proven:
         return Words(
             "good",
-            "Proven: no mapping of this space is better, because no part has a better one and the parts are "
-            "independent.",
+            f"{PROVEN[certificate.evidence]}: no mapping of this space is better, because no part has a "
+            "better one and the parts are independent.",
             tuple(sentences),
         )
-    return Words("open", "Not proven: a better mapping of some part may exist.", tuple(sentences))
+    return Words(
+        "open", f"{PROVEN[certificate.evidence]}: a better mapping of some part may exist.", tuple(sentences)
+    )
 
 
 def _costs(parts: Sequence[Part], total: dict[str, Any] | None, certificate: Certificate) -> Element:

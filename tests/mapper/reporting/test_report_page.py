@@ -38,7 +38,7 @@ def test_a_tiling_shows_its_loops_by_level_and_how_far_the_machine_is_used(
 
 def test_the_certificate_stands_in_words(opened: Opened, tiled: Solution) -> None:
     said = opened(tiled).locator(".certificate").first.inner_text()
-    assert "Proven: no mapping of this space is better, because branch and bound" in said
+    assert "Proven by solver: no mapping of this space is better, because branch and bound" in said
 
 
 def test_costs_are_split_in_charts_whose_figures_are_text(opened: Opened, tiled: Solution) -> None:
@@ -241,7 +241,7 @@ def test_pages_of_a_large_network_stay_small(opened: Opened, arch: str) -> None:
 def test_what_is_proven_to_have_no_mapping_says_why() -> None:
     options = mapper.Options(min_throughput=5000.0)
     page = mapper.report(mapper.solve("mnist-tcpa", "tcpa-4x4", "pes", options))
-    assert "Proven: this problem has no mapping." in page
+    assert "Proven by solver: this problem has no mapping." in page
     assert "the bottleneck is conv2" in page
 
 

@@ -123,6 +123,16 @@ class AlgorithmSelection(Kind[LayerNetwork, SelectionProblem, Selection]):
             *reduction_lines(formulation.problem, selection_part.cost_names(problem)),
         ]
 
+    def proof_lines(self, proof: Mapping[str, Any], reason: str) -> list[str]:
+        from mapper.kind.algorithm_selection.words import proof_lines
+
+        return proof_lines(proof, reason)
+
+    def proof_picture(self, proof: Mapping[str, Any], reason: str) -> list[Element]:
+        from mapper.kind.algorithm_selection.picture import proof_picture
+
+        return proof_picture(proof, reason)
+
     def words(self, problem: SelectionProblem, part: Part) -> ProofWords:
         from mapper.kind.algorithm_selection.words import WORDS
 

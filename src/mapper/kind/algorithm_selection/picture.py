@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from typing import Any
 from xml.etree.ElementTree import Element
 
 from mapper.codegen.algorithm_selection.picture import COLOURS, STORED, box, edges, ranks
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.formulations.algorithm_selection.program.cost_graph import GraphBuilder
+from mapper.kind.algorithm_selection.words import boxes, said
 from mapper.kind.pbqp.picture import stepped
+from mapper.kind.words import exact
 from mapper.models.algorithm_selection.mapping import Selection
-from mapper.reporting.drawing import node
+from mapper.reporting.drawing import figure, node, svg
 from mapper.solver.pbqp.reduction.reduction_tree import reduction_tree
 
 WIDTH, HEIGHT, ACROSS, DOWN, MARGIN = 132, 34, 148, 58, 12
@@ -49,3 +54,41 @@ def network_picture(problem: SelectionProblem, selection: Selection) -> list[Ele
     )
     size = (2 * MARGIN + ACROSS * widest, 2 * MARGIN + DOWN * (max(rows, default=0) + 1))
     return [legend, *stepped(size, places, looks, lines, tree, graph.names, array, (WIDTH, HEIGHT))]
+
+
+SIDE, MOST_BOXES = 420, 800
+
+
+def proof_picture(proof: Mapping[str, Any], reason: str) -> list[Element]:
+    """The plane of array shapes, logarithmic, with the boxes that close it and the array that is taken."""
+    evidence = proof["evidence"]
+    if not evidence["boxes"] or "no choice left" in reason:
+        return []
+    found = boxes(proof)[:MOST_BOXES]
+    most = max(max(one.rows[1], one.columns[1]) for one in found) + 1
+
+    def at(size: int) -> float:
+        return SIDE * math.log(size) / math.log(most)
+
+    drawn = svg(SIDE + 60, SIDE + 40, "array shapes", class_="shapes")
+    for one in found:
+        (low, high), (left, right) = one.rows, one.columns
+        bound = "" if one.least is None else f": at least {exact(one.least)}"
+        place = {"x": 40 + at(low), "y": SIDE - at(right + 1)}
+        size = {"width": at(high + 1) - at(low), "height": at(right + 1) - at(left)}
+        told = node("title", f"{said(one)}{bound}")
+        drawn.append(
+            node("rect", told, **place, **size, class_="shape", data_box=f"{low},{high},{left},{right}")
+        )
+    if evidence["mapping"] is not None:
+        rows, columns = evidence["mapping"]["array"]
+        drawn.append(node("circle", cx=40 + at(rows), cy=SIDE - at(columns), r=5, class_="taken"))
+    for power in range(0, int(math.log10(most)) + 1):
+        drawn.append(node("text", f"{10**power:,}", x=40 + at(10**power), y=SIDE + 14, text_anchor="middle"))
+        drawn.append(node("text", f"{10**power:,}", x=36, y=SIDE - at(10**power), text_anchor="end"))
+    drawn.append(node("text", "rows of the array; upwards its columns", x=40, y=SIDE + 32))
+    caption = (
+        f"{len(evidence['boxes']):,} boxes of shapes cover every array that could be better; no array of a box is. "
+        "The dot is the array that is taken."
+    )
+    return [figure(drawn, caption)]

@@ -146,6 +146,16 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
 
         return LayerFormulation(problem) if isinstance(problem, LayerProblem) else build(problem)
 
+    def proof_lines(self, proof: Mapping[str, Any], reason: str) -> list[str]:
+        from mapper.kind.modulo_schedule.words import proof_lines
+
+        return proof_lines(proof, reason)
+
+    def proof_picture(self, proof: Mapping[str, Any], reason: str) -> list[Element]:
+        from mapper.kind.modulo_schedule.picture import proof_picture
+
+        return proof_picture(proof)
+
     def words(self, problem: Problem, part: Part) -> ProofWords:
         from mapper.kind.modulo_schedule.words import LAYER_WORDS, kernel_words
 

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 from xml.etree.ElementTree import Element
 
 from mapper.arch.cgra import CgraMachine
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.kind.checker_lines import checker
+from mapper.kind.modulo_schedule.words import cycle_of
+from mapper.kind.words import counted
 from mapper.models.modulo_schedule.bound import rec_mii, res_mii
 from mapper.models.modulo_schedule.mapping import Hop, ModuloSchedule, Pe, Placement
 from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapping, kernel_of
 from mapper.reporting.drawing import figure, node, plain, svg, table
+from mapper.reporting.proof_drawing import arrow
 from mapper.workloads.graph.kernel import Kernel
 
 CELL, HEIGHT, MARGIN, HEAD = 104, 36, 48, 24
@@ -166,3 +172,93 @@ def _operands(edges: tuple[object, ...], schedule: ModuloSchedule, at: int, name
         if (edge := edges[route.edge]).destination == at  # type: ignore[attr-defined]
     ]
     return "operands: " + "; ".join(brought) if brought else "no operands"
+
+
+MOST_IN_RING, MOST_SLOTS = 40, 400
+
+
+def proof_picture(proof: Mapping[str, Any]) -> list[Element]:
+    """What bounds the II: the recurrence as a ring, slots that operations share, or a chessboard."""
+    problem, evidence = proof["problem"], proof["evidence"]["bound"]
+    while evidence["rule"] == "clauses":
+        evidence = evidence["below"]
+    if evidence["rule"] == "cycle":
+        return _ring(cycle_of(problem, evidence))
+    if evidence["rule"] in ("units", "ports"):
+        return _slots(problem, evidence)
+    return _board(problem, evidence["colours"]) if evidence["rule"] == "parity" else []
+
+
+def _ring(steps: Sequence[tuple[str, int, int]]) -> list[Element]:
+    latency, distance = sum(step[1] for step in steps), sum(step[2] for step in steps)
+    caption = f"The recurrence: latency {latency:,} over distance {distance:,}."
+    if distance:
+        caption += f" Once around: {distance:,} * II >= {latency:,}, so II >= {-(-latency // distance):,}."
+    if len(steps) > MOST_IN_RING:
+        return [node("p", f"{caption} A ring of {len(steps):,} operations is not drawn.")]
+    radius, dot = max(60.0, 16.0 * len(steps)), 24
+    middle = radius + 110
+    drawn = svg(2 * middle, 2 * (radius + 50), "recurrence", class_="ring")
+    places = [
+        (middle + radius * math.sin(angle), radius + 50 - radius * math.cos(angle))
+        for angle in (2 * math.pi * at / len(steps) for at in range(len(steps)))
+    ]
+    for at, (name, cycles, iterations) in enumerate(steps):
+        (x, y), (right, low) = places[at], places[(at + 1) % len(steps)]
+        said = counted(cycles, "cycle") + (
+            f", {counted(iterations, 'iteration')} later" if iterations else ""
+        )
+        if len(steps) == 1:
+            drawn.append(node("circle", cx=x, cy=y + radius, r=radius, class_="loop-edge"))
+            drawn.append(node("text", said, x=x, y=y + 2 * radius + 16, text_anchor="middle"))
+        else:
+            drawn.extend(arrow((x, y), (right, low), dot))
+            drawn.append(node("text", said, x=(x + right) / 2, y=(y + low) / 2, text_anchor="middle"))
+        drawn.append(node("circle", cx=x, cy=y, r=dot - 4, class_="place"))
+        drawn.append(node("text", plain(name, 24), x=x, y=y + 4, text_anchor="middle", data_operation=at))
+    return [figure(drawn, caption)]
+
+
+def _slots(problem: Mapping[str, Any], evidence: Mapping[str, Any]) -> list[Element]:
+    loop = checker("modulo_schedule").Loop(problem)
+    if evidence["rule"] == "ports":
+        chosen = [v for v, unit in enumerate(loop.units) if unit == "memory"]
+        columns = [f"port {at}" for at in range(loop.memory_ports)]
+    else:
+        chosen = evidence["operations"]
+        pes = sorted(set().union(*(loop.able[v] for v in chosen)))
+        columns = [f"PE {pe // loop.grid[1]},{pe % loop.grid[1]}" for pe in pes]
+    if not columns or max(len(chosen), len(columns)) > MOST_SLOTS:
+        return []
+    rows, wide, high = -(-len(chosen) // len(columns)), 84, 22
+    drawn = svg(60 + wide * len(columns), high * (rows + 1), "slots", class_="slots")
+    for at, name in enumerate(columns):
+        drawn.append(node("text", name, x=60 + wide * (at + 0.5), y=high * 0.65, text_anchor="middle"))
+    for place in range(rows * len(columns)):
+        row, column = divmod(place, len(columns))
+        x, y = 60 + wide * column, high * (row + 1)
+        taken = place < len(chosen)
+        drawn.append(
+            node("rect", x=x, y=y, width=wide - 3, height=high - 3, class_="whole" if taken else "free")
+        )
+        if taken:
+            name = plain(problem["operations"][chosen[place]][0], 12)
+            drawn.append(node("text", name, x=x + wide / 2, y=y + high * 0.65, text_anchor="middle"))
+    caption = (
+        f"{len(chosen):,} operations that share {len(columns):,} slots a cycle: {rows:,} cycles at least, whichever "
+        "goes where."
+    )
+    return [figure(drawn, caption)]
+
+
+def _board(problem: Mapping[str, Any], colours: Sequence[int]) -> list[Element]:
+    rows, columns = problem["machine"]["rows"], problem["machine"]["columns"]
+    side = 28
+    drawn = svg(side * columns + 2, side * rows + 2, "chessboard", class_="board")
+    for pe, colour in enumerate(colours):
+        row, column = divmod(pe, columns)
+        look = "used" if colour else "whole"
+        drawn.append(node("rect", x=side * column, y=side * row, width=side, height=side, class_=look))
+    return [
+        figure(drawn, "Every link joins PEs of two colours; a value at II 1 changes colour in every cycle.")
+    ]

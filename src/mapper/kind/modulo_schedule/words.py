@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from mapper.kind.checker_lines import checker
 from mapper.kind.kind import Part
-from mapper.kind.words import ProofWords
+from mapper.kind.words import ProofWords, claimed, counted, exact, listed
+
+Evidence = Mapping[str, Any]
 
 LAYER_WORDS = ProofWords(
     "every algorithm of the layer, every loop that may be innermost, every unroll vector of up to 8 per loop, and "
@@ -26,3 +32,135 @@ def kernel_words(part: Part) -> ProofWords:
         {"cp-sat": "CP-SAT has refuted every smaller initiation interval from MII on"},
         reached,
     )
+
+
+def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
+    """An accepted proof of a schedule in sentences."""
+    problem, claim, evidence = proof["problem"], proof["claim"], proof["evidence"]
+    machine, mapping = problem["machine"], evidence["mapping"]
+    lines = [
+        claimed(claim, "schedule", "an initiation interval (II)", "cycles"),
+        f"Problem: {counted(len(problem['operations']), 'operation')} and {counted(len(problem['edges']), 'edge')} on "
+        f"{machine['rows']} x {machine['columns']} PEs.",
+    ]
+    if mapping is not None:
+        lines.append(
+            f"The document's schedule has II {exact(mapping['ii'])}, and keeps every rule: units, slots, latencies, "
+            "where each value is held until it is read, and ports."
+        )
+    return [*lines, *_bound(problem, evidence["bound"])]
+
+
+def cycle_of(problem: Mapping[str, Any], evidence: Evidence) -> list[tuple[str, int, int]]:
+    """The operations around a recurrence, each with latency and distance of the edge to the next."""
+    edges = checker("modulo_schedule").Loop(problem).edges
+    names = [name for name, _ in problem["operations"]]
+    return [(names[edges[at][0]], edges[at][4], edges[at][3]) for at in evidence["edges"]]
+
+
+def least_ii(problem: Mapping[str, Any], evidence: Evidence) -> tuple[int, bool]:
+    """The II that evidence shows to be least, and whether it is one (else none has a schedule)."""
+    module = checker("modulo_schedule")
+    if evidence["rule"] == "clauses":
+        least, is_one = least_ii(problem, evidence["below"])
+        return least + len(evidence["steps"]), is_one
+    least = module.Loop(problem).least(evidence)
+    return least, least != module.NEVER
+
+
+def _bound(problem: Mapping[str, Any], evidence: Evidence) -> list[str]:
+    tell = {
+        "cycle": _cycle,
+        "units": _units,
+        "ports": _ports,
+        "parity": _parity,
+        "operands": _operands,
+        "survival": _survival,
+        "fixed": _fixed,
+        "clauses": _clauses,
+    }
+    return tell[evidence["rule"]](problem, evidence)
+
+
+def _cycle(problem: Mapping[str, Any], evidence: Evidence) -> list[str]:
+    steps = cycle_of(problem, evidence)
+    latency, distance = sum(step[1] for step in steps), sum(step[2] for step in steps)
+    least, is_one = least_ii(problem, evidence)
+    end = f"so II >= {least:,}" if is_one else "so that it waits for itself at every II"
+    return [
+        f"Evidence: the recurrence {listed([*(name for name, *_ in steps), steps[0][0]], ' -> ')}: latency "
+        f"{latency:,} over distance {distance:,}, {end}.",
+        f"Once around it takes {counted(latency, 'cycle')}, and the result is used "
+        f"{counted(distance, 'iteration')} later, which begins {distance:,} * II cycles later. Start times cancel: "
+        f"{distance:,} * II >= {latency:,} (lemma Recurrence).",
+    ]
+
+
+def _units(problem: Mapping[str, Any], evidence: Evidence) -> list[str]:
+    loop, chosen = checker("modulo_schedule").Loop(problem), evidence["operations"]
+    pes = len(set().union(*(loop.able[v] for v in chosen)))
+    units = sorted({loop.units[v] for v in chosen})
+    names = [problem["operations"][v][0] for v in chosen]
+    least, is_one = least_ii(problem, evidence)
+    end = f"so II >= {least:,}" if is_one else "so that no II has a schedule"
+    return [
+        f"Evidence: {counted(len(chosen), 'operation')} of unit {' or '.join(units)} ({listed(names)}) can run on "
+        f"{counted(pes, 'PE')} and on no others: {len(chosen):,} over {pes:,}, {end}.",
+        "A PE issues one operation a cycle, so that a PE has II slots (lemma Slots).",
+    ]
+
+
+def _ports(problem: Mapping[str, Any], evidence: Evidence) -> list[str]:
+    loop = checker("modulo_schedule").Loop(problem)
+    count, least = loop.units.count("memory"), least_ii(problem, evidence)[0]
+    return [
+        f"Evidence: {counted(count, 'load and store', 'loads and stores')} share "
+        f"{counted(loop.memory_ports, 'memory port')}, of which each serves one a cycle: {count:,} over "
+        f"{loop.memory_ports:,}, so II >= {least:,} (lemma Ports)."
+    ]
+
+
+def _parity(problem: Mapping[str, Any], evidence: Evidence) -> list[str]:
+    walk, colours, edges = evidence["walk"], evidence["colours"], problem["edges"]
+    names = [problem["operations"][edges[edge][back]][0] for edge, back in walk]
+    return [
+        f"Evidence: a chessboard. Every link joins two of {counted(colours.count(0), 'white PE')} and "
+        f"{colours.count(1):,} black ones. At II 1 a place holds a value for one cycle only, so that a value changes "
+        "colour in every cycle of its way.",
+        f"The closed walk {listed([*names, names[0]], ' - ')} along {counted(len(walk), 'operand')} would change "
+        "colour an odd number of times and end where it began. So II >= 2 (lemma Chessboard).",
+    ]
+
+
+def _operands(problem: Mapping[str, Any], evidence: Evidence) -> list[str]:
+    return [
+        f"Evidence: {counted(len(evidence['edges']), 'operand')} followed from PE to PE. What an operation reads is "
+        "held in different places, and needs a way there; in the end an operation has no PE with room and ways for "
+        "all of its operands. So no II has a schedule (lemma Operands)."
+    ]
+
+
+def _survival(problem: Mapping[str, Any], evidence: Evidence) -> list[str]:
+    return [
+        "Evidence: all sequences of cycles, in each of which a PE issues an operation, a move or nothing, were "
+        f"followed. None executes {counted(evidence['iterations'], 'iteration')}, which every schedule does. So no II "
+        "has a schedule (lemma Survival)."
+    ]
+
+
+def _fixed(problem: Mapping[str, Any], evidence: Evidence) -> list[str]:
+    return [f"The II is fixed to {exact(problem['fixed_ii'])}: a smaller one is not asked for."]
+
+
+def _clauses(problem: Mapping[str, Any], evidence: Evidence) -> list[str]:
+    lines, loop = _bound(problem, evidence["below"]), checker("modulo_schedule").Loop(problem)
+    first = least_ii(problem, evidence["below"])[0]
+    for ii, steps in enumerate(evidence["steps"], first):
+        lines.append(
+            f"II {ii:,} is refuted: the checker writes down {counted(len(loop.statements(ii)), 'clause')} that every "
+            f"schedule at this II keeps, and {counted(len(steps), 'step')} follow from these one after another; the "
+            "last one is the empty clause, which nothing keeps (lemma Clauses)."
+        )
+    if evidence["steps"]:
+        lines.append(f"So II >= {first + len(evidence['steps']):,}.")
+    return lines

@@ -110,6 +110,16 @@ class Pbqp(Kind[PbqpInstance, PbqpProblem, PbqpAssignment]):
         assert isinstance(formulation, PbqpProgram)
         return reduction_lines(formulation.problem, None)
 
+    def proof_lines(self, proof: Mapping[str, Any], reason: str) -> list[str]:
+        from mapper.kind.pbqp.words import proof_lines
+
+        return proof_lines(proof, reason)
+
+    def proof_picture(self, proof: Mapping[str, Any], reason: str) -> list[Element]:
+        from mapper.kind.pbqp.picture import proof_picture
+
+        return proof_picture(proof)
+
     def words(self, problem: PbqpProblem, part: Part) -> ProofWords:
         from mapper.kind.pbqp.words import WORDS
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 from xml.etree.ElementTree import Element
 
 from mapper.formulations.pbqp.problem import PbqpProblem
@@ -117,3 +118,56 @@ def stepped(
     )
     drawn = figure(picture, caption)
     return [heading, node("section", controls, drawn, words, class_="stepper", data_steps=len(tree.steps))]
+
+
+MOST_IN_ORDER, MOST_NODES = 160, 200
+
+
+def proof_picture(proof: Mapping[str, Any]) -> list[Element]:
+    """Vertices in the order in which they are eliminated with their edges as arcs, and the tree of what is left."""
+    problem, evidence = proof["problem"], proof["evidence"]
+    order, count = evidence["order"], len(problem["vertices"])
+    elements = []
+    if count <= MOST_IN_ORDER:
+        gone = set(order)
+        row = [*order, *(vertex for vertex in range(count) if vertex not in gone)]
+        at = {vertex: place for place, vertex in enumerate(row)}
+        step = 34
+        high = 30 + 6 * max((abs(at[u] - at[v]) for u, v, _ in problem["edges"]), default=1)
+        drawn = svg(step * count + 10, high + 34, "order of elimination", class_="order")
+        for u, v, _ in problem["edges"]:
+            low, top = sorted((at[u], at[v]))
+            x1, x2, lift = step * (low + 0.5), step * (top + 0.5), 12 * (top - low) + 10
+            drawn.append(node("path", d=_arc(x1, x2, high, lift), class_="arc"))
+        for vertex, place in at.items():
+            look = "used" if vertex in gone else "whole"
+            x = step * (place + 0.5)
+            drawn.append(node("circle", cx=x, cy=high, r=9, class_=look))
+            drawn.append(
+                node("text", str(vertex), x=x, y=high + 26, text_anchor="middle", data_eliminated=vertex)
+            )
+        caption = f"{len(order):,} of {count:,} vertices are eliminated, from left to right; arcs are edges."
+        elements.append(figure(drawn, caption))
+    return elements + _tree(evidence["tree"])
+
+
+def _arc(start: float, end: float, base: float, lift: float) -> str:
+    return f"M{start} {base} C{start} {base - lift} {end} {base - lift} {end} {base}"
+
+
+def _tree(root: Any) -> list[Element]:
+    """A tree of branches, a row per node in preorder, indented."""
+    rows: list[tuple[int, str]] = []
+    waiting = [(root, 0, "all choices")]
+    while waiting and len(rows) <= MOST_NODES:
+        (moves, *branch), depth, said = waiting.pop()
+        end = f"vertex {branch[0]} branches" if branch else f"closed: sum of minima, {len(moves):,} moves"
+        rows.append((depth, f"{said}: {end}"))
+        for part, child in reversed(branch[1] if branch else []):
+            waiting.append((child, depth + 1, f"choices {', '.join(map(str, part[:8]))}"))
+    if len(rows) < 2:
+        return []
+    listing = node("ol", class_="nest", aria_label="tree of potentials")
+    for depth, said in rows[:MOST_NODES]:
+        listing.append(node("li", said, class_="loop", style=f"--depth: {min(depth, 40)}"))
+    return [listing]

@@ -194,6 +194,16 @@ class PeAllocation(Kind[LayerNetwork, AllocationProblem, Allocation]):
         lines = [] if found is None else adjustment_lines(problem, found)
         return lines + (fusion_lines(problem) if problem.mode == "mixed" else [])
 
+    def proof_lines(self, proof: Mapping[str, Any], reason: str) -> list[str]:
+        from mapper.kind.pe_allocation.words import proof_lines
+
+        return proof_lines(proof, reason)
+
+    def proof_picture(self, proof: Mapping[str, Any], reason: str) -> list[Element]:
+        from mapper.kind.pe_allocation.picture import proof_picture
+
+        return proof_picture(proof)
+
     def words(self, problem: AllocationProblem, part: Part) -> ProofWords:
         from mapper.kind.pe_allocation.words import WORDS
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
 from xml.etree.ElementTree import Element
 
 from mapper.cli.terminal import number
 from mapper.codegen.pe_allocation.chart import chart
 from mapper.codegen.pe_allocation.picture import picture
 from mapper.formulations.pe_allocation.problem import AllocationProblem
+from mapper.kind.pe_allocation.words import caps, limits
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.reporting.drawing import embedded, figure, node, table
+from mapper.reporting.proof_drawing import bars
 
 LARGEST_GRID = 64 * 64
 """PEs up to which a grid is drawn."""
@@ -45,3 +49,29 @@ def allocation_picture(problem: AllocationProblem, allocation: Allocation, prefi
     ]  # fmt: skip
     heading = ["layer", "PEs", "z_in", "z_out", "idle", "start", "latency"]
     return [*elements, table(heading, rows, "Layers, in cycles")]
+
+
+MOST_CAPS = 60
+
+
+def proof_picture(proof: Mapping[str, Any]) -> list[Element]:
+    """The fewest PEs of every layer that a better allocation would take, and all of them beside those there are."""
+    if proof["evidence"]["rule"] != "tree":
+        return []
+    limit, found = limits(proof).pes, caps(proof)
+    total = sum(cap.pes for cap in found if cap.pes is not None)
+    most = float(max(limit, total, 1))
+    rows = []
+    for cap in found[:MOST_CAPS]:
+        pace = "any pace" if cap.pace is None else f"{cap.pace:,} cycles a position"
+        told = "no number of PEs" if cap.pes is None else f"{float(cap.pes):.4g} PEs"
+        rows.append((cap.name, 1.0 if cap.pes is None else float(cap.pes) / most, f"{told}, {pace}"))
+    if any(cap.pes is None for cap in found):
+        rows.append(("all layers", 1.0, "no allocation"))
+    else:
+        rows.append(("all layers", float(total) / most, f"{float(total):.4g} PEs at least, of {limit:,}"))
+    drawn = bars(rows, "fewest PEs of each layer", limit / most)
+    drawn.set("class", "caps")
+    return [
+        figure(drawn, "What a better allocation would take at least; the line is how many PEs there are.")
+    ]

@@ -129,6 +129,16 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
 
         return build(problem)
 
+    def proof_lines(self, proof: Mapping[str, Any], reason: str) -> list[str]:
+        from mapper.kind.tiling.words import proof_lines
+
+        return proof_lines(proof, reason)
+
+    def proof_picture(self, proof: Mapping[str, Any], reason: str) -> list[Element]:
+        from mapper.kind.tiling.picture import proof_picture
+
+        return proof_picture(reason)
+
     def words(self, problem: TilingProblem, part: Part) -> ProofWords:
         from mapper.kind.tiling.words import WORDS
 

@@ -7,11 +7,13 @@ from xml.etree.ElementTree import Element
 
 from mapper.cli.terminal import number
 from mapper.formulations.tiling.problem import TilingProblem
+from mapper.kind.tiling.words import closed
 from mapper.models.tiling import tile
 from mapper.models.tiling.bound import ideal_cycles
 from mapper.models.tiling.cost import quantities
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.reporting.drawing import figure, node, plain, svg, table
+from mapper.reporting.proof_drawing import logarithmic
 from mapper.workloads.nest.loop_nest import LoopNest
 
 BAR, ROW, NAMES = 300, 24, 190
@@ -127,3 +129,38 @@ def _utilisation(problem: TilingProblem, mapping: TilingMapping, cycles: int) ->
             )
         )
     return figure(picture, "How far the machine is used.")
+
+
+OPENED = (
+    ("array tiles within no SPM tile", 0),
+    ("array tiles", 0),
+    ("splits", 1),
+    ("pairs of tiles", 1),
+    ("splits in SPM tiles", 2),
+    ("mappings", 3),
+)
+"""Boxes in the order in which they are opened, and how deep in the tree they are."""
+
+
+def proof_picture(reason: str) -> list[Element]:
+    """The tree of boxes: how many of each sort an inequality closes."""
+    counts = closed(reason)
+    most, step, row = max(counts.values(), default=0), 24, 26
+    drawn = svg(760, row * (len(OPENED) + 1), "tree of boxes", class_="boxes")
+    drawn.append(node("text", "every tiling", x=4, y=row * 0.65))
+    last = {-1: 0}
+    for at, (name, depth) in enumerate(OPENED, 1):
+        x, y = 10 + step * (depth + 1), at * row
+        trunk = x - step + 4
+        top = (last[depth - 1] + 0.8) * row
+        drawn.append(node("path", d=f"M{trunk} {top:.1f} V{y + row / 2} H{x}", class_="branch"))
+        last[depth] = at
+        count = counts.get(name, 0)
+        length = 180 * logarithmic(count, most)
+        drawn.append(node("rect", x=x, y=y + 4, width=length, height=row - 8, class_="used"))
+        drawn.append(node("text", f"{count:,} {name}", x=x + length + 6, y=y + row * 0.65, data_boxes=name))
+    caption = (
+        f"{sum(counts.values()):,} boxes: each is closed by its inequality, or opened into the boxes below and to the "
+        "right (bars are logarithmic)."
+    )
+    return [figure(drawn, caption)]

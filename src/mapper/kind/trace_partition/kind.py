@@ -152,6 +152,21 @@ class TracePartition(Kind[LayerNetwork, PartitionProblem, Partition]):
         program.build()
         return program
 
+    def proof_is_told(self, status: str, reason: str) -> bool:
+        from mapper.kind.trace_partition.words import is_told
+
+        return is_told(status, reason)
+
+    def proof_lines(self, proof: Mapping[str, Any], reason: str) -> list[str]:
+        from mapper.kind.trace_partition.words import proof_lines
+
+        return proof_lines(proof, reason)
+
+    def proof_picture(self, proof: Mapping[str, Any], reason: str) -> list[Element]:
+        from mapper.kind.trace_partition.picture import proof_picture
+
+        return proof_picture(proof)
+
     def words(self, problem: PartitionProblem, part: Part) -> ProofWords:
         from mapper.kind.trace_partition.words import WORDS
 

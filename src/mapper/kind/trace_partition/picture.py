@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 from xml.etree.ElementTree import Element
 
 from mapper.cli.terminal import number
 from mapper.formulations.trace_partition.problem import PartitionProblem
+from mapper.kind.trace_partition.words import MOST_LAYERS
 from mapper.models.trace_partition.cost import cluster_plans, evaluate
 from mapper.models.trace_partition.mapping import Partition
 from mapper.models.trace_partition.timing.share_cost import step_log
 from mapper.reporting.chart import stacked
 from mapper.reporting.drawing import figure, node, plain, svg
+from mapper.reporting.proof_drawing import bars
 
 WIDTH, NAMES, BAR, ROW, HEAD = 640, 76, 16, 22, 6
 PIXELS = 240
@@ -94,3 +97,15 @@ def _merged(spans: Iterable[tuple[int, int]], cycles: int) -> list[tuple[int, in
         else:
             found.append((left, right))
     return found
+
+
+def proof_picture(proof: Mapping[str, Any]) -> list[Element]:
+    """Potentials along the chain: what no partition costs less than, up to each layer."""
+    problem, potentials = proof["problem"], proof["evidence"]["potentials"]
+    least = [min((one for one in own if one is not None), default=0) / problem["parts"] for own in potentials]
+    most = max(least, default=0) or 1
+    rows = [
+        (layer["name"], one / most, f"{one:,.6g} {problem['unit']}")
+        for layer, one in zip(problem["layers"][:MOST_LAYERS], least, strict=False)
+    ]
+    return [figure(bars(rows, "potentials"), "Up to each layer no partition costs less than this.")]
