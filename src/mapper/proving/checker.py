@@ -97,7 +97,11 @@ def _bound_to(document: Mapping[str, Any], solution: Path) -> list[Checked]:
 
 def _is_read(proof: Any) -> bool:
     claim = proof.get("claim") if isinstance(proof, dict) else None
-    return isinstance(claim, dict) and {"status", "value"} <= set(claim) and isinstance(proof.get("problem_sha256"), str)
+    return (
+        isinstance(claim, dict)
+        and {"status", "value"} <= set(claim)
+        and isinstance(proof.get("problem_sha256"), str)
+    )
 
 
 def _same(exact: Any, value: int | float | None) -> bool:
