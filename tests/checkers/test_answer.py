@@ -63,7 +63,9 @@ def test_limits_that_are_lower_already_are_kept(checker: Path, tmp_path: Path) -
 
 
 @each_checker
-@pytest.mark.parametrize("check", ["os.abort()", "os.kill(os.getpid(), 9)", "sys.exit(0)", "1 + {}[0].x, exit"])
+@pytest.mark.parametrize(
+    "check", ["os.abort()", "os.kill(os.getpid(), 9)", "sys.exit(0)", "1 + {}[0].x, exit"]
+)
 def test_a_check_that_is_ended_from_outside_certifies_nothing(
     checker: Path, check: str, tmp_path: Path
 ) -> None:
