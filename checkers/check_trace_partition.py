@@ -76,7 +76,7 @@ def verdict(proof):
 def judged(path, options):
     for limit, most, last in ((resource.RLIMIT_AS, 3 << 30, 3 << 30), (resource.RLIMIT_CPU, 300, 310)):
         hard = [one for one in resource.getrlimit(limit) if one != resource.RLIM_INFINITY]
-        resource.setrlimit(limit, (min(most, *hard), min(last, *hard[1:])) if hard else (most, last))
+        resource.setrlimit(limit, (min([most, *hard]), min([last, *hard[1:]])))
     signal.signal(signal.SIGXCPU, too_long)
     try:
         need(path and options in ([], ["--json"]), "is not called as: check_KIND.py FILE [--json]", "malformed")

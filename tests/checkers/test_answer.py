@@ -54,10 +54,11 @@ def test_a_second_file_is_not_passed_over_in_silence(checker: Path, tmp_path: Pa
 
 
 @each_checker
-def test_limits_that_are_lower_already_are_kept(checker: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("most", [60, resource.RLIM_INFINITY])
+def test_limits_that_are_lower_already_are_kept(checker: Path, most: int, tmp_path: Path) -> None:
     def lowered() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
-        resource.setrlimit(resource.RLIMIT_CPU, (50, 60))
+        resource.setrlimit(resource.RLIMIT_AS, (1 << 30, most if most < 0 else 1 << 30))
+        resource.setrlimit(resource.RLIMIT_CPU, (50, most))
 
     assert answer("-I", checker, file_of(tmp_path, checker), preexec_fn=lowered)[0] == 2
 
