@@ -17,6 +17,7 @@ import pytest
 
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.formulations.tiling.problem import TilingProblem
+from mapper.formulations.tiling.referee.verify import verify
 from mapper.models.pbqp.mapping import PbqpAssignment
 from mapper.solver.method import Effort
 from mapper.solver.modulo_schedule.proof import restated as restated_loop
@@ -150,7 +151,7 @@ def test_a_noc_that_is_charged_for_gaps_is_found_out() -> None:
     assert best.value is not None and round(best.value) == 2972
     false = next(
         mapping for mapping in mappings(problem)
-        if not (checked := tiling.verify(problem, mapping)).broken
+        if not (checked := verify(problem, mapping)).broken
         and checked.cost is not None and round(problem.exact_value(checked.cost)) == 4398
     )  # fmt: skip
     assert tiling.verdict(tiling.proof_of(problem, BRUTE_FORCE))[0] == "certified"
