@@ -18,8 +18,8 @@ Run = tuple[int, str, str]
 
 COST_KEYS = {"energy_pj", "cycles", "edp_pj_cycles", "latency_ms"}
 CERTIFICATE_KEYS = {
-    "stop", "found", "value", "bound", "gap", "proven", "restrictions", "method", "verified", "broken", "seconds",
-    "cpu_seconds", "evaluations", "seed", "workers",
+    "stop", "found", "value", "bound", "gap", "proven", "evidence", "restrictions", "method", "verified", "broken",
+    "seconds", "cpu_seconds", "evaluations", "seed", "workers",
 }  # fmt: skip
 
 

@@ -122,7 +122,9 @@ def test_a_kernel_stays_text_in_solving_simulating_generating_and_the_store(name
         )
         arch = ("--arch", "srp-2x2")
         store, log = folder / "store.sqlite", folder / "log"
-        run("solve", file, *arch, "-o", out, "--store", store, "--log", log, *SEARCH)
+        proofs = path_named(folder, name, ".proofs.json")
+        run("solve", file, *arch, "-o", out, "--store", store, "--log", log, "--certificate", proofs, *SEARCH)
+        run("check", proofs, "--problem", out)
         for line in log.read_text().splitlines():
             json.loads(line)
         check_text(log.read_text(), "the log")

@@ -10,7 +10,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, cast
 
-import mapper
 from mapper.api.problem import pose_again
 from mapper.api.verb import read_document
 from mapper.proving.proof_document import PROOFS_SCHEMA, claims
@@ -22,7 +21,7 @@ CheckStatus = Literal["certified", "refuted", "malformed", "not certified"]
 Checked = tuple[str, CheckStatus, str]
 """A part, what its proof shows, and the reason."""
 
-CHECKERS = Path(mapper.__file__).parent / "checkers"
+CHECKERS = Path(__file__).parents[1] / "checkers"
 EXIT_CODES: tuple[tuple[CheckStatus, int], ...] = (("malformed", 2), ("refuted", 1), ("not certified", 3))
 SECONDS = 600
 
@@ -84,7 +83,12 @@ def _bound_to(document: Mapping[str, Any], solution: Path) -> list[Checked]:
     found: list[Checked] = []
     for part, claim in claims(problem, fields, str(solution)):
         restated = problem.kind.restated(part.problem)
-        proven = None if restated is None else proofs.get(digest(restated))
+        if restated is None:
+            found.append(
+                (part.name, "not certified", "what it is proven of cannot be said again without a search")
+            )
+            continue
+        proven = proofs.get(digest(restated))
         if proven is None:
             found.append((part.name, "refuted", f"no proof is of the problem that {solution} poses"))
             continue

@@ -162,7 +162,7 @@ def test_methods_of_one_problem_are_set_against_each_other(opened: Opened, tiled
     page = opened(tiled, found.to_json())
     rows = page.locator(".methods tbody tr").all_inner_texts()
     assert len(rows) == 3
-    assert any("soc" in row and "6184.01%" in row and "not proven" in row for row in rows)
+    assert any("soc" in row and "6184.01%" in row and "bounded" in row for row in rows)
     assert "The optimum is known" in page.locator("#m0 .certificate").inner_text()
 
 
