@@ -6,6 +6,7 @@ Exit code: 0 all certified, 1 one refuted, 2 malformed, 3 not certified and why.
 import hashlib
 import json
 import math
+import os
 import pathlib
 import re
 import resource
@@ -53,6 +54,7 @@ def unique(pairs):
 
 
 def too_long(*_):
+    signal.signal(signal.SIGXCPU, signal.SIG_IGN)
     raise EndedError("not certified", "takes more than 300 s")
 
 
@@ -74,24 +76,43 @@ def verdict(proof):
         return str(part), "malformed", f"{type(error).__name__}: {error}"[:200]
 
 
-def main(path, *options):
-    resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
-    resource.setrlimit(resource.RLIMIT_CPU, (300, 310))
+def judged(path, options):
+    for limit, most, last in ((resource.RLIMIT_AS, 3 << 30, 3 << 30), (resource.RLIMIT_CPU, 300, 310)):
+        hard = [one for one in resource.getrlimit(limit) if one != resource.RLIM_INFINITY]
+        resource.setrlimit(limit, (min([most, *hard]), min([last, *hard[1:]])))
     signal.signal(signal.SIGXCPU, too_long)
     try:
+        need(path and options in ([], ["--json"]), "is not called as: check_KIND.py FILE [--json]", "malformed")
         with pathlib.Path(path).open("rb") as file:
             data = file.read((1 << 28) + 1)
         need(len(data) <= 1 << 28, "is larger than 256 MB", "malformed")
         read = json.loads(data.decode(), object_pairs_hook=unique, parse_float=rational, parse_constant=rational)
         schema, proofs = fields(read, "schema", "proofs")
         need(schema == "mapper.proofs/1" and type(proofs) is list and proofs, "is no mapper.proofs/1", "malformed")
-        found = [verdict(proof) for proof in proofs]
-    except (OSError, ValueError, RecursionError, MemoryError, EndedError) as error:
-        found = [("", "malformed", str(error.args[-1] if error.args else "is too large"))]
-    lines = [re.sub(r"[^ -~]", "?", f"{part or path}: {status}: {reason}") for part, status, reason in found]
-    print(json.dumps(found) if "--json" in options else "\n".join([*lines, f"trusted: {TRUSTED}"]))
+        late = ("", "not certified", "takes more than 300 s")
+        return [verdict(proof) if sum(os.times()[:2]) < 300 else late for proof in proofs]
+    except EndedError as end:
+        return [("", *end.args)]
+    except (OSError, ValueError, RecursionError, MemoryError) as error:
+        return [("", "malformed", str(error.args[-1] if error.args else "is too large"))]
+
+
+def told(found, path, options):
+    lines = [re.sub(r"[^ -~]", "?", f"{part[:99] or path}: {status}: {reason[:999]}") for part, status, reason in found]
+    print(json.dumps(found) if "--json" in options else "\n".join([*lines, f"trusted: {TRUSTED}"]), flush=True)
     statuses = [status for _, status, _ in found]
     return next((code for code, one in ((2, "malformed"), (1, "refuted"), (3, "not certified")) if one in statuses), 0)
+
+
+def main(path="", *options):
+    options, code, child = [*options], 4, os.fork()  # A child reads and judges: whatever ends it, an answer remains.
+    if not child:
+        try:
+            code = told(judged(path, options), path, options)
+        finally:
+            os._exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return code if code in range(4) else told([("", "not certified", "takes too much time or memory")], path, options)
 
 
 # ---- This kind's own: the problem, its cost, the lemmas.
@@ -117,23 +138,26 @@ class Overlay:
     def __init__(self, machine, layers, stores):
         _, clock, self.bytes, bandwidth, winograd, start, traffic, _, energy = fields(machine, *MACHINE)
         self.mac, self.dram, self.idle = map(rational, fields(energy, "mac", "dram_byte", "pe_cycle"))
+        need(min(self.mac, self.dram, self.idle) >= 0, "energies are not below 0", "malformed")
         self.winograd = dict(zip(WINOGRAD, fields(winograd, *WINOGRAD), strict=True))
         self.factor, self.per = fields(start, "factor", "per")
         self.burst, self.overhead, self.kernels, self.double, self.room = fields(
             traffic, "burst_words", "overhead_cycles", "weights", "double_buffering", "onchip_bytes")  # fmt: skip
+        for count in (self.factor, self.burst, self.overhead, 0 if self.room is None else self.room):
+            whole(count)
         self.paid = {"layer": 0, "product": 1, "pass": 2}[self.per]
         word = Fraction(whole(clock, 1) * whole(self.bytes, 1), 1 if bandwidth is None else whole(bandwidth, 1))
         word *= bandwidth is not None
         self.unit, self.word = 144 * word.denominator, 144 * word.numerator
         self.layers = [self.layer(dict(zip(LAYER, fields(one, *LAYER), strict=True))) for one in layers]
         self.stores = [dict(zip(STORE, fields(one, *STORE), strict=True)) for one in stores]
-        readers = [reader for one in self.stores for reader in one["readers"]]
+        readers = [whole(reader, 0, len(layers) - 1) for one in self.stores for reader in one["readers"]]
         need(len(readers) == len({*readers}), "a layer reads two tensors", "malformed")
         self.constant, self.written = [0, 0], []
         for one in self.stores:
             whole(one["plain"]), whole(one["images"], 1), whole(one["elements"], 1)
             for layer, channels, loaded in one["shares"]:
-                whole(channels, 1), whole(-1 if layer is None else layer, -1, len(layers) - 1)
+                whole(channels, 1), whole(0 if layer is None else layer, 0, len(layers) - 1)
                 self.constant[0] += self.units(whole(loaded) * self.word)
             self.constant[1] += self.picojoules(sum(loaded for _, _, loaded in one["shares"]))
             single = len(one["shares"]) == len(one["readers"]) == 1 and one["shares"][0][0] is not None
@@ -228,7 +252,7 @@ class Overlay:
     def formats(self, one):  # Those of the readers' algorithms; a Toeplitz matrix if no reader needs what it lacks.
         plain, found, needs = ("tensor3d", one["images"], one["elements"], 0, 0, ""), {}, []
         for reader in one["readers"]:
-            layer = self.layers[whole(reader, 0, len(self.layers) - 1)]
+            layer = self.layers[reader]
             whole_map = [len(rows) for rows in layer["read"]] == layer["map"] or reader in one["through"]
             needs.append(None if whole_map else layer["read"])
         needs += [None] if one["plain"] or one["whole"] else []
@@ -351,6 +375,7 @@ def check(problem, claim, evidence):
     unit, (rule, mapping, order, boxes) = overlay.unit, fields(evidence, "rule", "mapping", "order", "boxes")
     need(rule == "boxes" and objective in OBJECTIVES, "is not of these rules", "malformed")
     status, value, bound = fields(claim, "status", "value", "bound")
+    need(shape is None or [whole(one, 1, 1 << 16) for one in shape][:2] == shape, "is no shape", "malformed")
     late = None if longest is None else math.floor(rational(longest) * unit)  # The most units that are allowed.
     need((late is None) <= (objective != OBJECTIVES[1]), "nothing limits the time", "malformed")
     need(late is None or objective != OBJECTIVES[2], "products have no longest time", "malformed")
@@ -362,6 +387,7 @@ def check(problem, claim, evidence):
 
     if status == "infeasible":
         need(value is bound is mapping is None, "an infeasible problem has no values", "malformed")
+        need(late is not None or boxes == [], "without a longest time no box can be closed")
         most, reached = pes, 1 << 999 if late is None else late + 1
         if any(not one["algorithms"] or not one["dataflows"] for one in overlay.layers):
             return "infeasible: a layer has no choice left"

@@ -5,6 +5,7 @@ Exit code: 0 all certified, 1 one refuted, 2 malformed, 3 not certified and why.
 
 import hashlib
 import json
+import os
 import pathlib
 import re
 import resource
@@ -52,6 +53,7 @@ def unique(pairs):
 
 
 def too_long(*_):
+    signal.signal(signal.SIGXCPU, signal.SIG_IGN)
     raise EndedError("not certified", "takes more than 300 s")
 
 
@@ -73,24 +75,43 @@ def verdict(proof):
         return str(part), "malformed", f"{type(error).__name__}: {error}"[:200]
 
 
-def main(path, *options):
-    resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
-    resource.setrlimit(resource.RLIMIT_CPU, (300, 310))
+def judged(path, options):
+    for limit, most, last in ((resource.RLIMIT_AS, 3 << 30, 3 << 30), (resource.RLIMIT_CPU, 300, 310)):
+        hard = [one for one in resource.getrlimit(limit) if one != resource.RLIM_INFINITY]
+        resource.setrlimit(limit, (min([most, *hard]), min([last, *hard[1:]])))
     signal.signal(signal.SIGXCPU, too_long)
     try:
+        need(path and options in ([], ["--json"]), "is not called as: check_KIND.py FILE [--json]", "malformed")
         with pathlib.Path(path).open("rb") as file:
             data = file.read((1 << 28) + 1)
         need(len(data) <= 1 << 28, "is larger than 256 MB", "malformed")
         read = json.loads(data.decode(), object_pairs_hook=unique, parse_float=rational, parse_constant=rational)
         schema, proofs = fields(read, "schema", "proofs")
         need(schema == "mapper.proofs/1" and type(proofs) is list and proofs, "is no mapper.proofs/1", "malformed")
-        found = [verdict(proof) for proof in proofs]
-    except (OSError, ValueError, RecursionError, MemoryError, EndedError) as error:
-        found = [("", "malformed", str(error.args[-1] if error.args else "is too large"))]
-    lines = [re.sub(r"[^ -~]", "?", f"{part or path}: {status}: {reason}") for part, status, reason in found]
-    print(json.dumps(found) if "--json" in options else "\n".join([*lines, f"trusted: {TRUSTED}"]))
+        late = ("", "not certified", "takes more than 300 s")
+        return [verdict(proof) if sum(os.times()[:2]) < 300 else late for proof in proofs]
+    except EndedError as end:
+        return [("", *end.args)]
+    except (OSError, ValueError, RecursionError, MemoryError) as error:
+        return [("", "malformed", str(error.args[-1] if error.args else "is too large"))]
+
+
+def told(found, path, options):
+    lines = [re.sub(r"[^ -~]", "?", f"{part[:99] or path}: {status}: {reason[:999]}") for part, status, reason in found]
+    print(json.dumps(found) if "--json" in options else "\n".join([*lines, f"trusted: {TRUSTED}"]), flush=True)
     statuses = [status for _, status, _ in found]
     return next((code for code, one in ((2, "malformed"), (1, "refuted"), (3, "not certified")) if one in statuses), 0)
+
+
+def main(path="", *options):
+    options, code, child = [*options], 4, os.fork()  # A child reads and judges: whatever ends it, an answer remains.
+    if not child:
+        try:
+            code = told(judged(path, options), path, options)
+        finally:
+            os._exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return code if code in range(4) else told([("", "not certified", "takes too much time or memory")], path, options)
 
 
 # ---- This kind's own: the problem, its cost, the lemmas.
@@ -155,8 +176,8 @@ def check(problem, claim, evidence):
     tables, size = [*vertices, *(flat for _, _, flat in edges)], {-1: 1} | dict(enumerate(map(len, vertices)))
     kinds = {*map(type, chain(*tables))}
     need({*map(type, tables)} == {list} and all(tables) and kinds <= {int, str}, "has no lists of costs", "malformed")
-    words = {*chain(*tables)} - {"inf"} if str in kinds else ()
-    words = {one: rational(one) for one in words if type(one) is str}
+    words = {one for one in chain(*tables) if type(one) is str and one != "inf"} if str in kinds else ()
+    words = {one: rational(one) for one in words}
     unit = max((one.denominator for one in words.values()), default=1)
     need(all(unit % one.denominator == 0 for one in words.values()), "denominators must divide one", "malformed")
     infinite = 1 << (9000 if words else 110)  # Lemma Infinity: a sum is at least half of it just if a part is infinite.

@@ -24,6 +24,7 @@ ALLOWED = {
     "functools",
     "itertools",
     "math",
+    "os",
     "heapq",
     "operator",
 }

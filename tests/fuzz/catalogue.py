@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from unittest.mock import patch
 
-from tests.fuzz import command, seed, vocabulary
+from tests.fuzz import command, proof, seed, vocabulary
 from tests.fuzz.byte_mutation import NUMBERS, mutated_bytes
 from tests.fuzz.document_mutation import mutated_json, mutated_yaml
 from tests.fuzz.form_mutation import must_read, must_refuse, other_form, repeated_key
@@ -237,10 +237,23 @@ _NAMED = (
     ),
 )
 """Solutions whose names are hostile, generated."""
+_PROOFS = tuple(
+    Reader(
+        f"proof-{kind}",
+        ".json",
+        seeds,
+        proof.mutated,
+        functools.partial(proof.read, kind),
+        valid=functools.partial(proof.shown, kind),
+    )
+    for kind, seeds in proof.SEEDS.items()
+)
+"""Proofs, which a checker answers with an exit code from 0 to 3."""
 READERS = {
     reader.name: reader
     for reader in (
         *_ONE,
+        *_PROOFS,
         *_FORMS,
         *_NAMED,
         *(command.of(reader) for reader in _ONE if reader.name in command.LINES),

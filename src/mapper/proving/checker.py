@@ -65,7 +65,7 @@ def _kinds(document: Mapping[str, Any], source: str) -> list[str]:
 
 def _run(checker: Path, path: Path) -> list[Checked]:
     try:
-        done = run([sys.executable, "-I", checker, path.absolute(), "--json"], SECONDS)
+        done = run([sys.executable, "-I", checker, path.absolute(), "--json"], SECONDS, family=True)
     except subprocess.TimeoutExpired:
         return [("", "not certified", f"the checker takes more than {SECONDS} s")]
     try:
@@ -101,7 +101,11 @@ def _bound_to(document: Mapping[str, Any], solution: Path) -> list[Checked]:
 
 def _is_read(proof: Any) -> bool:
     claim = proof.get("claim") if isinstance(proof, dict) else None
-    return isinstance(claim, dict) and {"status", "value"} <= set(claim) and "problem_sha256" in proof
+    return (
+        isinstance(claim, dict)
+        and {"status", "value"} <= set(claim)
+        and isinstance(proof.get("problem_sha256"), str)
+    )
 
 
 def is_same(exact: Any, value: int | float | None) -> bool:

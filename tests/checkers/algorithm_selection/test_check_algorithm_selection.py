@@ -240,3 +240,44 @@ def test_the_evidence_of_another_network_is_refuted() -> None:
     one, other = (_proof(_problem(name, "dynamap-u200")) for name in ("lenet5", "alexnet"))
     for part in ("problem", "evidence", "claim"):
         assert _status(one | {part: other[part]}) in ("refuted", "malformed")
+
+
+NUMBERS: dict[str, tuple[tuple[Any, ...], Any]] = {
+    "an array that starts before its time": (("machine", "initialisation", "factor"), -3),
+    "an array that starts after all time": (("machine", "initialisation", "factor"), 10**600),
+    "a start that is text": (("machine", "initialisation", "factor"), "3"),
+    "words that take less than no time": (("machine", "traffic", "overhead_cycles"), -1),
+    "words that take all time": (("machine", "traffic", "overhead_cycles"), 10**600),
+    "a burst of less than no words": (("machine", "traffic", "burst_words"), -1),
+    "less than no room": (("machine", "traffic", "onchip_bytes"), -1),
+    "energy won by waiting": (("machine", "energy_pj", "pe_cycle"), "-1/20"),
+    "energy won by computing": (("machine", "energy_pj", "mac"), -1),
+    "energy won by loading": (("machine", "energy_pj", "dram_byte"), -1),
+    "a producer before the first layer": (("stores", 0, "shares", 0, 0), -1),
+    "a reader before the first layer": (("stores", 0, "readers", 0), -1),
+    "a shape without rows": (("array",), [0, 5]),
+    "a shape of less than no rows": (("array",), [-1, 5]),
+    "a shape of three sides": (("array",), [1, 5, 5]),
+    "a shape that is true": (("array",), [True, 5]),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_on_which_no_lemma_holds_are_malformed(name: str) -> None:
+    """Lemma Box needs times and energies that do not fall with the array, lemma Product such as are not below 0."""
+    made, (path, value) = _proof(_problem("lenet5", "dynamap-u200")), NUMBERS[name]
+    at = made["problem"]
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = value
+    made["problem_sha256"] = digest(made["problem"])
+    assert _status(made) == "malformed"
+
+
+def test_without_a_longest_time_no_selection_is_too_slow() -> None:
+    made = _proof(_problem("lenet5", "dynamap-u200"))
+    made["problem"]["machine"]["initialisation"]["factor"] = 1 << 62
+    made["problem_sha256"] = digest(made["problem"])
+    made["claim"] = {"status": "infeasible", "value": None, "bound": None}
+    made["evidence"] |= {"mapping": None, "boxes": [[1, 65536, 1, 65536]]}
+    assert _status(made) == "refuted"

@@ -107,3 +107,25 @@ def test_a_hostile_file_is_malformed(tmp_path: Path, text: str, monkeypatch: pyt
     monkeypatch.setattr(CHECKER.signal, "signal", lambda *handler: None)
     (tmp_path / "proof.json").write_text(text)
     assert CHECKER.main(str(tmp_path / "proof.json")) == 2
+
+
+def test_numbers_that_are_hard_to_tell_apart_end_soon() -> None:
+    """Python gives them one hash, so that a set of them takes a minute to fill, in which no signal is heard."""
+    alike = [at * ((1 << 61) - 1) for at in range(100_000)]
+    began = time.process_time()
+    assert status(at(proof(), "evidence.bound", {"rule": "units", "operations": alike})) == "malformed"
+    assert status(at(proof(), "problem.machine.pes.0.classes", alike)) == "malformed"
+    assert time.process_time() - began < 10
+
+
+def test_statements_about_a_long_interval_are_not_written() -> None:
+    """A single operation has few places, but as many times as the interval has cycles, and pairs of them."""
+    document = at(proof(), "problem.fixed_ii", 1 << 20)
+    for field, value in (("operations", [["a", "add"]]), ("edges", [])):
+        document["problem"][field] = value
+    document["claim"] = {"status": "bounded", "value": None, "bound": 1}
+    document["evidence"]["mapping"] = None
+    bound = {"rule": "clauses", "below": {"rule": "fixed"}, "steps": [[]]}
+    began = time.process_time()
+    assert status(at(document, "evidence.bound", bound)) == "not certified"
+    assert time.process_time() - began < 5

@@ -8,6 +8,7 @@ import json
 import random
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -301,3 +302,13 @@ def test_a_hostile_file_ends_soon(name: str, tmp_path: Path) -> None:
         [sys.executable, "-I", str(CHECKER), str(file)], capture_output=True, text=True, timeout=60
     )
     assert done.returncode == {"fraction": 0, "wide": 3}.get(name, 2), done.stdout + done.stderr
+
+
+def test_numbers_that_are_hard_to_tell_apart_end_soon() -> None:
+    """Python gives them one hash, so that a set of them takes a minute to fill, in which no signal is heard."""
+    made = _proof(PbqpProblem(_dense(1)))
+    made["problem"]["vertices"][0] = ["inf", *(at * ((1 << 61) - 1) for at in range(100_000))]
+    made["problem_sha256"] = digest(made["problem"])
+    began = time.process_time()
+    assert _status(made) == "malformed"
+    assert time.process_time() - began < 5
