@@ -13,6 +13,7 @@ BEGIN, END = "# ---- The same lines", "# ---- This kind's own"
 ALLOWED = {
     "bisect",
     "collections",
+    "gc",
     "pathlib",
     "signal",
     "hashlib",

@@ -93,6 +93,8 @@ def _bound_to(document: Mapping[str, Any], solution: Path) -> list[Checked]:
             found.append((part.name, "refuted", f"no proof is of the problem that {solution} poses"))
             continue
         same = proven["status"] == claim.status and is_same(proven["value"], claim.value)
+        if same and claim.status == "bounded":
+            same = is_same(proven.get("bound"), claim.bound)
         if not same:
             told = f"{proven['status']} {proven['value']}, the solution {claim.status} {claim.value}"
             found.append((part.name, "refuted", f"the proof claims {told}"))
