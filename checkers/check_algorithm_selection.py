@@ -78,7 +78,6 @@ def verdict(proof):
 
 
 def verdicts(path, options):
-    gc.disable()  # Numbers make no circles.
     for limit, most, last in ((resource.RLIMIT_AS, 3 << 30, 3 << 30), (resource.RLIMIT_CPU, 300, 310)):
         hard = [one for one in resource.getrlimit(limit) if one != resource.RLIM_INFINITY]
         resource.setrlimit(limit, (min([most, *hard]), min([last, *hard[1:]])))
@@ -109,6 +108,7 @@ def told(found, path, options):
 def main(path="", *options):
     options, code, child = [*options], 4, os.fork()  # A child reads and judges: whatever ends it, an answer remains.
     if not child:
+        gc.disable()  # Numbers make no circles.
         try:
             code = told(verdicts(path, options), path, options)
         finally:

@@ -35,7 +35,7 @@ def answered(kind: str, path: Path) -> int:
     """
     module, said = checker(kind), io.StringIO()
     with patch.object(resource, "setrlimit"), patch.object(signal, "signal"), redirect_stdout(said):
-        found = module.judged(str(path), [])
+        found = module.verdicts(str(path), [])
         codes = {module.told(found, str(path), options) for options in ([], ["--json"])}
     assert len(codes) == 1 and codes <= {0, 1, 2, 3}, codes
     check_text(said.getvalue(), "what a checker prints")

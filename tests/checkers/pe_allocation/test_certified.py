@@ -59,7 +59,7 @@ def test_a_deep_network_is_certified_in_a_second(objective: str) -> None:
 def test_a_bound_that_is_not_met_is_certified_as_a_bound() -> None:
     problem = problem_of("mnist-tcpa", "tcpa-4x4", "latency")
     found = replace(solved(problem), proven=False, bound=60_000)
-    assert verdict_on(proof_of(problem, found)) == ("certified", "bounded 66528 cycles")
+    assert verdict_on(proof_of(problem, found)) == ("certified", "bounded 66528 cycles, bound 60000")
 
 
 def test_the_checker_runs_by_itself(tmp_path: Path) -> None:

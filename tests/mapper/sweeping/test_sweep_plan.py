@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from mapper.arch.source import preset_text
 from mapper.kind.kind import AnyPart, Part
 from mapper.store import Store
 from mapper.sweeping.sweep import sweep
+from mapper.workloads.process.child_process import run
 
 LAYER = "resnet-dmazerunner/conv5_2"
 LAYERS = "resnet-dmazerunner"
@@ -80,16 +82,17 @@ def test_a_plan_keeps_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "s.sqlite").exists()
 
 
-def test_the_command_says_what_a_sweep_of_ten_thousand_points_would_take(mapper: Any) -> None:
+def test_the_command_says_what_a_sweep_of_ten_thousand_points_would_take() -> None:
     fields = yaml.safe_load(preset_text("dmazerunner-256-fine") or "")
     rf, spm = (
         f"{memory}.bytes={','.join(map(str, fields['energy_pj'][memory]['by_bytes']))}"
         for memory in ("rf", "spm")
     )
     words = ("--arch", fields["name"], "--vary", rf, "--vary", spm, "--dry-run", "--json")
-    code, out, _ = mapper("sweep", "resnet50", *words)
-    found = json.loads(out)
-    assert code == 0 and found["schema"] == "mapper.plan/1"
+    # A process of its own: the peak is that of all that a process has done.
+    done = run([sys.executable, "-m", "mapper", "sweep", "resnet50", *words], 600)
+    found = json.loads(done.stdout)
+    assert done.returncode == 0 and found["schema"] == "mapper.plan/1"
     assert (found["machines"], found["points"], found["problems"]) == (625, 33_750, 15_000)
     assert found["sampled"] >= 3 and found["core_seconds"] > 0 < found["core_seconds_error"]
     assert found["peak_bytes"] < 1 << 30
