@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mapper.codegen.algorithm_selection.instruction import Level, Path, at
-from mapper.models.algorithm_selection.control.walk import Level as Counter
-from mapper.models.algorithm_selection.control.walk import Walk
+from mapper.models.algorithm_selection.control.walk import Counter, Walk
 
 
 def counters(walk: Walk, *, tiles_innermost: bool = False) -> list[Counter]:

@@ -31,7 +31,7 @@ TAP = 3
 
 
 @dataclass(frozen=True)
-class Level:
+class Counter:
     """One counter: how often it counts, and what every count adds to row, column and channel of the map and to the
     address in the matrix (words)."""
 
@@ -49,7 +49,7 @@ class Walk:
     ``column`` are the position at which all counters start. From map to matrix, positions outside the map give zeros;
     from matrix to map they are dropped."""
 
-    levels: tuple[Level, ...]
+    levels: tuple[Counter, ...]
     words: int
     height: int
     width: int
@@ -71,11 +71,11 @@ def toeplitz(shape: Convolution) -> Walk:
     (taps1, taps2), depth = shape.kernel, shape.in_channels // shape.groups
     row = taps1 * taps2 * shape.in_channels
     levels = (
-        Level(out_rows, row=shape.strides[0], address=out_columns * row),
-        Level(out_columns, column=shape.strides[1], address=row),
-        Level(shape.groups, channel=depth, address=taps1 * taps2 * depth),
-        Level(taps1, row=shape.dilations[0], address=taps2 * depth),
-        Level(taps2, column=shape.dilations[1], address=depth),
+        Counter(out_rows, row=shape.strides[0], address=out_columns * row),
+        Counter(out_columns, column=shape.strides[1], address=row),
+        Counter(shape.groups, channel=depth, address=taps1 * taps2 * depth),
+        Counter(taps1, row=shape.dilations[0], address=taps2 * depth),
+        Counter(taps2, column=shape.dilations[1], address=depth),
     )
     starts = (-shape.pads[0][0], -shape.pads[1][0])
     return Walk(levels, depth, height, width, shape.in_channels, out_rows * out_columns, row, *starts)
@@ -94,10 +94,10 @@ def tensor(shape: Convolution) -> Walk:
     (height, width), (step1, step2), (rows, columns) = shape.input_size, shape.strides, phase(shape)
     channels = shape.in_channels
     levels = (
-        Level(step1, row=1, address=step2 * rows * columns * channels),
-        Level(step2, column=1, address=rows * columns * channels),
-        Level(rows, row=step1, address=columns * channels),
-        Level(columns, column=step2, address=channels),
+        Counter(step1, row=1, address=step2 * rows * columns * channels),
+        Counter(step2, column=1, address=rows * columns * channels),
+        Counter(rows, row=step1, address=columns * channels),
+        Counter(columns, column=step2, address=channels),
     )
     return Walk(levels, channels, height, width, channels, step1 * step2 * rows * columns, channels)
 
@@ -122,12 +122,12 @@ def scattered(shape: Convolution, m: int) -> Walk:
     side, channels = m + TAP - 1, shape.in_channels
     matrix = tiles1 * tiles2 * channels
     levels = (
-        Level(pieces1, row=TAP, address=pieces2 * side * side * matrix),
-        Level(pieces2, column=TAP, address=side * side * matrix),
-        Level(tiles1, row=m, address=tiles2 * channels),
-        Level(tiles2, column=m, address=channels),
-        Level(side, row=1, address=side * matrix),
-        Level(side, column=1, address=matrix),
+        Counter(pieces1, row=TAP, address=pieces2 * side * side * matrix),
+        Counter(pieces2, column=TAP, address=side * side * matrix),
+        Counter(tiles1, row=m, address=tiles2 * channels),
+        Counter(tiles2, column=m, address=channels),
+        Counter(side, row=1, address=side * matrix),
+        Counter(side, column=1, address=matrix),
     )
     rows = pieces1 * pieces2 * side * side * tiles1 * tiles2
     starts = (-shape.pads[0][0], -shape.pads[1][0])
@@ -140,9 +140,9 @@ def gathered(shape: Convolution, m: int) -> Walk:
     channels = shape.out_channels
     matrix = tiles1 * tiles2 * channels
     levels = (
-        Level(tiles1, row=m, address=tiles2 * channels),
-        Level(tiles2, column=m, address=channels),
-        Level(m, row=1, address=m * matrix),
-        Level(m, column=1, address=matrix),
+        Counter(tiles1, row=m, address=tiles2 * channels),
+        Counter(tiles2, column=m, address=channels),
+        Counter(m, row=1, address=m * matrix),
+        Counter(m, column=1, address=matrix),
     )
     return Walk(levels, channels, out_rows, out_columns, channels, m * m * tiles1 * tiles2, channels)

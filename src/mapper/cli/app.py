@@ -12,7 +12,7 @@ from mapper.cli.check_command import check, tell_proof
 from mapper.cli.compare_command import compare
 from mapper.cli.listing import Listing, listed_names
 from mapper.cli.option import AsJson, ExportFormat, Format, Seed, check_writable, dumped
-from mapper.cli.option_group import PosedProblem, grouped
+from mapper.cli.option_group import ProblemOptions, grouped
 from mapper.cli.solve_command import contradictions_beside, evaluate, solve
 from mapper.cli.store_command import app as store_app
 from mapper.cli.sweep_command import sweep
@@ -43,7 +43,7 @@ app.command(epilog="Example: mapper check proofs.json --problem solution.json")(
 @app.command(epilog="Example: mapper explain resnet-dmazerunner/conv5_2 --format markdown")
 @grouped
 def explain(
-    problem: PosedProblem,
+    problem: ProblemOptions,
     format: Annotated[Format, typer.Option(help="How to write it.")] = Format.text,
     export: Annotated[
         tuple[ExportFormat, Path] | None,

@@ -11,7 +11,7 @@ from mapper.cli.option import AsJson, dumped
 from mapper.workloads.document import InputError
 
 if TYPE_CHECKING:
-    from mapper.cli.option_group import PosedProblem
+    from mapper.cli.option_group import ProblemOptions
     from mapper.proving.checker import Checked
 
 
@@ -49,7 +49,7 @@ def _print(checked: list[Checked]) -> None:
         terminal.say(f"{part or 'proofs'}: {status}: {reason}")
 
 
-def tell_proof(path: Path, problem: PosedProblem, export: bool, form: str) -> None:
+def tell_proof(path: Path, problem: ProblemOptions, export: bool, form: str) -> None:
     """Print the proofs of a file in prose, and end with the exit code of ``mapper check``.
 
     Raises: InputError if the file holds none, or a problem is given beside it.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mapper.cli.interruption import interruptible
-from mapper.cli.option_group import PosedProblem, ProgressOptions, SearchOptions, TableFormat, grouped
+from mapper.cli.option_group import ProblemOptions, ProgressOptions, SearchOptions, TableFormat, grouped
 from mapper.workloads.document import InputError
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @grouped
 def compare(
-    problem: PosedProblem,
+    problem: ProblemOptions,
     *,
     method: Annotated[list[str] | None, typer.Option(help="Only these methods. Repeatable.")] = None,
     how: SearchOptions,
@@ -60,7 +60,7 @@ def compare(
 
 
 def _side_by_side(
-    problem: PosedProblem,
+    problem: ProblemOptions,
     machines: list[str],
     search: Search,
     progress: ProgressOptions,

@@ -89,7 +89,7 @@ class MappedProblem:
 
 
 @dataclass(frozen=True)
-class PosedProblem(MappedProblem):
+class ProblemOptions(MappedProblem):
     """A problem whose mapping is sought, within limits."""
 
     min_throughput: MinThroughput = None

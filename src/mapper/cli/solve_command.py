@@ -22,7 +22,7 @@ from mapper.cli.option import (
     check_writable,
     dumped,
 )
-from mapper.cli.option_group import MappedProblem, PosedProblem, ProgressOptions, SearchOptions, grouped
+from mapper.cli.option_group import MappedProblem, ProblemOptions, ProgressOptions, SearchOptions, grouped
 from mapper.solver.contradiction import ContradictionError
 from mapper.workloads.document import InputError
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @grouped
 def solve(
-    problem: PosedProblem,
+    problem: ProblemOptions,
     *,
     method: MethodName = "auto",
     how: SearchOptions,
@@ -115,7 +115,7 @@ def contradictions_beside(output: Path | None) -> Iterator[None]:
 
 
 def _trade_offs(
-    problem: PosedProblem,
+    problem: ProblemOptions,
     search: Search,
     progress: ProgressOptions,
     output: Path | None,

@@ -11,13 +11,13 @@ import typer
 
 from mapper.cli.interruption import interruptible
 from mapper.cli.option import AsJson, Engine, MethodName, check_plot, dumped
-from mapper.cli.option_group import PosedProblem, ProgressOptions, SearchOptions, grouped
+from mapper.cli.option_group import ProblemOptions, ProgressOptions, SearchOptions, grouped
 from mapper.workloads.document import InputError
 
 
 @grouped
 def sweep(
-    problem: PosedProblem,
+    problem: ProblemOptions,
     *,
     vary: Annotated[
         list[str] | None, typer.Option(help="A field of the machine and its values, KEY=V1,V2. Repeatable.")

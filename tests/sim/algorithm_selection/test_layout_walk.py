@@ -7,7 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mapper.models.algorithm_selection.control.walk import Level, Walk, gathered, scattered, tensor, toeplitz
+from mapper.models.algorithm_selection.control.walk import (
+    Counter,
+    Walk,
+    gathered,
+    scattered,
+    tensor,
+    toeplitz,
+)
 from mapper.sim.algorithm_selection.address import reads_held, to_map, to_matrix, tuples
 from mapper.workloads.nest.layer_nest import Convolution
 
@@ -74,7 +81,7 @@ def test_table_1_as_printed_writes_winograd_s_tiles_one_after_another() -> None:
     shape = Convolution(1, 1, 1, (4, 4), (3, 3), (1, 1), (1, 1), ((1, 1), (1, 1)))
     image = np.arange(16).reshape(4, 4, 1)
     matrix = to_matrix(gathered(shape, 2), image)
-    printed = Walk((Level(4, column=4, address=1), Level(4, column=1, address=4)), 1, 1, 16, 1, 16, 1)
+    printed = Walk((Counter(4, column=4, address=1), Counter(4, column=1, address=4)), 1, 1, 16, 1, 16, 1)
     back, _ = to_map(printed, matrix)
     assert back.reshape(-1).tolist()[:4] == [0, 1, 4, 5]
     assert np.array_equal(to_map(gathered(shape, 2), matrix)[0], image)
