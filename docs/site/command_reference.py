@@ -21,10 +21,10 @@ code 3 and one line. A second signal does so at any time. A document that is bei
 process and no temporary folder outlives the program, however it ends; after SIGKILL, the next start cleans up. Under
 `nohup`, SIGHUP is ignored. (Signals during the interpreter's own start, about 20 ms, cannot be handled.)
 
-**Files** are written whole or not at all. An existing file is replaced in one step and keeps its permissions; a symbolic
-link stays, and the file it points to is replaced. A pipe, a device or a socket is written to once. With `-o
-/dev/stdout` only the document is printed. If writing a file fails in the end (for example because the disk is full), the
-answer is printed nevertheless, and the exit code is 2.
+**Files** are written whole or not at all. An existing file is replaced in one step and keeps its permissions; a
+symbolic link stays, and the file it points to is replaced. A pipe, a device or a socket is written to once. With `-o
+/dev/stdout` only the document is printed. If writing a file fails in the end (for example because the disk is full),
+the answer is printed nevertheless, and the exit code is 2.
 
 """
 EXITS = f"Exit codes: {EXIT_CODES}.\n"

@@ -33,7 +33,9 @@ def compare(
     if problem.arch is not None and "," in problem.arch:
         if method:
             raise InputError(
-                "--method", method[0], "machines side by side are each solved by their default method; leave it out"
+                "--method",
+                method[0],
+                "machines side by side are each solved by their default method; leave it out",
             )
         _side_by_side(problem, problem.arch.split(","), search, progress, table)
     if method:

@@ -34,9 +34,7 @@ def sweep(
     ] = (Engine.local),
     scheduler: Annotated[
         str | None,
-        typer.Option(
-            help="Address of a Dask scheduler. Default: start a local cluster.", metavar="ADDRESS"
-        ),
+        typer.Option(help="Address of a Dask scheduler. Default: start a local cluster.", metavar="ADDRESS"),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Estimate the cost of the sweep from a few of its machines.")

@@ -79,7 +79,7 @@ def test_a_proof_of_another_problem_is_refused_in_one_line(mapper: Any, tmp_path
     path = written(tmp_path, proof(name) | {"part": "gemm"})
     code, out, err = mapper("report", str(solution), str(path), "-o", str(page))
     assert (code, out, err.count("\n"), page.exists()) == (2, "", 1, False)
-    assert "proof of gemm: is of no part of the solutions" in err
+    assert "proof of gemm: belongs to no part of the solutions" in err
 
 
 def test_a_malformed_proof_is_refused_in_one_line(mapper: Any, tmp_path: Path) -> None:
