@@ -35,7 +35,9 @@ NORMALISED = {
 }
 """Table 4: EDP of the two best designs over that of the layer's best, and of all layers together."""
 RESTRICTED, FULL = "opt1+opt2+opt3", "branch-and-bound"
-WITH_STRIDED = "the sum includes conv1 and conv5_1; the paper's values for these come from an older burst rule that is not public"
+WITH_STRIDED = (
+    "the sum includes conv1 and conv5_1; the paper's values for them use an older, unpublished burst rule"
+)
 WHERE_STRIDED = {"conv1": OLDER, "conv5_1": OLDER, "total": WITH_STRIDED}
 
 
@@ -205,7 +207,7 @@ def sweep_picture(totals: dict[str, float], caption: str, prefix: str) -> Drawin
 def beyond() -> Found:
     """What cannot be computed from what is public."""
     yang = "the paper does not give the mappings and energies of the tool with which it compares"
-    eyeriss = "the preset eyeriss-168 lacks the reuse of sliding windows in RF; the paper's [3] has the execution methods"
+    eyeriss = "the preset eyeriss-168 lacks the reuse of sliding windows in RF; the execution methods are those of [3]"
     return Found(
         (
             Row("Fig. 7", "difference of energies, mean of 21 mechanisms", Decimal("4.19"), "%", None, yang),
