@@ -22,8 +22,7 @@
 # | $W_t$, $R_t$ | the layers that write tensor $t$ (several if it is a concatenation), and those that read it |
 #
 # ## The mathematics
-# In a product of $a \times b$ by $b \times c$, the array keeps one operand or neither, whichever takes fewest cycles
-# (Eq. 9):
+# In a product of $a \times b$ by $b \times c$, the array keeps one operand or neither, whichever is fastest (Eq. 9):
 #
 # $$p(a, b, c) = \min\left\{
 # \left\lceil\tfrac{a}{P_1}\right\rceil \left\lceil\tfrac{c}{P_2}\right\rceil b,\;

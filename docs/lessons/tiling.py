@@ -197,7 +197,7 @@ def divisors(n: int) -> list[int]:
 
 
 def reasoned(extent: dict[str, int], words: int) -> Answer:
-    """The least words moved, by the three thoughts; at least three words must fit."""
+    """The least words moved, by the three arguments; at least three words must fit."""
     answers = []
     options = {loop: divisors(e) for loop, e in extent.items()}
     for inner in extent:
