@@ -45,7 +45,7 @@ SAYS = {
     "formulations": "problem, program,\nbound",
     "solver": "exact methods,\nheuristics",
     "codegen": "a mapping as code",
-    "sim": "the code, run",
+    "sim": "that code runs",
 }
 
 COLUMNS = (

@@ -27,7 +27,7 @@ LARGEST_OPTION = 1 << 62
 
 @dataclass(frozen=True)
 class PosedProblem:
-    """A workload and a machine with an objective and options: a problem of one kind, in parts."""
+    """A problem of one kind, in parts: a workload and a machine with an objective and options."""
 
     kind: AnyKind
     workload: str
@@ -88,7 +88,7 @@ def posed(
     read: Workload[Any],
     machine: Machine | None,
 ) -> PosedProblem:
-    """Pose the problem of values already read; only PBQP instances have no machine.
+    """Pose the problem from values that have already been read; only PBQP instances have no machine.
 
     Raises: InputError if the kind has no such objective or option.
     """
