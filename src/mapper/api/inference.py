@@ -25,8 +25,8 @@ class Inference:
 
     def run(self, *images: npt.NDArray[Any]) -> npt.NDArray[np.float32] | tuple[npt.NDArray[np.float32], ...]:
         """Run the network on an image, a float array (channels, height, width) or (1, channels, height, width), which
-        is rounded to Q8.8. Returns the first output as floats with Q8.8 values: (channels, height, width), or a row where
-        height and width are 1. A program for several images takes as many images and returns as many outputs.
+        is rounded to Q8.8. Returns the first output as floats with Q8.8 values: (channels, height, width), or a row
+        where height and width are 1. A program for several images takes as many images and returns as many outputs.
 
         Raises: InputError if the number or the shape of the images is wrong.
         """

@@ -35,8 +35,8 @@ class Plan:
     """The cost of a sweep. ``machines``: those of the grid; ``stored`` of them are already proven in the store and need
     no task. ``points``: machines times layers (or other parts). ``problems``: distinct problems that remain to be
     solved. ``core_seconds``: the estimated time to solve them; ``core_seconds_error``: its standard error (None if
-    fewer than two problems were ``sampled``). ``cut``: how many of the sample did not end in time, which makes the estimate
-    too low. ``peak_bytes``: the memory that this process has used."""
+    fewer than two problems were ``sampled``). ``cut``: how many of the sample did not end in time, which makes the
+    estimate too low. ``peak_bytes``: the memory that this process has used."""
 
     machines: int
     stored: int
