@@ -124,7 +124,7 @@ def _stored(problems: Sequence[PosedProblem], search: Search) -> frozenset[int]:
     try:
         entries = search.store.entries()
     except StoreError as error:
-        search.complain(f"{error}; going on without it")
+        search.complain(f"{error}; continuing without it")
         return frozenset()
     proven = {entry.problem for entry in entries if entry.proven and entry.version == version_key()}
     if not proven:

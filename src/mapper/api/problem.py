@@ -100,7 +100,7 @@ def posed(
     unknown = sorted(options.given() - kind.options - {"batch"})
     if unknown:
         flag = "--" + unknown[0].replace("_", "-")
-        raise InputError(flag, "", f"means nothing to a {kind.name} problem; leave it out")
+        raise InputError(flag, "", f"does not apply to a {kind.name} problem; leave it out")
     options = replace(options, model=options.model or kind.default_model)
     parts = kind.pose(read.value, machine, known[chosen], options)
     return PosedProblem(kind, workload, arch, known[chosen], options, read, machine, parts)

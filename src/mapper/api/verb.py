@@ -74,7 +74,7 @@ def simulate(
         verdict = problem.kind.verify(part.problem, mapping)
         if verdict.cost is None:
             raise InputError(
-                str(solution)[:120], f"parts.{part.name}", "its mapping has no cost; solve it anew"
+                str(solution)[:120], f"parts.{part.name}", "its mapping has no cost; solve it again"
             )
         hardware = problem.kind.simulate_rtl(part, mapping, seed) if rtl else None
         own = (
@@ -161,7 +161,7 @@ def _mappings(fields: Mapping[str, Any], problem: PosedProblem, source: str) -> 
         if own is None:
             raise InputError(source, f"parts.{part.name}", "has no mapping; solve it first")
         if not isinstance(own, Mapping):
-            raise InputError(source, f"parts.{part.name}.mapping", "must be an object; solve it anew")
+            raise InputError(source, f"parts.{part.name}.mapping", "must be an object; solve it again")
         found.append(own)
     return found
 

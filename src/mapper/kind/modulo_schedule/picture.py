@@ -131,7 +131,7 @@ def _schedule(kernel: Kernel, machine: CgraMachine, schedule: ModuloSchedule, pr
     if ii > bound:
         said += f"This schedule's II is above the bound MII = {bound}. "
     return [
-        figure(picture, said + "Point at an operation, or move to it by the tab key, to see its operands' ways.",
+        figure(picture, said + "Point at an operation, or move to it with the tab key, to see its operands' routes.",
                class_="focusable"),
         node("p", class_="told", aria_live="polite"),
         node("details", node("summary", "every route as text"), table(["edge", "distance", "way"], rows)),
