@@ -260,5 +260,5 @@ def _board(problem: Mapping[str, Any], colours: Sequence[int]) -> list[Element]:
         look = "used" if colour else "whole"
         drawn.append(node("rect", x=side * column, y=side * row, width=side, height=side, class_=look))
     return [
-        figure(drawn, "Every link joins PEs of two colours; a value at II 1 changes colour in every cycle.")
+        figure(drawn, "Every link joins PEs of two colours; at II 1 a value changes colour in every cycle.")
     ]
