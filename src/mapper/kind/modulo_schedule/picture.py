@@ -245,8 +245,8 @@ def _slots(problem: Mapping[str, Any], evidence: Mapping[str, Any]) -> list[Elem
             name = plain(problem["operations"][chosen[place]][0], 12)
             drawn.append(node("text", name, x=x + wide / 2, y=y + high * 0.65, text_anchor="middle"))
     caption = (
-        f"{len(chosen):,} operations that share {len(columns):,} slots a cycle: {rows:,} cycles at least, whichever "
-        "goes where."
+        f"{len(chosen):,} operations that share {len(columns):,} slots a cycle: at least {rows:,} cycles, wherever "
+        "each one runs."
     )
     return [figure(drawn, caption)]
 
