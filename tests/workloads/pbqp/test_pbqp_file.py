@@ -88,7 +88,7 @@ def test_costs_keep_every_digit_in_every_form(tmp_path: Path, suffix: str, cost:
         (struct.pack("<8sQQQQQ", MAGIC, 8, 0, 0, 0, 0), "give at least one"),
         (struct.pack("<8sQQQQQI", MAGIC, 8, 1, 0, 0, 0, 0), "has no choice"),
         (struct.pack("<8sQQQQQId", MAGIC, 0, 1, 0, 1, 0, 1, math.nan), "vertex 0"),
-        (MAGIC, "no binary PBQP"),
+        (MAGIC, "not a binary PBQP"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_one_line_that_names_the_place(data: bytes, said: str) -> None:
