@@ -83,7 +83,7 @@ def _parse(text: str, source: str) -> c_ast.FileAST:
     except ParseError as error:
         place = str(error).removeprefix(source).lstrip(":")
         raise InputError(
-            source, "", f"is not in the supported subset of C ({place[:200]}); correct it"
+            source, "", f"is not C that this reader understands ({place[:200]}); correct it"
         ) from None
     except RecursionError:
         raise InputError(source, "", "nested too deeply; flatten it") from None

@@ -20,12 +20,12 @@ from tests.mapper.proving.example import PROOFS, proof, written
 DRAWN = {
     "tiling": ("3,682 array tiles", "4,962 boxes"),
     "cycle": ('class="ring"', "latency 3 over distance 1", "1 * II &gt;= 3"),
-    "units": ('class="slots"', "10 operations that share 4 slots a cycle: 3 cycles at least"),
+    "units": ('class="slots"', "10 operations that share 4 slots a cycle: at least 3 cycles"),
     "parity": ('class="board"', "two colours"),
-    "allocation": ('class="caps"', "107 cycles a position", "how many PEs there are"),
+    "allocation": ('class="caps"', "107 cycles a position", "the number of PEs available"),
     "selection": ('class="shapes"', 'data-box="694,6084,1,8"', "29 boxes of shapes cover"),
     "pbqp": ('class="order"', "3 of 3 vertices are eliminated"),
-    "chain": ("Up to each layer no partition costs less",),
+    "chain": ("No partition up to this layer costs less",),
 }
 
 
