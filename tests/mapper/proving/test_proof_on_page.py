@@ -92,7 +92,7 @@ def test_a_malformed_proof_is_refused_in_one_line(mapper: Any, tmp_path: Path) -
 def test_a_proof_that_claims_another_value_is_refused() -> None:
     document = json.loads(json.dumps(_proofs("cycle")))
     document["proofs"][0]["claim"] |= {"value": 4, "status": "bounded"}
-    with pytest.raises(api.InputError, match="claims bounded 4, the solution optimal 3"):
+    with pytest.raises(api.InputError, match="claims bounded 4, but the solution optimal 3"):
         api.report(scheduled(), document)
 
 
