@@ -288,7 +288,11 @@ class Kind(ABC, Generic[V, P, M]):
 
     @abstractmethod
     def formulation(self, problem: P) -> Formulation:
-        """The formulation of one part, built, for ``explain``."""
+        """The formulation of one part, built, for ``explain``: it is counted, which takes no search."""
+
+    def model(self, problem: P) -> Formulation:
+        """The formulation with all its numbers, for ``--export``, where those of its counts are not enough."""
+        return self.formulation(problem)
 
     def compared(self, problem: P, mappings: Mapping[str, JsonValue]) -> list[str]:
         """What there is to say of one part solved by several methods (by name), beyond value and proof."""

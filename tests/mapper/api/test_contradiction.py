@@ -109,7 +109,7 @@ def test_help_and_reference_say_what_exit_code_4_is(mapper: Any) -> None:
     code, out, _ = mapper("--help")
     told = "4 two answers contradict each other"
     assert code == 0 and told in " ".join(out.split())
-    page = Path(__file__).parents[2] / "docs" / "cli.md"
+    page = Path(__file__).parents[3] / "docs" / "cli.md"
     assert told in page.read_text(encoding="utf-8")
 
 

@@ -17,7 +17,7 @@ from mapper import explain
 from mapper.kind import ENTRIES, kind_of, kinds
 from mapper.kind.kind import Options
 
-SOLVER = (Path(__file__).parent.parent.parent / "solver").resolve()
+SOLVER = (Path(__file__).parents[3] / "solver").resolve()
 REDUCTION = SOLVER / "pbqp" / "reduction"
 """What explaining a PBQP instance shows: its reductions, which decide nothing."""
 GRAPH = {
