@@ -12,6 +12,7 @@ from mapper.formulations.trace_partition.program.option_floor import family_floo
 from mapper.formulations.trace_partition.program.option_table import OptionTable, Searched
 from mapper.formulations.trace_partition.program.residency import Residency, residencies_of
 from mapper.models.trace_partition.lowering.layer import TraceLayer
+from mapper.models.trace_partition.residency import resident_words
 
 
 def first_options(problem: PartitionProblem) -> OptionTable:
@@ -37,7 +38,11 @@ def first_options(problem: PartitionProblem) -> OptionTable:
 
 def _first(problem: PartitionProblem, layer: TraceLayer, group: tuple[Family, ...]) -> CostedOption | None:
     """An option of some families that the machine can hold, large tiles first, since these take few steps."""
+    machine, sharing = problem.machine, problem.configuration.sharing
     for family in group:
+        # What stays is as large whatever the tile.
+        if family.output_resident and resident_words(layer, family.largest, sharing) > machine.unit_words:
+            continue
         for place in np.argwhere(family_floor(problem, layer, family).fits)[::-1].tolist():
             option = costed(problem, layer, family.mapping(*place))
             if option is not None:
