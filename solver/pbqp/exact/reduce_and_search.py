@@ -51,7 +51,7 @@ def exact_search(strategy: Strategy) -> Callable[[PbqpProblem, Effort], Outcome[
     def search(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignment]:
         start = effort.known(problem)
         begun = None if start is None else np.array(start.mapping.choice)
-        return solved(problem.posed, effort, strategy, begun)
+        return solved(problem.pinned, effort, strategy, begun)
 
     return search
 

@@ -29,7 +29,7 @@ def fix_and_reduce(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignme
     """Reductions where they apply, fixing where none does; then a descent, and rounds of choosing again what lies
     between vertices that keep their choices, seeded, where no reduction took everything. Better choices that are known
     take the place of those of the descent."""
-    given, known = problem.posed, _begun(problem, effort)
+    given, known = problem.pinned, _begun(problem, effort)
     if given.exact:
         return _fixed(given, effort, known)
     lower = lowered(given, own_least(given) if known is None else known)
@@ -64,7 +64,7 @@ def descent(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignment]:
     """Every vertex takes its best choice given its neighbours until none changes, at first from what is known if
     something is; a share is shaken and it goes on from the best, seeded. An infinite cost counts as one more than all
     finite ones, so that it is left if it can be."""
-    given = problem.posed
+    given = problem.pinned
     generator = np.random.default_rng(effort.seed)
     start, around = incident_edges(given.vertices, given.edge_end)
     best = _begun(problem, effort)
@@ -99,7 +99,7 @@ def descent(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignment]:
 
 def descend_once(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignment]:
     """The least choice of every vertex by itself, and a descent from there if it ends: there in milliseconds."""
-    given = problem.posed
+    given = problem.pinned
     choice = own_least(given)
     try:
         start, around = incident_edges(given.vertices, given.edge_end)

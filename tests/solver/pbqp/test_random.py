@@ -28,9 +28,9 @@ def test_methods_agree_on_random_instances(count: int) -> None:
     @given(problems())
     def holds(drawn_problem: tuple[PbqpProblem, str]) -> None:
         problem, family = drawn_problem
-        value = brute_force(problem.posed)
+        value = brute_force(problem.pinned)
         oracle = Outcome[PbqpAssignment](None, value, value, "complete", True)
-        exact = problem.posed.exact
+        exact = problem.pinned.exact
         proving = EXACT if exact or value is None else frozenset[str]()
         found = sample.examine(problem, tuple(METHODS.values()), proving, oracle=oracle)
         seen[family] += 1
