@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mapper.solver.method import Outcome
+from mapper.solver.outcome import Outcome
 
 ROOT = Path(__file__).parents[2]
 MAKER = ROOT / "solver" / "method.py"

@@ -18,7 +18,8 @@ from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.models.compiled import compiled
 from mapper.models.pbqp.mapping import PbqpAssignment
 from mapper.solver.certificate import Stop
-from mapper.solver.method import Effort, Outcome
+from mapper.solver.method import Effort
+from mapper.solver.outcome import Outcome
 from mapper.solver.pbqp.exact.floating import searched
 from mapper.solver.pbqp.exact.reduce_and_search import solved
 from mapper.solver.pbqp.reduction.elimination_plan import Array

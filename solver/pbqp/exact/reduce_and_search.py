@@ -11,7 +11,8 @@ import numpy as np
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.models.pbqp.mapping import PbqpAssignment
 from mapper.solver.certificate import Stop
-from mapper.solver.method import Effort, Outcome, Progress
+from mapper.solver.method import Effort, Progress
+from mapper.solver.outcome import Outcome
 from mapper.solver.pbqp.exact.bound import incident_edges
 from mapper.solver.pbqp.exact.branch_and_bound import branch_and_bound
 from mapper.solver.pbqp.exact.floating import searched

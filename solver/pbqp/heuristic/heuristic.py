@@ -8,7 +8,8 @@ from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.models.limit import UnfinishedError
 from mapper.models.pbqp.mapping import PbqpAssignment
 from mapper.solver.certificate import Stop
-from mapper.solver.method import Effort, Outcome, Progress
+from mapper.solver.method import Effort, Progress
+from mapper.solver.outcome import Outcome
 from mapper.solver.pbqp.exact.bound import incident_edges
 from mapper.solver.pbqp.exact.floating import lowered, own_least
 from mapper.solver.pbqp.heuristic.descending import descend

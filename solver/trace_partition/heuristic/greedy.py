@@ -15,7 +15,8 @@ from mapper.models.trace_partition.lowering.layer import TraceLayer
 from mapper.models.trace_partition.mapping import LayerMapping, Partition
 from mapper.models.trace_partition.steps.plan import plan_layer
 from mapper.models.trace_partition.tile.layer_tiling import LayerTiling, layer_tiling
-from mapper.solver.method import Effort, Method, Outcome, Progress
+from mapper.solver.method import Effort, Method, Progress
+from mapper.solver.outcome import Outcome
 from mapper.solver.trace_partition.outcome import heuristic
 
 PATIENCE = 2_000

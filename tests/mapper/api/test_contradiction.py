@@ -22,7 +22,8 @@ from mapper.kind.pe_allocation.kind import PeAllocation
 from mapper.kind.tiling.kind import Tiling
 from mapper.solver.contradiction import ContradictionError
 from mapper.solver.front import Front
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
+from mapper.solver.outcome import Outcome
 from mapper.solver.pbqp.catalogue import METHODS as PBQP_METHODS
 from mapper.solver.pe_allocation import catalogue as allocation
 from mapper.solver.pe_allocation.catalogue import METHODS as ALLOCATION_METHODS

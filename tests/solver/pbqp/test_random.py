@@ -9,7 +9,7 @@ from hypothesis import given
 
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.models.pbqp.mapping import PbqpAssignment
-from mapper.solver.method import Outcome
+from mapper.solver.outcome import Outcome
 from mapper.solver.pbqp.catalogue import METHODS
 from tests.solver.pbqp.oracle import KIND, brute_force
 from tests.solver.pbqp.random_pbqp import FAMILIES, problems

@@ -27,7 +27,7 @@ def simulate(
     from mapper.api.verb import simulate as api
     from mapper.cli import terminal
     from mapper.cli.progress import COMPILING
-    from mapper.models.limit import limited
+    from mapper.models.plain import limited
 
     def compiling() -> None:
         if sys.stderr.isatty():
