@@ -84,7 +84,7 @@ class Start(Generic[M]):
 
     def outcome(self) -> Outcome[M]:
         """What is known, as the outcome of the searches before."""
-        return Outcome(self.mapping, self.value, self.bound, "heuristic", False, method=self.method)
+        return Outcome.bounded(self.mapping, self.value, self.bound, "heuristic", method=self.method)
 
     def combined(self, found: Outcome[M]) -> Outcome[M]:
         """The better of the two mappings, the new one if they are equal, with the tighter of the bounds, since both are

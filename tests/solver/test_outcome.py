@@ -10,7 +10,7 @@ import pytest
 from mapper.solver.outcome import Outcome
 
 ROOT = Path(__file__).parents[2]
-MAKER = ROOT / "solver" / "method.py"
+MAKER = ROOT / "solver" / "outcome.py"
 
 
 def _makes(call: ast.Call) -> str:

@@ -148,7 +148,7 @@ def kind_named(name: str, machine: Machine | None, source: str) -> AnyKind:
     fitting = next((entry for entry in named if entry.schema == schema), None)
     if fitting is None:
         raise InputError(
-            source, "problem.machine", f"is none of a {name} problem; give a solution as written"
+            source, "problem.machine", f"is none of a {name} problem; give a solution as mapper wrote it"
         )
     return imported(fitting)
 
