@@ -45,6 +45,7 @@ COMPILE_UNDOMINATED = """
     import numpy as np
     from mapper.models.compiling import CHILD, Wanted
     from mapper.models.limit import Limit
+    from mapper.models.plain import bridged
     from mapper.formulations.pareto import undominated
     rows = np.array([[0, 1], [0, 2], [1, 0]])
     wanted = Wanted.of(undominated, (rows,))
