@@ -13,7 +13,8 @@ from typing import Generic
 
 from hypothesis import HealthCheck, settings
 
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
+from mapper.solver.outcome import Outcome
 from tests.solver.conformance import M, P, Referee, check_agreement, check_outcome
 
 QUICK, THOROUGH = 100, 10_000

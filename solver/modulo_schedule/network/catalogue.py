@@ -8,14 +8,16 @@ from typing import Any
 
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
-from mapper.models.limit import GRACE, UnfinishedError, current, limited, nobody_hears
+from mapper.models.limit import GRACE, UnfinishedError, current
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.models.plain import limited, nobody_hears
+from mapper.solver.method import Effort, Method
 from mapper.solver.modulo_schedule.catalogue import AUTOMATIC
 from mapper.solver.modulo_schedule.catalogue import METHODS as KERNEL_METHODS
 from mapper.solver.modulo_schedule.heuristic.iterative import AT_ONCE, ITERATIVE, search_at_once
 from mapper.solver.modulo_schedule.network.exact.loop_proof import tuned_and_decided
 from mapper.solver.modulo_schedule.network.heuristic.tuning import algorithm_1, exhaustive, unoptimised
+from mapper.solver.outcome import Outcome
 from mapper.workloads.document import InputError
 
 Problem = ModuloProblem | LayerProblem

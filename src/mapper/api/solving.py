@@ -20,10 +20,12 @@ from mapper.api.solution import Solution, assemble, repeated, unanswered
 from mapper.api.verification import verified
 from mapper.formulations.objective import Objective
 from mapper.kind.kind import AnyKind, AnyPart, Part
-from mapper.models.limit import UnfinishedError, limited, nobody_hears, on_disk
+from mapper.models.limit import UnfinishedError
+from mapper.models.plain import limited, nobody_hears, on_disk
 from mapper.solver.certificate import Certificate, Stop
 from mapper.solver.contradiction import ContradictionError
-from mapper.solver.method import Effort, Method, Outcome, Progress, Start
+from mapper.solver.method import Effort, Method, Progress, Start
+from mapper.solver.outcome import Outcome
 from mapper.store.database import Store
 from mapper.store.recall import Kept, Recall
 from mapper.workloads.document import InputError

@@ -16,7 +16,7 @@ from mapper.models.modulo_schedule.bound import mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.sim.modulo_schedule import report
 from mapper.solver.cp_sat import CpSatResult, run_cp_sat
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
 from mapper.solver.modulo_schedule.catalogue import METHODS
 from mapper.solver.modulo_schedule.exact.brute_force import BRUTE_FORCE, STAGES
 from mapper.solver.modulo_schedule.exact.constraint_program import CONSTRAINT_PROGRAM
@@ -24,6 +24,7 @@ from mapper.solver.modulo_schedule.exact.decoupled import DECOUPLED
 from mapper.solver.modulo_schedule.exact.interval_search import Attempt
 from mapper.solver.modulo_schedule.heuristic.annealing import ANNEALING
 from mapper.solver.modulo_schedule.heuristic.iterative import ITERATIVE
+from mapper.solver.outcome import Outcome
 from mapper.workloads.document import InputError
 from tests.solver.conformance import check_agreement, check_outcome, refereed_by
 from tests.solver.modulo_schedule.oracle import Oracle

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.models.pbqp.mapping import PbqpAssignment
-from mapper.solver.method import Outcome
+from mapper.solver.outcome import Outcome
 from mapper.solver.pbqp.catalogue import METHODS
 from tests.solver.pbqp.oracle import KIND, brute_force
 from tests.solver.pbqp.random_pbqp import FAMILIES, problems
@@ -28,9 +28,9 @@ def test_methods_agree_on_random_instances(count: int) -> None:
     @given(problems())
     def holds(drawn_problem: tuple[PbqpProblem, str]) -> None:
         problem, family = drawn_problem
-        value = brute_force(problem.posed)
+        value = brute_force(problem.pinned)
         oracle = Outcome[PbqpAssignment](None, value, value, "complete", True)
-        exact = problem.posed.exact
+        exact = problem.pinned.exact
         proving = EXACT if exact or value is None else frozenset[str]()
         found = sample.examine(problem, tuple(METHODS.values()), proving, oracle=oracle)
         seen[family] += 1

@@ -12,7 +12,7 @@ from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.referee.verify import verify
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.sim.pe_allocation import report
-from mapper.solver.method import Outcome
+from mapper.solver.outcome import Outcome
 from mapper.solver.pe_allocation.catalogue import METHODS
 from tests.solver.conformance import refereed_by
 from tests.solver.pe_allocation.random_allocation import problems_of_every_mode

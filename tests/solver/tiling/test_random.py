@@ -12,7 +12,8 @@ from mapper.formulations.tiling.referee.verify import verify
 from mapper.models.tiling.cost import evaluate
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.sim.tiling import report
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
+from mapper.solver.outcome import Outcome
 from mapper.solver.tiling.catalogue import METHODS
 from mapper.solver.tiling.heuristic.annealing import annealing
 from mapper.solver.tiling.heuristic.genetic import genetic

@@ -146,7 +146,7 @@ def _trade_offs(
 def _answer(solution: Solution, output: Path | None, as_json: bool, notes: Sequence[str] = ()) -> None:
     """Print the answer, then write it: a full disk costs the file and not the answer."""
     from mapper.cli import terminal
-    from mapper.models.limit import limited
+    from mapper.models.plain import limited
 
     # What is there is shown at once: nothing of it waits for machine code.
     with limited(lambda: None):
