@@ -12,6 +12,8 @@ GRACE = 0.5
 """Seconds of processor time from the end of an effort in which something may still be made of what was found."""
 BUSY = 4
 """So many times as long by the clock: others may have the processors."""
+SHORT_GRACE = 0.1
+"""The same where an answer is there already."""
 
 
 class UnfinishedError(Exception):
@@ -77,7 +79,10 @@ def nobody_hears() -> None:
 
 @contextmanager
 def limited(
-    stopped: Callable[[], object], compiling: Callable[[], None] = nobody_hears, plain: bool = True
+    stopped: Callable[[], object],
+    compiling: Callable[[], None] = nobody_hears,
+    plain: bool = True,
+    grace: float = GRACE,
 ) -> Iterator[None]:
     """Nothing in this block waits for machine code that is not there: functions run as plain Python until it is. Where
     that is hopeless (not ``plain``) they wait for it, but no longer than until ``stopped``.
@@ -86,7 +91,7 @@ def limited(
     """
     from mapper.models.compiling import CHILD
 
-    with CHILD.wanted(), _of_this_thread(Limit(stopped, compiling, plain=plain)):
+    with CHILD.wanted(), _of_this_thread(Limit(stopped, compiling, plain=plain, grace=grace)):
         yield
 
 
