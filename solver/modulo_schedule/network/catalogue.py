@@ -8,6 +8,7 @@ from typing import Any
 
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
+from mapper.models.limit import GRACE
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.method import Effort, Method, Outcome
 from mapper.solver.modulo_schedule.catalogue import AUTOMATIC
@@ -23,11 +24,12 @@ AnyMethod = Method[Any, Any]
 
 
 def _automatic(problem: Problem, effort: Effort) -> Found:
-    return (
-        exhaustive(problem, effort)
-        if isinstance(problem, LayerProblem)
-        else AUTOMATIC.search(problem, effort)
-    )
+    if not isinstance(problem, LayerProblem):
+        return AUTOMATIC.search(problem, effort)
+    if effort.deadline is not None:
+        # Covers are listed in Python, which asks no clock between them.
+        effort = replace(effort, deadline=effort.deadline - GRACE)
+    return exhaustive(problem, effort)
 
 
 def _at_once(problem: Problem, effort: Effort) -> Found:
