@@ -13,6 +13,8 @@ GRACE = 0.5
 """Seconds of processor time from the end of an effort in which something may still be made of what was found."""
 BUSY = 4
 """So many times as long by the clock: others may have the processors."""
+SHORT_GRACE = 0.1
+"""The same where an answer is there already."""
 
 
 class UnfinishedError(Exception):

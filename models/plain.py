@@ -91,14 +91,17 @@ def nobody_hears() -> None:
 
 @contextmanager
 def limited(
-    stopped: Callable[[], object], compiling: Callable[[], None] = nobody_hears, plain: bool = True
+    stopped: Callable[[], object],
+    compiling: Callable[[], None] = nobody_hears,
+    plain: bool = True,
+    grace: float = GRACE,
 ) -> Iterator[None]:
     """Nothing in this block waits for machine code that is not there: functions run as plain Python until it is. Where
     that is hopeless (not ``plain``) they wait for it, but no longer than until ``stopped``.
 
     Raises: UnfinishedError, soon after ``stopped`` says so, where a function is at it.
     """
-    with CHILD.wanted(), of_this_thread(Limit(stopped, compiling, bridged, plain=plain)):
+    with CHILD.wanted(), of_this_thread(Limit(stopped, compiling, bridged, plain=plain, grace=grace)):
         yield
 
 

@@ -13,14 +13,15 @@ from mapper.solver.outcome import Outcome
 from mapper.solver.pbqp.catalogue import METHODS
 from tests.solver.pbqp.oracle import KIND, brute_force
 from tests.solver.pbqp.random_pbqp import FAMILIES, problems
-from tests.solver.sample import QUICK, THOROUGH, Sample, drawn
+from tests.solver.sample import Sample, counts, drawn
 
 EXACT = frozenset({"auto", "elimination", "branch-and-bound", "brute-force"})
 """Methods that prove every instance of integers, however large its costs."""
 
 
-@pytest.mark.parametrize("count", [QUICK, pytest.param(THOROUGH, marks=pytest.mark.slow)])
-def test_methods_agree_on_random_instances(count: int) -> None:
+@pytest.mark.parametrize("count", counts())
+def test_methods_agree_on_random_instances(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    monkeypatch.setattr("mapper.solver.pbqp.heuristic.heuristic.ROUNDS", 20)
     sample: Sample[PbqpProblem, PbqpAssignment] = Sample(KIND)
     seen: Counter[str] = Counter()
 

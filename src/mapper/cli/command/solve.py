@@ -47,6 +47,7 @@ def solve(
     """Map a workload to a machine, and prove the mapping optimal."""
     from mapper.api.problem import pose
     from mapper.api.solving import run
+    from mapper.cli import terminal
     from mapper.models.plain import in_time
     from mapper.workloads.process.whole_file import is_replaced, write_whole
 
@@ -61,6 +62,8 @@ def solve(
     if plot is not None:
         raise InputError("--plot", str(plot), "draws trade-offs; give --pareto too")
     notes: list[str] = []
+    if search.time_limit is not None and not as_json:
+        terminal.import_tables()
     with interruptible(search), contradictions_beside(output):
         posed = in_time(
             lambda: pose(problem.workload, problem.arch, problem.objective, problem.options), search.stopped
