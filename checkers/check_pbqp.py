@@ -175,6 +175,7 @@ def check(problem, claim, evidence):
     objective, vertices, edges = fields(problem, "objective", "vertices", "edges")
     rule, choices, order, tree = fields(evidence, "rule", "choices", "order", "tree")
     need(objective == "least sum of costs" and rule in ("elimination", "tree"), "is not of these rules", "malformed")
+    need(type(vertices) is type(edges) is list, "needs lists of vertices and edges", "malformed")
     tables, size = [*vertices, *(flat for _, _, flat in edges)], {-1: 1} | dict(enumerate(map(len, vertices)))
     kinds = {*map(type, chain(*tables))}
     need({*map(type, tables)} == {list} and all(tables) and kinds <= {int, str}, "has no lists of costs", "malformed")
@@ -201,6 +202,7 @@ def check(problem, claim, evidence):
         need(rational(value) * unit == cost < infinite // 2, "the choices do not cost what is claimed")
     said = {"infeasible": value is bound is choices is None, "optimal": value == bound}.get(status, True)
     need(said, f"the numbers are not those of a claim that is {status}", "malformed")
+    need(type(order) is list and all(whole(v, 0, count - 1) >= 0 for v in order), "needs an order", "malformed")
     tables = eliminated(order, size, own, edges)
     pairs = {(*near, v): rows for v, several in tables.items() for near, rows in several.items()}
     shown = least(tree, own, pairs, {v: range(size[v]) for v in own})
