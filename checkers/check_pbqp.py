@@ -157,14 +157,16 @@ def eliminated(order, size, own, edges):
 # below that of all minima over the choices left. Where a vertex branches, each of its choices is in some part.
 def least(node, own, pairs, left):
     (moves, *branch), own, pairs = node, own.copy(), pairs.copy()
+    need(type(moves) is list, "needs lists of moves", "malformed")
     for u, v, *given in moves:
-        need({*map(type, chain(*given))} == {int}, "amounts are integers", "malformed")
+        need({*map(type, chain((u, v), *given))} == {int}, "amounts are integers", "malformed")
         for end, more in zip((u, v), given, strict=True):
             own[end] = list(map(add, own[end], more)) if len(own[end]) == len(more) else None
         pairs[u, v] = [[cost - one - other for cost, other in zip(row, given[1], strict=True)]
                        for row, one in zip(pairs[u, v], given[0], strict=True)]  # fmt: skip
     if branch:
         vertex, parts = branch
+        need({*map(type, chain([vertex], *(part for part, _ in parts)))} == {int}, "parts are of choices", "malformed")
         need({i for part, _ in parts for i in part} >= {*left[vertex]}, "a choice is in no part of the tree")
         return min(least(child, own, pairs, left | {vertex: part}) for part, child in parts)
     edges = (min(min(map(rows[i].__getitem__, left[v])) for i in left[u]) for (u, v), rows in pairs.items())

@@ -335,10 +335,9 @@ class Network:
         for i, j, times in rates:
             need(not self.streaming and (i, j) in self.edges, "the streaming model has no Eq. 9")
             pace[i], pace[j] = pace[i] + whole(times), pace[j] - times * self.layers[i].new
-        for i, *_ in (*ends, *starts, *rates):
-            whole(i)
-        for _, j, *_ in (*starts, *rates):
-            whole(j)
+        need(type(ends) is type(starts) is type(rates) is list, "needs lists of multipliers", "malformed")
+        for one in (*ends, *starts, *rates):
+            numbers(one, len(one), 0, MOST)
         slack += sum(max(0, times) * self.cycles for times in start)
         slack += sum(max(p * z - pes * price for z, price in way) for p, way in zip(pace, ways, strict=True))
         need(slack < 0, "the multipliers of a leaf leave room")
@@ -389,7 +388,8 @@ def refute_runs(problem, net, nodes, most, interval, cycles):
         net.refute(alone, most, interval, cycles)
     potentials = [ENDLESS + 1 if one is None else whole(one) for one in potentials]
     need(len(potentials) == count + 1, "needs a potential between all layers", "malformed")
-    trees = {(first, end): (ENDLESS + 1 if least is None else whole(least), tree) for first, end, least, tree in trees}
+    trees = {(whole(first), whole(end)): (ENDLESS + 1 if least is None else whole(least), tree)
+             for first, end, least, tree in trees}  # fmt: skip
     for first, end in sorted(pairs, key=lambda ends: ends[1] - ends[0]):
         if (first, end) == (0, count):
             continue
