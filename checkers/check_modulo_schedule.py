@@ -177,14 +177,14 @@ class Loop:
         if shared is not None:
             self.shared = self.file({key: value for key, value in shared.items() if key != "at"})
             self.sharing = set(self.places(shared["at"]) if shared["at"] != "all" else range(self.pes))
-            need(self.sharing, "no PE is connected to the shared registers", "malformed")
+            need(self.sharing and self.shared[0], "no PE is connected to shared registers", "malformed")
         self.readers = [{pe} for pe in range(self.pes)]
         for link in {link for link in links if type(link) is str}:
             self.join(link)
         for giver, reader in (self.places(link) for link in links if type(link) is not str):
             self.readers[giver].add(reader)
         abilities = {unit: set() for unit in ("integer", "any", *UNITS)}
-        need(len(groups) <= 4096, "more than 4096 groups of PEs", "malformed")
+        need(0 < len(groups) <= 4096 and len(links) <= 20000, "too many groups of PEs or links", "malformed")
         for at, classes in (fields(group, "at", "classes") for group in groups):
             found = set(self.places(at) if at != "all" else range(self.pes))
             need(type(classes) is list and len(classes) <= 64, "has too many classes", "malformed")
