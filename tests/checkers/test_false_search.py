@@ -88,6 +88,10 @@ def nothing(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
     return Outcome.bounded(None, None, 2, "heuristic")
 
 
+def saying(said: Outcome[ModuloSchedule]) -> Callable[[ModuloProblem, Effort], Outcome[ModuloSchedule]]:
+    return lambda problem, effort: said
+
+
 def shown_to_be_none(problem: ModuloProblem, claim: Claim[ModuloSchedule]) -> None:
     """That a false claim has no proof, and that the evidence of a true one does not serve for it."""
     with pytest.raises(NotCertifiedError):
@@ -114,7 +118,7 @@ def test_a_search_that_takes_undecided_places_for_impossible_proves_nothing_to_a
     def decide(problem: ModuloProblem, ii: int, *given: Any, **named: Any) -> Attempt:
         return right(problem, ii, *given, **named) if ii > 2 else Attempt(None, "undecided")
 
-    right, module = decoupled.decide, wrong(decoupled, *UNDECIDED)
+    right, module = modulo_program.decide, wrong(decoupled, *UNDECIDED)
     problem = replace(LOOP, fixed_ii=fixed)
     for one in (decoupled, module):
         monkeypatch.setattr(one, "decide", decide)
@@ -148,10 +152,7 @@ def test_an_infeasibility_that_beats_a_schedule_is_refuted(
 ) -> None:
     late = CONSTRAINT_PROGRAM.search(replace(LOOP, fixed_ii=3), Effort()).mapping
     outcomes = {"first": Outcome.bounded(late, 3, 2, "heuristic"), "second": Outcome.infeasible()}
-    stages = tuple(
-        (Method(name, True, "", lambda problem, effort, said=said: said), False, 1.0)
-        for name, said in outcomes.items()
-    )
+    stages = tuple((Method(name, True, "", saying(said)), False, 1.0) for name, said in outcomes.items())
     module = wrong(modulo_catalogue, *CLIPPED)
     monkeypatch.setattr(module, "STAGES", stages)
     said = module.AUTOMATIC.search(LOOP, Effort())
