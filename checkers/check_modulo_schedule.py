@@ -168,6 +168,8 @@ class Loop:
         names = ("rows", "columns", "links", "pes", "latency_cycles", "register_file", "shared_register_file")
         rows, columns, links, groups, cycles, own, shared, memory_ports = fields(machine, *names, "memory_ports")
         need(objective == "least initiation interval, in cycles", "another objective", "malformed")
+        lists = {*map(type, (operations, edges, links, groups, *operations))}
+        need(lists == {list} and type(cycles) is dict, "needs lists of operations, edges, links and PEs", "malformed")
         need(self.fixed is None or whole(self.fixed, 1, 1 << 31), "no interval", "malformed")
         self.grid = whole(rows, 1, 64), whole(columns, 1, 64)
         self.pes, self.memory_ports = rows * columns, ports(memory_ports)
@@ -175,14 +177,14 @@ class Loop:
         if shared is not None:
             self.shared = self.file({key: value for key, value in shared.items() if key != "at"})
             self.sharing = set(self.places(shared["at"]) if shared["at"] != "all" else range(self.pes))
-            need(self.sharing, "no PE is connected to the shared registers", "malformed")
+            need(self.sharing and self.shared[0], "no PE is connected to shared registers", "malformed")
         self.readers = [{pe} for pe in range(self.pes)]
         for link in {link for link in links if type(link) is str}:
             self.join(link)
         for giver, reader in (self.places(link) for link in links if type(link) is not str):
             self.readers[giver].add(reader)
         abilities = {unit: set() for unit in ("integer", "any", *UNITS)}
-        need(len(groups) <= 4096, "more than 4096 groups of PEs", "malformed")
+        need(0 < len(groups) <= 4096 and len(links) <= 20000, "too many groups of PEs or links", "malformed")
         for at, classes in (fields(group, "at", "classes") for group in groups):
             found = set(self.places(at) if at != "all" else range(self.pes))
             need(type(classes) is list and len(classes) <= 64, "has too many classes", "malformed")
@@ -238,6 +240,7 @@ class Loop:
         """
         ii, placements, routes = fields(mapping, "ii", "placements", "routes")
         whole(ii, 1, 1 << 31)
+        need(type(placements) is type(routes) is list, "needs lists of placements and routes", "malformed")
         need(len(placements) == len(self.units) and len(routes) == len(self.edges), "its length", "malformed")
         slots, writes, kept, reads, results = {}, {}, {}, [], []
         for v, (pe, time) in enumerate(placements):
@@ -539,6 +542,8 @@ def refute(known, steps):
     what those before left is true, and the last leaves none. Then the clause is known too. The last one is empty."""
     for step in steps:
         end = step.index(0)
+        plain = {*map(type, step)} == {int} and -ANY < min(step) <= max(step) < ANY
+        need(plain, "a step needs lists of integers", "malformed")
         clause, false = step[:end], set(step[:end])
         for hint in step[end + 1 :]:
             left = [literal for literal in known[whole(hint, 0, len(known) - 1)] if literal not in false]

@@ -157,14 +157,16 @@ def eliminated(order, size, own, edges):
 # below that of all minima over the choices left. Where a vertex branches, each of its choices is in some part.
 def least(node, own, pairs, left):
     (moves, *branch), own, pairs = node, own.copy(), pairs.copy()
+    need(type(moves) is list, "needs lists of moves", "malformed")
     for u, v, *given in moves:
-        need({*map(type, chain(*given))} == {int}, "amounts are integers", "malformed")
+        need({*map(type, chain((u, v), *given))} == {int}, "amounts are integers", "malformed")
         for end, more in zip((u, v), given, strict=True):
             own[end] = list(map(add, own[end], more)) if len(own[end]) == len(more) else None
         pairs[u, v] = [[cost - one - other for cost, other in zip(row, given[1], strict=True)]
                        for row, one in zip(pairs[u, v], given[0], strict=True)]  # fmt: skip
     if branch:
         vertex, parts = branch
+        need({*map(type, chain([vertex], *(part for part, _ in parts)))} == {int}, "parts are of choices", "malformed")
         need({i for part, _ in parts for i in part} >= {*left[vertex]}, "a choice is in no part of the tree")
         return min(least(child, own, pairs, left | {vertex: part}) for part, child in parts)
     edges = (min(min(map(rows[i].__getitem__, left[v])) for i in left[u]) for (u, v), rows in pairs.items())
@@ -175,6 +177,7 @@ def check(problem, claim, evidence):
     objective, vertices, edges = fields(problem, "objective", "vertices", "edges")
     rule, choices, order, tree = fields(evidence, "rule", "choices", "order", "tree")
     need(objective == "least sum of costs" and rule in ("elimination", "tree"), "is not of these rules", "malformed")
+    need(type(vertices) is type(edges) is list, "needs lists of vertices and edges", "malformed")
     tables, size = [*vertices, *(flat for _, _, flat in edges)], {-1: 1} | dict(enumerate(map(len, vertices)))
     kinds = {*map(type, chain(*tables))}
     need({*map(type, tables)} == {list} and all(tables) and kinds <= {int, str}, "has no lists of costs", "malformed")
@@ -201,6 +204,7 @@ def check(problem, claim, evidence):
         need(rational(value) * unit == cost < infinite // 2, "the choices do not cost what is claimed")
     said = {"infeasible": value is bound is choices is None, "optimal": value == bound}.get(status, True)
     need(said, f"the numbers are not those of a claim that is {status}", "malformed")
+    need(type(order) is list and all(whole(v, 0, count - 1) >= 0 for v in order), "needs an order", "malformed")
     tables = eliminated(order, size, own, edges)
     pairs = {(*near, v): rows for v, several in tables.items() for near, rows in several.items()}
     shown = least(tree, own, pairs, {v: range(size[v]) for v in own})

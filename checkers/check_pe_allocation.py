@@ -298,6 +298,7 @@ class Network:
     def refute(self, nodes, most, interval, cycles):
         """No allocation has so few PEs and cycles: a tree in preorder of [layer, k], "caps" and multipliers."""
         self.most, self.cycles = most, cycles
+        need(type(nodes) is list, "needs a list of nodes", "malformed")
         self.steps = [layer.steps(most, self.free) for layer in self.layers]
         ends = [min(interval, cycles if at in self.last else ENDLESS) for at in range(len(self.layers))]
         high = [end // layer.positions for end, layer in zip(ends, self.layers, strict=True)]
@@ -334,6 +335,9 @@ class Network:
         for i, j, times in rates:
             need(not self.streaming and (i, j) in self.edges, "the streaming model has no Eq. 9")
             pace[i], pace[j] = pace[i] + whole(times), pace[j] - times * self.layers[i].new
+        need(type(ends) is type(starts) is type(rates) is list, "needs lists of multipliers", "malformed")
+        for one in (*ends, *starts, *rates):
+            numbers(one, len(one), 0, MOST)
         slack += sum(max(0, times) * self.cycles for times in start)
         slack += sum(max(p * z - pes * price for z, price in way) for p, way in zip(pace, ways, strict=True))
         need(slack < 0, "the multipliers of a leaf leave room")
@@ -360,6 +364,7 @@ def cost_of(problem, net, mapping):
     """Interval, latency and PEs of a mapping that keeps every rule and limit."""
     *given, shared, starts = fields(mapping, "pes", "units", "idle", "shared", "segments")
     count, starts = len(net.layers), numbers(starts, len(starts), 0, len(net.layers) - 1)
+    need({type(shared), *map(type, shared)} == {list}, "needs lists of layers that share", "malformed")
     need(starts == sorted({0, *starts}) and (starts == [0] or net.mode == "mixed"), "has wrong runs", "malformed")
     need(net.starts in (None, starts), "the mapping has other runs than pinned")
     given, costs = [numbers(one, count, 0, MOST) for one in given], []
@@ -383,7 +388,8 @@ def refute_runs(problem, net, nodes, most, interval, cycles):
         net.refute(alone, most, interval, cycles)
     potentials = [ENDLESS + 1 if one is None else whole(one) for one in potentials]
     need(len(potentials) == count + 1, "needs a potential between all layers", "malformed")
-    trees = {(first, end): (ENDLESS + 1 if least is None else whole(least), tree) for first, end, least, tree in trees}
+    trees = {(whole(first), whole(end)): (ENDLESS + 1 if least is None else whole(least), tree)
+             for first, end, least, tree in trees}  # fmt: skip
     for first, end in sorted(pairs, key=lambda ends: ends[1] - ends[0]):
         if (first, end) == (0, count):
             continue
@@ -418,6 +424,7 @@ def check(problem, claim, evidence):
         else:
             most = min(most, math.ceil(bound) - 1)
     if rule == "storage":
+        need(nodes == [], "needs no nodes", "malformed")
         need(status == "infeasible" and net.mode != "mixed" and not net.has_room(), "there is room for it")
     elif rule == "runs":
         need(net.mode == "mixed", "has no runs", "malformed")

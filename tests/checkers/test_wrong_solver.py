@@ -6,7 +6,6 @@ import copy
 import importlib.util
 import json
 import random
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -36,6 +35,7 @@ from tests.checkers.modulo_schedule.test_proofs import posed, solved
 from tests.checkers.pe_allocation.example import problem_of, verdict_on
 from tests.checkers.pe_allocation.example import proof_of as allocation_proof
 from tests.checkers.tiling import claim as tiling
+from tests.checkers.wrong_module import patched
 from tests.solver.pbqp.test_bound import SMALL
 from tests.solver.tiling.oracle import mappings
 from tests.solver.tiling.test_bound import strided, wide_and_dear_noc
@@ -50,23 +50,6 @@ def loaded(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def patched(module: ModuleType, right: str, wrong: str, folder: Path) -> ModuleType:
-    """A copy of a module with one line put wrong again."""
-    text = Path(str(module.__file__)).read_text()
-    assert text.count(right) == 1
-    path = folder / "wrong_module.py"
-    path.write_text(text.replace(right, wrong))
-    spec = importlib.util.spec_from_file_location("wrong_module", path)
-    assert spec is not None and spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    sys.modules["wrong_module"] = made  # where dataclasses look up their types
-    try:
-        spec.loader.exec_module(made)
-    finally:
-        del sys.modules["wrong_module"]
-    return made
 
 
 def pbqp_status(document: Document) -> str:
