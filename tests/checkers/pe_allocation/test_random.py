@@ -30,13 +30,17 @@ def test_brute_force_solver_and_checker_agree(count: int) -> None:
         try:
             document = proof_of(problem, found)
         except NotCertifiedError as error:
-            # Shares of a PE, and line buffers.
-            assert problem.sharing or "line buffers" in str(error)
+            assert problem.sharing, error
             seen["not certified"] += 1
             return
         status, said = verdict_on(document)
         assert status == "certified", said
-        if oracle.proven:
+        if not found.proven:
+            # Line buffers are checked, not searched for.
+            assert problem.model == "streaming" and problem.most_bytes is not None
+            if oracle.proven and None not in (oracle.value, found.value):
+                assert min(found.value, found.bound) <= oracle.value <= max(found.value, found.bound)
+        elif oracle.proven:
             assert (oracle.mapping is None and oracle.value is None) == (said == "infeasible")
             assert oracle.value == found.value
             if oracle.value is not None:
@@ -56,6 +60,8 @@ def _lies(problem: AllocationProblem, document: dict[str, object]) -> list[dict[
     assert isinstance(claim, dict) and isinstance(document["evidence"], dict)
     if claim["status"] == "infeasible":
         return [{**document, "claim": {"status": "optimal", "value": 1, "bound": 1}}]
+    if claim["value"] is None:
+        return []
     value = Fraction(claim["value"])
     nothing = {"status": "infeasible", "value": None, "bound": None}
     found = [
