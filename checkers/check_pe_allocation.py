@@ -124,7 +124,8 @@ def main(path="", *options):
 #   its reader over F, and the reader's from below. No layer takes more PEs than the others' fewest leave. Without any
 #   limit paces beyond 2^40000 gain nothing: no work and no product of F comes to that.
 # Shares. Works of layers on one PE sum to <= z * positions of each, so that the fractions work / (most z * positions)
-#   sum to <= 1: for layers of one PE they count no more, with all others' PEs, than the PEs in use.
+#   sum to <= 1: for layers of one PE they count no more, with all others' PEs, than the PEs in use. Two whose works
+#   sum to more than the most z * positions of one do not share a PE; of layers with no such pair each is on another.
 # Multipliers. A sum of valid inequalities, each times a number >= 0, holds; where its slack is < 0 for all paces within
 #   their ranges and steps and all starts in 0..latency, there is no allocation. So is none at all if a tree parts the
 #   paces in two at each node (z <= k, z > k) and each leaf is closed by Caps or Multipliers.
@@ -307,6 +308,18 @@ class Network:
                 price = share if self.sharing and pes == 1 else pes
                 yield from ((first, price), (last, price))
 
+    def apart(self, ways, high):
+        """Lemma Shares: a PE each for layers no two of which share one and none for others, if that is more."""
+        times, found = [pace * layer.positions for pace, layer in zip(high, self.layers, strict=True)], []
+        shares = [min(price for _, price in way) for way in ways]
+        busy = [share * time for share, time in zip(shares, times, strict=True)]
+        for i in sorted(range(len(ways)), key=times.__getitem__):
+            if shares[i] <= 1 and all(busy[i] + busy[j] > min(times[i], times[j]) for j in found):
+                found.append(i)
+        if len(found) <= sum(share for share in shares if share <= 1):
+            return ways
+        return [[(pace, price if price > 1 else int(i in found)) for pace, price in way] for i, way in enumerate(ways)]
+
     def narrowed(self, low, high):
         """Lemma Caps, three times: for each layer the paces that matter with their PEs; None if one has none."""
         for _ in range(3):
@@ -315,6 +328,7 @@ class Network:
             for i in reversed(range(len(low) if not self.streaming else 0)):
                 high[i] = min([high[i], *(high[r] // self.layers[r].new for r in self.readers[i])])
             ways = [list(self.ends(i, low[i], high[i])) for i in range(len(low))]
+            ways = self.apart(ways, high) if self.sharing and all(ways) else ways
             least = [min((price for _, price in way), default=self.most + 1) for way in ways]
             spare = self.most - sum(least)
             if math.ceil(sum(least)) > self.most:

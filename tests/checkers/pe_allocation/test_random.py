@@ -18,7 +18,7 @@ from tests.solver.pe_allocation.test_random import tried
 from tests.solver.sample import drawn
 
 
-@pytest.mark.parametrize("count", [20, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [30, pytest.param(1000, marks=pytest.mark.slow)])
 def test_brute_force_solver_and_checker_agree(count: int) -> None:
     seen: Counter[str] = Counter()
 
