@@ -15,7 +15,7 @@ import signal
 import sys
 from fractions import Fraction
 from functools import lru_cache, reduce
-from itertools import chain, combinations, compress
+from itertools import chain, combinations, compress, repeat
 from operator import add
 
 KIND, TRUSTED = "algorithm_selection", "the overlay's times as written here; lemmas Box, Elimination, Product and Cover"
@@ -355,8 +355,8 @@ def eliminated(order, size, own, edges):
             work += reduce(lambda entries, u: entries * size[u], union, size[v] + 8) + len(union)
             need(work < 0, "the elimination takes too much work", "not certified")
             one, other = (places(tuple((size[u], u in held) for u in union)) for held in (scope, near))
-            sums = (map(add, rows[i], several[near][j]) for i, j in zip(one, other, strict=True))
-            scope, rows = union, list(map(list, sums) if left else sums)
+            sums = map(map, repeat(add), map(rows.__getitem__, one), map(several[near].__getitem__, other))
+            scope, rows = union, list(map(list, sums)) if left else sums  # Of the last join only the least are kept.
         put(scope or [-1], list(map(min, rows)))
     need(list(own) == [-1], "not all vertices are eliminated")
     return own[-1][0]
