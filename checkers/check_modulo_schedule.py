@@ -14,10 +14,10 @@ Operands: what an operation reads is held in different places when it issues: ou
   and shared ones, as many as ports read. A value needs a way of links or shared registers to its reader's PE.
 Clauses: of a schedule at an II these statements are true, so that none exists if they contradict each other. The first
   operation issues in cycle 0, since delaying everything alike changes nothing. Operations leave M slots, so that of any
-  M + 1 slots one has an operation, a value's way to a reader has at most M moves, a place holds it for II cycles at most, and it is read within M + 1 rounds of II
-  cycles after the round in which it gets ready. Cells count cycles from that round's first. k is the round in which an
-  operation issues, less that of the first operation to which values join it. Left out, which makes fewer statements:
-  how many registers there are, and their ports.
+  M + 1 slots one has an operation, a value's way to a reader has at most M moves, a place holds it for II cycles at
+  most, and it is read within M + 1 rounds of II cycles after the round in which it gets ready. Cells count cycles from
+  that round's first. k is the round in which an operation issues, less that of the first operation to which values join
+  it. Left out, which makes fewer statements: how many registers there are, and their ports.
 Survival: leave out of a schedule all but some iterations. What remains executes these, overwrites less, and is among
   the sequences of cycles that are followed here. Operands of earlier iterations are for free, the same value twice is
   not kept, more values kept are not worse, and a latency of several cycles may be any number of them.
