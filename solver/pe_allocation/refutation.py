@@ -347,13 +347,13 @@ class Refutation:
                 return [at, math.floor(pace)]
         if self.problem.sharing:
             # In narrower ranges of paces layers have larger shares of a PE, and fewer of them go together.
-            shared = [
+            sharing = [
                 (float(ways[at][-1][1]), at, min(max(math.floor(pace), way[0][0]), way[-1][0] - 1))
                 for at, (pace, way) in enumerate(zip(relaxed.paces, ways, strict=True))
                 if way[0][0] < way[-1][0] and way[-1][1] < 1 and not self.pinned[at]
             ]
-            if shared:
-                return list(max(shared)[1:])
+            if sharing:
+                return list(max(sharing)[1:])
             raise NotCertifiedError(
                 "that layers do not fit on fewer shared PEs is not shown by their work alone"
             )
