@@ -1,4 +1,4 @@
-"""Check the chain of proofs of trace partitions: ``python -I check_trace_partition.py FILE``, which believes nothing.
+"""Check the chain of proofs of trace partitions: ``python -I check_trace_partition.py FILE``. It needs no mapper.
 
 Exit code: 1 one refuted, 2 malformed, 3 not certified: what options cost is taken from the document, not restated.
 """
