@@ -15,7 +15,7 @@ import signal
 import sys
 from fractions import Fraction
 from functools import lru_cache, reduce
-from itertools import chain, combinations
+from itertools import chain, combinations, compress, repeat
 from operator import add
 
 KIND, TRUSTED = "algorithm_selection", "the overlay's times as written here; lemmas Box, Elimination, Product and Cover"
@@ -125,7 +125,7 @@ WINOGRAD = ("f_2_3", "f_4_3", "tiles", "rounds", "kernels", "smallest_kernel", "
             "transform_cycles")
 MACHINE = ("pes", "clock_hz", "word_bytes", "bytes_per_s", "winograd", "initialisation", "traffic", "resource",
            "energy_pj")
-STORE = ("name", "images", "elements", "shares", "readers", "through", "plain", "vertex", "whole")
+STORE = ("name", "images", "elements", "shares", "readers", "through", "plain", "vertex", "whole", "given")
 
 OBJECTIVES = "latency in cycles", "DSP slices", "energy times latency in pJ cycles"
 ALGORITHMS, DATAFLOWS = ("im2col", "kn2row", *TILE), ("NS", "WS", "IS")
@@ -165,6 +165,12 @@ class Overlay:
         self.stores = [dict(zip(STORE, fields(one, *STORE), strict=True)) for one in stores]
         readers = [whole(reader, 0, len(layers) - 1) for one in self.stores for reader in one["readers"]]
         need(len(readers) == len({*readers}), "a layer reads two tensors", "malformed")
+        for one in self.stores:  # Whose reader on an edge has a given format has no algorithm that reads another.
+            if one["given"] is not None and not one["vertex"]:
+                layer, form = self.layers[one["readers"][0]], self.formats(one)[0]
+                kept = [self.form(layer, name)[0] == form[0] for name in layer["algorithms"]]
+                for key in ("algorithms", "works"):
+                    layer[key] = [*compress(layer[key], kept)]
         self.constant, self.written = [0, 0], []
         for one in self.stores:
             whole(one["plain"]), whole(one["images"], 1), whole(one["elements"], 1)
@@ -266,7 +272,7 @@ class Overlay:
         late = self.overhead * self.unit if form[0] == "toeplitz" and producer in TILE else 0
         return self.units(words * self.word) + late, spent
 
-    def formats(self, one):  # Those of the readers' algorithms; a Toeplitz matrix if no reader needs what it lacks.
+    def formats(self, one):  # Of the readers' algorithms; a Toeplitz matrix if no reader needs what it lacks; as given.
         plain, found, needs = ("tensor3d", one["images"], one["elements"], 0, 0, ""), {}, []
         for reader in one["readers"]:
             layer = self.layers[reader]
@@ -282,7 +288,8 @@ class Overlay:
                 form = plain if reader in one["through"] or form[0] == "tensor3d" else form
                 if form[0] != "toeplitz" or fits:
                     found[form] = None
-        return [*found, *([plain] if (one["plain"] or not found) and plain not in found else [])]
+        found = [*found, *([plain] if (one["plain"] or not found) and plain not in found else [])]
+        return found if one["given"] is None else [found[whole(one["given"], 0, len(found) - 1)]]
 
     def kept(self, one, producer, reader):  # Whether the tensor of an edge stays on the chip: wherever it fits.
         first, second = self.layers[one["shares"][0][0]], self.layers[one["readers"][0]]
@@ -363,8 +370,8 @@ def eliminated(order, size, own, edges):
             work += reduce(lambda entries, u: entries * size[u], union, size[v] + 8) + len(union)
             need(work < 0, "the elimination takes too much work", "not certified")
             one, other = (places(tuple((size[u], u in held) for u in union)) for held in (scope, near))
-            sums = (map(add, rows[i], several[near][j]) for i, j in zip(one, other, strict=True))
-            scope, rows = union, list(map(list, sums) if left else sums)
+            sums = map(map, repeat(add), map(rows.__getitem__, one), map(several[near].__getitem__, other))
+            scope, rows = union, list(map(list, sums)) if left else sums  # Of the last join only the least are kept.
         put(scope or [-1], list(map(min, rows)))
     need(list(own) == [-1], "not all vertices are eliminated")
     return own[-1][0]

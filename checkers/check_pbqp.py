@@ -14,7 +14,7 @@ import signal
 import sys
 from fractions import Fraction
 from functools import lru_cache, reduce
-from itertools import chain
+from itertools import chain, repeat
 from operator import add
 
 KIND, TRUSTED = "pbqp", "sums of costs; lemmas Infinity, Elimination and Potentials"
@@ -147,8 +147,8 @@ def eliminated(order, size, own, edges):
             work += reduce(lambda entries, u: entries * size[u], union, size[v] + 8) + len(union)
             need(work < 0, "the elimination takes too much work", "not certified")
             one, other = (places(tuple((size[u], u in held) for u in union)) for held in (scope, near))
-            sums = (map(add, rows[i], several[near][j]) for i, j in zip(one, other, strict=True))
-            scope, rows = union, list(map(list, sums) if left else sums)
+            sums = map(map, repeat(add), map(rows.__getitem__, one), map(several[near].__getitem__, other))
+            scope, rows = union, list(map(list, sums)) if left else sums  # Of the last join only the least are kept.
         put(scope or [-1], list(map(min, rows)))
     return tables
 
@@ -186,8 +186,9 @@ def check(problem, claim, evidence):
     unit = max((one.denominator for one in words.values()), default=1)
     need(all(unit % one.denominator == 0 for one in words.values()), "denominators must divide one", "malformed")
     infinite = 1 << (9000 if words else 110)  # Lemma Infinity: a sum is at least half of it just if a part is infinite.
-    small = all(type(one) is str or abs(one) * unit < infinite >> 40 for one in chain(*tables))
-    need(small, "a cost is too large", "malformed")
+    plain = [[one for one in costs if type(one) is int] or [0] for costs in tables] if str in kinds else tables
+    largest = max(chain([0], map(max, plain), (-min(costs) for costs in plain)))
+    need(largest * unit < infinite >> 40, "a cost is too large", "malformed")
     words = {word: int(one * unit) for word, one in words.items()} | {"inf": infinite}
     if str in kinds:
         tables = [[words[one] if type(one) is str else one * unit for one in costs] for costs in tables]
