@@ -19,12 +19,13 @@ from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.modulo_schedule.bound import mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver import cbc
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
 from mapper.solver.modulo_schedule import catalogue as modulo_catalogue
 from mapper.solver.modulo_schedule.exact import constraint_program as modulo_program
 from mapper.solver.modulo_schedule.exact import decoupled, interval_search
 from mapper.solver.modulo_schedule.exact.constraint_program import CONSTRAINT_PROGRAM
 from mapper.solver.modulo_schedule.exact.interval_search import Attempt
+from mapper.solver.outcome import Outcome
 from mapper.solver.pbqp import proof as pbqp_proof
 from mapper.solver.pbqp.exact import program as pbqp_program
 from mapper.solver.pe_allocation.parallel import front, integer_program
