@@ -4,6 +4,7 @@ Exit code: 0 certified, 1 one refuted, 2 malformed, 3 not certified. The chain o
 options layers have, their floors and what those cost that floors do not close is recomputed here.
 """
 
+# ruff: noqa: B905
 import collections
 import functools
 import gc
@@ -20,10 +21,7 @@ import sys
 from fractions import Fraction
 
 KIND = "trace_partition"
-TRUSTED = (
-    "the space of options, and the cost model as written here (docs/snowflake/cost.md); lemmas Potentials, Port, Lines, "
-    "Steps, Room"
-)
+TRUSTED = "the space of options and the cost model (docs/snowflake); lemmas Potentials, Port, Lines, Steps, Room"
 
 
 # ---- The same lines in every checker: reading, binding, answering.
@@ -450,7 +448,7 @@ class Plan:
         if self.by_rows:
             ends = [min(unit * self.rows[2][0].each, self.height) for unit in range(UNITS + 1)]
             return [((self.row + begin) * view.width, (end - begin) * view.width, 0, view.channels)
-                    for begin, end in zip(ends, ends[1:])]
+                    for begin, end in itertools.pairwise(ends)]
         first = self.group * self.layer.group_outputs + self.channel
         return [(0, view.height * view.width, first, self.unit_channels(0))]
 
@@ -629,7 +627,7 @@ class Plan:
         """What a unit computes in step ``at``."""
         layer, o, step = self.layer, self.o, self.order[at]
         starts, partial, temporary, _, _ = self.layout
-        group, row, column, out, number = step
+        _, row, column, out, number = step
         tile, wide, last = self.rows[2][row], self.columns[2][column], number == self.ins - 1
         where = {operand: own[self.turn[operand][at] % len(own)] if own else 0 for operand, own in starts.items()}
         channels, width = self.unit_channels(out), wide.outputs
@@ -673,7 +671,7 @@ class Plan:
                       (across[1], self.across.stride * apart, 0, pitches[1], 0, 0), traces or ((0, 0, 0),), False)
 
     def products(self, where, step, partial, temporary, down, across, first, count, extent, pitches):
-        layer, (group, row, column, out, number) = self.layer, step
+        layer, (_, _, column, out, number) = self.layer, step
         pitch, apart, maps = self.maps(where["input"], step, down, across)
         weights, lane, last = self.weights(out, number), layer.work == "lane", number == self.ins - 1
         filters = self.filters(out)
@@ -751,7 +749,8 @@ class Nest:
     number); a segment is an instruction, or a loop with all it holds."""
 
     def __init__(self, o):
-        self.o, self.loops, self.start, self.growth, self.moved, self.ends = o, (o.blocks, o.rows, o.columns), {}, {}, {}, {}
+        self.o, self.loops = o, (o.blocks, o.rows, o.columns)
+        self.start, self.growth, self.moved, self.ends = {}, {}, {}, {}
         mac, traces = o.kind != "max", o.traces
         distinct = {weights for _, weights, _ in traces}
         if len(traces) > 40 or len(distinct) + len({length for _, _, length in traces}) > 16:
@@ -849,7 +848,8 @@ class Nest:
             if kind == "set":
                 end = next(place for place in range(at, len(given)) if given[place][0] == "branch") + 3
                 for turn in range(number + 1):
-                    yield from ((kind, name, one + turn if kind == "trace" else one) for kind, name, one in given[at:end])
+                    for kind, name, one in given[at:end]:
+                        yield kind, name, one + turn if kind == "trace" else one
                 at = end
 
 
@@ -908,21 +908,41 @@ def register_loads(needs):
 # ---- Time (docs/snowflake/machine.md, Time).
 @functools.cache
 def vector_time(objects, loads, queue, latency):
-    """Of objects one after another: cycles until the last result, until the last issue, at work, of conflicts. A
-    state: issue, the vector unit's end and the unfinished instructions' ends, counted from the issue, and what of the
-    last result has not drained."""
-    state, total = (0, 0, ()), [0, 0, 0]
+    """Of objects one after another: cycles until the last result, until the last issue, at work, of conflicts."""
+    state, total = (0, 0, ()), (0, 0, 0)
+    for o, loaded in zip(objects, loads):
+        start = tuple((one or 0) % LANES for one in (o.maps, o.weights, o.out, o.bias, o.initial))
+        state, sums = VectorUnit(o, queue, latency).loop(0, start, later(state, loaded))
+        total = tuple(map(sum, zip(total, sums, (loaded, 0, 0))))
+    issued, busy, conflict = total
+    return issued + max(0, state[0] + state[1] + latency), issued, busy, conflict
 
-    def vector(state, instructions):
-        """Instructions one after another: scalar ones before it, lines, of which the port is free in, lines of results."""
+
+def later(state, cycles):
+    """A state of the vector unit, seen so many cycles later: its end and the ends of unfinished instructions, counted
+    from the next issue, and between them what has not drained of the last result."""
+    end, pending, unfinished = state
+    return end - cycles, pending, (*(one - cycles for one in unfinished if one > cycles),)
+
+
+class VectorUnit:
+    """An object on the vector unit, the core and the port of Buf, instruction by instruction."""
+
+    def __init__(self, o, queue, latency):
+        self.o, self.code, self.loops = o, code(bare(o)), (o.blocks, o.rows, o.columns)
+        self.queue, self.latency = queue, latency
+        self.writes, self.loop = o.extent * (2 if o.wide else 1), functools.cache(self.loop)
+
+    def run(self, state, instructions):
+        """Instructions: scalar ones before it, lines, of these the port's free ones, lines of results."""
         end, pending, unfinished = state
         issue, busy, conflict, unfinished = 0, 0, 0, [*unfinished]
         for before, moves, free, writes in instructions:
             issue += before
             if moves == 0:
                 continue
-            if len(unfinished) >= queue:
-                issue = max(issue, unfinished[-queue])
+            if len(unfinished) >= self.queue:
+                issue = max(issue, unfinished[-self.queue])
             begin = max(end, issue + 1)
             issue += 1
             pending = max(0, pending - (begin - end) - free)
@@ -930,67 +950,49 @@ def vector_time(objects, loads, queue, latency):
             busy += moves
             if writes:
                 end, conflict, pending = end + pending, conflict + pending, writes
-            unfinished.append(end + latency)
-        return (end - issue, pending, (*(one - issue for one in unfinished[-queue:] if one > issue),)), (issue, busy, conflict)
+            unfinished.append(end + self.latency)
+        return later((end, pending, unfinished[-self.queue :]), issue), (issue, busy, conflict)
 
-    for o, loaded in zip(objects, loads):
-        counts, loops = code(bare(o)), (o.blocks, o.rows, o.columns)
-        writes = o.extent * (2 if o.wide else 1)
+    def point(self, at, state):
+        """The instructions of one output of each accumulator, at such addresses modulo 16."""
+        (maps, weights, out, _, initial), o, found = at, self.o, []
+        if o.initial is not None:
+            found.append((self.code.initial, lines(initial, o.extent * (2 if o.wide_initial else 1)), 0, 0))
+        for number, ((near, far, length), before) in enumerate(zip(o.traces, self.code.traces)):
+            moves, free = lines(maps + near, length), 0
+            if o.kind == "coop":
+                moves = max(moves, lines(weights + far, length))
+            elif o.kind == "indp":
+                moves, free = length, length - moves
+            found.append((before, moves, free, lines(out, self.writes) if number == len(o.traces) - 1 else 0))
+        return self.run(state, found)
 
-        def later(state, cycles):
-            end, pending, unfinished = state
-            return end - cycles, pending, (*(one - cycles for one in unfinished if one > cycles),)
-
-        def point(at, state):
-            maps, weights, out, _, initial = at
-            found = []
-            if o.initial is not None:
-                moves = lines(initial, o.extent * (2 if o.wide_initial else 1))
-                found.append((counts.initial, moves, 0, 0))
-            for number, ((near, far, length), before) in enumerate(zip(o.traces, counts.traces)):
-                moves, free = lines(maps + near, length), 0
-                if o.kind == "coop":
-                    moves = max(moves, lines(weights + far, length))
-                elif o.kind == "indp":
-                    moves, free = length, length - moves
-                found.append((before, moves, free, lines(out, writes) if number == len(o.traces) - 1 else 0))
-            return vector(state, found)
-
-        @functools.cache
-        def loop(level, at, state):
-            if level == 3:
-                return point(at, state)
-            (turns, *growth), turn, seen, sums = loops[level], 0, {}, (0, 0, 0)
-            while turn < turns:
-                if (at, state) in seen:  # equal turns follow from an equal state
-                    first, then = seen[at, state]
-                    again = (turns - turn) // (turn - first)
-                    sums = tuple(now + again * (now - one) for now, one in zip(sums, then))
-                    turn += again * (turn - first)
-                    seen = {}
-                    if turn == turns:
-                        break
-                seen[at, state] = turn, sums
-                own = (0, 0, 0)
-                inner = state
-                if level == 0 and o.bias is not None:
-                    inner, own = vector(inner, [(counts.bias, lines(at[3], o.extent), 0, 0)])
-                inner, more = loop(level + 1, at, inner)
-                state = later(inner, counts.after[level])
-                sums = tuple(map(sum, zip(sums, own, more, (counts.after[level], 0, 0))))
-                at, turn = tuple((one + by) % LANES for one, by in zip(at, growth)), turn + 1
-            return state, sums
-
-        start = tuple((one or 0) % LANES for one in (o.maps, o.weights, o.out, o.bias, o.initial))
-        state, sums = loop(0, start, later(state, loaded))
-        total = [*map(sum, zip(total, (loaded, 0, 0), sums))]
-    issued, busy, conflict = total
-    return issued + max(0, state[0] + state[1] + latency), issued, busy, conflict
+    def loop(self, level, at, state):
+        """All turns of a loop: the state after it; cycles of issue, at work, of conflicts."""
+        if level == 3:
+            return self.point(at, state)
+        (turns, *growth), turn, seen, sums, after = self.loops[level], 0, {}, (0, 0, 0), self.code.after[level]
+        while turn < turns:
+            if (at, state) in seen:  # equal turns follow from an equal state
+                first, then = seen[at, state]
+                again = (turns - turn) // (turn - first)
+                sums = tuple(now + again * (now - one) for now, one in zip(sums, then))
+                turn, seen = turn + again * (turn - first), {}
+                continue
+            seen[at, state] = turn, sums
+            own = (0, 0, 0)
+            if level == 0 and self.o.bias is not None:
+                state, own = self.run(state, [(self.code.bias, lines(at[3], self.o.extent), 0, 0)])
+            state, more = self.loop(level + 1, at, state)
+            state, turn = later(state, after), turn + 1
+            sums = tuple(map(sum, zip(sums, own, more, (after, 0, 0))))
+            at = tuple((one + by) % LANES for one, by in zip(at, growth))
+        return state, sums
 
 
 class Memory:
-    """The external memory: until when it works, in parts of a cycle, and how long it still has to for instructions, which
-    have the time that data leave, and beside data a 32nd."""
+    """The external memory: until when it works, in parts of a cycle, and how long it still has to for instructions,
+    which have the time that data leave, and beside data a 32nd."""
 
     def __init__(self, scale):
         self.scale, self.free, self.owed = scale, 0, 0
@@ -1010,9 +1012,9 @@ class Memory:
 
 def run(steps, machine, memory, ahead):
     """A cluster's steps; it yields the time of its core when its turn at the memory is over, and returns it at the end,
-    and whether it then has the turn. A step: its code, transfers of loads, times of computation, transfers of its store,
-    the buffer of its results; transfers: (instructions before, work) of each, instructions after the last."""
-    core = vector = arrives = coming = 0
+    and whether it then has the turn. A step: its code, transfers of loads, times of computation, transfers of its
+    store, the buffer of its results; transfers: (instructions before, work) of each, instructions after the last."""
+    core = vector = coming = 0
     computing = asked = False
     queue, stored, waiting = [], [0, 0], machine.transfer_queue
 
@@ -1136,8 +1138,9 @@ def step_cost(plan, kind, machine):
     length = sum(registers) + sum(4 if turns > 1 else 1 for _, turns, _, _ in brought + sent)
     length += 2 * bool(brought) + 2 * bool(sent) + sum(code(bare(o)).static for o in objects)
     crossing = sum(turns * one.count * one.words * 2 for one, turns, _, _ in brought + sent if one.target != "fill")
-    words = sum(turns * one.count * one.words * (UNITS if one.units == "all" else 1) for one, turns, _, _ in brought + sent)
-    words += sum(map(object_words, objects))
+    words = sum(map(object_words, objects))
+    words += sum(turns * one.count * one.words * (UNITS if one.units == "all" else 1)
+                 for one, turns, _, _ in brought + sent)
     return (length, requests(brought, registers[:first], machine), times, requests(sent, registers[last:], machine),
             crossing, words)
 
@@ -1180,7 +1183,8 @@ class Family:
         by_rows, grain = units == "rows", VMACS if mode == "coop" else BLOCK
         depth = layer.group_inputs
         found = [sizes(height, UNITS if by_rows else 1), sizes(layer.width),
-                 sorted({min(depth, LANES * one) for one in sizes(ceil(depth, LANES))} | {n for n in (8, 4, 2, 1) if n < depth}),
+                 sorted({*(min(depth, LANES * one) for one in sizes(ceil(depth, LANES))),
+                         *(one for one in (8, 4, 2, 1) if one < depth)}),
                  sizes(channels, grain if by_rows else UNITS * grain)]
         if stays:  # an input that stays is one tile
             found = [own if layer.convolution and at == 3 else own[-1:] for at, own in enumerate(found)]
@@ -1253,8 +1257,8 @@ def agree(first, one, second, other, sharing):
 
 # ---- Floors. What any run of an option's steps does at least; alignment, fills and most waits are left out.
 # Port. All bytes cross the memory one after another. An operand's tiles come in the order of the steps; one is loaded
-#   again unless one of two buffers holds it, so that operands of more than two tiles come once for each tile of the loop
-#   around them.
+#   again unless one of two buffers holds it, so that operands of more than two tiles come once for each tile of the
+#   loop around them.
 # Lines. For each block of 4 filters (COOP) or 64, and each output, a unit's vector unit takes a cycle per line of 16
 #   words of a trace (COOP, LANE, MAX) or per word (INDP), and for each partial sum or residual that it reads; in COOP
 #   each result takes one more, since the port has no free cycle. It also takes two instructions for each trace but one.
@@ -1264,8 +1268,8 @@ def agree(first, one, second, other, sharing):
 # Room. Buf and WBuf hold two tiles of each operand of several, and partial sums.
 @functools.cache
 def extents(axis, start, outputs, size, shared):
-    """Along an axis: tiles, positions brought, by the first, held, outputs of the last, outputs of a unit in all, at the
-    most, positions of windows."""
+    """Along an axis: tiles, positions brought, by the first, held, outputs of the last, outputs of a unit in all, at
+    the most, positions of windows."""
     found = tiles(axis, start, outputs, size, shared)[2]
     brought = [sum(one[6] for one in tile.pieces) for tile in found]
     taps = sum(many * max(0, end - begin) for tile in found for _, many, begin, end, _ in tile.ranges)
@@ -1286,7 +1290,8 @@ class Floors:
         by_rows, self.units = units == "rows", 1 if units == "rows" else UNITS
         self.rows = [extents(plan.down, plan.row, plan.height, size, by_rows) for size in family.sizes[0]]
         self.columns = [extents(plan.across, 0, layer.width, size, False) for size in family.sizes[1]]
-        full, coop, depth = along(plan.across, -plan.across.pad, layer.width, False), self.mode == "coop", layer.group_inputs
+        full, coop = along(plan.across, -plan.across.pad, layer.width, False), self.mode == "coop"
+        depth = layer.group_inputs
         widths = [(many, max(0, end - begin)) for _, many, begin, end, _ in full.ranges]
         self.width = sum(many * width for many, width in widths)
         runs = layer.convolution and layer.runs
@@ -1299,7 +1304,8 @@ class Floors:
             return LANES * high * (ceil(wide * depth, LANES) if runs else wide * ceil(depth, LANES))
 
         def read(depth):  # lines of a row of the window, over the output columns
-            return sum(many * (ceil(width * depth, LANES) if runs else width * ceil(depth, LANES)) for many, width in widths)
+            each = ((many, width, 1) if not runs else (many, 1, width) for many, width in widths)
+            return sum(many * apart * ceil(together * depth, LANES) for many, apart, together in each)
 
         def filters(size):
             if by_rows:
@@ -1309,32 +1315,37 @@ class Floors:
         def total(of, size, extent):
             return extent // size * of(size) + (of(extent % size) if extent % size else 0)
 
-        self.ins = [(size, ceil(depth, size), total(words, size, depth), total(read, size, depth), words(min(size, depth)))
+        self.ins = [(size, ceil(depth, size), total(words, size, depth), total(read, size, depth), words(size))
                     for size in family.sizes[2]]
         self.outs, block = [], VMACS if coop else BLOCK
         for size in family.sizes[3]:
             first, last = min(size, channels), channels - (ceil(channels, size) - 1) * size
-            own = [total(of, size, channels) for of in (
-                filters, lambda n: ceil(filters(n), block), lambda n: ceil(filters(n), LANES), lambda n: ceil(2 * filters(n), LANES))]
-            self.outs.append((size, ceil(channels, size), first, last, filters(first), ceil(filters(first), block), *own))
+            counted = (filters, lambda n: ceil(filters(n), block), lambda n: ceil(filters(n), LANES),
+                       lambda n: ceil(2 * filters(n), LANES))
+            own = [total(of, size, channels) for of in counted]
+            self.outs.append((ceil(channels, size), first, last, filters(first), ceil(filters(first), block), *own))
         self.results, self.channels = plan.height * layer.width * channels * plan.groups, channels
 
     def of(self, row, column, inner, outer):
         """Cycles, bytes, words read and written in buffers of a tile; None if it does not fit or has too many steps."""
         layer, machine, groups, stays, leaves = self.layer, self.machine, self.groups, self.stays, self.leaves
-        (r_count, r_in, r_first, r_held, r_last, r_work, r_most, taps), (c_count, c_in, c_first, c_held, c_last, _, c_most, _) = row, column
+        r_count, r_in, r_first, r_held, r_last, r_work, r_most, taps = row
+        c_count, c_in, c_first, c_held, c_last, _, c_most, _ = column
         depth, ins, weight_words, reads, own_words = inner
-        _, outs, first_out, last_out, first_filters, first_blocks, filters, blocks_, lines_, wides = outer
-        spatial, conv, coop, residual = r_count * c_count, layer.convolution, self.mode == "coop", layer.residual is not None
+        outs, first_out, last_out, first_filters, first_blocks, filters, blocks_, lines_, wides = outer
+        spatial, residual = r_count * c_count, layer.residual is not None
+        conv, coop = layer.convolution, self.mode == "coop"
         steps = groups * spatial * ins * outs
         if steps > machine.most_steps:
             return None
         out_copies, points = min(groups * spatial * outs, 2), r_most * c_most
         channels = depth if conv else first_filters
         unit = r_held * c_held * channels * min(groups * spatial * (ins if conv else outs), 2)
-        unit += points * (first_filters // layer.factor * ((1 if leaves else out_copies) + out_copies * residual) + first_filters * (layer.mfm + 2 * (ins > 1)))
+        unit += points * first_filters // layer.factor * ((1 if leaves else out_copies) + out_copies * residual)
+        unit += points * first_filters * (layer.mfm + 2 * (ins > 1))
         unit += first_filters * min(groups * outs, 2) if layer.work != "max" else 0
-        if unit > machine.unit_words or (conv and first_blocks * own_words * min(groups * outs * ins, 2) > machine.vmac_words):
+        vmac = first_blocks * own_words * min(groups * outs * ins, 2) if conv else 0
+        if unit > machine.unit_words or vmac > machine.vmac_words:
             return None
         points, down = r_work * layer.width, taps
         maps, weights, first = r_in * c_in * self.channels, 0, r_first * c_first * first_out
@@ -1375,7 +1386,7 @@ class Floors:
 
 
 def left(family, target):
-    """The options of a family whose floor does not show that they cost as much as the target (None: that do not fit)."""
+    """The options of a family whose floor does not show that they cost the target (None: that they do not fit)."""
     machine = family.machine
     parts = [one for one in (Floors(family, number) for number in range(machine.sharing)) if not one.empty]
     times = machine.clusters // machine.sharing
@@ -1384,8 +1395,9 @@ def left(family, target):
         floors = [one.of(one.rows[row], one.columns[column], one.ins[inner], one.outs[outer]) for one in parts]
         if None in floors:
             continue
-        cycles, moved, used = (max(one[0] for one in floors), *(times * sum(one[at] for one in floors) for at in (1, 2)))
-        if target is None or machine.value(family.layer, max(cycles, machine.time(moved)), moved, used) < target:
+        cycles, (moved, used) = max(one[0] for one in floors), (times * sum(one[at] for one in floors) for at in (1, 2))
+        cycles = max(cycles, machine.time(moved))
+        if target is None or machine.value(family.layer, cycles, moved, used) < target:
             yield Option(*family.decisions, *(own[at] for own, at in zip(family.sizes, place)))
 
 
@@ -1452,8 +1464,8 @@ class Machine:
 
 
 def layers_of(given):
-    """The layers, without names and, where no two of its maps are one tensor, without places in memory: layers that are
-    then equal are the same problem."""
+    """The layers, without names and, where no two of its maps are one tensor, without places in memory: layers that
+    are then equal are the same problem."""
     need(type(given) is list and 0 < len(given) <= 10000, "has no layers or too many", "malformed")
     found, seen = [], {}
     for one in given:
@@ -1463,8 +1475,8 @@ def layers_of(given):
         for view in views:
             view["tensor"] = tensors.index(view["tensor"])
             view["offset"] = view["offset"] if len(tensors) < len(views) else 0
-            need(min(view.values(), default=0) >= 0 and 0 < view["height"] * view["width"] * view["channels"] <= 1 << 32,
-                 "a map has no words or too many", "malformed")
+            words = view["height"] * view["width"] * view["channels"]
+            need(0 < words <= 1 << 32, "a map has no words or too many", "malformed")
         text = json.dumps(layer, sort_keys=True)
         positive = *layer["kernel"], *layer["stride"], *layer["dilation"], *layer["upsample"]
         need(min(positive) > 0 and math.prod(layer["kernel"]) <= 1 << 16, "a window is empty or huge", "malformed")

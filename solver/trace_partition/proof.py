@@ -41,12 +41,14 @@ def prove(problem: PartitionProblem, claim: Claim[Partition], effort: Effort) ->
     if bound is None:
         raise NotCertifiedError("a partition is claimed, and the table of options has none")
     model = evaluate(problem.network, problem.machine, problem.configuration, claim.mapping)
-    value = {"latency": model.cycles, "traffic": model.dram_bytes, "energy": model.energy_parts}[problem.objective]
+    value = {"latency": model.cycles, "traffic": model.dram_bytes, "energy": model.energy_parts}[
+        problem.objective
+    ]
     if claim.status == "optimal" and bound != value:
         raise NotCertifiedError("the options were not searched to the end")
     parts = problem.machine.energy_pj.parts if problem.objective == "energy" else 1
-    least = min(bound, value)
-    return Proof(document, claim.status, Fraction(value, parts), Fraction(least, parts), _evidence(claim.mapping, table))
+    evidence = _evidence(claim.mapping, table)
+    return Proof(document, claim.status, Fraction(value, parts), Fraction(min(bound, value), parts), evidence)
 
 
 def _evidence(partition: Partition | None, table: OptionTable) -> dict[str, Any]:

@@ -65,7 +65,9 @@ def restated(problem: Document) -> tuple[Any, list[Any]]:
     """The machine and the layers of a document, as the checker reads them."""
     own = module()
     read = json.loads(json.dumps(problem))
-    return own.Machine(own.read(read["machine"], own.MACHINE), read["objective"]), own.layers_of(read["layers"])
+    return own.Machine(own.read(read["machine"], own.MACHINE), read["objective"]), own.layers_of(
+        read["layers"]
+    )
 
 
 def of_network(problem: PartitionProblem) -> tuple[Any, dict[str, Any]]:
@@ -86,7 +88,6 @@ def option(mapping: LayerMapping) -> Any:
     return module().Option(*own, *stays, tile.rows, tile.columns, tile.in_channels, tile.out_channels)
 
 
-
 def least(problem: Document) -> Fraction | None:
     """What the best partition of a document costs, by costing every option; without floors or potentials."""
     own = module()
@@ -94,18 +95,18 @@ def least(problem: Document) -> Fraction | None:
     befores = [False, *(layer.may_stay for layer in layers)]
     paid: dict[Any, int] = {}
     families: dict[Any, Any] = {}
-    for at, (layer, before) in enumerate(zip(layers, befores, strict=False)):
-        ways = own.residencies(layer, machine, before)
+    for at, (here, before) in enumerate(zip(layers, befores, strict=False)):
+        ways = own.residencies(here, machine, before)
         now = {}
         for residency, group in ways.items():
             ends = [
                 cost
                 for other, cost in paid.items()
                 if own.agree(
-                    layers[at - 1], families[other][0].largest, layer, group[0].largest, machine.sharing
+                    layers[at - 1], families[other][0].largest, here, group[0].largest, machine.sharing
                 )
             ]
-            costs = [_value(layer, one, machine) for family in group for one in _options(family)]
+            costs = [_value(here, one, machine) for family in group for one in _options(family)]
             known = [cost for cost in costs if cost is not None]
             if known and (ends or not at):
                 now[residency] = min(known) + min(ends, default=0)

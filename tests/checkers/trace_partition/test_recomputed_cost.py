@@ -44,16 +44,17 @@ def compared(problem: PartitionProblem, layer: TraceLayer, mapping: LayerMapping
         return False
     cost = layer_cost(layer, mapping, problem.machine, problem.configuration)
     assert restated == (cost.cycles, cost.dram_bytes, cost.buffer_words)
-    assert machine.value(layers[layer.name], *restated) == {
-        "latency": cost.cycles,
-        "traffic": cost.dram_bytes,
-        "energy": cost.energy_parts,
-    }[problem.objective]
+    assert (
+        machine.value(layers[layer.name], *restated)
+        == {
+            "latency": cost.cycles,
+            "traffic": cost.dram_bytes,
+            "energy": cost.energy_parts,
+        }[problem.objective]
+    )
     decisions = option(mapping)[:6]
     share = own.residencies(layers[layer.name], machine, mapping.input_resident)
-    family = next(
-        one for one in share[own.residency(option(mapping))] if one.decisions == decisions
-    )
+    family = next(one for one in share[own.residency(option(mapping))] if one.decisions == decisions)
     assert all(size in sizes for size, sizes in zip(option(mapping)[6:], family.sizes, strict=True))
     family.sizes = [[size] for size in option(mapping)[6:]]
     value = machine.value(layers[layer.name], *restated)

@@ -40,7 +40,9 @@ def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
         lines.append(f"… and {len(layers) - MOST_LAYERS:,} more layers.")
     ends = sorted({Fraction(one[-1], parts) for one in potentials[-1]})
     if ends and path is not None:
-        lines.append(f"At the end the numbers are {listed(map(exact, ends))}: no partition costs less than the least.")
+        lines.append(
+            f"At the end the numbers are {listed(map(exact, ends))}: no partition costs less than the least."
+        )
     else:
         lines.append("No residency at the end has a number that a chain reaches: no option fits.")
     return lines
