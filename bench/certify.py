@@ -1,9 +1,9 @@
 """Proofs of what ``mapper`` claims, written, checked and measured: what is certified, and what is not and why.
 
-The main job under three objectives; every network of the catalogue on tiling, overlay, TCPA and Snowflake machines; every kernel
-of the catalogue on four arrays; PBQP instances. Each is solved within ``--seconds``, and its proofs are checked by the
-program that anybody may run. Of what is bounded, a
-checker accepted value and bound. Exit code 1 if one is refuted.
+The main job under three objectives; every network of the catalogue on tiling, overlay, TCPA and Snowflake machines;
+every kernel of the catalogue on four arrays; PBQP instances. Each is solved within ``--seconds``, and its proofs are
+checked by the program that anybody may run. Of what is bounded, a checker accepted value and bound. Exit code 1 if one
+is refuted.
 """
 
 from __future__ import annotations
