@@ -1,6 +1,6 @@
-"""Check proofs of algorithm selections: ``python -I check_algorithm_selection.py FILE`` needs nothing of mapper.
+"""Check proofs of algorithm selections: ``python -I check_algorithm_selection.py FILE``. It imports nothing of mapper.
 
-Exit code: 0 all certified, 1 one refuted, 2 malformed, 3 not certified and why. Exact numbers, standard library alone.
+Exit code: 0 all certified, 1 one refuted, 2 malformed, 3 not certified. Exact numbers, only the standard library.
 """
 
 import gc

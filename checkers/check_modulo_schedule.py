@@ -1,26 +1,26 @@
-"""Check proofs of modulo schedules: ``python -I check_modulo_schedule.py FILE``, which needs nothing of mapper.
+"""Check proofs of modulo schedules: ``python -I check_modulo_schedule.py FILE``. It imports nothing from mapper.
 
-Exit code: 0 all certified, 1 one refuted, 2 malformed, 3 not certified and why. Exact numbers, standard library alone.
-A schedule must keep every rule of the machine, as `Loop` restates them; that its II is least rests on these lemmas.
+Exit code: 0 all certified, 1 one refuted, 2 malformed, 3 not certified. Exact numbers, only the standard library.
+A schedule must keep every rule of the machine as `Loop` restates it; these lemmas show that its II is least.
 
-Recurrence: an edge asks for time[w] + distance * II >= time[u] + latency; around a cycle the times cancel.
-Slots: a PE issues one operation a cycle, so II slots a PE; operations that no other PEs can execute share these.
-Ports: of loads and stores no more issue in a cycle than there are memory ports.
-Chessboard: at II 1 a PE has one slot and a place holds a value for one cycle. So what is read is the result, of that
-  very cycle, of a linked PE, or the reader's own, which is an edge from an operation to itself without moves, whose
-  distance is its latency. Any other edge takes n moves, thus n cycles, time[w] + distance = time[u] + latency + n, and
+Recurrence: an edge requires time[w] + distance * II >= time[u] + latency; around a cycle the times cancel.
+Slots: a PE issues one operation per cycle, so it has II slots; operations that need certain PEs share their slots.
+Ports: no more loads and stores issue in a cycle than there are memory ports.
+Chessboard: at II 1 a PE has one slot and a place holds a value for one cycle. So an operation reads a result of that
+  same cycle, either of a linked PE or its own. Its own is an edge from an operation to itself without moves, whose
+  distance is its latency. Any other edge takes n moves, so n cycles, time[w] + distance = time[u] + latency + n, and
   n + 1 links. If every link joins two colours, colour + time of its ends differ by distance - latency + 1 modulo 2.
-Operands: what an operation reads is held in different places when it issues: output registers in reach, own registers
-  and shared ones, as many as ports read. A value needs a way of links or shared registers to its reader's PE.
-Clauses: of a schedule at an II these statements are true, so that none exists if they contradict each other. The first
-  operation issues in cycle 0, since delaying everything alike changes nothing. Operations leave M slots, so a value's
-  way to a reader has at most M moves, a place holds it for II cycles at most, and it is read within M + 1 rounds of II
-  cycles after the round in which it gets ready. Cells count cycles from that round's first. k is the round in which an
-  operation issues, less that of the first operation to which values join it. Left out, which makes fewer statements:
-  how many registers there are, and their ports.
-Survival: leave out of a schedule all but some iterations. What remains executes these, overwrites less, and is among
-  the sequences of cycles that are followed here. Operands of earlier iterations are for free, the same value twice is
-  not kept, more values kept are not worse, and a latency of several cycles may be any number of them.
+Operands: the operands of an operation are in different places when it issues: output registers in reach, its PE's own
+  registers, and shared ones, as many as the ports can read. A value needs a path of links or shared registers.
+Clauses: these statements hold for every schedule at an II, so if they contradict each other, there is none. The first
+  operation issues in cycle 0, since delaying everything alike changes nothing. Operations leave M slots, so the route
+  of a value to a reader has at most M moves, a place holds it for at most II cycles, and it is read within M + 1 rounds
+  of II cycles after the round in which it becomes ready. Cells count cycles from the first of that round. k is the
+  round in which an operation issues, minus that of the first operation to which values connect it. The number of
+  registers and their ports are left out, which only makes fewer statements.
+Survival: leave out of a schedule all but some iterations. What remains executes these, overwrites less, and is one of
+  the sequences of cycles that are followed here. Operands of earlier iterations are always available, a value is not
+  kept twice, keeping more values is never worse, and a latency of several cycles may be any number of cycles.
 """
 
 import gc

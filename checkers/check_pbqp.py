@@ -1,6 +1,6 @@
-"""Check proofs of PBQP instances: ``python -I check_pbqp.py FILE``, which needs nothing of mapper and believes nothing.
+"""Check proofs of PBQP instances: ``python -I check_pbqp.py FILE``. This file imports nothing from mapper.
 
-Exit code: 0 all certified, 1 one refuted, 2 malformed, 3 not certified and why. Exact numbers, standard library alone.
+Exit code: 0 all certified, 1 one refuted, 2 malformed, 3 not certified. Exact numbers, only the standard library.
 """
 
 import gc

@@ -1,6 +1,6 @@
-"""Check proofs of PE allocations on TCPAs: ``python -I check_pe_allocation.py FILE``, which believes nothing.
+"""Check proofs of PE allocations on TCPAs: ``python -I check_pe_allocation.py FILE``. It imports nothing from mapper.
 
-Exit code: 0 all certified, 1 one refuted, 2 malformed, 3 not certified and why. Exact numbers, standard library alone.
+Exit code: 0 all certified, 1 one refuted, 2 malformed, 3 not certified. Exact numbers, only the standard library.
 """
 
 import gc

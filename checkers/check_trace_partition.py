@@ -1,4 +1,4 @@
-"""Check proofs of trace partitions [Chang2018]: ``python -I check_trace_partition.py FILE``, which believes nothing.
+"""Check proofs of trace partitions [Chang2018]: ``python -I check_trace_partition.py FILE``. It needs no mapper.
 
 Exit code: 0 certified, 1 one refuted, 2 malformed, 3 not certified. The chain over layers is shown by potentials; which
 options layers have, their floors and what those cost that floors do not close is recomputed here.

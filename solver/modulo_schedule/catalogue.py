@@ -158,7 +158,7 @@ def _accepted(problem: ModuloProblem, outcome: Outcome[ModuloSchedule]) -> Outco
 
 
 AUTOMATIC: Method[ModuloProblem, ModuloSchedule] = Method(
-    "auto", True, "a heuristic, and CP-SAT where it does not meet the bound", _automatic, ITERATIVE.prepare
+    "auto", True, "a heuristic, then CP-SAT if it does not meet the bound", _automatic, ITERATIVE.prepare
 )
 
 METHODS: dict[str, Method[ModuloProblem, ModuloSchedule]] = {

@@ -57,7 +57,7 @@ def _better(
 AUTOMATIC: AllocationMethod = Method(
     "auto",
     True,
-    "the integer linear program, and CP-SAT for what it leaves unproven or where PEs are shared",
+    "the integer linear program, then CP-SAT for what remains unproven or if PEs are shared",
     _automatic,
     at_once=GREEDY,
 )

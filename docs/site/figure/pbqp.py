@@ -69,8 +69,8 @@ def mapping() -> str:
         for place, said in enumerate(_said(number, step)):
             parts.append(text(x, y + 18 * place, said, "quiet" if place else "small", "start"))
         y += 44
-    parts.append(text(x, y + 6, "Framed: the choices, and the", "small", "start"))
-    parts.append(text(x, y + 22, "costs that they pay.", "small", "start"))
+    parts.append(text(x, y + 6, "Framed: the choices and the", "small", "start"))
+    parts.append(text(x, y + 22, "costs that they incur.", "small", "start"))
     return page(WIDTH, 344, "A PBQP instance of four vertices, its reduction and its optimum", parts)
 
 

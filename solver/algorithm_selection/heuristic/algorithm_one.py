@@ -38,5 +38,5 @@ def search(problem: SelectionProblem, effort: Effort) -> Outcome[Selection]:
 
 
 ALGORITHM_ONE: Method[SelectionProblem, Selection] = Method(
-    "algorithm-1", False, "the paper's: the shape of Algorithm 1, then its PBQP", search
+    "algorithm-1", False, "the paper's method: the shape of Algorithm 1, then its PBQP", search
 )

@@ -24,7 +24,7 @@ MOST_INTERVAL = 4
 
 BEYOND = (
     f"operations issue within {STAGES} stages",
-    f"routes have {MOST_MOVES} move at the most",
+    f"routes have {MOST_MOVES} move at most",
     f"initiation intervals above {MOST_INTERVAL} are not tried",
 )
 

@@ -94,10 +94,10 @@ _TUNERS = (
     (
         "tuner",
         False,
-        "networks: every unroll vector weighed for a proven bound, the best ones scheduled",
+        "networks: all unroll vectors for a proven bound; the best ones are scheduled",
         _tuner,
     ),
-    ("exact", False, "networks: tuner, and CP-SAT on every loop it chose that is above its MII", _exact),
+    ("exact", False, "networks: tuner, then CP-SAT on every chosen loop that is above its MII", _exact),
     ("algorithm-1", False, "networks: the paper's pruned search by MII * iterations", _algorithm_1),
     ("baseline", False, "networks: matrix products as written, nothing unrolled", _baseline),
 )

@@ -126,5 +126,8 @@ class _Choosing:
 
 
 GREEDY: Method[AllocationProblem, Allocation] = Method(
-    "greedy", False, "the next PEs to the bottleneck, then where they shorten the latency most", greedy
+    "greedy",
+    False,
+    "gives the next PEs to the bottleneck, then to where they shorten the latency most",
+    greedy,
 )

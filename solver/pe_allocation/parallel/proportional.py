@@ -61,6 +61,6 @@ def _share(problem: AllocationProblem, total: int) -> tuple[Choice, ...] | None:
 
 
 PROPORTIONAL: Method[AllocationProblem, Allocation] = Method(
-    "proportional", False, "PEs in proportion to the convolutions' MACs, one for any other layer (the paper's way)",
+    "proportional", False, "PEs in proportion to the convolutions' MACs, one for any other layer (the paper's rule)",
     proportional,
 )  # fmt: skip

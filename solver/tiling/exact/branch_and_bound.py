@@ -279,7 +279,7 @@ def pruned_method(opt1: bool, opt2: bool, opt3: bool) -> Method[TilingProblem, T
         return branch_and_bound(problem, effort, pruning_of(opt1, opt2, opt3))
 
     return Method(
-        "+".join(chosen), False, "exact search of the space the paper's pruning leaves", search, _prepare
+        "+".join(chosen), False, "exact search of the space that the paper's pruning leaves", search, _prepare
     )
 
 

@@ -39,8 +39,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Methods side by side on one problem; ``refused`` says why a method does not fit it, ``remarks`` what the kind
-    has to say of what they found."""
+    """Methods side by side on one problem. ``refused`` says why a method does not fit it; ``remarks`` are the kind's
+    comments on the results."""
 
     posed: PosedProblem
     rows: tuple[Row, ...]

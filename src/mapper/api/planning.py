@@ -1,4 +1,4 @@
-"""What a sweep would take, before it starts: counted exactly, and timed from a sample of its problems."""
+"""The cost of a sweep before it starts: its problems are counted exactly, and a sample of them is timed."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ GOLDEN = (math.sqrt(5) - 1) / 2
 
 @dataclass(frozen=True)
 class Plan:
-    """What a sweep would take. ``machines`` of the grid, of which ``stored`` are proven in the store and no task;
-    ``points``: machines times layers (or other parts); ``problems``: those of them that are left to be solved, each
-    different one once. ``core_seconds`` of solving them, and twice the ``core_seconds_error`` (standard error) of that,
-    None if fewer than two problems were ``sampled``; ``cut`` of these did not end in the time of a sample, which makes
-    the estimate too low. ``peak_bytes``: what this process has taken for all of it."""
+    """The cost of a sweep. ``machines``: those of the grid; ``stored`` of them are already proven in the store and need
+    no task. ``points``: machines times layers (or other parts). ``problems``: distinct problems that remain to be
+    solved. ``core_seconds``: the estimated time to solve them; ``core_seconds_error``: its standard error (None if
+    fewer than two problems were ``sampled``). ``cut``: how many of the sample did not end in time, which makes the
+    estimate too low. ``peak_bytes``: the memory that this process has used."""
 
     machines: int
     stored: int
@@ -124,7 +124,7 @@ def _stored(problems: Sequence[PosedProblem], search: Search) -> frozenset[int]:
     try:
         entries = search.store.entries()
     except StoreError as error:
-        search.complain(f"{error}; going on without it")
+        search.complain(f"{error}; continuing without it")
         return frozenset()
     proven = {entry.problem for entry in entries if entry.proven and entry.version == version_key()}
     if not proven:

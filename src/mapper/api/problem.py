@@ -27,7 +27,7 @@ LARGEST_OPTION = 1 << 62
 
 @dataclass(frozen=True)
 class PosedProblem:
-    """A workload and a machine with an objective and options: a problem of one kind, in parts."""
+    """A problem of one kind, in parts: a workload and a machine with an objective and options."""
 
     kind: AnyKind
     workload: str
@@ -88,7 +88,7 @@ def posed(
     read: Workload[Any],
     machine: Machine | None,
 ) -> PosedProblem:
-    """Pose the problem of values already read; only PBQP instances have no machine.
+    """Pose the problem from values that have already been read; only PBQP instances have no machine.
 
     Raises: InputError if the kind has no such objective or option.
     """
@@ -100,7 +100,7 @@ def posed(
     unknown = sorted(options.given() - kind.options - {"batch"})
     if unknown:
         flag = "--" + unknown[0].replace("_", "-")
-        raise InputError(flag, "", f"means nothing to a {kind.name} problem; leave it out")
+        raise InputError(flag, "", f"does not apply to a {kind.name} problem; leave it out")
     options = replace(options, model=options.model or kind.default_model)
     parts = kind.pose(read.value, machine, known[chosen], options)
     return PosedProblem(kind, workload, arch, known[chosen], options, read, machine, parts)

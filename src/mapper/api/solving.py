@@ -42,12 +42,12 @@ def nobody_complains(reason: str) -> None:
 
 @dataclass(frozen=True)
 class Search:
-    """How to search: method, seconds for all parts together, workers, seed, who is told, and what ends it.
+    """How to search: method, seconds for all parts together, workers, seed, listeners, and what ends the search.
 
     ``executor`` runs independent parts; without one, threads do (the searches release the interpreter). ``store`` keeps
-    what is found and answers what is proven already; if it cannot be used, ``complain`` hears why, once. Parts share
-    the time limit, unless each may take all that is left of it (``in_turn``). Until ``begun`` is set there is nothing
-    that an interrupt could keep. ``compiling`` hears when machine code is being made, which a machine does once.
+    answers and returns those that are already proven; if it cannot be used, ``complain`` is told why, once. Parts share
+    the time limit, unless each may use all that is left of it (``in_turn``). Until ``begun`` is set, an interrupt has
+    nothing to keep. ``compiling`` is told when machine code is compiled, which happens once per computer.
     """
 
     method: str = "auto"
@@ -241,10 +241,10 @@ def solve_part(
     *,
     most: bool,
 ) -> Part:
-    """Search one part, from ``start`` on if there is one, have the referee judge what was found, and certify it. The
-    answer is no worse than the start. ``most``: more of the objective is better.
+    """Search one part (from ``start``, if given), have the referee check the mapping, and certify it. The answer is no
+    worse than the start. ``most``: more of the objective is better.
 
-    Raises: ContradictionError if the mapping is better than what is proven of the problem.
+    Raises: ContradictionError if the mapping is better than is proven possible.
     """
 
     recorder = Recorder()

@@ -1,4 +1,4 @@
-"""Trade-offs of a problem: the points of its Pareto front, each with cost and certificate."""
+"""Trade-offs: the points of a problem's Pareto front, each with cost and certificate."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def front(
 
 
 def _refuse_beaten(posed: PosedProblem, points: Sequence[tuple[Part, Any]]) -> None:
-    """Let no point pass that is proven to be no other's worse, and is.
+    """Refuse a point that is proven to be unbeaten although another point beats it.
 
     Raises: ContradictionError with both documents.
     """

@@ -23,7 +23,7 @@ UsageError: Any = typer.BadParameter.__bases__[0]
 
 EXIT_CODES = (
     "0 mapped; 1 proven to have no answer, or rejected; 2 the problem cannot be posed; 3 no answer within the limit; "
-    "4 two answers contradict each other, both are in a file"
+    "4 two answers contradict each other (both are written to a file)"
 )
 app = typer.Typer(
     name="mapper",
@@ -44,17 +44,17 @@ app.command(epilog="Example: mapper check proofs.json --problem solution.json")(
 @grouped
 def explain(
     problem: ProblemOptions,
-    format: Annotated[Format, typer.Option(help="How to write it.")] = Format.text,
+    format: Annotated[Format, typer.Option(help="The format of the text.")] = Format.text,
     export: Annotated[
         tuple[ExportFormat, Path] | None,
-        typer.Option(help="Write the model itself: lp, mps or cpsat, and a file."),
+        typer.Option(help="Write the model itself: a format (lp, mps or cpsat) and a file."),
     ] = None,
     proof: Annotated[
         Path | None,
-        typer.Option(help="Tell the proofs of this file in prose instead (exit codes as mapper check)."),
+        typer.Option(help="Explain the proofs in this file instead (exit codes as for mapper check)."),
     ] = None,
 ) -> None:
-    """The formulation in words, symbols and counts of this instance; or a proof in prose."""
+    """Print the formulation in words and symbols, with the counts of this instance; or a proof in prose."""
     if proof is not None:
         tell_proof(proof, problem, export is not None, format.value)
     from mapper.api.explaining import explain as api
@@ -82,15 +82,15 @@ def simulate(
     solution: Annotated[Path, typer.Argument(help="A solution written by mapper solve -o.")],
     seed: Seed = 0,
     rtl: Annotated[
-        bool, typer.Option("--rtl", help="Run the generated Verilog too, for arrays of up to 64 PEs.")
+        bool, typer.Option("--rtl", help="Also run the generated Verilog (arrays of up to 64 PEs).")
     ] = False,
     program: Annotated[
         Path | None,
-        typer.Option(help="Run this binary in place of the program that the solution becomes (Snowflake)."),
+        typer.Option(help="Run this binary instead of the program generated from the solution (Snowflake)."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a solution: outputs against a reference, simulated cost against the model."""
+    """Run a solution; compare its outputs with a reference and its cost with the model."""
     from mapper.api.verb import simulate as api
     from mapper.cli import terminal
     from mapper.cli.progress import COMPILING
@@ -123,7 +123,7 @@ def generate(
     output: Annotated[Path | None, typer.Option("-o", "--output", help="The folder to write to.")] = None,
     seed: Seed = 0,
 ) -> None:
-    """Write the code that a solution becomes."""
+    """Generate code from a solution."""
     from mapper.api.verb import generate as api
     from mapper.cli import terminal
 
@@ -137,20 +137,20 @@ def report_page(
     solutions: Annotated[
         list[Path],
         typer.Argument(
-            help="Solutions, their proofs (solve --certificate), and what "
-            "compare --json or sweep --json printed.",
+            help="Solutions, their proofs (solve --certificate), and output of "
+            "compare --json or sweep --json.",
             metavar="SOLUTION...",
         ),
     ],
     output: Annotated[Path | None, typer.Option("-o", "--output", help="The page to write (.html).")] = None,
 ) -> None:
-    """A page to look at: what is proven, what it costs and why, pictures; it needs nothing but a browser."""
+    """Write one HTML page that shows what is proven and why, the costs, and pictures."""
     from mapper.cli import terminal
     from mapper.reporting import report as api
     from mapper.workloads.process.whole_file import is_stdout, write_whole
 
     if output is None:
-        raise InputError("-o", "", "is missing; give the page to write, as report.html")
+        raise InputError("-o", "", "is missing; give the page to write, such as report.html")
     check_writable(output)
     with contradictions_beside(output):
         page = api(*solutions)
@@ -164,7 +164,7 @@ def list_names(
     what: Annotated[Listing, typer.Argument(help="What to list.")],
     as_json: AsJson = False,
 ) -> None:
-    """Names that the other commands take."""
+    """List the names that the other commands take."""
     from mapper.cli import terminal
     from mapper.kind.text_table import text_table
 
@@ -178,10 +178,10 @@ def list_names(
 @app.command(epilog="Example: mapper show dmazerunner-256 > mine.yaml")
 def show(
     name: Annotated[
-        str, typer.Argument(help="A machine, a document or a kernel of the catalogue, or a Snowflake binary.")
+        str, typer.Argument(help="A machine, document or kernel from the catalogue, or a Snowflake binary.")
     ],
 ) -> None:
-    """A preset as YAML, or a kernel as C, to edit; a Snowflake binary (.snow) as an assembler listing."""
+    """Print a preset as YAML or a kernel as C, to edit; or a Snowflake binary (.snow) as a listing."""
     from mapper.arch.source import preset_text
     from mapper.workloads.catalogue import document_text
     from mapper.workloads.graph.kernel_catalogue import KERNELS, kernel_bytes
@@ -196,5 +196,5 @@ def show(
     if text is None and name in KERNELS:
         text = kernel_bytes(name).decode()
     if text is None:
-        raise InputError("show", name, "is no preset; see mapper list archs and mapper list workloads")
+        raise InputError("show", name, "is not a preset; see mapper list archs and mapper list workloads")
     print(text, end="")

@@ -1,4 +1,4 @@
-"""``mapper check``: what the checkers say of proofs; ``mapper explain --proof``: what proofs say."""
+"""``mapper check`` runs the checkers on proofs; ``mapper explain --proof`` puts proofs into words."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 def check(
     proofs: Annotated[Path, typer.Argument(help="Proofs written by mapper solve --certificate.")],
     problem: Annotated[
-        Path | None, typer.Option(help="A solution whose parts must be what the proofs are of.")
+        Path | None, typer.Option(help="A solution; the proofs must be about its parts.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Whether proofs hold, by programs that share nothing with the solvers.
+    """Check proofs with programs that share nothing with the solvers.
 
-    Exit codes: 0 certified; 1 refuted; 2 malformed; 3 not certified, and why.
+    Exit codes: 0 certified; 1 refuted; 2 malformed; 3 not certified, with the reason.
     """
     from mapper.proving.checker import check as api
     from mapper.proving.checker import exit_code
@@ -52,7 +52,7 @@ def _print(checked: list[Checked]) -> None:
 def tell_proof(path: Path, problem: ProblemOptions, export: bool, form: str) -> None:
     """Print the proofs of a file in prose, and end with the exit code of ``mapper check``.
 
-    Raises: InputError if the file holds none, or a problem is given beside it.
+    Raises: InputError if the file holds none, or if a problem is given as well.
     """
     from mapper.proving.checker import exit_code
     from mapper.proving.prose import tell

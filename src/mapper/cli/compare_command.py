@@ -24,7 +24,7 @@ def compare(
     table: TableFormat,
     progress: ProgressOptions,
 ) -> None:
-    """Every method that fits, side by side: value, distance from the proven optimum, seconds."""
+    """Run every method that fits: value, distance from the proven optimum and seconds, side by side."""
     from mapper.api.comparison import compare as api
     from mapper.api.solving import method_named
     from mapper.cli import terminal
@@ -33,7 +33,9 @@ def compare(
     if problem.arch is not None and "," in problem.arch:
         if method:
             raise InputError(
-                "--method", method[0], "machines side by side are each solved by their own best; leave it out"
+                "--method",
+                method[0],
+                "machines side by side are each solved by their default method; leave it out",
             )
         _side_by_side(problem, problem.arch.split(","), search, progress, table)
     if method:
@@ -71,7 +73,7 @@ def _side_by_side(
     from mapper.cli import machine_table, terminal
 
     if problem.workload is None:
-        raise InputError("WORKLOAD", "", "is missing; name the network that all machines shall run")
+        raise InputError("WORKLOAD", "", "is missing; name the network that all machines are to run")
     with interruptible(search), progress.report(len(machines)) as report:
         listening = replace(search, listener=report.progress, compiling=report.compiling)
         found = side_by_side(

@@ -93,7 +93,7 @@ def evaluate(
     output: Output = None,
     as_json: AsJson = False,
 ) -> None:
-    """Cost and referee's verdict of a mapping from anywhere."""
+    """Cost a mapping from any source and have the referee check it."""
     from mapper.api.verb import evaluate as api
 
     if mapping is None:

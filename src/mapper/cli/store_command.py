@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mapper.store import Entry, Store
 
 app = typer.Typer(
-    no_args_is_help=True, help="The result store: what was found once need not be solved again."
+    no_args_is_help=True, help="The result store keeps answers, so that no problem is solved twice."
 )
 SHOWN_KEY = 12
 """Digits of a key in lists."""
@@ -23,7 +23,7 @@ KeyPrefix = Annotated[str, typer.Argument(help="The first digits of an answer's 
 
 @app.command(name="list", epilog="Example: mapper store list")
 def list_answers(store: StorePath = None, as_json: AsJson = False) -> None:
-    """The answers in the store, the oldest first."""
+    """List the answers in the store, oldest first."""
     from mapper.cli import terminal
 
     entries = _entries(_store(store), "")
@@ -36,13 +36,13 @@ def list_answers(store: StorePath = None, as_json: AsJson = False) -> None:
 
 @app.command(epilog="Example: mapper store show 3f2a")
 def show(key: KeyPrefix, store: StorePath = None) -> None:
-    """One answer as JSON: mapping and certificate."""
+    """Print one answer as JSON: mapping and certificate."""
     found = _entries(_store(store), key)
     if len(found) != 1:
         remedy = (
             "no answer has such a key; see mapper store list"
             if not found
-            else "several have; give more digits"
+            else "several answers have such a key; give more digits"
         )
         raise InputError("store", key[:64], remedy)
     print(dumped(found[0].to_json()), end="")
@@ -53,7 +53,7 @@ def export(
     output: Annotated[Path, typer.Argument(help="The file to write.")],
     store: StorePath = None,
 ) -> None:
-    """All answers as one JSON file."""
+    """Write all answers to one JSON file."""
     from mapper.workloads.process.whole_file import check_writable, is_stdout, write_whole
 
     check_writable(output, "export")
@@ -85,7 +85,7 @@ def prune(
 def _store(path: str | None) -> Store:
     found = store_at(path)
     if found is None:
-        raise InputError("--store", "none", "is no store; give its file")
+        raise InputError("--store", "none", "is not a store; give a file")
     return found
 
 

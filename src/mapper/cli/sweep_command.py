@@ -30,19 +30,17 @@ def sweep(
         Path | None, typer.Option(help="Draw the objective over the grid (.png or .svg).")
     ] = None,
     engine: Annotated[
-        Engine, typer.Option(help="Solve here, or each machine as a task of dask.distributed.")
+        Engine, typer.Option(help="Solve in this process, or each machine as a task of dask.distributed.")
     ] = (Engine.local),
     scheduler: Annotated[
         str | None,
-        typer.Option(
-            help="Address of a Dask scheduler. Without one, a cluster of processes here.", metavar="ADDRESS"
-        ),
+        typer.Option(help="Address of a Dask scheduler. Default: start a local cluster.", metavar="ADDRESS"),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what the sweep would take, from a few of its machines.")
+        bool, typer.Option("--dry-run", help="Estimate the cost of the sweep from a few of its machines.")
     ] = False,
 ) -> None:
-    """Solve over a grid of machines."""
+    """Solve a workload on a grid of machines."""
     from mapper.api.planning import plan as planned
     from mapper.cli.sweep_table import plan_lines, sweep_rows
     from mapper.cli.terminal import complain, print_table, say, why_nothing

@@ -332,14 +332,14 @@ class Kind(ABC, Generic[V, P, M]):
 
         Raises: InputError if the kind has no programs, or the file holds none.
         """
-        raise InputError("--program", "", f"a {self.name} solution runs no program file; leave it out")
+        raise InputError("--program", "", f"a {self.name} solution cannot run a program file; leave it out")
 
     def simulate_rtl(self, part: ProblemPart[V, P], mapping: M, seed: int) -> dict[str, Any]:
         """Run the generated hardware of one part: ``outputs_equal``, ``agrees``, and what else there is to say.
 
         Raises: InputError if the kind generates none, or it cannot be run.
         """
-        raise InputError("--rtl", "", f"a {self.name} solution becomes no Verilog; leave it out")
+        raise InputError("--rtl", "", f"a {self.name} solution has no Verilog; leave it out")
 
     @abstractmethod
     def generate(self, part: ProblemPart[V, P], mapping: M, seed: int) -> Mapping[str, str | bytes]:

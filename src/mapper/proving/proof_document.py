@@ -85,7 +85,7 @@ def claims(
             certificate = certificate_from_json(own["certificate"])
         except (KeyError, TypeError, ValueError):
             raise InputError(
-                source, f"{field}.certificate", "is none that mapper wrote; solve it again"
+                source, f"{field}.certificate", "was not written by mapper; solve it again"
             ) from None
         fields = problem.kind.gather(part.problem, part.name, mappings)
         if certificate.found and fields is None:
@@ -105,7 +105,7 @@ def status_of(certificate: Certificate) -> Status:
 def _proof(problem: PosedProblem, part: AnyPart, claim: Claim[Any], effort: Effort) -> Proof:
     try:
         if claim.status == "bounded" and (claim.mapping is None or claim.bound is None):
-            raise NotCertifiedError("nothing is claimed: no mapping, or no bound")
+            raise NotCertifiedError("nothing is claimed: there is no mapping or no bound")
         with limited(effort.stopped):
             return problem.kind.prove(part.problem, claim, effort)
     except UnfinishedError:

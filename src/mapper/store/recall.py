@@ -107,7 +107,7 @@ def kept_answer(
         raise ValueError("a bound that the value contradicts")
     searches = fields.get("searches", 1)
     if type(searches) is not int or searches < 1:
-        raise ValueError("no number of searches")
+        raise ValueError("not a number of searches")
     return Kept(answer, read, searches, 0.0 if value is None else kind.slack(part.problem, value))
 
 
@@ -275,7 +275,7 @@ class Recall:
 
     def _give_up(self, error: StoreError) -> None:
         self._store = None
-        self._warn(f"{error}; going on without it")
+        self._warn(f"{error}; continuing without it")
 
     def _warn(self, reason: str) -> None:
         if not self._complained:

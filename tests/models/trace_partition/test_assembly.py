@@ -109,7 +109,7 @@ def test_every_mnemonic_is_read_back() -> None:
         ("ADDI r1, r2, x", "'x' is not a number"),
         ("BNE r1, r0, away", "there is no label away"),
         ("1st: SYNC", "'1st' is not a label"),
-        ("twice: SYNC", "stands twice"),
+        ("twice: SYNC", "occurs twice"),
         ("LD.F.D r1, r2, r3, r4", "is not an instruction; write LD."),
     ],
 )

@@ -122,7 +122,7 @@ def test_a_program_larger_than_the_memory_is_refused() -> None:
         ({}, "image 0, x: is missing; give it"),
         (
             {(0, "x"): np.zeros((1, 1, 512), np.int16), (1, "x"): np.zeros((1, 1, 512), np.int16)},
-            "image 1, x: is no input",
+            "image 1, x: is not an input",
         ),
         ({(0, "x"): np.zeros((1, 1, 500), np.int16)}, r"give int16 \[1, 1, 512\]"),
         ({(0, "x"): np.zeros((1, 1, 512), np.float32)}, "is float32"),

@@ -234,7 +234,9 @@ def _problem(
 ) -> AllocationProblem:
     longest = None
     if options.min_throughput is not None and not math.isfinite(options.min_throughput):
-        raise InputError("--min-throughput", str(options.min_throughput), "is no number of frames per second")
+        raise InputError(
+            "--min-throughput", str(options.min_throughput), "is not a number of frames per second"
+        )
     if options.min_throughput:
         # What was typed counts, not its nearest binary fraction.
         longest = int(machine.clock_hz / Fraction(repr(options.min_throughput)))

@@ -1,4 +1,4 @@
-"""What proofs about partitions speak of, and why they hold."""
+"""Proofs about partitions in words: the space they cover, and why they hold."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 from mapper.kind.words import ProofWords, claimed, counted, exact, listed
 
 MOST_LAYERS = 40
-_JOINT = "options that were not costed have lower bounds that are no better, and CP-SAT decided all the others jointly"
+_JOINT = "CP-SAT decided all costed options jointly, and the lower bounds of the remaining ones are no better"
 WORDS = ProofWords(
-    "every tile, order, mode and split of every layer, and what stays on the chip between layers, all decided "
-    "together under the model of cycles",
+    "every tile, order, mode and split of every layer, and what stays on the chip between layers, decided together "
+    "under the cycle model",
     {"auto": _JOINT, "cp-sat": _JOINT},
 )
 
 
 def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
-    """A certified proof of a partition in sentences."""
+    """A proof of a partition, which a checker accepted, in sentences."""
     problem, claim, evidence = proof["problem"], proof["claim"], proof["evidence"]
     layers, path, potentials = problem["layers"], evidence["path"], evidence["potentials"]
     unit, parts = problem["unit"], parts_of(problem)
@@ -26,8 +26,8 @@ def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
         claimed(claim, "partition of the layers", problem["objective"], unit),
         f"Evidence: a chain of {counted(len(layers), 'layer')}. Each takes one of its residencies (what stays on the "
         f"chip), {sum(map(len, potentials)):,} in all, and neighbours agree on what stays between them.",
-        "A number stands at each residency: no chain up to it costs less, since it is at most the number of every "
-        "residency before that agrees, plus what the layer's cheapest option costs (lemma Potentials).",
+        "Each residency has a number, and no chain up to it costs less: the number is at most that of any agreeing "
+        "residency of the layer before, plus the cost of each of the layer's own options (lemma Potentials).",
         f"The checker goes through all options of every layer: {reason.rsplit('; ', 1)[-1]} (lemmas Port, Lines, Steps "
         "and Room; the cost model, restated).",
     ]
@@ -41,10 +41,10 @@ def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
     ends = sorted({Fraction(one[-1], parts) for one in potentials[-1]})
     if ends and path is not None:
         lines.append(
-            f"At the end the numbers are {listed(map(exact, ends))}: no partition costs less than the least."
+            f"The numbers at the end are {listed(map(exact, ends))}. No partition costs less than the least."
         )
     else:
-        lines.append("No residency at the end has a number that a chain reaches: no option fits.")
+        lines.append("No residency at the end has a number, so no chain reaches it.")
     return lines
 
 
