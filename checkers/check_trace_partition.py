@@ -210,7 +210,10 @@ def along(axis, origin, count, shared):
         return Along(count, share, (share - 1) * axis.stride + span, ((0, share, 0, axis.kernel, 0),), (*pieces,))
     low = min(max(origin, 0), axis.size)
     size, ranges = max(low, min(origin + (count - 1) * axis.stride + span, axis.size)) - low, []
-    for output in range(count):
+    within = origin >= 0 and size == (count - 1) * axis.stride + span
+    if within:
+        ranges.append((0, count, 0, axis.kernel, 0))
+    for output in range(0 if within else count):
         at = origin + output * axis.stride
         begin, end = inside(axis, at)
         if ranges and ranges[-1][2:4] == (begin, end):
@@ -1288,8 +1291,11 @@ class Floors:
         if self.empty:
             return
         by_rows, self.units = units == "rows", 1 if units == "rows" else UNITS
-        self.rows = [extents(plan.down, plan.row, plan.height, size, by_rows) for size in family.sizes[0]]
-        self.columns = [extents(plan.across, 0, layer.width, size, False) for size in family.sizes[1]]
+        most = machine.most_steps  # of tiles along an axis too; with more there are no numbers
+        self.rows = [extents(plan.down, plan.row, plan.height, size, by_rows)
+                     if plan.height <= size * most else None for size in family.sizes[0]]
+        self.columns = [extents(plan.across, 0, layer.width, size, False)
+                        if layer.width <= size * most else None for size in family.sizes[1]]
         full, coop = along(plan.across, -plan.across.pad, layer.width, False), self.mode == "coop"
         depth = layer.group_inputs
         widths = [(many, max(0, end - begin)) for _, many, begin, end, _ in full.ranges]
@@ -1329,6 +1335,8 @@ class Floors:
     def of(self, row, column, inner, outer):
         """Cycles, bytes, words read and written in buffers of a tile; None if it does not fit or has too many steps."""
         layer, machine, groups, stays, leaves = self.layer, self.machine, self.groups, self.stays, self.leaves
+        if row is None or column is None:
+            return None
         r_count, r_in, r_first, r_held, r_last, r_work, r_most, taps = row
         c_count, c_in, c_first, c_held, c_last, _, c_most, _ = column
         depth, ins, weight_words, reads, own_words = inner
@@ -1534,10 +1542,11 @@ def closed(machine, layers, ways, asked):
         for one, target in targets_.items():
             most, families = wanted.get((layer, one), (target, None))
             wanted[layer, one] = None if None in (most, target) else max(most, target), own[one]
-    count, exact = 0, 0
+    exact, sizes_ = 0, [family.sizes for _, families in wanted.values() for family in families]
+    count = sum(math.prod(map(len, one)) for one in sizes_)
+    need(count <= 1 << 26, f"has {count} options, too many to look at each", "not certified")
     for (layer, _), (target, families) in wanted.items():
         for family in families:
-            count += math.prod(map(len, family.sizes))
             for option in left(family, target):
                 paid, exact = cost(layer, option, machine), exact + 1
                 need(paid is None or (target is not None and machine.value(layer, *paid) >= target),
