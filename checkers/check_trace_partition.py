@@ -1560,6 +1560,8 @@ def check(problem, claim, evidence):
     machine, layers = Machine(read(given, MACHINE), objective), layers_of(layers)
     rule, path, potentials = fields(evidence, "rule", "path", "potentials")
     need(rule == "chain" and len(potentials) == len(layers), "needs the rule chain", "malformed")
+    lists = [potentials, *potentials, *(one for own in potentials for one in own)]
+    need({*map(type, lists)} == {list}, "needs lists of potentials", "malformed")
     need(all(len(one) == len(RESIDENCY) for own in potentials for one in own), "needs residencies", "malformed")
     potentials = [[tuple(map(read, one, RESIDENCY)) for one in own] for own in potentials]
     befores = [False, *(layer.may_stay for layer in layers)]

@@ -13,7 +13,7 @@ from mapper.workloads.document import InputError
 from mapper.workloads.network.operator_network import Attribute
 from mapper.workloads.onnx.file import SMALL_VALUE_ELEMENTS
 from mapper.workloads.onnx.graph import Operator
-from mapper.workloads.onnx.shape import GraphShapes
+from mapper.workloads.onnx.shape.inference import GraphShapes
 from mapper.workloads.onnx.window import WINDOW_ATTRIBUTES
 
 _STEERING_NUMBERS = frozenset({"min", "max", "constant_value", "ratio", "training_mode", "k"})

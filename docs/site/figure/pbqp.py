@@ -44,7 +44,7 @@ WIDE, HIGH = 110, 54
 def mapping() -> str:
     """The ring with the costs that are paid marked, and the steps that reduce it."""
     problem, choice, value = _solved()
-    given = problem.posed
+    given = problem.pinned
     parts = [text(20, 28, f"Four vertices with two choices each; least cost {value}", "title", "start")]
     for number, (tail, head) in enumerate(given.edge_end.tolist()):
         (x1, y1), (x2, y2) = CORNERS[tail], CORNERS[head]

@@ -9,7 +9,8 @@ from mapper.formulations.algorithm_selection.program.cost_graph import LARGEST, 
 from mapper.formulations.algorithm_selection.program.shape import shapes
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.solver.algorithm_selection.exact.fixed import Array, outcome_of, solve_at
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
+from mapper.solver.outcome import Outcome
 
 SHAPE = "the array's shape is Algorithm 1's"
 

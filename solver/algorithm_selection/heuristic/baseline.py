@@ -13,7 +13,8 @@ from mapper.models.algorithm_selection.overlay.layer import DATAFLOWS
 from mapper.models.algorithm_selection.product import best_dataflow, cycles
 from mapper.solver.algorithm_selection.exact.fixed import Array, outcome_of, solve_at
 from mapper.solver.algorithm_selection.heuristic.algorithm_one import algorithm_one
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
+from mapper.solver.outcome import Outcome
 
 Baseline = Method[SelectionProblem, Selection]
 NON_STATIONARY: frozenset[Dataflow] = frozenset({"NS"})

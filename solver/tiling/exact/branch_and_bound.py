@@ -36,7 +36,8 @@ from mapper.models.limit import UnfinishedError
 from mapper.models.tiling.cost import evaluate
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.solver.certificate import Stop
-from mapper.solver.method import Effort, Method, Outcome, Progress
+from mapper.solver.method import Effort, Method, Progress
+from mapper.solver.outcome import Outcome
 from mapper.solver.tiling.exact.float_price import EXACT, just_below
 from mapper.solver.tiling.exact.incumbent_kernel import (
     ARRAY_TILE,

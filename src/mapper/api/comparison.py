@@ -13,8 +13,7 @@ from mapper.api.solution import Solution, as_document
 from mapper.api.solving import Search, method_named, run
 from mapper.kind.kind import Options
 from mapper.models.compiling import CHILD
-from mapper.models.limit import on_disk
-from mapper.models.plain import in_time
+from mapper.models.plain import in_time, on_disk
 from mapper.solver.certificate import Certificate
 from mapper.solver.method import Effort
 from mapper.workloads.document import InputError

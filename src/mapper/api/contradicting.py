@@ -13,7 +13,7 @@ from mapper.api.verification import verified
 from mapper.kind.kind import AnyKind, AnyPart, Part
 from mapper.solver.certificate import Certificate
 from mapper.solver.contradiction import ContradictionError, beats, contradiction
-from mapper.solver.method import Outcome
+from mapper.solver.outcome import Outcome
 
 
 def claims(part: Part) -> Outcome[Any]:

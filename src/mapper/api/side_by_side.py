@@ -17,7 +17,7 @@ from mapper.arch.source import load_machine
 from mapper.kind import kind_of
 from mapper.kind.kind import AnyKind, Options
 from mapper.models.compiling import CHILD
-from mapper.models.limit import on_disk
+from mapper.models.plain import on_disk
 from mapper.solver.certificate import Certificate
 from mapper.store.recall import Kept, answer_fields, kept_answer
 from mapper.workloads.document import InputError

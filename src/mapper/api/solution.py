@@ -11,7 +11,7 @@ from typing import Any
 
 from mapper.api.problem import SOLUTION_SCHEMA, PosedProblem
 from mapper.kind.kind import AnyPart, Part
-from mapper.models.limit import limited
+from mapper.models.plain import limited
 from mapper.solver.certificate import WORST_FIRST, Certificate, Stop
 
 DISTRIBUTION = "mapper-engine"

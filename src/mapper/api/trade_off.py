@@ -13,12 +13,13 @@ from mapper.api.solution import as_document, unanswered
 from mapper.api.solving import Search, effort_of
 from mapper.api.verification import verified
 from mapper.kind.kind import Options, Part
-from mapper.models.limit import UnfinishedError, limited
-from mapper.models.plain import in_time
+from mapper.models.limit import UnfinishedError
+from mapper.models.plain import in_time, limited
 from mapper.solver.certificate import Certificate
 from mapper.solver.contradiction import ContradictionError
 from mapper.solver.front import Front
-from mapper.solver.method import Outcome, Progress
+from mapper.solver.method import Progress
+from mapper.solver.outcome import Outcome
 from mapper.store.recall import Recall
 from mapper.workloads.document import InputError
 

@@ -11,8 +11,7 @@ from mapper.api.solution import Solution, as_document, assemble
 from mapper.api.solving import Search, run
 from mapper.api.verification import verified
 from mapper.kind.kind import AnyPart, Options
-from mapper.models.limit import limited
-from mapper.models.plain import in_time
+from mapper.models.plain import in_time, limited
 from mapper.solver.certificate import Certificate
 from mapper.workloads.document import InputError, parse_document, read_bytes
 from mapper.workloads.process.whole_file import write_whole

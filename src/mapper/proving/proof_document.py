@@ -13,7 +13,8 @@ from mapper.api.problem import PosedProblem, pose_again
 from mapper.api.solution import Solution
 from mapper.api.verb import read_document
 from mapper.kind.kind import AnyPart
-from mapper.models.limit import UnfinishedError, limited
+from mapper.models.limit import UnfinishedError
+from mapper.models.plain import limited
 from mapper.solver.certificate import Certificate, certificate_from_json
 from mapper.solver.method import Effort
 from mapper.solver.proof import Claim, NotCertifiedError, Proof, Status

@@ -161,7 +161,7 @@ def _certificate(fields: Any, source: str, place: str) -> Certificate:
     whole = all(one is None or type(one) is int for one in counts)
     if found is None or not whole or not all(map(_is_figure, (*figures, *counts))):
         raise InputError(source, f"{place}.certificate", "is none; give a document written by mapper")
-    return replace(found, certified=fields.get("evidence") == "certified")
+    return found
 
 
 def _rows(fields: Mapping[str, Any], source: str) -> Rows:

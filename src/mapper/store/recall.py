@@ -18,7 +18,8 @@ from mapper.formulations.objective import Objective
 from mapper.kind.kind import AnyKind, AnyPart, Part
 from mapper.solver.certificate import Certificate, certificate_from_json
 from mapper.solver.contradiction import ContradictionError, contradiction
-from mapper.solver.method import Outcome, Start
+from mapper.solver.method import Start
+from mapper.solver.outcome import Outcome
 from mapper.store.database import Entry, Store, StoreError
 from mapper.store.key import content_key, problem_key, version_key
 from mapper.workloads.document import InputError

@@ -17,8 +17,8 @@ from mapper.models.trace_partition.lowering.layer import TensorView
 from mapper.sim.trace_partition.functional.memory import Memory
 from mapper.sim.trace_partition.functional.simulation import run
 from mapper.workloads.document import InputError
-from tests.models.trace_partition.random_instruction import instructions
-from tests.models.trace_partition.small_program import (
+from tests.models.trace_partition.isa.random_instruction import instructions
+from tests.models.trace_partition.isa.small_program import (
     CODE,
     TENSOR_WORDS,
     address,

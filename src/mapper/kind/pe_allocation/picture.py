@@ -10,12 +10,20 @@ from mapper.cli.terminal import number
 from mapper.codegen.pe_allocation.chart import chart
 from mapper.codegen.pe_allocation.picture import picture
 from mapper.formulations.pe_allocation.problem import AllocationProblem
+from mapper.kind.kind import FrontAxes
 from mapper.kind.pe_allocation.words import caps, limits
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.reporting.drawing import embedded, figure, node, table
 from mapper.reporting.proof_drawing import bars
 
+FRONT_AXES = FrontAxes(
+    ("pes", "PEs"),
+    ("throughput_fps", "throughput [frames/s]"),
+    ("latency_ms", "latency [ms]"),
+    "buffer_bytes",
+)
+"""Bytes of buffers differ in mixed mode alone."""
 LARGEST_GRID = 64 * 64
 """PEs up to which a grid is drawn."""
 

@@ -25,7 +25,7 @@ from mapper.models.trace_partition.isa.program_file import (
     write_program,
 )
 from mapper.workloads.document import InputError
-from tests.models.trace_partition.small_program import OUTPUT, address, program_of, view
+from tests.models.trace_partition.isa.small_program import OUTPUT, address, program_of, view
 
 TEXT = f"""
 {address("r1", OUTPUT)}

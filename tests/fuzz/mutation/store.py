@@ -8,8 +8,8 @@ import sqlite3
 from contextlib import closing
 from random import Random
 
-from tests.fuzz.byte_mutation import mutated_bytes
-from tests.fuzz.document_mutation import VALUES, mutated_tree
+from tests.fuzz.mutation.byte import mutated_bytes
+from tests.fuzz.mutation.document import VALUES, mutated_tree
 
 _COLUMNS = ("problem", "version", "kind", "workload", "arch", "objective", "part", "proven", "stored", "mapping",
             "certificate")  # fmt: skip

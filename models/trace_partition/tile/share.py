@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mapper.arch.snowflake import UNITS, VMACS
 from mapper.models.trace_partition.lowering.layer import TraceLayer
 from mapper.models.trace_partition.mapping import LayerMapping
-from mapper.models.trace_partition.steps.window import window_classes
+from mapper.models.trace_partition.tile.window import window_classes
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from mapper.models.trace_partition.isa.instruction import (
     Target,
 )
 from mapper.workloads.document import InputError
-from tests.models.trace_partition.random_instruction import instructions
+from tests.models.trace_partition.isa.random_instruction import instructions
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,11 @@ import onnx
 from onnx import shape_inference
 
 from mapper.workloads.document import InputError
-from mapper.workloads.onnx.batch import Rebatch, Types, declared_batch, with_batch
 from mapper.workloads.onnx.file import OnnxModel
 from mapper.workloads.onnx.graph import Operator, constant_tensors
-from mapper.workloads.onnx.type import dimensions_of, elements, known_dimensions, tensor_type
-from mapper.workloads.onnx.value import folded_values, is_small, shape_values
+from mapper.workloads.onnx.shape.batch import Rebatch, Types, declared_batch, with_batch
+from mapper.workloads.onnx.shape.type import dimensions_of, elements, known_dimensions, tensor_type
+from mapper.workloads.onnx.shape.value import folded_values, is_small, shape_values
 
 HIGHEST_RANK = 32
 

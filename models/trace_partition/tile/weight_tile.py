@@ -9,7 +9,7 @@ from mapper.arch.snowflake import BLOCK, LANES, UNITS, VMACS
 from mapper.models.trace_partition.lowering.layer import TraceLayer
 from mapper.models.trace_partition.mapping import LayerMapping
 from mapper.models.trace_partition.steps.step import Trace, Transfer, Units
-from mapper.models.trace_partition.steps.window import window_classes
+from mapper.models.trace_partition.tile.window import window_classes
 
 FIELD = (1 << 16) - 1
 """Largest number in a 16-bit field of a transfer."""

@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from tests.fuzz.byte_mutation import LARGEST_BYTES, mutated_bytes
-from tests.fuzz.text_mutation import HOSTILE, mutated_text
+from tests.fuzz.mutation.byte import LARGEST_BYTES, mutated_bytes
+from tests.fuzz.mutation.text import HOSTILE, mutated_text
 
 VALUES: tuple[Any, ...] = (
     None, True, False, 0, 1, -1, 2, 3, 7, 64, 4097, 1 << 20, 1 << 31, (1 << 31) - 1, 1 << 32, 1 << 53, 1 << 62,

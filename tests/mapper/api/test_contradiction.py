@@ -22,7 +22,8 @@ from mapper.kind.pe_allocation.kind import PeAllocation
 from mapper.kind.tiling.kind import Tiling
 from mapper.solver.contradiction import ContradictionError
 from mapper.solver.front import Front
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
+from mapper.solver.outcome import Outcome
 from mapper.solver.pbqp.catalogue import METHODS as PBQP_METHODS
 from mapper.solver.pe_allocation import catalogue as allocation
 from mapper.solver.pe_allocation.catalogue import METHODS as ALLOCATION_METHODS
@@ -109,7 +110,7 @@ def test_help_and_reference_say_what_exit_code_4_is(mapper: Any) -> None:
     code, out, _ = mapper("--help")
     told = "4 two answers contradict each other"
     assert code == 0 and told in " ".join(out.split())
-    page = Path(__file__).parents[2] / "docs" / "cli.md"
+    page = Path(__file__).parents[3] / "docs" / "cli.md"
     assert told in page.read_text(encoding="utf-8")
 
 

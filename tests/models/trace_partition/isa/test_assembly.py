@@ -13,7 +13,7 @@ from mapper.models.trace_partition.isa.instruction import Instruction, Operation
 from mapper.models.trace_partition.isa.mnemonic import MNEMONICS
 from mapper.models.trace_partition.isa.program import Mark
 from mapper.workloads.document import InputError
-from tests.models.trace_partition.random_instruction import instructions
+from tests.models.trace_partition.isa.random_instruction import instructions
 
 COUNTDOWN = """
         MOVI r1, 3        ; three turns

@@ -30,6 +30,12 @@ def test_an_option_that_is_no_such_number_or_name_is_refused(
         pose_again({"schema": "mapper.solution/1", "problem": wrong}, "s.json")
 
 
+def test_a_machine_of_another_kind_than_the_documents_is_refused(problem: dict[str, Any]) -> None:
+    for kind in ("tiling", "algorithm_selection"):
+        with pytest.raises(InputError, match=r"^s\.json: problem\.machine: is none of a "):
+            pose_again({"schema": "mapper.solution/1", "problem": problem | {"kind": kind}}, "s.json")
+
+
 def test_the_options_of_a_document_pose_its_problem(problem: dict[str, Any]) -> None:
     limited = copy.deepcopy(problem)
     limited["options"] |= {"min_throughput": 100.5, "max_pes": 12, "max_buffer": 1 << 20}

@@ -17,7 +17,7 @@ from mapper.api.problem import PosedProblem
 from mapper.api.solving import Search, method_named, solve_part
 from mapper.arch.source import machine_to_document
 from mapper.kind.kind import AnyPart, Options
-from mapper.models.limit import on_disk
+from mapper.models.plain import on_disk
 from mapper.solver.contradiction import ContradictionError
 from mapper.store import StoreError, content_key, problem_key, version_key
 from mapper.sweeping.sweep import grid

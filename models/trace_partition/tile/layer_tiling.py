@@ -8,9 +8,9 @@ from functools import cached_property
 from mapper.arch.snowflake import LANES
 from mapper.models.trace_partition.lowering.layer import TraceLayer
 from mapper.models.trace_partition.mapping import LayerMapping
-from mapper.models.trace_partition.steps.geometry import Axis, AxisTiling, axis_of, axis_tiling
-from mapper.models.trace_partition.steps.share import Share, share_of, unit_channels
-from mapper.models.trace_partition.steps.weight_tile import WeightTile, weight_tile
+from mapper.models.trace_partition.tile.geometry import Axis, AxisTiling, axis_of, axis_tiling
+from mapper.models.trace_partition.tile.share import Share, share_of, unit_channels
+from mapper.models.trace_partition.tile.weight_tile import WeightTile, weight_tile
 
 
 @dataclass(frozen=True)

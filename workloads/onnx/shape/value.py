@@ -11,7 +11,7 @@ from onnx import numpy_helper
 
 from mapper.workloads.onnx.file import SMALL_VALUE_ELEMENTS
 from mapper.workloads.onnx.graph import Operator
-from mapper.workloads.onnx.type import elements, known_dimensions
+from mapper.workloads.onnx.shape.type import elements, known_dimensions
 
 _FOLDED = (
     "Abs Add And Cast Ceil Concat ConstantOfShape Div Equal Expand Flatten Floor Gather Greater "

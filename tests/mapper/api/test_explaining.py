@@ -16,8 +16,9 @@ from ortools.sat.python import cp_model
 from mapper import explain
 from mapper.kind import ENTRIES, kind_of, kinds
 from mapper.kind.kind import Options
+from mapper.kind.pbqp.kind import PBQP
 
-SOLVER = (Path(__file__).parent.parent.parent / "solver").resolve()
+SOLVER = (Path(__file__).parents[3] / "solver").resolve()
 REDUCTION = SOLVER / "pbqp" / "reduction"
 """What explaining a PBQP instance shows: its reductions, which decide nothing."""
 GRAPH = {
@@ -115,6 +116,6 @@ def test_every_kind_is_explained_here() -> None:
     from mapper.arch.source import load_machine
 
     explained = {
-        kind_of(None if arch is None else load_machine(arch)[0]).__class__ for _, arch, _, _ in CASES
+        (PBQP if arch is None else kind_of(load_machine(arch)[0])).__class__ for _, arch, _, _ in CASES
     }
     assert explained == {kind.__class__ for kind in kinds()} and len(explained) == len(ENTRIES)

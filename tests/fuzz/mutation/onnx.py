@@ -8,8 +8,8 @@ from typing import Any
 import onnx
 from google.protobuf.descriptor import FieldDescriptor
 
-from tests.fuzz.byte_mutation import LARGEST_BYTES, NUMBERS, mutated_bytes
-from tests.fuzz.text_mutation import HOSTILE
+from tests.fuzz.mutation.byte import LARGEST_BYTES, NUMBERS, mutated_bytes
+from tests.fuzz.mutation.text import HOSTILE
 
 _TEXTS = (*HOSTILE, "x", "w", "Conv", "Gemm", "MatMul", "MaxPool", "AveragePool", "Concat", "Add", "Relu", "Reshape",
           "Flatten", "Split", "Einsum", "Loop", "If", "Constant", "Dropout", "Softmax", "LRN", "Shape", "Gather",

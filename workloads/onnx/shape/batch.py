@@ -11,7 +11,7 @@ import onnx
 from onnx import numpy_helper
 
 from mapper.workloads.onnx.graph import Operator
-from mapper.workloads.onnx.type import Dimension, dimensions_of, elements, tensor_type
+from mapper.workloads.onnx.shape.type import Dimension, dimensions_of, elements, tensor_type
 
 Types = dict[str, onnx.TypeProto]
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from random import Random
 
-from tests.fuzz.byte_mutation import LARGEST_BYTES
+from tests.fuzz.mutation.byte import LARGEST_BYTES
 
 HOSTILE = (
     "0", "-1", "1e999", "nan", "inf", "0x7fffffff", "2147483648", "9" * 30, "9" * 5000, "0.1", "1.", ".5", "٣",

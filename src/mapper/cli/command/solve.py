@@ -47,6 +47,7 @@ def solve(
     """Map a workload to a machine, and prove the mapping optimal."""
     from mapper.api.problem import pose
     from mapper.api.solving import run
+    from mapper.cli import terminal
     from mapper.models.plain import in_time
     from mapper.workloads.process.whole_file import is_replaced, write_whole
 
@@ -61,6 +62,8 @@ def solve(
     if plot is not None:
         raise InputError("--plot", str(plot), "draws trade-offs; give --pareto too")
     notes: list[str] = []
+    if search.time_limit is not None and not as_json:
+        terminal.import_tables()
     with interruptible(search), contradictions_beside(output):
         posed = in_time(
             lambda: pose(problem.workload, problem.arch, problem.objective, problem.options), search.stopped
@@ -146,7 +149,7 @@ def _trade_offs(
 def _answer(solution: Solution, output: Path | None, as_json: bool, notes: Sequence[str] = ()) -> None:
     """Print the answer, then write it: a full disk costs the file and not the answer."""
     from mapper.cli import terminal
-    from mapper.models.limit import limited
+    from mapper.models.plain import limited
 
     # What is there is shown at once: nothing of it waits for machine code.
     with limited(lambda: None):

@@ -41,10 +41,10 @@ def sweep(
     ] = False,
 ) -> None:
     """Solve a workload on a grid of machines."""
-    from mapper.api.planning import plan as planned
     from mapper.cli.sweep_table import plan_lines, sweep_rows
     from mapper.cli.terminal import complain, print_table, say, why_nothing
     from mapper.models.plain import in_time
+    from mapper.sweeping.planning import plan as planned
     from mapper.sweeping.sweep import grid as machines_of
     from mapper.sweeping.sweep import swept, varied_values
 
