@@ -18,7 +18,9 @@ from mapper.formulations.pe_allocation.problem import Objective as ObjectiveName
 from mapper.formulations.pe_allocation.referee.verify import verify
 from mapper.kind.kind import FrontAxes, JsonValue, Kind, Options, Part, ProblemPart, ShownVerdict, Workload
 from mapper.kind.operator_structure import operator_structure, read_operator_structure
+from mapper.kind.pe_allocation.nest.kind import NestAllocation
 from mapper.kind.pe_allocation.pins import Fixed, read_fix
+from mapper.kind.pe_allocation.workload_kind import WorkloadKind
 from mapper.kind.words import ProofWords
 from mapper.models.pe_allocation.cost import MODELS, Model
 from mapper.models.pe_allocation.mapping import Allocation
@@ -278,4 +280,4 @@ def _skipped(network: LayerNetwork) -> list[dict[str, Any]]:
     ]
 
 
-PE_ALLOCATION = PeAllocation()
+PE_ALLOCATION = WorkloadKind(PeAllocation(), NestAllocation())

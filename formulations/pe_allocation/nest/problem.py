@@ -1,0 +1,88 @@
+"""A loop nest on a TCPA as a problem: tiles, a linear schedule, and what is pinned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from mapper.arch.tcpa import TcpaMachine
+from mapper.formulations.objective import LATENCY, Objective
+from mapper.models.pe_allocation.nest.cost import NestCost
+from mapper.models.pe_allocation.nest.grid import Grid
+from mapper.models.pe_allocation.nest.work import Work, work_of
+from mapper.workloads.nest.loop_nest import LoopNest
+from mapper.workloads.nest.tensor import tensors
+
+
+@dataclass(frozen=True)
+class NestPins:
+    """Decisions that are given: sizes of tiles by loop, the order of the loops in a tile (None: free), and the loops on
+    rows and columns (absent: free; None: a single row or column)."""
+
+    tile: dict[str, int] = field(default_factory=dict)
+    order: tuple[str, ...] | None = None
+    axes: dict[str, str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class NestProblem:
+    """Map ``nest`` to ``machine`` for the fewest cycles, on at most ``max_pes`` PEs (0: the machine's) and with at most
+    ``max_bytes`` of buffers (None: the machine's)."""
+
+    nest: LoopNest
+    machine: TcpaMachine
+    max_pes: int = 0
+    max_bytes: int | None = None
+    pins: NestPins = field(default_factory=NestPins)
+
+    @cached_property
+    def grid(self) -> Grid:
+        return Grid(self.machine)
+
+    @cached_property
+    def work(self) -> Work:
+        return work_of(self.nest, self.machine)
+
+    @property
+    def most_pes(self) -> int:
+        return min(self.max_pes or self.machine.pe_count, self.machine.pe_count)
+
+    @property
+    def most_bytes(self) -> int | None:
+        limits = [limit for limit in (self.max_bytes, self.machine.buffer_bytes) if limit is not None]
+        return min(limits, default=None)
+
+    @property
+    def bytes_needed(self) -> int:
+        """Bytes of all tensors, which every mapping has in the buffers."""
+        return sum(one.words for one in tensors(self.nest)) * self.machine.word_bytes
+
+    @property
+    def goal(self) -> Objective:
+        return LATENCY
+
+    def value(self, cost: NestCost) -> int:
+        return cost.cycles
+
+    def rank(self, cost: NestCost) -> tuple[int, int]:
+        """What is least for the best mapping: cycles, then PEs."""
+        return cost.cycles, cost.pes
+
+    def axes(self) -> Iterator[tuple[str | None, str | None]]:
+        """Every choice of loops for rows and columns that the pins allow."""
+        free: tuple[str | None, ...] = (None, *self.nest.loops)
+        pinned = self.pins.axes
+        for rows in (pinned["rows"],) if "rows" in pinned else free:
+            for columns in (pinned["columns"],) if "columns" in pinned else free:
+                if rows is None or rows != columns:
+                    yield rows, columns
+
+    def sizes(self, loop: str, most_tiles: int) -> range:
+        """Tiles of a loop that has at most so many of them, the smallest first."""
+        bound = self.nest.trip_counts[loop]
+        least = -(-bound // most_tiles)
+        pinned = self.pins.tile.get(loop)
+        if pinned is None:
+            return range(least, bound + 1)
+        return range(pinned, pinned + 1) if least <= pinned <= bound else range(0)

@@ -1,0 +1,1 @@
+"""The constraint program of loop nests on a TCPA."""

@@ -1,0 +1,1 @@
+"""Searches for mappings of loop nests to a TCPA."""

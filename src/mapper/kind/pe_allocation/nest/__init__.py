@@ -1,0 +1,1 @@
+"""Loop nests on a TCPA, as the commands see them."""
