@@ -17,17 +17,12 @@ Several clusters share compute and bandwidth at best evenly, and the slowest has
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
-
-import numpy as np
-import numpy.typing as npt
 
 from mapper.arch.snowflake import BLOCK, LANES, UNITS, VMACS, WORD_BYTES, SnowflakeMachine
 from mapper.models.trace_partition.configuration import Configuration
 from mapper.models.trace_partition.lowering.layer import TraceLayer
 from mapper.models.trace_partition.mapping import Mode, Split
-
-Counts = npt.NDArray[np.int64]
+from mapper.models.trace_partition.product import pixels_read, window_taps
 
 
 @dataclass(frozen=True)
@@ -102,7 +97,7 @@ def option_bound(
 
 def _vector_cycles(layer: TraceLayer, mode: Mode, unit_split: Split) -> int:
     """Cycles of the vector units of all clusters together."""
-    taps = _taps(layer)
+    taps = window_taps(layer)
     points = layer.rows * layer.columns
     apart = UNITS if unit_split == "rows" else 1
     together = UNITS // apart
@@ -125,7 +120,7 @@ def _moved_words(layer: TraceLayer, input_stays: bool, output_stays: bool) -> in
     if layer.residual is not None:
         words += results
     if not input_stays:
-        words += _read(layer, 0) * _read(layer, 1) * layer.input.channels
+        words += pixels_read(layer, 0) * pixels_read(layer, 1) * layer.input.channels
     window = layer.kernel[0] * layer.kernel[1]
     if layer.work == "convolution":
         words += layer.filters * layer.group_inputs * window
@@ -140,33 +135,6 @@ def _buffer_words(layer: TraceLayer, mode: Mode) -> int:
     """Words read and written in buffers for one image, transfers apart: for each product a weight, and its input once
     for the products that share it."""
     if layer.work != "convolution":
-        return int(_taps(layer).sum()) * layer.output.channels + _results(layer)
-    products = int(_taps(layer).sum()) * layer.group_inputs * layer.filters
+        return int(window_taps(layer).sum()) * layer.output.channels + _results(layer)
+    products = int(window_taps(layer).sum()) * layer.group_inputs * layer.filters
     return products + products // (VMACS if mode == "coop" else BLOCK) + _results(layer)
-
-
-def _taps(layer: TraceLayer) -> Counts:
-    """Positions of the window that lie on an input, for every output pixel: [rows][columns]."""
-    return np.multiply.outer(_along(layer, 0)[0], _along(layer, 1)[0])
-
-
-def _read(layer: TraceLayer, axis: int) -> int:
-    """Rows, or columns, of the input that some window reads."""
-    return _along(layer, axis)[1]
-
-
-def _along(layer: TraceLayer, axis: int) -> tuple[Counts, int]:
-    extent = (layer.input.height, layer.input.width)[axis]
-    outputs = (layer.rows, layer.columns)[axis]
-    window = layer.kernel[axis], layer.stride[axis], layer.dilation[axis], layer.upsample[axis]
-    return _window(extent, outputs, *window, layer.pads[axis][0])
-
-
-@lru_cache(maxsize=1 << 10)
-def _window(
-    extent: int, outputs: int, kernel: int, stride: int, dilation: int, upsample: int, pad: int
-) -> tuple[Counts, int]:
-    """Positions of the window on an input, for every output of one direction; and how many inputs any of them reads."""
-    at = np.arange(outputs)[:, None] * stride - pad + np.arange(kernel)[None, :] * dilation
-    inside = (at >= 0) & (at <= (extent - 1) * upsample) & (at % upsample == 0)
-    return inside.sum(axis=1, dtype=np.int64), len(np.unique(at[inside]))

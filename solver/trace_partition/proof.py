@@ -20,6 +20,8 @@ from mapper.models.trace_partition.mapping import LayerMapping, Partition
 from mapper.solver.method import Effort
 from mapper.solver.proof import Claim, NotCertifiedError, Proof
 
+HOST = {"name": "host", "residencies": ["nothing stays"]}
+"""What the host adds to every partition stands at the end of the chain, as a layer of one option."""
 UNITS = {"latency": "cycles", "traffic": "bytes", "energy": "pJ"}
 
 
@@ -39,9 +41,11 @@ def prove(problem: PartitionProblem, claim: Claim[Partition], effort: Effort) ->
         evidence = {"rule": "chain", "path": None, "potentials": potentials}
         return Proof(document, "infeasible", None, None, evidence)
     path = [_place(table, at, mapping) for at, mapping in enumerate(claim.mapping.layers)]
+    if problem.host_part:
+        path.append(0)
     costs = [layer["costs"][place] for layer, place in zip(document["layers"], path, strict=True)]
     model = evaluate(problem.network, problem.machine, problem.configuration, claim.mapping)
-    if None in costs or in_unit(problem, sum(costs)) != problem.value(model):
+    if None in costs or in_unit(problem, sum(costs) - problem.host_part) != problem.value(model):
         raise NotCertifiedError("the partition takes options that are not the best of their residencies")
     value, bound = sum(costs), min(ends)
     if claim.status == "optimal" and bound != value:
@@ -55,6 +59,7 @@ def table_document(table: OptionTable) -> dict[str, Any]:
     """The table of options, as the document gives it."""
     problem = table.problem
     numbered = [{one: number for number, one in enumerate(layer)} for layer in table.layers]
+    host = problem.host_part
     return {
         "objective": problem.objective,
         "sense": "least",
@@ -68,11 +73,13 @@ def table_document(table: OptionTable) -> dict[str, Any]:
                 "floors": [None if one.floor is None else one.floor[0] for one in found.values()],
             }
             for layer, found in zip(problem.network.traced, table.layers, strict=True)
-        ],
+        ]
+        + [HOST | {"costs": [host], "floors": [host]}] * bool(host),
         "agreed": [
             sorted([numbered[at][one], numbered[at + 1][other]] for one, other in pairs)
             for at, pairs in enumerate(table.residencies.agreed)
-        ],
+        ]
+        + [[[one, 0] for one in numbered[-1].values()]] * bool(host),
     }
 
 
@@ -91,6 +98,8 @@ def chain_potentials(table: OptionTable) -> list[list[int | None]]:
                 now[residency] = min(ways) + searched.floor[0]
         found.append([now.get(residency) for residency in layer])
         before = now
+    if table.problem.host_part:
+        found.append([min(before.values()) + table.problem.host_part if before else None])
     return found
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mapper.models.trace_partition.data.fixed_point import ONE, Words, words
 from mapper.models.trace_partition.lowering.draft import scales_channels
 from mapper.models.trace_partition.lowering.layer import TraceLayer, TraceNetwork
 from mapper.models.trace_partition.lowering.view import flat_geometry, geometry
@@ -17,12 +18,9 @@ from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import BIAS_OPERAND, LayerNetwork
 from mapper.workloads.network.operator_network import NetworkOperator
 
-Words = npt.NDArray[np.int16]
 Doubles = npt.NDArray[np.float64]
 Values = npt.NDArray[Any]
 Weights = Mapping[str, npt.NDArray[Any]]
-FRACTION_BITS = 8
-ONE = 1 << FRACTION_BITS
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,19 +48,6 @@ def quantised(network: LayerNetwork, trace: TraceNetwork, weights: Weights) -> d
     """
     constants = _Constants(network, weights)
     return {layer.name: constants.data(layer) for layer in trace.traced}
-
-
-def words(values: npt.NDArray[Any]) -> Words:
-    """Numbers in Q8.8: halves to even, saturated, what is not a number as 0."""
-    # A power of two changes no mantissa, so that single precision is as exact as double.
-    kind = values.dtype if values.dtype == np.float32 else np.float64
-    with np.errstate(invalid="ignore", over="ignore"):
-        scaled = np.multiply(values, ONE, dtype=kind)
-    np.rint(scaled, out=scaled)
-    np.nan_to_num(scaled, copy=False, nan=0.0)
-    limits = np.iinfo(np.int16)
-    found: Words = np.clip(scaled, limits.min, limits.max, out=scaled).astype(np.int16)
-    return found
 
 
 def spread_weights(rows: Span, columns: Span, kernel: tuple[int, int]) -> Words:

@@ -33,7 +33,7 @@ class Inference:
         import numpy as np
 
         from mapper.kind.trace_partition.run import words_of
-        from mapper.models.trace_partition.data.quantisation import ONE
+        from mapper.models.trace_partition.data.fixed_point import ONE
         from mapper.sim.trace_partition.functional.simulation import run
         from mapper.sim.trace_partition.host import run_call
 

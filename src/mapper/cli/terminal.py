@@ -51,10 +51,11 @@ def proof(certificate: Certificate) -> str:
 
 
 def solution_rows(solution: Solution) -> tuple[list[str], list[list[str]]]:
-    """Heading and lines of a solution's table, with a line of totals."""
+    """Heading and lines of a solution's table, first what the host takes of it, with a line of totals."""
     keys = [key for key in _cost_keys(solution) if key != "edp_of_totals"]
     heading = ["part", *keys, "gap", "proof", "method", "seconds"]
-    lines, shown = [], solution.shown
+    shown = solution.shown
+    lines = [_host_row(solution, keys)] if solution.host_share else []
     for part in shown:
         name = part.name if part.same_as is None else f"{part.name} = {part.same_as}"
         costs = [number((part.cost or {}).get(key)) for key in keys]
@@ -63,6 +64,15 @@ def solution_rows(solution: Solution) -> tuple[list[str], list[list[str]]]:
         costs = [number((solution.cost or {}).get(key)) for key in keys]
         lines.append(["total", *costs, *_certified(solution.certificate)])
     return heading, lines
+
+
+def _host_row(solution: Solution, keys: Sequence[str]) -> list[str]:
+    """What operators take that are not mapped, in cycles and milliseconds of the whole."""
+    cost, share = solution.cost or {}, solution.host_share
+    taken = {key: share * cost[key] for key in ("cycles", "latency_ms") if cost.get(key) is not None}
+    if "cycles" in taken:
+        taken["cycles"] = round(taken["cycles"])
+    return [f"host: {share:.1%} of the time", *(number(taken.get(key)) for key in keys), *["–"] * 4]
 
 
 def _cost_keys(solution: Solution) -> list[str]:

@@ -9,6 +9,7 @@ import random
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -19,6 +20,7 @@ import pytest
 from hypothesis import given
 
 from mapper.formulations.trace_partition.problem import PartitionProblem, Pin
+from mapper.models.trace_partition.lowering.layer import HostLayer
 from mapper.solver.method import Effort
 from mapper.solver.proof import Claim, digest
 from mapper.solver.trace_partition.catalogue import METHODS
@@ -63,6 +65,20 @@ def example() -> Document:
         for one in (first, second)
     }
     return proof_of(PartitionProblem(network(first, second), machine(), ONE, "traffic", pins))
+
+
+def test_what_the_host_takes_stands_at_the_end_of_the_chain() -> None:
+    problem = PartitionProblem(network(layer("first", view("image", 4, 4, 16), 16)), machine(), ONE)
+    last = problem.network.layers[-1].output
+    host = HostLayer("lrn1", "", "LRN", (last,), last, 3000, "has no square roots")
+    hosted = replace(problem, network=replace(problem.network, layers=(*problem.network.layers, host)))
+    bare, document = proof_of(problem), proof_of(hosted)
+    assert document["problem"]["layers"][-1]["costs"] == [hosted.host_part] == [6000]
+    assert document["claim"]["value"] == bare["claim"]["value"] + 6000 == document["claim"]["bound"]
+    status, reason = verdict_on(document)
+    assert (status, reason[: len(SHOWN)]) == ("not certified", SHOWN)
+    document["claim"]["value"] = document["claim"]["bound"] = bare["claim"]["value"]
+    assert verdict_on(document)[0] == "refuted"
 
 
 def best_chain(problem: Document) -> int | None:

@@ -124,7 +124,7 @@ def words_of(
 
     Raises: InputError if it has another shape.
     """
-    from mapper.models.trace_partition.data.quantisation import words
+    from mapper.models.trace_partition.data.fixed_point import words
 
     shape = tuple(image.shape[-3:]) if image.ndim in (3, 4) else tuple(image.shape)
     if shape != (channels, height, width) or (image.ndim == 4 and image.shape[0] != 1):
