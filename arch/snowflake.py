@@ -29,6 +29,10 @@ VMACS = 4
 """vMACs of a compute unit."""
 LANES = 16
 """MACs of a vMAC, and words of a line of a buffer."""
+TABLE_SEGMENTS = 256
+"""Straight pieces of the function in a unit's look-up table."""
+TABLE_WORDS = 3 + TABLE_SEGMENTS + 1
+"""Words of such a table: how wide its pieces are, the slopes beyond them, and the values between them."""
 BLOCK = VMACS * LANES
 """Accumulators of a compute unit."""
 MACS = UNITS * BLOCK
@@ -48,12 +52,13 @@ FINEST_ENERGY = 1e-12
 class Timing(Part):
     """This project's constants, in cycles: from a request at the external memory to its last word in a buffer beyond
     the time its bytes take, from the last operand of a vector instruction to its result, and how many vector
-    instructions and how many transfers may wait."""
+    instructions and how many transfers may wait, and how many words the look-up table of a unit maps in a cycle."""
 
     memory_latency: Size = 64
     vector_latency: Size = 8
     vector_queue: Count = 16
     transfer_queue: Count = 64
+    table_words: Count = 4
 
 
 class Host(Part):
@@ -202,7 +207,13 @@ def snowflake_preset(name: str) -> dict[str, Any] | None:
         "board": "ZC706" if small else "AC510",
         "maps_buffer_bytes": 256 * 1024,
         "weight_buffer_bytes": 512 * 1024,
-        "timing": {"memory_latency": 64, "vector_latency": 8, "vector_queue": 16, "transfer_queue": 64},
+        "timing": {
+            "memory_latency": 64,
+            "vector_latency": 8,
+            "vector_queue": 16,
+            "transfer_queue": 64,
+            "table_words": 4,
+        },
         "host": {"elements_per_second": 1e8, "macs_per_second": 1e9},
         "energy_pj": {
             "mac": 3.0,

@@ -107,6 +107,7 @@ class _Compiler:
             words = packed(layer.layer, layer.mapping, self._machine, self._data[name], self._sharing, share)
             for kind, packing in zip(("weights", "bias"), words, strict=True):
                 places[f"{kind}:{name}"] = self._segment(f"{kind}:{name}", share, packing)
+            places[f"table:{name}"] = self._segment(f"table:{name}", share, self._data[name].table)
         return places
 
     def _segment(self, name: str, share: int, words: Words) -> int:

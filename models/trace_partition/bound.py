@@ -5,7 +5,8 @@ position, and the four units either have four rows or four ranges of channels of
 ceil(channels / (4 or 64, times 4 where units share channels)) instructions for each product of the window, whatever the
 tiles; a line holds 16 words. Products whose input lies beyond the edge, or is a zero between spread pixels, are not
 counted, as a plan may leave them out. COOP, LANE and MAX leave the port of Buf no free cycle, so that each of their
-results takes cycles of its own (the last one of a layer excepted, which drains when the unit is done).
+results takes cycles of its own (the last one of a layer excepted, which drains when the unit is done). Of results that
+go through a look-up table as many as it maps in a cycle take one more.
 
 Memory: every pixel of the input that some window reads, every weight, every word of the residual and of the output
 crosses the port once, unless it stays in Buf. Computation and memory may overlap fully; no more is assumed than that
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mapper.arch.snowflake import BLOCK, LANES, UNITS, VMACS, WORD_BYTES, SnowflakeMachine
+from mapper.arch.snowflake import BLOCK, LANES, TABLE_WORDS, UNITS, VMACS, WORD_BYTES, SnowflakeMachine
 from mapper.models.trace_partition.configuration import Configuration
 from mapper.models.trace_partition.lowering.layer import TraceLayer
 from mapper.models.trace_partition.mapping import Mode, Split
@@ -75,7 +76,7 @@ def option_bound(
     """The least that ``layer`` takes in ``mode`` with units that share as ``unit_split`` says, whatever its tile,
     its order and how clusters share it."""
     sharing, images = configuration.sharing, configuration.images // configuration.accelerators
-    vector = -(-_vector_cycles(layer, mode, unit_split) // sharing)
+    vector = -(-(_vector_cycles(layer, mode, unit_split) + _table_cycles(layer, machine)) // sharing)
     words = _moved_words(layer, input_stays, output_stays)
     moved = images * words * WORD_BYTES
     cycles, scale = machine.cycles_per_byte
@@ -113,12 +114,19 @@ def _vector_cycles(layer: TraceLayer, mode: Mode, unit_split: Split) -> int:
     return -(-blocks * int(taps.sum()) * inputs // apart)
 
 
+def _table_cycles(layer: TraceLayer, machine: SnowflakeMachine) -> int:
+    """Cycles of the four units for what goes through their look-up tables."""
+    return 0 if layer.table is None else -(-_results(layer) // (UNITS * machine.timing.table_words))
+
+
 def _moved_words(layer: TraceLayer, input_stays: bool, output_stays: bool) -> int:
     """Words that cross the external memory's port for one image."""
     results = _results(layer)
     words = 0 if output_stays else results
     if layer.residual is not None:
         words += results
+    if layer.table is not None:
+        words += TABLE_WORDS
     if not input_stays:
         words += pixels_read(layer, 0) * pixels_read(layer, 1) * layer.input.channels
     window = layer.kernel[0] * layer.kernel[1]

@@ -1,5 +1,5 @@
-"""What the host adds to every partition of a network: the program stops at each of its calls until the host has done it,
-so that nothing of it overlaps with the accelerator's work [Chang2018, sec. 4: the CPU accesses results in memory]."""
+"""What the host adds to every partition of a network: the program stops at each call until the host has done it, so
+that nothing of it overlaps with the accelerator's work [Chang2018, sec. 4: the CPU accesses results in memory]."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ CAUSES = ("compute", "conflict", "issue", "load", "fill", "store", "sync", "host
 """Why cycles pass; they add up to the cycles of the slowest cluster. Vector instructions at work; a result that has
 not drained; instructions while the vector unit has nothing to do; words awaited from memory; padding being filled;
 words awaited on their way to memory; the barrier of all clusters; the host at work, while all clusters wait."""
-OPERANDS = ("input", "weights", "bias", "residual", "output", "instructions")
+OPERANDS = ("input", "weights", "bias", "residual", "table", "output", "instructions")
 Limit = Literal["compute", "memory", "issue", "host"]
 
 

@@ -43,10 +43,11 @@ def report(
     bit, and the cycle simulator runs it beside the model.
 
     ``agrees``: all words are equal, no hazard was found, and in every layer and in all the model's cycles, without the
-    host's, are within 5 % of the simulated ones (5 cycles in layers that take less than 100). Where clusters have an image each, that is
-    looked at as if they began each layer together; ``cost_simulated`` lets them drift, which hides loads of one behind
-    the other's products (``drift``: the fraction by which that shortens the whole). ``max_error``: the largest
-    difference of numbers of Q8.8. Costs are those of one accelerator for its images, as the model's.
+    host's, are within 5 % of the simulated ones (5 cycles in layers that take less than 100). Where clusters have an
+    image each, that is looked at as if they began each layer together; ``cost_simulated`` lets them drift, which hides
+    loads of one behind the other's products (``drift``: the fraction by which that shortens the whole).
+    ``max_error``: the largest difference of numbers of Q8.8. Costs are those of one accelerator for its images, as the
+    model's.
 
     Raises: InputError if the program does what the machine cannot, or does not belong to this network.
     """

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from mapper.models.trace_partition.data.fixed_point import ONE, Words, words
+from mapper.models.trace_partition.data.function_table import function_table, has_table
 from mapper.models.trace_partition.lowering.draft import scales_channels
 from mapper.models.trace_partition.lowering.layer import TraceLayer, TraceNetwork
 from mapper.models.trace_partition.lowering.view import flat_geometry, geometry
@@ -30,10 +31,12 @@ class LayerData:
     ``kernel``: of a convolution (filters, kernel rows, kernel columns, input channels of a group); of a lane layer
     (window class, kernel rows, kernel columns, channels), classes as ``window_classes`` counts them; empty for a
     maximum pool. ``bias``: one word per filter or channel (zeros where the layer has none); empty for a maximum pool.
+    ``table``: of the unit's look-up table (``function_table``); empty if the layer has none.
     """
 
     kernel: Words
     bias: Words
+    table: Words = field(default_factory=lambda: np.zeros(0, np.int16))
 
 
 def quantised(network: LayerNetwork, trace: TraceNetwork, weights: Weights) -> dict[str, LayerData]:
@@ -47,7 +50,7 @@ def quantised(network: LayerNetwork, trace: TraceNetwork, weights: Weights) -> d
     Raises: InputError if a weight is missing or of another shape than the network says.
     """
     constants = _Constants(network, weights)
-    return {layer.name: constants.data(layer) for layer in trace.traced}
+    return {layer.name: constants.table(layer, constants.data(layer)) for layer in trace.traced}
 
 
 def spread_weights(rows: Span, columns: Span, kernel: tuple[int, int]) -> Words:
@@ -87,6 +90,14 @@ class _Constants:
                 along = factor if layer.work == "lane" else factor.reshape(-1, 1, 1, 1)
                 kernel, bias = kernel * along, bias * factor + shift
         return LayerData(words(kernel), words(bias))
+
+    def table(self, layer: TraceLayer, data: LayerData) -> LayerData:
+        """``data`` with the look-up table of the layer's activation."""
+        if layer.table is None:
+            return data
+        operators = [self.operators[name] for name in (layer.name, *(name for name, _ in layer.merged))]
+        function = next(one for one in operators if has_table(one))
+        return replace(data, table=function_table(function, self.weights, layer.table == "product"))
 
     def _unscaled(self, layer: TraceLayer, operator: NetworkOperator | None) -> tuple[Values, Doubles]:
         """Kernel and bias before what is merged, as ``LayerData`` has them."""

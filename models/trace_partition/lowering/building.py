@@ -7,6 +7,7 @@ import math
 from dataclasses import replace
 from typing import Literal
 
+from mapper.models.trace_partition.lowering.activation import is_activation
 from mapper.models.trace_partition.lowering.draft import Drafts, Join, scales_channels
 from mapper.models.trace_partition.lowering.layer import TensorView, TraceLayer, TraceNetwork, Work
 from mapper.models.trace_partition.lowering.layer_window import trace_window
@@ -19,7 +20,7 @@ from mapper.workloads.network.network_layer import LayerInput, LayerNetwork, Net
 def trace_network(network: LayerNetwork) -> TraceNetwork:
     """The layers of ``network`` as the accelerator and its host run them, in order.
 
-    Scales are folded into the convolution before them; ReLU, the larger of two halves (MFM) and the addition of
+    Scales are folded into the convolution before them; ReLU, Clip, the larger of two halves (MFM) and the addition of
     another map are merged into the convolution whose result they take. Concatenations along channels cost nothing:
     their parts are written where the whole lies, or copied where that cannot be.
 
@@ -173,7 +174,7 @@ class _Building:
     def _scale(self, layer: NetworkLayer) -> bool | None:
         one = layer.inputs[0]
         scales = scales_channels(layer.operator, one.shape)
-        if (not scales and layer.op != "Relu") or one.shape != layer.output_shape:
+        if not (scales or is_activation(layer.operator)) or one.shape != layer.output_shape:
             return None
         self.drafts.lane(layer.operator, self.drafts.read(one))
         return scales
@@ -220,7 +221,7 @@ class _Building:
             isinstance(maker, TraceLayer)
             and maker.work == "convolution"
             and maker.residual is None
-            and not (maker.relu or maker.mfm)
+            and not (maker.activated or maker.mfm)
             and uses.get(second.tensor, 1) == 1
             and is_whole(second, self.drafts.forms[second.tensor])
             and makers.get(first.tensor, -1) < place
@@ -242,7 +243,7 @@ class _Building:
         if (
             not isinstance(maker, TraceLayer)
             or maker.work != "convolution"
-            or (maker.groups, maker.mfm, maker.residual) != (1, False, None)
+            or (maker.groups, maker.mfm, maker.residual, maker.table) != (1, False, None, None)
             or self.drafts.uses[first.memory] != 2
         ):
             return None

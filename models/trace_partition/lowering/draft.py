@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import count
 
+from mapper.models.trace_partition.lowering.activation import activated, is_activation
 from mapper.models.trace_partition.lowering.host_operator import (
     can_run,
     host_attributes,
@@ -20,7 +21,7 @@ from mapper.workloads.network.work import ACTIVATIONS, is_scale
 REASONS = {
     "lrn": "the accelerator has no division or power",
     "softmax": "the accelerator has no exponential",
-    "activation": "ReLU is the only activation of the accelerator",
+    "activation": "the accelerator has no such activation",
     "movement": "the accelerator moves no elements within a map",
     "concatenation": "only channels are concatenated in place",
     "matrix_product": "the accelerator multiplies by constant weights only",
@@ -129,40 +130,31 @@ class Drafts:
             self.put(HostLayer(name, layer.source, layer.op, views, made, elements, reason, macs, attributes))
 
     def finish(self, place: int, merged: tuple[NetworkOperator, ...], folds: bool) -> None:
-        """What follows the layer at ``place`` on each element: scales are folded into its weights if it ``folds``, a
-        ReLU is merged; else they become layers of their own."""
+        """What follows the layer at ``place`` on each element: scales are folded into its weights if it ``folds``, an
+        activation of the machine is merged; else they become layers of their own."""
         for operator in merged:
             layer = self.items[place]
             assert not isinstance(layer, Join)
             pair = ((operator.name, operator.op),)
             shape = self.network.operators.tensors[operator.output]
             scales = scales_channels(operator, shape)
-            if isinstance(layer, TraceLayer) and ((scales and folds) or operator.op == "Relu"):
+            merges = layer if scales and folds else None
+            if isinstance(layer, TraceLayer) and not scales:
+                merges = activated(layer, operator)
+            if isinstance(merges, TraceLayer):
                 made = self.made(operator.output)
-                self.change(
-                    place,
-                    replace(layer, output=made, merged=layer.merged + pair, relu=operator.op == "Relu"),
-                )
-            elif scales or operator.op == "Relu":
+                self.change(place, replace(merges, output=made, merged=merges.merged + pair))
+            elif scales or is_activation(operator):
                 place, folds = self.lane(operator, layer.output), scales
             else:
                 self.host(self._alone(operator, layer.output))
                 place, folds = len(self.items) - 1, False
 
     def lane(self, operator: NetworkOperator, given: TensorView) -> int:
-        """A layer that scales every channel, or a ReLU by itself; its place."""
-        return self.put(
-            TraceLayer(
-                operator.name,
-                operator.source,
-                operator.op,
-                "lane",
-                given,
-                self.made(operator.output),
-                relu=operator.op == "Relu",
-                macs=operator.macs,
-            )
-        )
+        """A layer that scales every channel, or an activation by itself; its place."""
+        made, macs = self.made(operator.output), operator.macs
+        layer = TraceLayer(operator.name, operator.source, operator.op, "lane", given, made, macs=macs)
+        return self.put(activated(layer, operator) or layer)
 
     def copy(self, view: TensorView, made: TensorView) -> TraceLayer:
         """A layer, not among the others yet, that copies a map."""

@@ -33,7 +33,9 @@ class TraceLayer:
     ``kernel``, ``stride``, ``dilation``, ``upsample`` are (rows, columns); ``pads`` ((top, bottom), (left, right)),
     the ends with as much as the last window needs. ``upsample`` above 1 spreads the input with zeros (transposed
     convolution: pads, kernel and stride are then those of the ordinary convolution of the spread map, whose height is
-    ``(height - 1) * upsample + 1``). ``residual`` is added before the ReLU. ``mfm``: twice ``output.channels`` are
+    ``(height - 1) * upsample + 1``). ``residual`` is added before the activation: ReLU, ``clip``, which keeps
+    results between two words, or ``table``: results go through the operator's ``function``, or are multiplied by it
+    (``product``), as the look-up table has it. ``mfm``: twice ``output.channels`` are
     computed, and the larger of channel c and c + output.channels is kept. Work ``lane``: kernel (kh, kw) of each
     channel; ``average`` says that it is an average pool, and whether positions in the padding count (``all``) or not
     (``inside``). ``groups`` split input and output channels of a convolution evenly. ``macs`` are those of the ONNX
@@ -58,11 +60,18 @@ class TraceLayer:
     average: Literal["all", "inside"] | None = None
     macs: int = 0
     merged: tuple[tuple[str, str], ...] = ()
+    clip: tuple[int, int] | None = None
+    table: Literal["function", "product"] | None = None
 
     @property
     def linear(self) -> bool:
         """Whether it is a matrix product in the network: a fully connected layer."""
         return self.op in ("Gemm", "MatMul")
+
+    @property
+    def activated(self) -> bool:
+        """Whether something is done to its results that is no sum."""
+        return self.relu or self.clip is not None or self.table is not None
 
     @property
     def rows(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mapper.arch.snowflake import UNITS
+from mapper.arch.snowflake import TABLE_WORDS, UNITS
 from mapper.models.trace_partition.lowering.layer import TensorView
 from mapper.models.trace_partition.steps.geometry import Axis, Piece
 from mapper.models.trace_partition.steps.layer_tiling import LayerTiling
@@ -141,6 +141,11 @@ def bias_transfers(tiling: LayerTiling, place: Place, local: int) -> tuple[Trans
         for unit in range(UNITS)
         for transfer in nest_transfers("buf", unit, local, tensor, memory + unit * filters, (), filters)
     )
+
+
+def table_transfers(tiling: LayerTiling, local: int) -> tuple[Transfer, ...]:
+    """Brings the layer's look-up table to word ``local`` of every unit."""
+    return tuple(nest_transfers("buf", "all", local, f"table:{tiling.layer.name}", 0, (), TABLE_WORDS))
 
 
 def weights_transfers(tiling: LayerTiling, place: Place, local: int) -> tuple[Transfer, ...]:

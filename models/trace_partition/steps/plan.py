@@ -24,6 +24,7 @@ from mapper.models.trace_partition.steps.movement import (
     bias_transfers,
     maps_transfers,
     output_transfers,
+    table_transfers,
     weights_place,
     weights_transfers,
 )
@@ -129,6 +130,9 @@ class LayerPlan:
         elif operand == "bias":
             tile = (place.group, place.out)
             transfers = bias_transfers(self.tiling, place, self._buf.bias[buffer])
+        elif operand == "table":
+            tile = (0,)
+            transfers = table_transfers(self.tiling, self._buf.table)
         else:
             view = self.tiling.layer.residual
             if view is None:
@@ -160,6 +164,7 @@ class LayerPlan:
             residual=at("residual", buf.residual),
             partial=buf.partial,
             temporary=buf.temporary,
+            table=buf.table,
         )
         return tuple(compute_objects(tiling, place, addresses))
 
@@ -185,6 +190,7 @@ class LayerPlan:
         """Operands that are loaded."""
         layer = self.tiling.layer
         found: list[Operand] = ["weights", "bias"] if layer.work != "max" else []
+        found += [] if layer.table is None else ["table"]
         found += [] if self.tiling.mapping.input_resident else ["input"]
         return (*found, "residual") if layer.residual is not None else tuple(found)
 

@@ -14,7 +14,6 @@ from mapper.models.trace_partition.partition_cost import PartitionCost
 from tests.arch.snowflake_machine import machine
 from tests.models.trace_partition.example import layer_of, whole
 
-
 ONE = Configuration(1, 1, 1)
 
 
@@ -86,9 +85,7 @@ def test_one_host_has_the_images_of_all_accelerators_one_after_another() -> None
 
 
 def test_energy_includes_the_hosts_and_that_of_clusters_that_wait() -> None:
-    prices = Energy(
-        mac=0, buffer_word=0, dram_byte=0, cluster_cycle=2.0, host_element=0.5, host_mac=0.25
-    )
+    prices = Energy(mac=0, buffer_word=0, dram_byte=0, cluster_cycle=2.0, host_element=0.5, host_mac=0.25)
     dear = machine().model_copy(update={"energy_pj": prices})
     bare, hosted = _cost(_network(0), on=dear), _cost(_network(1, macs=100), on=dear)
     waiting = 2 * (hosted.cycles - bare.cycles)

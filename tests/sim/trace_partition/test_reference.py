@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mapper.models.trace_partition.data.quantisation import LayerData, quantised, words
+from mapper.models.trace_partition.data.fixed_point import words
+from mapper.models.trace_partition.data.quantisation import LayerData, quantised
 from mapper.models.trace_partition.data.seeded_weight import sensible_weights
 from mapper.models.trace_partition.lowering.building import trace_network
 from mapper.models.trace_partition.lowering.host_call import host_calls
@@ -21,7 +22,7 @@ from mapper.workloads.catalogue import CATALOGUE, entry_bytes
 from mapper.workloads.document import InputError
 from mapper.workloads.network.weight import seeded_inputs
 from mapper.workloads.source import load_layers
-from tests.sim.trace_partition.onnx_layer import check, model, node, sixteenths
+from tests.sim.trace_partition.onnx_layer import check, model, node, sixteenths, traced
 
 SEED = 5
 STATED = {
@@ -60,6 +61,44 @@ def test_a_convolution_is_that_of_onnxruntime(
 ) -> None:
     weights = {"w": sixteenths(kernel, 2), "b": sixteenths(kernel[:1], 3)}
     check(model([node("Conv", ["x", "w", "b"], ["y"], **options)], shape, weights), weights)
+
+
+@pytest.mark.parametrize(
+    ("op", "options"),
+    [
+        ("Sigmoid", {}), ("Tanh", {}), ("LeakyRelu", {"alpha": 0.1}), ("HardSigmoid", {"alpha": 0.25}),
+        ("HardSwish", {}), ("Elu", {}), ("Selu", {}),
+    ],
+)  # fmt: skip
+def test_an_activation_by_table_is_that_of_onnxruntime_but_for_the_rounding(
+    op: str, options: dict[str, Any]
+) -> None:
+    weights = {"w": sixteenths((6, 4, 3, 3), 2)}
+    proto = model([node("Conv", ["x", "w"], ["a"]), node(op, ["a"], ["y"], **options)], (1, 4, 6, 7), weights)
+    check(proto, weights, 2.0)
+    (layer,) = traced(proto).layers
+    assert isinstance(layer, TraceLayer) and layer.table == "function" and layer.merged[-1][1] == op
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0.0, 6.0), (-1.5, 2.25), (0.0, None), (None, 3.0), (-1000.0, 1000.0), (2.0, 1.0)]
+)
+@pytest.mark.parametrize("before", ["Conv", "MaxPool", "x"])
+def test_clip_is_that_of_onnxruntime_after_any_layer_and_by_itself(
+    before: str, low: float | None, high: float | None
+) -> None:
+    weights = {"w": sixteenths((6, 4, 3, 3), 2)} | {
+        name: np.float32(limit) for name, limit in (("low", low), ("high", high)) if limit is not None
+    }
+    nodes = [node("Conv", ["x", "w"], ["a"])] if before == "Conv" else []
+    nodes += [node("MaxPool", ["x"], ["a"], kernel_shape=[2, 2])] if before == "MaxPool" else []
+    nodes += [
+        node("Clip", ["a" if nodes else "x", *(n if n in weights else "" for n in ("low", "high"))], ["y"])
+    ]
+    proto = model(nodes, (1, 4, 6, 7), weights)
+    check(proto, weights)
+    trace = traced(proto)
+    assert not trace.hosted and len(trace.traced) == 1
 
 
 @pytest.mark.parametrize(
