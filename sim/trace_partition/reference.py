@@ -63,7 +63,8 @@ def layer_words(layer: TraceLayer, data: LayerData, memory: Memory) -> Words:
     given = tensor_map(layer.input, memory)
     if layer.work == "max":
         return _activated(layer, data, _largest(layer, given))
-    sums = _convolution(layer, data, given) if layer.work == "convolution" else _lanes(layer, data, given)
+    convolves = layer.work == "convolution"
+    sums = _convolution(layer, data, given) if convolves else _lanes(layer, data, given, memory)
     sums += data.bias.astype(np.int64) << FRACTION_BITS
     if layer.residual is not None:
         sums += tensor_map(layer.residual, memory).astype(np.int64) << FRACTION_BITS
@@ -116,8 +117,11 @@ def _product(patches: Doubles, kernel: Doubles) -> Sums:
     return total
 
 
-def _lanes(layer: TraceLayer, data: LayerData, given: Words) -> Sums:
-    """Sums (rows, columns, channels) channel by channel, every window with the weights of its class."""
+def _lanes(layer: TraceLayer, data: LayerData, given: Words, memory: Memory) -> Sums:
+    """Sums (rows, columns, channels) channel by channel, every window with the weights of its class, or each pixel with
+    the gate."""
+    if layer.gate is not None:
+        return given.astype(np.int64) * tensor_map(layer.gate, memory).astype(np.int64)
     maps = _padded(layer, given, 0).astype(np.int64)
     classes = window_classes(layer)
     numbers = np.add.outer(np.array(classes.row_of) * len(classes.columns), np.array(classes.column_of))

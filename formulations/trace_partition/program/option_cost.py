@@ -83,4 +83,5 @@ def nameless(layer: TraceLayer) -> TraceLayer:
         input=view(layer.input, "input"),
         output=view(layer.output, "output"),
         residual=None if layer.residual is None else view(layer.residual, "residual"),
+        gate=None if layer.gate is None else view(layer.gate, "gate"),
     )

@@ -17,7 +17,7 @@ from mapper.workloads.reference.elementwise import activation
 Values = npt.NDArray[np.float64]
 TABLED = frozenset(
     {
-        "LeakyRelu", "PRelu", "Sigmoid", "Tanh", "Elu", "Celu", "Selu", "Mish", "HardSigmoid", "HardSwish",
+        "LeakyRelu", "PRelu", "Sigmoid", "Tanh", "Elu", "Celu", "Mish", "HardSigmoid", "HardSwish",
         "Softplus",
     }
 )  # fmt: skip

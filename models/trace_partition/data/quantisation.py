@@ -13,11 +13,12 @@ from mapper.models.trace_partition.data.fixed_point import ONE, Words, words
 from mapper.models.trace_partition.data.function_table import function_table, has_table
 from mapper.models.trace_partition.lowering.draft import scales_channels
 from mapper.models.trace_partition.lowering.layer import TraceLayer, TraceNetwork
-from mapper.models.trace_partition.lowering.view import flat_geometry, geometry
+from mapper.models.trace_partition.lowering.view import Geometry, flat_geometry, geometry
 from mapper.models.trace_partition.steps.window import Span, window_classes
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import BIAS_OPERAND, LayerNetwork
 from mapper.workloads.network.operator_network import NetworkOperator
+from mapper.workloads.network.work import is_scale
 
 Doubles = npt.NDArray[np.float64]
 Values = npt.NDArray[Any]
@@ -30,7 +31,7 @@ class LayerData:
 
     ``kernel``: of a convolution (filters, kernel rows, kernel columns, input channels of a group); of a lane layer
     (window class, kernel rows, kernel columns, channels), classes as ``window_classes`` counts them; empty for a
-    maximum pool. ``bias``: one word per filter or channel (zeros where the layer has none); empty for a maximum pool.
+    maximum pool and where a gate is in its place. ``bias``: one word per filter or channel (zeros where the layer has none); empty for a maximum pool.
     ``table``: of the unit's look-up table (``function_table``); empty if the layer has none.
     """
 
@@ -78,13 +79,15 @@ class _Constants:
             kernels = [spread_weights(*spans, layer.kernel) for spans in window_classes(layer).spans]
             averages = np.repeat(np.stack(kernels)[..., np.newaxis], layer.filters, axis=3)
             return LayerData(averages, np.zeros(layer.filters, np.int16))
+        if layer.gate is not None:
+            return LayerData(np.zeros(0, np.int16), np.zeros(layer.filters, np.int16))
         operator = self.operators.get(layer.name)
         kernel, bias = self._unscaled(layer, operator)
         scales = [self.operators[name] for name, _ in layer.merged if name in self.operators]
         if layer.work == "lane" and layer.op != "Conv" and operator is not None:
             scales = [operator, *scales]
         for one in scales:
-            if self._is_scale(one):
+            if self._is_scale(one, layer):
                 factor, shift = self._scale(one, layer.filters)
                 # Filters come first in a convolution's kernel, channels last in a lane layer's.
                 along = factor if layer.work == "lane" else factor.reshape(-1, 1, 1, 1)
@@ -130,12 +133,17 @@ class _Constants:
             values, bias = values if alpha == 1.0 else values * np.float64(alpha), bias * beta
         one = self.network.layer(layer.name).inputs[0]
         form = flat_geometry(one, geometry(self.network.operators.tensors[one.memory]))
+        if layer.input.height > 1:
+            form = Geometry(layer.input.channels, 1, 1)
         maps = values.reshape(layer.filters, form.channels, form.pixels).swapaxes(1, 2)
         return maps.reshape(layer.filters, 1, 1, -1), bias
 
-    def _is_scale(self, operator: NetworkOperator) -> bool:
+    def _is_scale(self, operator: NetworkOperator, layer: TraceLayer) -> bool:
         shape = self.network.operators.tensors.get(operator.output)
-        return shape is not None and bool(operator.weights) and scales_channels(operator, shape)
+        if shape is None or not operator.weights:
+            return False
+        rows = layer.linear and is_scale(operator, shape, len(shape) - 1)
+        return rows or scales_channels(operator, shape)
 
     def _scale(self, operator: NetworkOperator, channels: int) -> tuple[Doubles, Doubles]:
         """What every channel is multiplied by, and what is then added."""

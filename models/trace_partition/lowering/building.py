@@ -12,9 +12,19 @@ from mapper.models.trace_partition.lowering.draft import Drafts, Join, scales_ch
 from mapper.models.trace_partition.lowering.layer import TensorView, TraceLayer, TraceNetwork, Work
 from mapper.models.trace_partition.lowering.layer_window import trace_window
 from mapper.models.trace_partition.lowering.placing import placed
-from mapper.models.trace_partition.lowering.view import channel_part, flat_geometry, geometry, is_whole, whole
+from mapper.models.trace_partition.lowering.view import (
+    Geometry,
+    channel_part,
+    flat_geometry,
+    geometry,
+    is_whole,
+    whole,
+)
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import LayerInput, LayerNetwork, NetworkLayer
+
+LARGEST_WINDOW = 1024
+"""Positions of a window whose weights have a line each of a vMAC's weight buffer."""
 
 
 def trace_network(network: LayerNetwork) -> TraceNetwork:
@@ -109,7 +119,27 @@ class _Building:
             return False
         if window.count_pads and window.covering_pads(one.shape[2:], layer.output_shape[2:]) != window.pads:
             return None  # some windows count some of what lies beyond the map
+        if math.prod(window.kernel) > LARGEST_WINDOW and len(window.kernel) == 2:
+            return self._average_twice(layer)
         self._slide(layer, "lane", average="all" if window.count_pads else "inside")
+        return False
+
+    def _average_twice(self, layer: NetworkLayer) -> bool | None:
+        """An average over more positions than a vMAC has lines for: of columns of the window, then of these."""
+        one, window = layer.inputs[0], layer.window
+        if any(map(any, window.pads)) or max(window.dilations) > 1:
+            return None
+        if one.shape[0] != 1:
+            raise self._several(layer, one.shape[0])
+        (high, wide), (down, across) = window.kernel, window.strides
+        given, made = self.drafts.read(one), self.drafts.made(layer.output)
+        name = self.drafts.unused(f"{layer.output}.1")
+        self.drafts.forms[name] = Geometry(made.channels, made.height, given.width)
+        half = whole(name, self.drafts.forms[name])
+        first = TraceLayer(f"{layer.name}.1", layer.source, layer.op, "lane", given, half, average="all")
+        self.drafts.put(replace(first, kernel=(high, 1), stride=(down, 1)))
+        last = replace(first, name=layer.name, input=half, output=made, macs=layer.macs)
+        self.drafts.put(replace(last, kernel=(1, wide), stride=(1, across)))
         return False
 
     def _slide(
@@ -146,10 +176,10 @@ class _Building:
     def _fully_connected(self, layer: NetworkLayer) -> bool | None:
         """A convolution of one pixel whose channels are all inputs, pixel by pixel as they lie."""
         one, rows = layer.inputs[0], layer.matrix[0]
-        if rows > 1 and rows == self.given.operators.batch:
-            raise self._several(layer, rows)
-        if rows > 1 or layer.op not in ("Gemm", "MatMul"):
+        if layer.op not in ("Gemm", "MatMul"):
             return None
+        if rows > 1:
+            return self._several_rows(layer)
         memory = self.drafts.forms[one.memory]
         form = flat_geometry(one, memory)
         if form.pixels != memory.pixels:
@@ -168,6 +198,20 @@ class _Building:
         )
         return True
 
+    def _several_rows(self, layer: NetworkLayer) -> bool:
+        """A convolution of single pixels, one for each row, whose channels are the row's numbers."""
+        one, (rows, depth, columns) = layer.inputs[0], layer.matrix
+        if self.drafts.forms[one.memory].pixels == 1:
+            given = TensorView(one.memory, rows, 1, depth, depth, one.offset)
+        else:
+            given = self.drafts.relaid(one, Geometry(rows * depth, 1, 1))
+            given = replace(given, height=rows, channels=depth, pitch=depth)
+        made = self.drafts.made_in_rows(layer.output, rows)
+        self.drafts.put(
+            TraceLayer(layer.name, layer.source, layer.op, "convolution", given, made, macs=layer.macs)
+        )
+        return True
+
     def _several(self, layer: NetworkLayer, images: int) -> InputError:
         return InputError(self.given.name, layer.name, f"works on {images} images; give --batch 1")
 
@@ -182,6 +226,8 @@ class _Building:
     def _elementwise(self, layer: NetworkLayer) -> bool | None:
         if len(layer.inputs) == 1 and layer.operator.weights:
             return self._scale(layer)
+        if layer.op == "Mul" and len(layer.inputs) == 2 and not layer.operator.weights:
+            return self._product(layer)
         alike = all(one.shape == layer.output_shape for one in layer.inputs)
         if layer.operator.weights or not alike:
             return None
@@ -189,6 +235,50 @@ class _Building:
             self._addition(layer)
             return False
         return self._larger_half(layer)
+
+    def _product(self, layer: NetworkLayer) -> bool | None:
+        """A gate (one number for each channel), or a map times its own activation, which one table holds."""
+        first, second = layer.inputs
+        for one, other in ((first, second), (second, first)):
+            gate = geometry(other.shape)
+            channels = len(other.shape) > 2 and other.shape[:-2] == one.shape[:-2]
+            if channels and one.shape == layer.output_shape and gate.pixels == 1:
+                views = self.drafts.read(one), self.drafts.made(layer.output)
+                made = TraceLayer(layer.name, layer.source, layer.op, "lane", *views, macs=layer.macs)
+                self.drafts.put(replace(made, gate=self.drafts.read(other)))
+                return False
+            if one.shape == other.shape and self._gates_itself(layer, one, other):
+                return False
+        return None
+
+    def _gates_itself(self, layer: NetworkLayer, one: LayerInput, other: LayerInput) -> bool:
+        """Makes the layer whose table has made ``other`` of ``one`` multiply by it, if nothing else reads that; with
+        the layer that makes ``one``, if nothing else reads that either and it has no activation yet."""
+        drafts = self.drafts
+        place, before = drafts.makers.get(other.memory, -1), drafts.makers.get(one.memory, -1)
+        maker = drafts.items[place] if place >= 0 else None
+        if (
+            not isinstance(maker, TraceLayer)
+            or (maker.work, maker.table) != ("lane", "function")
+            or maker.merged
+            or drafts.uses[other.memory] != 1
+            or maker.input != channel_part(one, drafts.forms[one.memory])
+        ):
+            return False
+        made, both = drafts.made(layer.output), ((maker.name, maker.op), (layer.name, layer.op))
+        first = drafts.items[before] if before >= 0 else None
+        if (
+            isinstance(first, TraceLayer)
+            and not first.activated
+            and drafts.uses[one.memory] == 2
+            and is_whole(maker.input, drafts.forms[one.memory])
+            and place == len(drafts.items) - 1
+        ):
+            drafts.items.pop()
+            drafts.change(before, replace(first, output=made, table="product", merged=first.merged + both))
+        else:
+            drafts.change(place, replace(maker, output=made, table="product", merged=both[1:]))
+        return True
 
     def _addition(self, layer: NetworkLayer) -> None:
         """Two maps each, the one that is there first with the next."""
@@ -225,6 +315,8 @@ class _Building:
             and uses.get(second.tensor, 1) == 1
             and is_whole(second, self.drafts.forms[second.tensor])
             and makers.get(first.tensor, -1) < place
+            and (first.height * first.width, first.channels)
+            == (maker.output.height * maker.output.width, maker.output.channels)
         ):
             merged = (*maker.merged, (layer.name, layer.op))
             self.drafts.change(place, replace(maker, residual=first, output=made, merged=merged))

@@ -25,7 +25,7 @@ REASONS = {
     "movement": "the accelerator moves no elements within a map",
     "concatenation": "only channels are concatenated in place",
     "matrix_product": "the accelerator multiplies by constant weights only",
-    "fully_connected": "the accelerator multiplies one row only",
+    "fully_connected": "the accelerator multiplies numbers of Q8.8 only",
     "elementwise": "the accelerator adds maps of one size only",
 }
 RELAYING = "elements keep their order but not their pixels"
@@ -54,6 +54,7 @@ class Drafts:
         self.forms: dict[str, Geometry] = {name: geometry(tensors[name]) for name in network.operators.inputs}
         self.makers: dict[str, int] = {}
         self.uses: dict[str, int] = {}
+        self.in_rows: set[str] = set()
         self._names = {operator.name for operator in network.operators.operators}
         for one in (*(one for layer in network.layers for one in layer.inputs), *network.outputs):
             self.uses[one.memory] = self.uses.get(one.memory, 0) + 1
@@ -74,6 +75,17 @@ class Drafts:
         """A new tensor of the network, whole."""
         self.forms[tensor] = geometry(self.network.operators.tensors[tensor])
         return whole(tensor, self.forms[tensor])
+
+    def made_in_rows(self, tensor: str, rows: int) -> TensorView:
+        """A new tensor whose elements lie in ONNX's order, as ``rows`` pixels."""
+        words = geometry(self.network.operators.tensors[tensor]).words
+        self.forms[tensor] = Geometry(words, 1, 1)
+        self.in_rows.add(tensor)
+        return TensorView(tensor, rows, 1, words // rows, words // rows)
+
+    def made_like(self, before: TensorView, tensor: str) -> TensorView:
+        """A new tensor, whole, that lies as ``before`` does."""
+        return self.made_in_rows(tensor, before.height) if before.tensor in self.in_rows else self.made(tensor)
 
     def read(self, one: LayerInput) -> TensorView:
         """A layer's input as a map of its own shape; the host moves elements that lie otherwise."""
@@ -137,12 +149,13 @@ class Drafts:
             assert not isinstance(layer, Join)
             pair = ((operator.name, operator.op),)
             shape = self.network.operators.tensors[operator.output]
-            scales = scales_channels(operator, shape)
+            rows = isinstance(layer, TraceLayer) and layer.output.tensor in self.in_rows
+            scales = scales_channels(operator, shape) or (rows and is_scale(operator, shape, len(shape) - 1))
             merges = layer if scales and folds else None
             if isinstance(layer, TraceLayer) and not scales:
                 merges = activated(layer, operator)
             if isinstance(merges, TraceLayer):
-                made = self.made(operator.output)
+                made = self.made_like(merges.output, operator.output)
                 self.change(place, replace(merges, output=made, merged=merges.merged + pair))
             elif scales or is_activation(operator):
                 place, folds = self.lane(operator, layer.output), scales
@@ -152,7 +165,7 @@ class Drafts:
 
     def lane(self, operator: NetworkOperator, given: TensorView) -> int:
         """A layer that scales every channel, or an activation by itself; its place."""
-        made, macs = self.made(operator.output), operator.macs
+        made, macs = self.made_like(given, operator.output), operator.macs
         layer = TraceLayer(operator.name, operator.source, operator.op, "lane", given, made, macs=macs)
         return self.put(activated(layer, operator) or layer)
 

@@ -35,7 +35,8 @@ class TraceLayer:
     convolution: pads, kernel and stride are then those of the ordinary convolution of the spread map, whose height is
     ``(height - 1) * upsample + 1``). ``residual`` is added before the activation: ReLU, ``clip``, which keeps
     results between two words, or ``table``: results go through the operator's ``function``, or are multiplied by it
-    (``product``), as the look-up table has it. ``mfm``: twice ``output.channels`` are
+    (``product``), as the look-up table has it. ``gate``: one pixel with a number for each channel of a lane layer, by
+    which it multiplies in place of constant weights. ``mfm``: twice ``output.channels`` are
     computed, and the larger of channel c and c + output.channels is kept. Work ``lane``: kernel (kh, kw) of each
     channel; ``average`` says that it is an average pool, and whether positions in the padding count (``all``) or not
     (``inside``). ``groups`` split input and output channels of a convolution evenly. ``macs`` are those of the ONNX
@@ -62,6 +63,7 @@ class TraceLayer:
     merged: tuple[tuple[str, str], ...] = ()
     clip: tuple[int, int] | None = None
     table: Literal["function", "product"] | None = None
+    gate: TensorView | None = None
 
     @property
     def linear(self) -> bool:
@@ -72,6 +74,11 @@ class TraceLayer:
     def activated(self) -> bool:
         """Whether something is done to its results that is no sum."""
         return self.relu or self.clip is not None or self.table is not None
+
+    @property
+    def read(self) -> tuple[TensorView, ...]:
+        """Everything of the network's tensors that it reads, its input first."""
+        return (self.input, *(view for view in (self.residual, self.gate) if view is not None))
 
     @property
     def rows(self) -> int:

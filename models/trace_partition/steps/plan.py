@@ -72,7 +72,8 @@ class LayerPlan:
             tile = tiling.weights(0, 0).vmac_words
             self._weights = tuple(tile * number for number in range(min(tiling.weight_tiles, 2)))
             self.vmac_words = tile * len(self._weights)
-            self.weight_words = weights_place(tiling, tiling.share.groups, 0, 0)
+            packs = tiling.layer.gate is None
+            self.weight_words = weights_place(tiling, tiling.share.groups, 0, 0) if packs else 0
             self.bias_words = bias_place(tiling, tiling.share.groups, 0)
 
     def steps(self) -> Iterator[Step]:

@@ -85,6 +85,23 @@ def random_layer(rng: random.Random, work: str | None = None) -> TraceLayer:
     return replace(made, clip=clip, table=table)  # type: ignore[arg-type]
 
 
+def random_gated(rng: random.Random) -> TraceLayer:
+    """A layer that multiplies each channel of tensor ``x`` by a number of tensor ``g``."""
+    size, channels = (rng.randint(1, 11), rng.randint(1, 9)), rng.choice([1, 5, 16, 64, 70, 130])
+    extra = rng.choice([0, 0, 3, 32])
+    return TraceLayer(
+        "layer1",
+        "n1",
+        "Mul",
+        "lane",
+        TensorView("x", *size, channels, channels + extra, extra),
+        TensorView("y", *size, channels, channels + 2 * extra, extra),
+        relu=rng.random() < 0.3,
+        table=rng.choice([None, None, "function"]),  # type: ignore[arg-type]
+        gate=TensorView("g", 1, 1, channels, channels + extra, extra),
+    )
+
+
 def random_mapping(
     rng: random.Random, layer: TraceLayer, on: SnowflakeMachine, sharing: int = 1
 ) -> LayerMapping:
@@ -110,7 +127,7 @@ def random_mapping(
 
 def network_of(layer: TraceLayer) -> TraceNetwork:
     """The network that is ``layer`` alone; what it adds is an input too."""
-    views = [view for view in (layer.input, layer.residual) if view is not None]
+    views = layer.read
     tensors = [
         (view.tensor, view.offset + view.height * view.width * view.pitch) for view in (*views, layer.output)
     ]
@@ -129,6 +146,8 @@ def random_data(rng: random.Random, layer: TraceLayer) -> LayerData:
     table = random_table(numbers) if layer.table else np.zeros(0, np.int16)
     if layer.work == "max":
         return LayerData(np.zeros(0, np.int16), np.zeros(0, np.int16), table)
+    if layer.gate is not None:
+        return LayerData(np.zeros(0, np.int16), np.zeros(layer.filters, np.int16), table)
     if layer.work == "convolution":
         shape: tuple[int, ...] = (layer.filters, *layer.kernel, layer.group_inputs)
     else:

@@ -249,7 +249,6 @@ def test_several_images_are_refused_with_the_option_that_helps() -> None:
 @pytest.mark.parametrize(
     ("nodes", "shape", "weights"),
     [
-        ([node("Gemm", ["x", "m"], ["y"])], (5, 7), {"m": np.ones((7, 3), np.float32)}),
         ([node("Conv", ["x", "m"], ["y"])], (5, 7, 9), {"m": np.ones((2, 7, 3), np.float32)}),
     ],
 )

@@ -109,6 +109,7 @@ def _problem_of(layer: TraceLayer) -> TraceLayer:
         input=_place_of(layer.input),
         output=_place_of(layer.output),
         residual=residual,
+        gate=None if layer.gate is None else _place_of(layer.gate),
         merged=(),
     )
 
