@@ -86,6 +86,8 @@ class _Compiler:
             tuple(self._call(call, image) for image in range(self._images) for call in self._calls),
             tuple(self._views(self._network.inputs, image) for image in range(self._images)),
             tuple(self._views(self._network.outputs, image) for image in range(self._images)),
+            shapes=self._network.shapes,
+            accelerators=self._configuration.accelerators,
         )
 
     def _shares(self) -> range:

@@ -31,8 +31,9 @@ class LayerData:
 
     ``kernel``: of a convolution (filters, kernel rows, kernel columns, input channels of a group); of a lane layer
     (window class, kernel rows, kernel columns, channels), classes as ``window_classes`` counts them; empty for a
-    maximum pool and where a gate is in its place. ``bias``: one word per filter or channel (zeros where the layer has none); empty for a maximum pool.
-    ``table``: of the unit's look-up table (``function_table``); empty if the layer has none.
+    maximum pool and where a gate is in its place. ``bias``: one word per filter or channel (zeros where the layer has
+    none); empty for a maximum pool. ``table``: of the unit's look-up table (``function_table``); empty if the layer has
+    none.
     """
 
     kernel: Words

@@ -200,7 +200,7 @@ class _Building:
 
     def _several_rows(self, layer: NetworkLayer) -> bool:
         """A convolution of single pixels, one for each row, whose channels are the row's numbers."""
-        one, (rows, depth, columns) = layer.inputs[0], layer.matrix
+        one, (rows, depth, _) = layer.inputs[0], layer.matrix
         if self.drafts.forms[one.memory].pixels == 1:
             given = TensorView(one.memory, rows, 1, depth, depth, one.offset)
         else:

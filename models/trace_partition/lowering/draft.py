@@ -85,7 +85,9 @@ class Drafts:
 
     def made_like(self, before: TensorView, tensor: str) -> TensorView:
         """A new tensor, whole, that lies as ``before`` does."""
-        return self.made_in_rows(tensor, before.height) if before.tensor in self.in_rows else self.made(tensor)
+        return (
+            self.made_in_rows(tensor, before.height) if before.tensor in self.in_rows else self.made(tensor)
+        )
 
     def read(self, one: LayerInput) -> TensorView:
         """A layer's input as a map of its own shape; the host moves elements that lie otherwise."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from mapper.workloads.network.operator_network import Shape
+
 Work = Literal["convolution", "lane", "max"]
 """A convolution (grouped, transposed and fully connected ones too); channel by channel with one product per word of
 the window (depthwise convolution, average pool, scale, addition); maximum pool."""
@@ -131,13 +133,14 @@ class HostLayer:
 @dataclass(frozen=True)
 class TraceNetwork:
     """Layers in the order in which they run. ``tensors``: words of every tensor in external memory (weights apart).
-    ``inputs`` and ``outputs``: ONNX tensor name and where it lies."""
+    ``inputs`` and ``outputs``: ONNX tensor name and where it lies; ``shapes``: those that ONNX has for them."""
 
     name: str
     layers: tuple[TraceLayer | HostLayer, ...]
     tensors: tuple[tuple[str, int], ...]
     inputs: tuple[tuple[str, TensorView], ...]
     outputs: tuple[tuple[str, TensorView], ...]
+    shapes: tuple[tuple[str, Shape], ...] = ()
 
     @property
     def traced(self) -> tuple[TraceLayer, ...]:

@@ -38,7 +38,9 @@ class _Placing:
         views = [view for layer in layers for view in _views(layer)]
         found = dict.fromkeys(view.tensor for view in (*(view for _, view in (*inputs, *handed)), *views))
         tensors = tuple((name, self.drafts.forms[name].words) for name in found)
-        return TraceNetwork(self.drafts.network.name, layers, tensors, inputs, handed)
+        known = self.drafts.network.operators.tensors
+        shapes = tuple((name, known[name]) for name, _ in (*inputs, *handed) if name in known)
+        return TraceNetwork(self.drafts.network.name, layers, tensors, inputs, handed, shapes)
 
     def _join(self) -> dict[str, list[TraceLayer]]:
         """Gives every part of a concatenation its home in the whole; the copies of those that have one already, are

@@ -163,9 +163,7 @@ def _gate_transfers(tiling: LayerTiling, place: Place, gate: TensorView, local: 
     blocks, left = divmod(tiling.out_channels(place.out), BLOCK)
     found = []
     if blocks:
-        found.append(
-            Transfer("wbuf", "all", local, gate.tensor, memory, VMACS * blocks, LANES, LANES, LANES)
-        )
+        found.append(Transfer("wbuf", "all", local, gate.tensor, memory, VMACS * blocks, LANES, LANES, LANES))
     lines, rest = divmod(left, LANES)
     at = local + blocks * LANES, gate.tensor, memory + blocks * BLOCK
     if lines:

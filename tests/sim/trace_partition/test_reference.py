@@ -106,7 +106,11 @@ def test_squeeze_and_excite_multiplies_each_channel_on_the_accelerator(
 def test_a_map_times_its_own_sigmoid_is_one_table(again: bool) -> None:
     weights = {"w": sixteenths((6, 4, 3, 3), 2)}
     nodes = [node("Conv", ["x", "w"], ["a"]), node("Sigmoid", ["a"], ["s"]), node("Mul", ["s", "a"], ["y"])]
-    proto = model([*nodes, *([node("MaxPool", ["a"], ["z"], kernel_shape=[2, 2])] if again else [])], (1, 4, 6, 7), weights)
+    proto = model(
+        [*nodes, *([node("MaxPool", ["a"], ["z"], kernel_shape=[2, 2])] if again else [])],
+        (1, 4, 6, 7),
+        weights,
+    )
     check(proto, weights, 2.0)
     trace = traced(proto)
     assert not trace.hosted
