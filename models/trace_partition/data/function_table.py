@@ -42,7 +42,7 @@ def function_table(
     """The table of an activation, or of a number times its activation (``product``). Of all widths of pieces the one
     whose largest error over all words is least is taken, and of these the least sum of squares."""
     given = {name: weights[name].reshape(()) for name, _ in operator.weights if name in weights}
-    numbers = _ALL / ONE
+    numbers: npt.NDArray[Any] = _ALL / ONE
     exact = activation(operator, numbers, given).astype(np.float64)
     exact = np.nan_to_num(exact * numbers if product else exact)
     exact = np.clip(exact * ONE, -(1 << 15), (1 << 15) - 1)
@@ -76,4 +76,5 @@ def mapped(given: npt.NDArray[Any], table: Words) -> npt.NDArray[np.int64]:
     below = known[0] + (((word + half) * low + rounding) >> FRACTION_BITS)
     above = known[-1] + (((word - half) * high + rounding) >> FRACTION_BITS)
     found = np.where(word < -half, below, np.where(word >= half, above, between))
-    return np.clip(found, -(1 << 15), (1 << 15) - 1)
+    limited: npt.NDArray[np.int64] = np.clip(found, -(1 << 15), (1 << 15) - 1)
+    return limited
