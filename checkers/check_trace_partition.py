@@ -1,4 +1,4 @@
-"""Check the chain of proofs of trace partitions: ``python -I check_trace_partition.py FILE``, which believes nothing.
+"""Check the chain of proofs of trace partitions: ``python -I check_trace_partition.py FILE``. It needs no mapper.
 
 Exit code: 1 one refuted, 2 malformed, 3 not certified: what options cost is taken from the document, not restated.
 """
@@ -132,11 +132,14 @@ def check(problem, claim, evidence):
     need(type(layers) is list and len(layers) == len(agreed) + 1 <= 10000, "is no chain of layers", "malformed")
     rule, path, potentials = fields(evidence, "rule", "path", "potentials")
     need(rule == "chain" and len(potentials) == len(layers), "needs the rule chain", "malformed")
+    need(type(potentials) is type(agreed) is list, "needs lists of potentials and pairs", "malformed")
+    need(path is None or type(path) is list, "the path is no list", "malformed")
     status, value, bound = fields(claim, "status", "value", "bound")
     before, total = None, 0
     for at, (layer, own) in enumerate(zip(layers, potentials, strict=True)):
         name, residencies, costs, floors = fields(layer, "name", "residencies", "costs", "floors")
         need(type(name) is str and all(type(one) is str for one in residencies), "a layer has no name", "malformed")
+        need({*map(type, (residencies, costs, floors, own))} == {list}, "needs lists of residencies", "malformed")
         costs, floors, own = ([number(one) for one in way] for way in (costs, floors, own))
         need(len(costs) == len(floors) == len(own) == len(residencies) <= 100, "has wrong lengths", "malformed")
         pairs = [pair for pair in zip(floors, costs, strict=True) if pair[1] is not None]

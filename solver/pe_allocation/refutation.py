@@ -24,7 +24,8 @@ from mapper.solver.method import Effort
 from mapper.solver.proof import NotCertifiedError
 
 UNLIMITED = 1 << 40000
-MOST_NODES = 20_000
+MOST_NODES, MOST_SHARED_NODES = 20_000, 2_000
+"""Nodes of a tree; where layers share PEs, what is not shown soon is hardly ever shown later."""
 ROUNDS = 3
 SCALES = (1 << 8, 1 << 16, 1 << 28, 1 << 44)
 CLOSE = 1e-6
@@ -84,10 +85,11 @@ class Refutation:
             for at in self.indices
         ]
         high = [time // layer.positions for time, layer in zip(most, self.layers, strict=True)]
+        limit = MOST_SHARED_NODES if self.problem.sharing else MOST_NODES
         found: list[Any] = []
         stack = [([0] * len(high), high)]
         while stack:
-            if len(found) >= MOST_NODES or effort.stopped() is not None:
+            if len(found) >= limit or effort.stopped() is not None:
                 raise NotCertifiedError("the tree that rules out better allocations was not finished")
             low, high = stack.pop()
             node = self._closed(low, high)
@@ -156,6 +158,8 @@ class Refutation:
             ways = [self._ends(i, low[i], high[i]) for i in range(len(low))]
             if not all(ways):
                 return None
+            if self.problem.sharing:
+                ways = self._apart(ways, high)
             least = [min(price for _, price in way) for way in ways]
             spare = self.scope.pes - sum(least)
             if math.ceil(sum(least)) > self.scope.pes:
@@ -166,6 +170,22 @@ class Refutation:
             low[:] = [min(pace for pace, _ in way) for way in ways]
             high[:] = [max(pace for pace, _ in way) for way in ways]
         return ways
+
+    def _apart(self, ways: list[Way], high: list[int]) -> list[Way]:
+        """Prices of a PE each for layers no two of which share one and none for others, if that is more."""
+        times = [pace * layer.positions for pace, layer in zip(high, self.layers, strict=True)]
+        shares = [min(price for _, price in way) for way in ways]
+        busy = [share * time for share, time in zip(shares, times, strict=True)]
+        found: list[int] = []
+        for i in sorted(self.indices, key=times.__getitem__):
+            if shares[i] <= 1 and all(busy[i] + busy[j] > min(times[i], times[j]) for j in found):
+                found.append(i)
+        if len(found) <= sum(share for share in shares if share <= 1):
+            return ways
+        return [
+            [(pace, price if price > 1 else int(i in found)) for pace, price in way]
+            for i, way in enumerate(ways)
+        ]
 
     @cached_property
     def _lines(self) -> dict[tuple[int, int], list[tuple[Start, int, int]]]:
@@ -326,6 +346,14 @@ class Refutation:
             if min(pace % 1, -pace % 1) > CLOSE and not self.pinned[at]:
                 return [at, math.floor(pace)]
         if self.problem.sharing:
+            # In narrower ranges of paces layers have larger shares of a PE, and fewer of them go together.
+            sharing = [
+                (float(ways[at][-1][1]), at, min(max(math.floor(pace), way[0][0]), way[-1][0] - 1))
+                for at, (pace, way) in enumerate(zip(relaxed.paces, ways, strict=True))
+                if way[0][0] < way[-1][0] and way[-1][1] < 1 and not self.pinned[at]
+            ]
+            if sharing:
+                return list(max(sharing)[1:])
             raise NotCertifiedError(
                 "that layers do not fit on fewer shared PEs is not shown by their work alone"
             )

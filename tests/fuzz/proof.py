@@ -16,9 +16,9 @@ from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
-from tests.fuzz.byte_mutation import mutated_bytes
-from tests.fuzz.document_mutation import as_json, mutated_json, mutated_tree
-from tests.fuzz.name_mutation import check_text
+from tests.fuzz.mutation.byte import mutated_bytes
+from tests.fuzz.mutation.document import as_json, mutated_json, mutated_tree
+from tests.fuzz.mutation.name import check_text
 
 Document = dict[str, Any]
 

@@ -14,7 +14,7 @@ from mapper.formulations.trace_partition.problem import PartitionProblem
 from mapper.formulations.trace_partition.program.axis_floor import axis_floor
 from mapper.formulations.trace_partition.program.option import Family
 from mapper.models.trace_partition.lowering.layer import TraceLayer
-from mapper.models.trace_partition.steps.share import Share
+from mapper.models.trace_partition.tile.share import Share
 
 Integers = npt.NDArray[np.int64]
 KEPT = 2

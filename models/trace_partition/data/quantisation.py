@@ -14,7 +14,7 @@ from mapper.models.trace_partition.data.function_table import function_table, ha
 from mapper.models.trace_partition.lowering.draft import scales_channels
 from mapper.models.trace_partition.lowering.layer import TraceLayer, TraceNetwork
 from mapper.models.trace_partition.lowering.view import Geometry, flat_geometry, geometry
-from mapper.models.trace_partition.steps.window import Span, window_classes
+from mapper.models.trace_partition.tile.window import Span, window_classes
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import BIAS_OPERAND, LayerNetwork
 from mapper.workloads.network.operator_network import NetworkOperator

@@ -12,17 +12,18 @@ from numpy import ndindex
 
 from mapper.formulations.trace_partition.problem import OBJECTIVES, Objective, PartitionProblem, Pin
 from mapper.formulations.trace_partition.program.cp_sat import PartitionProgram
+from mapper.formulations.trace_partition.program.first_option import first_options
 from mapper.formulations.trace_partition.program.option import families, sum_sizes, tile_sizes
 from mapper.formulations.trace_partition.program.option_cost import costed, nameless
 from mapper.formulations.trace_partition.program.option_floor import family_floor
-from mapper.formulations.trace_partition.program.option_table import option_table
+from mapper.formulations.trace_partition.program.option_table import OptionTable, Searched, option_table
 from mapper.formulations.trace_partition.program.residency import residencies_of
 from mapper.models.trace_partition.configuration import Configuration
 from mapper.models.trace_partition.cost import layer_cost
 from mapper.models.trace_partition.lowering.layer import TraceLayer, TraceNetwork
 from mapper.models.trace_partition.steps.plan import plan_layer
 from tests.models.trace_partition.example import layers
-from tests.solver.trace_partition.random_partition import chains, layer, machine, network, view
+from tests.solver.trace_partition.random_partition import chains, layer, machine, network, problems, view
 
 ONE = Configuration(1, 1, 1)
 
@@ -149,6 +150,19 @@ def test_the_program_explains_the_instance_that_it_solves() -> None:
     assert built["one_option"].constraints == 2
     assert built["residency"].constraints == options
     assert program.export("cpsat")
+
+
+@given(problems(3))
+@settings(derandomize=True, deadline=None, max_examples=25)
+def test_the_program_is_counted_without_a_search(problem: PartitionProblem) -> None:
+    searched, counted = option_table(problem), first_options(problem)
+    assert PartitionProgram(counted).build() == PartitionProgram(searched).build()
+    assert counted.costed == sum(len(options) for options in _options(counted)) <= searched.costed
+
+
+def _options(table: OptionTable) -> list[list[Searched]]:
+    found = [table.layers[at] for at in sorted(set(table.first))]
+    return [[one for one in layer.values() if one.best is not None] for layer in found]
 
 
 def test_a_layer_without_an_option_makes_the_program_infeasible() -> None:

@@ -28,7 +28,7 @@ SAID = {
     "allocation": (
         "more than 3125000/1323 (about 2,362.06) fps",
         "a frame every 21,167 cycles or sooner",
-        "conv2: 107 cycles a position at most, which no number of PEs keeps",
+        "conv2: at most 107 cycles per position, which no number of PEs reaches",
     ),
     "allocation, latency": ("less than 22,116 cycles", "38 PEs of 64", "256 times 'conv4 ends in time'"),
     "selection": (

@@ -14,8 +14,8 @@ from mapper.models.trace_partition.data.function_table import mapped
 from mapper.models.trace_partition.data.quantisation import LayerData
 from mapper.models.trace_partition.lowering.layer import TensorView, TraceLayer
 from mapper.models.trace_partition.mapping import LayerMapping, Tile
-from mapper.models.trace_partition.steps.share import misfit
-from mapper.models.trace_partition.steps.window import window_classes
+from mapper.models.trace_partition.tile.share import misfit
+from mapper.models.trace_partition.tile.window import window_classes
 
 Integers = npt.NDArray[np.int64]
 Draw = Any

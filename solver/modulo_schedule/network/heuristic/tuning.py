@@ -27,8 +27,9 @@ from mapper.models.modulo_schedule.network.estimate import Estimator, estimated_
 from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapping, kernel_of
 from mapper.models.modulo_schedule.network.nest import Box, Nest
 from mapper.solver.certificate import Stop
-from mapper.solver.method import Effort, Outcome, Progress
+from mapper.solver.method import Effort, Progress
 from mapper.solver.modulo_schedule.network.heuristic.loop_schedule import loop_schedule
+from mapper.solver.outcome import Outcome
 
 POINTER_USES = (4, 2)
 """Accesses that share a pointer, in the order in which they are tried until one reaches MII: a pointer that

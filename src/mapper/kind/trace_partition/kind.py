@@ -144,6 +144,15 @@ class TracePartition(Kind[LayerNetwork, PartitionProblem, Partition]):
 
     def formulation(self, problem: PartitionProblem) -> Formulation:
         from mapper.formulations.trace_partition.program.cp_sat import PartitionProgram
+        from mapper.formulations.trace_partition.program.first_option import first_options
+
+        # Which residencies a layer can be in makes the counts; only the objective's numbers would take a search.
+        program = PartitionProgram(first_options(problem))
+        program.build()
+        return program
+
+    def model(self, problem: PartitionProblem) -> Formulation:
+        from mapper.formulations.trace_partition.program.cp_sat import PartitionProgram
         from mapper.formulations.trace_partition.program.option_table import option_table
 
         program = PartitionProgram(option_table(problem))

@@ -28,7 +28,7 @@ def partition_picture(problem: PartitionProblem, partition: Partition, prefix: s
     layers = problem.network.traced
     spent = {layer.name: dict(own.causes) for layer, own in zip(layers, cost.layers, strict=True)}
     elements = [figure(stacked("cycles of every layer by cause", "cycles", spent, f"{prefix}c"),
-                       "Where the cycles of every layer go.")]  # fmt: skip
+                       "Where the cycles of each layer go.")]  # fmt: skip
     lines = node("div", class_="timelines")
     begin = 0
     for layer, mapping, own in zip(layers, partition.layers, cost.layers, strict=True):
@@ -108,4 +108,4 @@ def proof_picture(proof: Mapping[str, Any]) -> list[Element]:
         (layer["name"], one / most, f"{one:,.6g} {problem['unit']}")
         for layer, one in zip(problem["layers"][:MOST_LAYERS], least, strict=False)
     ]
-    return [figure(bars(rows, "potentials"), "Up to each layer no partition costs less than this.")]
+    return [figure(bars(rows, "potentials"), "No partition up to this layer costs less than this.")]

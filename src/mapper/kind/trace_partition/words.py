@@ -1,4 +1,4 @@
-"""What proofs about partitions speak of, and why they hold."""
+"""Proofs about partitions in words: the space they cover, and why they hold."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 from mapper.kind.words import ProofWords, claimed, counted, exact, listed
 
 MOST_LAYERS = 40
-_JOINT = "options that were not costed have lower bounds that are no better, and CP-SAT decided all the others jointly"
+_JOINT = "CP-SAT decided all costed options jointly, and the lower bounds of the remaining ones are no better"
 WORDS = ProofWords(
-    "every tile, order, mode and split of every layer, and what stays on the chip between layers, all decided "
-    "together under the model of cycles",
+    "every tile, order, mode and split of every layer, and what stays on the chip between layers, decided together "
+    "under the cycle model",
     {"auto": _JOINT, "cp-sat": _JOINT},
 )
 
 CHAIN = "the chain shows"
-"""How the checker begins where it followed a chain to its end, and only misses what options cost."""
+"""The beginning of the checker's reason if the chain holds and only the costs of options remain unchecked."""
 
 
 def is_told(status: str, reason: str) -> bool:
@@ -25,7 +25,7 @@ def is_told(status: str, reason: str) -> bool:
 
 
 def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
-    """A proof of a partition in sentences, whose chain holds."""
+    """A proof of a partition, whose chain holds, in sentences."""
     problem, claim, evidence = proof["problem"], proof["claim"], proof["evidence"]
     layers, path, potentials = problem["layers"], evidence["path"], evidence["potentials"]
     parts, unit = problem["parts"], problem["unit"]
@@ -34,8 +34,8 @@ def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
         f"Evidence: a chain of {counted(len(layers), 'layer')}. Each takes one of its residencies (what stays on the "
         f"chip), {sum(len(layer['residencies']) for layer in layers):,} in all, and neighbours agree on what stays "
         "between them.",
-        "A number stands at each residency: no chain up to it costs less, since it is at most the number of every "
-        "residency before that agrees, plus the layer's own least cost (lemma Potentials).",
+        "Each residency has a number, and no chain up to it costs less: the number is at most that of any agreeing "
+        "residency of the layer before, plus the layer's own least cost (lemma Potentials).",
     ]
     for at, (layer, own) in enumerate(zip(layers[:MOST_LAYERS], potentials, strict=False)):
         known = [one for one in own if one is not None]
@@ -47,8 +47,8 @@ def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
     ends = [Fraction(one, parts) for one in potentials[-1] if one is not None]
     if ends:
         lines.append(
-            f"At the end the numbers are {listed(map(exact, sorted(ends)))}: no partition costs less than the least."
+            f"The numbers at the end are {listed(map(exact, sorted(ends)))}. No partition costs less than the least."
         )
     else:
-        lines.append("At the end no residency has a number: no chain reaches it.")
+        lines.append("No residency at the end has a number, so no chain reaches it.")
     return lines
