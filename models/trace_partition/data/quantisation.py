@@ -108,7 +108,7 @@ class _Constants:
         filters = layer.filters
         if operator is None or layer.op not in ("Conv", "ConvTranspose", "Gemm", "MatMul"):
             return np.ones((1, 1, 1, filters)), np.zeros(filters)
-        bias = np.zeros(filters)
+        bias = np.zeros(1 if self._is_deep(operator) else filters)
         place = BIAS_OPERAND.get(layer.op, len(operator.operands))
         if place < len(operator.operands) and operator.operands[place]:
             bias = self._values(operator.operands[place]).reshape(-1) + bias
@@ -120,8 +120,29 @@ class _Constants:
             grouped = values.reshape(layer.groups, -1, *values.shape[1:]).swapaxes(1, 2)
             turned = np.flip(grouped, tuple(range(3, grouped.ndim)))
             values = turned.reshape(filters, -1, *values.shape[2:])
+        if values.ndim == 5 and layer.op == "Conv":
+            return self._deep(layer, operator, values), np.repeat(bias, filters // bias.size)
         kernel = values.reshape(filters, -1, *layer.kernel).transpose(0, 2, 3, 1)
         return (kernel.transpose(3, 1, 2, 0) if layer.work == "lane" else kernel), bias
+
+    def _is_deep(self, operator: NetworkOperator) -> bool:
+        return operator.op == "Conv" and len(self.shapes[operator.operands[1]]) == 5
+
+    def _deep(self, layer: TraceLayer, operator: NetworkOperator, values: Values) -> Values:
+        """The kernel over three axes as one over two: filters of every depth of the result, channels of every depth of
+        the input, 0 where the window does not reach."""
+        network, window = self.network.layer(layer.name), operator.window
+        assert window is not None
+        depths, given = network.output_shape[2], network.inputs[0].shape[2]
+        filters, inputs, deep, *flat = values.shape
+        band = np.zeros((filters, depths, inputs, given, *flat), values.dtype)
+        for depth in range(depths):
+            for at in range(deep):
+                read = depth * window.strides[0] - window.pads[0][0] + at * window.dilations[0]
+                if 0 <= read < given:
+                    band[:, depth, :, read] = values[:, :, at]
+        kernel: Values = band.reshape(filters * depths, inputs * given, *flat).transpose(0, 2, 3, 1)
+        return kernel
 
     def _matrix(
         self, layer: TraceLayer, operator: NetworkOperator, values: Values, bias: Doubles

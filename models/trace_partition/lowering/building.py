@@ -23,6 +23,8 @@ from mapper.models.trace_partition.lowering.view import (
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import LayerInput, LayerNetwork, NetworkLayer
 
+LARGEST_BAND = 1 << 25
+"""Weights of a convolution over three axes, with those that are 0."""
 LARGEST_WINDOW = 1024
 """Positions of a window whose weights have a line each of a vMAC's weight buffer."""
 
@@ -103,11 +105,32 @@ class _Building:
     def _convolution(self, layer: NetworkLayer) -> bool | None:
         """Whether scales fold into it; None if the accelerator lacks it, as of the other methods."""
         one = layer.inputs[0]
+        if len(one.shape) == 5 and layer.op == "Conv":
+            return self._deep_convolution(layer)
         if len(one.shape) not in (3, 4) or layer.op not in ("Conv", "ConvTranspose"):
             return None
         groups, plain = layer.window.groups, layer.work == "convolution"
         each = plain and groups > 1 and groups == one.shape[1] == layer.output_shape[1]
         self._slide(layer, "lane" if each else "convolution", 1 if each else groups)
+        return True
+
+    def _deep_convolution(self, layer: NetworkLayer) -> bool | None:
+        """A convolution over three axes as one over the last two, whose channels are those of all depths: each result
+        is a sum of the two-dimensional convolutions of the depths under its window, with 0 for the others."""
+        window = layer.window
+        (_, filters, depths, *_), (_, _, given, *_) = layer.output_shape, layer.inputs[0].shape
+        inputs = layer.inputs[0].shape[1] // window.groups
+        if filters * depths * inputs * given * math.prod(window.kernel[1:]) > LARGEST_BAND:
+            return None
+        flat = replace(
+            window,
+            kernel=window.kernel[1:],
+            strides=window.strides[1:],
+            pads=window.pads[1:],
+            dilations=window.dilations[1:],
+        )
+        operator = replace(layer.operator, window=flat)
+        self._slide(replace(layer, operator=operator), "convolution", window.groups)
         return True
 
     def _pool(self, layer: NetworkLayer) -> bool | None:

@@ -78,8 +78,8 @@ class MachineRow:
         left = sorted({entry["op"] for entry in skipped if not entry["share_of_time"]})
         hosted = sorted({entry["op"] for entry in skipped if entry["share_of_time"]})
         share = self.solution.host_share
-        beside = (f"not mapped: {', '.join(left)}",) if left else ()
-        beside += (f"on the host, {share:.1%} of the time: {', '.join(hosted)}",) if hosted else ()
+        beside = [f"not mapped: {', '.join(left)}"] if left else []
+        beside += [f"on the host, {share:.1%} of the time: {', '.join(hosted)}"] if hosted else []
         clocked = ("no clock",) if clock is None else (f"clock {clock:g} MHz",)
         return (*clocked, *self.kind.leaves_out, *beside)
 

@@ -97,7 +97,7 @@ def random_gated(rng: random.Random) -> TraceLayer:
         TensorView("x", *size, channels, channels + extra, extra),
         TensorView("y", *size, channels, channels + 2 * extra, extra),
         relu=rng.random() < 0.3,
-        table=rng.choice([None, None, "function"]),  # type: ignore[arg-type]
+        table=rng.choice([None, None, "function"]),
         gate=TensorView("g", 1, 1, channels, channels + extra, extra),
     )
 

@@ -80,6 +80,28 @@ def test_an_activation_by_table_is_that_of_onnxruntime_but_for_the_rounding(
     assert isinstance(layer, TraceLayer) and layer.table == "function" and layer.merged[-1][1] == op
 
 
+@pytest.mark.parametrize(
+    ("kernel", "options"),
+    [
+        ((6, 4, 3, 3, 3), {"pads": [1, 1, 1, 1, 1, 1]}),
+        ((6, 4, 2, 3, 2), {"strides": [2, 1, 2], "pads": [1, 0, 1, 0, 2, 0]}),
+        ((6, 2, 3, 1, 1), {"group": 2, "dilations": [2, 1, 1]}),
+        ((4, 1, 3, 3, 3), {"group": 4}),
+    ],
+)
+@pytest.mark.parametrize("more", [[], [node("BatchNormalization", ["m", "s", "b", "u", "v"], ["y"])]])
+def test_a_convolution_over_three_axes_is_a_sum_of_those_over_two(
+    kernel: tuple[int, ...], options: dict[str, Any], more: list[onnx.NodeProto]
+) -> None:
+    weights = {"w": sixteenths(kernel, 2, 8), "c": sixteenths(kernel[:1], 3)}
+    held = {name: sixteenths(kernel[:1], seed) for seed, name in enumerate(("s", "b", "u"))}
+    given = weights | ((held | {"v": np.full(kernel[0], 1 - 1e-5, np.float32)}) if more else {})
+    proto = model([node("Conv", ["x", "w", "c"], ["m"], **options), *more], (1, 4, 6, 5, 4), given)
+    check(proto, given, 40.0 if more else 0.5)  # folded weights are rounded
+    trace = traced(proto)
+    assert not trace.hosted and len(trace.traced) == 1 and trace.traced[0].work == "convolution"
+
+
 GATE = [
     node("Conv", ["x", "w"], ["a"]),
     node("GlobalAveragePool", ["a"], ["p"]),
