@@ -66,7 +66,7 @@ def main() -> None:
         )
         if not given.no_traffic:
             least = solve(posed(name, given.arch, objective="traffic"), "auto", given.seconds)
-            moved = least.cost.total
+            moved = least.part(linear=True)
             traffic.append(
                 [
                     name,

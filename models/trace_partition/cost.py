@@ -65,7 +65,7 @@ def evaluate(
     Raises: ValueError as `plan_layer` does, or if the partition has not as many layers as the network.
     """
     layers = tuple(
-        layer_cost(layer, mapping, machine, configuration)
+        replace(layer_cost(layer, mapping, machine, configuration), frames=network.frames)
         for layer, mapping in zip(network.traced, partition.layers, strict=True)
     )
     traced = summed(machine, configuration, layers)
@@ -75,6 +75,7 @@ def evaluate(
         cycles=traced.cycles + waited,
         causes=traced.causes | {"host": waited},
         host_energy=host_energy(network, machine, configuration),
+        frames=network.frames,
     )
     each = [(layer.name, host_cycles(layer, machine, configuration)) for layer in network.hosted]
     hosted = tuple(HostTime(name, taken, taken / total.cycles) for name, taken in each)

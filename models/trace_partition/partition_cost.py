@@ -26,7 +26,8 @@ class Cost:
     by operand what crosses the external memory's port. ``macs``: multiply-accumulates of one image, as the ONNX
     operators have them; ``products``: those of them whose input lies in the map. ``buffer_words``: words read and
     written in Buf and WBuf. ``instructions``: in the memory of the accelerator, all clusters together; ``steps``: of
-    the slowest cluster. ``host_energy``: what the host takes, in parts of a pJ.
+    the slowest cluster. ``host_energy``: what the host takes, in parts of a pJ. ``frames`` of an image of
+    the configuration: more than one where it is a batch of rows.
     """
 
     machine: SnowflakeMachine
@@ -40,6 +41,7 @@ class Cost:
     instructions: int
     steps: int
     host_energy: int = 0
+    frames: int = 1
 
     @property
     def images(self) -> int:
@@ -56,8 +58,8 @@ class Cost:
 
     @property
     def throughput_fps(self) -> float | None:
-        """Images of all accelerators per second of accelerator time."""
-        return self.configuration.images / self.seconds if self.cycles else None
+        """Images of all accelerators, with their frames, per second."""
+        return self.configuration.images * self.frames / self.seconds if self.cycles else None
 
     @property
     def bandwidth_gb_s(self) -> float | None:

@@ -59,6 +59,9 @@ class _Building:
             self._name_views(layer)
         outputs = tuple((one.tensor, self._handed_out(one)) for one in self.given.outputs)
         made = placed(self.drafts, outputs)
+        batch = operators.batch or 1
+        if any(layer.linear and layer.rows == batch for layer in made.traced):
+            made = replace(made, frames=batch)
         if not made.traced:
             remedy = "has no layer that the accelerator runs; give a network with convolutions"
             raise InputError(self.given.name, "", remedy)

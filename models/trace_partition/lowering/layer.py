@@ -133,7 +133,8 @@ class HostLayer:
 @dataclass(frozen=True)
 class TraceNetwork:
     """Layers in the order in which they run. ``tensors``: words of every tensor in external memory (weights apart).
-    ``inputs`` and ``outputs``: ONNX tensor name and where it lies; ``shapes``: those that ONNX has for them."""
+    ``inputs`` and ``outputs``: ONNX tensor name and where it lies; ``shapes``: those that ONNX has for them.
+    ``frames``: how many a run has, the rows of a batch of which each is one (maps come one at a time)."""
 
     name: str
     layers: tuple[TraceLayer | HostLayer, ...]
@@ -141,6 +142,7 @@ class TraceNetwork:
     inputs: tuple[tuple[str, TensorView], ...]
     outputs: tuple[tuple[str, TensorView], ...]
     shapes: tuple[tuple[str, Shape], ...] = ()
+    frames: int = 1
 
     @property
     def traced(self) -> tuple[TraceLayer, ...]:

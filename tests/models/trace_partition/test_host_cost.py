@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from mapper.arch.snowflake import Energy, Host, SnowflakeMachine
@@ -75,6 +77,13 @@ def test_frames_per_second_include_the_host() -> None:
     assert cost.total.throughput_fps == pytest.approx(2e8 / cost.cycles)
     assert cost.total.throughput_fps is not None
     assert cost.total.throughput_fps < 1 / (3 * 1_000_000 / machine().host.macs_per_second)
+
+
+def test_a_batch_of_rows_has_a_frame_for_each() -> None:
+    one, batch = _cost(_network(1)), _cost(replace(_network(1), frames=32))
+    assert batch.cycles == one.cycles
+    assert batch.total.throughput_fps == pytest.approx(32 * 2e8 / one.cycles)
+    assert batch.layers[0].throughput_fps == pytest.approx(32 * 2e8 / one.layers[0].cycles)
 
 
 def test_one_host_has_the_images_of_all_accelerators_one_after_another() -> None:

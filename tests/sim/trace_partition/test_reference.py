@@ -159,6 +159,7 @@ def test_a_product_of_several_rows_runs_on_the_accelerator(
     trace = traced(proto)
     (product,) = trace.traced
     assert product.rows == int(np.prod(shape[:-1])) and product.filters == 4
+    assert trace.frames == shape[0]
     assert all(layer.op == "Reshape" for layer in trace.hosted)
 
 
