@@ -9,11 +9,12 @@ from typing import Literal
 
 from mapper.models.trace_partition.lowering.activation import is_activation
 from mapper.models.trace_partition.lowering.draft import Drafts, Join, scales_channels
+from mapper.models.trace_partition.lowering.gate import product
 from mapper.models.trace_partition.lowering.layer import TensorView, TraceLayer, TraceNetwork, Work
 from mapper.models.trace_partition.lowering.layer_window import trace_window
+from mapper.models.trace_partition.lowering.other_form import average_twice, flat_convolution, several_rows
 from mapper.models.trace_partition.lowering.placing import placed
 from mapper.models.trace_partition.lowering.view import (
-    Geometry,
     channel_part,
     flat_geometry,
     geometry,
@@ -23,8 +24,6 @@ from mapper.models.trace_partition.lowering.view import (
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import LayerInput, LayerNetwork, NetworkLayer
 
-LARGEST_BAND = 1 << 25
-"""Weights of a convolution over three axes, with those that are 0."""
 LARGEST_WINDOW = 1024
 """Positions of a window whose weights have a line each of a vMAC's weight buffer."""
 
@@ -109,31 +108,15 @@ class _Building:
         """Whether scales fold into it; None if the accelerator lacks it, as of the other methods."""
         one = layer.inputs[0]
         if len(one.shape) == 5 and layer.op == "Conv":
-            return self._deep_convolution(layer)
+            flat = flat_convolution(layer)
+            if flat is not None:
+                self._slide(flat, "convolution", flat.window.groups)
+            return None if flat is None else True
         if len(one.shape) not in (3, 4) or layer.op not in ("Conv", "ConvTranspose"):
             return None
         groups, plain = layer.window.groups, layer.work == "convolution"
         each = plain and groups > 1 and groups == one.shape[1] == layer.output_shape[1]
         self._slide(layer, "lane" if each else "convolution", 1 if each else groups)
-        return True
-
-    def _deep_convolution(self, layer: NetworkLayer) -> bool | None:
-        """A convolution over three axes as one over the last two, whose channels are those of all depths: each result
-        is a sum of the two-dimensional convolutions of the depths under its window, with 0 for the others."""
-        window = layer.window
-        (_, filters, depths, *_), (_, _, given, *_) = layer.output_shape, layer.inputs[0].shape
-        inputs = layer.inputs[0].shape[1] // window.groups
-        if filters * depths * inputs * given * math.prod(window.kernel[1:]) > LARGEST_BAND:
-            return None
-        flat = replace(
-            window,
-            kernel=window.kernel[1:],
-            strides=window.strides[1:],
-            pads=window.pads[1:],
-            dilations=window.dilations[1:],
-        )
-        operator = replace(layer.operator, window=flat)
-        self._slide(replace(layer, operator=operator), "convolution", window.groups)
         return True
 
     def _pool(self, layer: NetworkLayer) -> bool | None:
@@ -146,26 +129,10 @@ class _Building:
         if window.count_pads and window.covering_pads(one.shape[2:], layer.output_shape[2:]) != window.pads:
             return None  # some windows count some of what lies beyond the map
         if math.prod(window.kernel) > LARGEST_WINDOW and len(window.kernel) == 2:
-            return self._average_twice(layer)
+            if one.shape[0] != 1:
+                raise self._several(layer, one.shape[0])
+            return average_twice(self.drafts, layer)
         self._slide(layer, "lane", average="all" if window.count_pads else "inside")
-        return False
-
-    def _average_twice(self, layer: NetworkLayer) -> bool | None:
-        """An average over more positions than a vMAC has lines for: of columns of the window, then of these."""
-        one, window = layer.inputs[0], layer.window
-        if any(map(any, window.pads)) or max(window.dilations) > 1:
-            return None
-        if one.shape[0] != 1:
-            raise self._several(layer, one.shape[0])
-        (high, wide), (down, across) = window.kernel, window.strides
-        given, made = self.drafts.read(one), self.drafts.made(layer.output)
-        name = self.drafts.unused(f"{layer.output}.1")
-        self.drafts.forms[name] = Geometry(made.channels, made.height, given.width)
-        half = whole(name, self.drafts.forms[name])
-        first = TraceLayer(f"{layer.name}.1", layer.source, layer.op, "lane", given, half, average="all")
-        self.drafts.put(replace(first, kernel=(high, 1), stride=(down, 1)))
-        last = replace(first, name=layer.name, input=half, output=made, macs=layer.macs)
-        self.drafts.put(replace(last, kernel=(1, wide), stride=(1, across)))
         return False
 
     def _slide(
@@ -205,7 +172,7 @@ class _Building:
         if layer.op not in ("Gemm", "MatMul"):
             return None
         if rows > 1:
-            return self._several_rows(layer)
+            return several_rows(self.drafts, layer)
         memory = self.drafts.forms[one.memory]
         form = flat_geometry(one, memory)
         if form.pixels != memory.pixels:
@@ -224,20 +191,6 @@ class _Building:
         )
         return True
 
-    def _several_rows(self, layer: NetworkLayer) -> bool:
-        """A convolution of single pixels, one for each row, whose channels are the row's numbers."""
-        one, (rows, depth, _) = layer.inputs[0], layer.matrix
-        if self.drafts.forms[one.memory].pixels == 1:
-            given = TensorView(one.memory, rows, 1, depth, depth, one.offset)
-        else:
-            given = self.drafts.relaid(one, Geometry(rows * depth, 1, 1))
-            given = replace(given, height=rows, channels=depth, pitch=depth)
-        made = self.drafts.made_in_rows(layer.output, rows)
-        self.drafts.put(
-            TraceLayer(layer.name, layer.source, layer.op, "convolution", given, made, macs=layer.macs)
-        )
-        return True
-
     def _several(self, layer: NetworkLayer, images: int) -> InputError:
         return InputError(self.given.name, layer.name, f"works on {images} images; give --batch 1")
 
@@ -253,7 +206,7 @@ class _Building:
         if len(layer.inputs) == 1 and layer.operator.weights:
             return self._scale(layer)
         if layer.op == "Mul" and len(layer.inputs) == 2 and not layer.operator.weights:
-            return self._product(layer)
+            return product(self.drafts, layer)
         alike = all(one.shape == layer.output_shape for one in layer.inputs)
         if layer.operator.weights or not alike:
             return None
@@ -261,50 +214,6 @@ class _Building:
             self._addition(layer)
             return False
         return self._larger_half(layer)
-
-    def _product(self, layer: NetworkLayer) -> bool | None:
-        """A gate (one number for each channel), or a map times its own activation, which one table holds."""
-        first, second = layer.inputs
-        for one, other in ((first, second), (second, first)):
-            gate = geometry(other.shape)
-            channels = len(other.shape) > 2 and other.shape[:-2] == one.shape[:-2]
-            if channels and one.shape == layer.output_shape and gate.pixels == 1:
-                views = self.drafts.read(one), self.drafts.made(layer.output)
-                made = TraceLayer(layer.name, layer.source, layer.op, "lane", *views, macs=layer.macs)
-                self.drafts.put(replace(made, gate=self.drafts.read(other)))
-                return False
-            if one.shape == other.shape and self._gates_itself(layer, one, other):
-                return False
-        return None
-
-    def _gates_itself(self, layer: NetworkLayer, one: LayerInput, other: LayerInput) -> bool:
-        """Makes the layer whose table has made ``other`` of ``one`` multiply by it, if nothing else reads that; with
-        the layer that makes ``one``, if nothing else reads that either and it has no activation yet."""
-        drafts = self.drafts
-        place, before = drafts.makers.get(other.memory, -1), drafts.makers.get(one.memory, -1)
-        maker = drafts.items[place] if place >= 0 else None
-        if (
-            not isinstance(maker, TraceLayer)
-            or (maker.work, maker.table) != ("lane", "function")
-            or maker.merged
-            or drafts.uses[other.memory] != 1
-            or maker.input != channel_part(one, drafts.forms[one.memory])
-        ):
-            return False
-        made, both = drafts.made(layer.output), ((maker.name, maker.op), (layer.name, layer.op))
-        first = drafts.items[before] if before >= 0 else None
-        if (
-            isinstance(first, TraceLayer)
-            and not first.activated
-            and drafts.uses[one.memory] == 2
-            and is_whole(maker.input, drafts.forms[one.memory])
-            and place == len(drafts.items) - 1
-        ):
-            drafts.items.pop()
-            drafts.change(before, replace(first, output=made, table="product", merged=first.merged + both))
-        else:
-            drafts.change(place, replace(maker, output=made, table="product", merged=both[1:]))
-        return True
 
     def _addition(self, layer: NetworkLayer) -> None:
         """Two maps each, the one that is there first with the next."""
