@@ -308,17 +308,18 @@ class Network:
                 price = share if self.sharing and pes == 1 else pes
                 yield from ((first, price), (last, price))
 
-    def apart(self, ways, high):
-        """Lemma Shares: a PE each for layers no two of which share one and none for others, if that is more."""
+    def priced(self, ways, high):
+        """Lemma Shares: shares of PEs as they are; then a PE each for layers no two of which share one, else none."""
+        yield [*ways]
+        if not self.sharing or not all(ways):
+            return
         times, found = [pace * layer.positions for pace, layer in zip(high, self.layers, strict=True)], []
         shares = [min(price for _, price in way) for way in ways]
         busy = [share * time for share, time in zip(shares, times, strict=True)]
         for i in sorted(range(len(ways)), key=times.__getitem__):
             if shares[i] <= 1 and all(busy[i] + busy[j] > min(times[i], times[j]) for j in found):
                 found.append(i)
-        if len(found) <= sum(share for share in shares if share <= 1):
-            return ways
-        return [[(pace, price if price > 1 else int(i in found)) for pace, price in way] for i, way in enumerate(ways)]
+        yield [[(pace, price if price > 1 else int(i in found)) for pace, price in way] for i, way in enumerate(ways)]
 
     def narrowed(self, low, high):
         """Lemma Caps, three times: for each layer the paces that matter with their PEs; None if one has none."""
@@ -328,12 +329,17 @@ class Network:
             for i in reversed(range(len(low) if not self.streaming else 0)):
                 high[i] = min([high[i], *(high[r] // self.layers[r].new for r in self.readers[i])])
             ways = [list(self.ends(i, low[i], high[i])) for i in range(len(low))]
-            ways = self.apart(ways, high) if self.sharing and all(ways) else ways
-            least = [min((price for _, price in way), default=self.most + 1) for way in ways]
-            spare = self.most - sum(least)
-            if math.ceil(sum(least)) > self.most:
+            masks = []
+            for prices in self.priced(ways, high):
+                least = [min((price for _, price in way), default=self.most + 1) for way in prices]
+                spare = self.most - sum(least)
+                if math.ceil(sum(least)) > self.most:
+                    return None
+                masks.append([[end[1] <= one + spare for end in way] for way, one in zip(prices, least, strict=True)])
+            ways = [[end for end, *near in zip(way, *kept, strict=True) if all(near)]
+                    for way, *kept in zip(ways, *masks, strict=True)]
+            if not all(ways):
                 return None
-            ways = [[end for end in way if end[1] <= one + spare] for way, one in zip(ways, least, strict=True)]
             low[:], high[:] = ([pick(end[0] for end in way) for way in ways] for pick in (min, max))
         return ways
 
@@ -358,11 +364,12 @@ class Network:
                 need(node == "caps", "a leaf that caps close has multipliers", "malformed")
             else:
                 need(type(node) is dict, "a leaf of the tree is not closed by caps")
-                self.multiplied(node, ways)
+                self.multiplied(node, self.priced(ways, high))
         need(not stack, "the tree has nodes that are not closed")
 
-    def multiplied(self, leaf, ways):
-        """Lemma Multipliers: the most slack of the sum is below 0."""
+    def multiplied(self, leaf, priced):
+        """Lemma Multipliers: the most slack of the sum is below 0, with prices of either kind."""
+        ways, *_ = priced = [*priced]
         pes, ends, starts, rates = fields(leaf, "pes", "ends", "starts", "rates")
         start, pace, slack = [0] * len(ways), [0] * len(ways), whole(pes) * self.most
         need(self.cycles < ENDLESS or ends == starts == [], "there is no limit on latency")
@@ -381,8 +388,9 @@ class Network:
         for one in (*ends, *starts, *rates):
             numbers(one, len(one), 0, MOST)
         slack += sum(max(0, times) * self.cycles for times in start)
-        slack += sum(max(p * z - pes * price for z, price in way) for p, way in zip(pace, ways, strict=True))
-        need(slack < 0, "the multipliers of a leaf leave room")
+        most = [[max(p * z - pes * price for z, price in way) for p, way in zip(pace, ways, strict=True)]
+                for ways in priced]
+        need(slack + min(map(sum, most)) < 0, "the multipliers of a leaf leave room")
 
     def fastest(self, most):
         """Lemma Frame: the least cycles of a frame, layer by layer; None if pins contradict the array."""

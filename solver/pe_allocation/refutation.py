@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -105,11 +106,12 @@ class Refutation:
         ways = self._narrowed(low, high)
         if ways is None:
             return "caps"
-        relaxed = self._relaxed(ways)
-        for scale in SCALES:
-            leaf = self._leaf(relaxed, scale)
-            if max(_multipliers(leaf)) <= LARGEST and self._left(leaf, ways) < 0:
-                return leaf
+        for prices in self._priced(ways, high):
+            relaxed = self._relaxed(prices)
+            for scale in SCALES:
+                leaf = self._leaf(relaxed, scale)
+                if max(_multipliers(leaf)) <= LARGEST and self._left(leaf, prices) < 0:
+                    return leaf
         return self._split(relaxed, ways)
 
     def _steps(self, layer: StreamLayer) -> list[tuple[int, int, int]]:
@@ -158,21 +160,30 @@ class Refutation:
             ways = [self._ends(i, low[i], high[i]) for i in range(len(low))]
             if not all(ways):
                 return None
-            if self.problem.sharing:
-                ways = self._apart(ways, high)
-            least = [min(price for _, price in way) for way in ways]
-            spare = self.scope.pes - sum(least)
-            if math.ceil(sum(least)) > self.scope.pes:
-                return None
+            masks = []
+            for prices in self._priced(ways, high):
+                least = [min(price for _, price in way) for way in prices]
+                spare = self.scope.pes - sum(least)
+                if math.ceil(sum(least)) > self.scope.pes:
+                    return None
+                masks.append(
+                    [[end[1] <= one + spare for end in way] for way, one in zip(prices, least, strict=True)]
+                )
             ways = [
-                [end for end in way if end[1] <= one + spare] for way, one in zip(ways, least, strict=True)
+                [end for end, *near in zip(way, *kept, strict=True) if all(near)]
+                for way, *kept in zip(ways, *masks, strict=True)
             ]
+            if not all(ways):
+                return None
             low[:] = [min(pace for pace, _ in way) for way in ways]
             high[:] = [max(pace for pace, _ in way) for way in ways]
         return ways
 
-    def _apart(self, ways: list[Way], high: list[int]) -> list[Way]:
-        """Prices of a PE each for layers no two of which share one and none for others, if that is more."""
+    def _priced(self, ways: list[Way], high: list[int]) -> Iterator[list[Way]]:
+        """Shares of PEs as they are; and prices of a PE each for layers no two of which share one, none for others."""
+        yield ways
+        if not self.problem.sharing:
+            return
         times = [pace * layer.positions for pace, layer in zip(high, self.layers, strict=True)]
         shares = [min(price for _, price in way) for way in ways]
         busy = [share * time for share, time in zip(shares, times, strict=True)]
@@ -180,9 +191,7 @@ class Refutation:
         for i in sorted(self.indices, key=times.__getitem__):
             if shares[i] <= 1 and all(busy[i] + busy[j] > min(times[i], times[j]) for j in found):
                 found.append(i)
-        if len(found) <= sum(share for share in shares if share <= 1):
-            return ways
-        return [
+        yield [
             [(pace, price if price > 1 else int(i in found)) for pace, price in way]
             for i, way in enumerate(ways)
         ]

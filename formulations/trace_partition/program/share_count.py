@@ -209,7 +209,9 @@ class ShareCount:
         tiles = groups * self.spatial * (self.ins if self.convolution else self.outs)
         points = self.rows.most * self.columns.most
         copies = np.minimum(groups * self.spatial * self.outs, KEPT)
-        words = maps * np.minimum(tiles, KEPT) + points * channels * copies
+        # An output that stays is held once, and whole: no less than a tile of it.
+        results = copies if not self.family.output_resident else 1
+        words = maps * np.minimum(tiles, KEPT) + points * channels * results
         if self.layer.residual is not None:
             words = words + points * channels * copies
         if self.layer.mfm:

@@ -86,6 +86,8 @@ _TUNERS = (
     ("baseline", False, "networks: matrix products as written, nothing unrolled", _baseline),
 )
 
+_AT_ONCE: AnyMethod = Method(ITERATIVE.name, False, "what is there at once", _at_once)
+
 METHODS: dict[str, AnyMethod] = {
     method.name: method
     for method in (
@@ -95,9 +97,9 @@ METHODS: dict[str, AnyMethod] = {
             f"kernels: {AUTOMATIC.summary}; networks: tuner",
             _automatic,
             AUTOMATIC.prepare,
-            Method(ITERATIVE.name, False, "what is there at once", _at_once),
+            _AT_ONCE,
         ),
         *(_of_kernels(method) for method in KERNEL_METHODS.values() if method is not AUTOMATIC),
-        *(Method(*tuner, ITERATIVE.prepare) for tuner in _TUNERS),
+        *(Method(*tuner, ITERATIVE.prepare, _AT_ONCE) for tuner in _TUNERS),
     )
 }

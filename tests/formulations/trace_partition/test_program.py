@@ -14,7 +14,7 @@ from mapper.formulations.trace_partition.problem import OBJECTIVES, Objective, P
 from mapper.formulations.trace_partition.program.cp_sat import PartitionProgram
 from mapper.formulations.trace_partition.program.first_option import first_options
 from mapper.formulations.trace_partition.program.option import families, sum_sizes, tile_sizes
-from mapper.formulations.trace_partition.program.option_cost import costed, nameless
+from mapper.formulations.trace_partition.program.option_cost import costed, nameless, words_needed
 from mapper.formulations.trace_partition.program.option_floor import family_floor
 from mapper.formulations.trace_partition.program.option_table import OptionTable, Searched, option_table
 from mapper.formulations.trace_partition.program.residency import residencies_of
@@ -107,6 +107,21 @@ def test_the_best_option_is_that_of_costing_all(chain: TraceNetwork, objective: 
     best = min((option.rank for option in options if option is not None), default=None)
     found = [searched.best.rank for searched in table.layers[0].values() if searched.best]
     assert found == ([] if best is None else [best])
+
+
+def test_no_option_is_ruled_out_whose_output_stays_and_just_fits() -> None:
+    """The output is held whole, in fewer words than two of its tiles: ten channels, cut into eight and two."""
+    first = layer("first", view("image", 16, 16, 1), 10)
+    chain = network(first, layer("second", first.output, 16))
+    problem = PartitionProblem(chain, machine(1, maps=5888), ONE)
+    held = 0
+    for family in families(problem, first, output_resident=True):
+        floor = family_floor(problem, first, family)
+        for at in ndindex(*family.shape):
+            if words_needed(problem, first, family.mapping(*at)) is not None:
+                held += 1
+                assert floor.fits[at]
+    assert held
 
 
 def test_pinned_decisions_are_the_only_ones_left() -> None:

@@ -23,7 +23,7 @@ DRAWN = {
     "units": ('class="slots"', "10 operations that share 4 slots a cycle: at least 3 cycles"),
     "parity": ('class="board"', "two colours"),
     "allocation": ('class="caps"', "107 cycles a position", "the number of PEs available"),
-    "selection": ('class="shapes"', 'data-box="694,6084,1,8"', "29 boxes of shapes cover"),
+    "selection": ('class="shapes"', 'data-box="576,6084,1,10"', "20 boxes of shapes cover"),
     "pbqp": ('class="order"', "3 of 3 vertices are eliminated"),
     "chain": ("No partition up to this layer costs less",),
 }

@@ -128,7 +128,7 @@ def varied_problems(draw: st.DrawFn) -> PartitionProblem:
     """
     tries = draw(st.sampled_from((1, 2)))
     for _ in range(tries):
-        posed = draw(_varied())
+        posed = draw(any_layers())
         found = METHODS["greedy"].search(posed, Effort())
         best = METHODS["dynamic-programming"].search(posed, Effort())
         if found.value is not None and best.value is not None and found.value > best.value:
@@ -137,12 +137,14 @@ def varied_problems(draw: st.DrawFn) -> PartitionProblem:
 
 
 @st.composite
-def _varied(draw: st.DrawFn) -> PartitionProblem:
+def any_layers(draw: st.DrawFn, restated: bool = False) -> PartitionProblem:
+    """``restated``: without the activations whose cost the checker does not restate."""
     configuration = draw(st.sampled_from((ONE, ONE, SHARED, TWO_IMAGES, TWO_BOARDS)))
     if draw(st.booleans()):
         given = draw(chains(2))
     else:
-        given = network_of(random_layer(random.Random(draw(st.integers(0, 1 << 32)))))
+        layer = random_layer(random.Random(draw(st.integers(0, 1 << 32))))
+        given = network_of(replace(layer, clip=None, table=None) if restated else layer)
     board = draw(machines(configuration.clusters))
     pins = {one.name: _pins(draw, one, configuration.sharing, len(given.traced) > 1) for one in given.traced}
     posed = PartitionProblem(given, board, configuration, draw(st.sampled_from(OBJECTIVES)), pins)

@@ -254,8 +254,9 @@ def tuned(tuning: NestTuning, effort: Effort, most: int, limit: float = inf) -> 
         one = tuning.schedule(cover, effort, best)
         if one is not None:
             tried.append(one)
-    if not tried and limit == inf:
+    if not tried and limit == inf and effort.deadline is None:
         # A body that is not unrolled is scheduled in no time: a layer without an answer would void the network's.
+        # Against the clock the baseline has come before.
         one = tuning.schedule(tuning.as_written(next(nest.innermost())), replace(effort, deadline=None))
         tried += [] if one is None else [one]
     return tried

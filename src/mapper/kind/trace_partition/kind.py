@@ -78,6 +78,11 @@ class TracePartition(Kind[LayerNetwork, PartitionProblem, Partition]):
 
         return prove(problem, claim, effort)
 
+    def restated(self, problem: PartitionProblem) -> Mapping[str, Any] | None:
+        from mapper.solver.trace_partition.proof import problem_document
+
+        return problem_document(problem)
+
     def why_infeasible(self, problem: PartitionProblem) -> str | None:
         from mapper.formulations.trace_partition.infeasible import why_infeasible
 
@@ -158,11 +163,6 @@ class TracePartition(Kind[LayerNetwork, PartitionProblem, Partition]):
         program = PartitionProgram(option_table(problem))
         program.build()
         return program
-
-    def proof_is_told(self, status: str, reason: str) -> bool:
-        from mapper.kind.trace_partition.words import is_told
-
-        return is_told(status, reason)
 
     def proof_lines(self, proof: Mapping[str, Any], reason: str) -> list[str]:
         from mapper.kind.trace_partition.words import proof_lines
