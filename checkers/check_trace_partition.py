@@ -1567,7 +1567,8 @@ def host_part(given, machine):
     need(min(speeds) > 0, "the host has no speed", "malformed")
     calls = [[whole(one) for one in call] for call in calls]
     need({*map(len, calls)} <= {2}, "a call has elements and products", "malformed")
-    cycles = sum(-(-images * clock * sum(map(Fraction.__truediv__, map(Fraction, call), speeds)) // 1) for call in calls)
+    seconds = [sum(count / speed for count, speed in zip(call, speeds)) for call in calls]
+    cycles = sum(-(-images * clock * one // 1) for one in seconds)
     if machine.objective != "energy":
         return cycles if machine.objective == "latency" else 0
     spent = sum(count * price for call in calls for count, price in zip(call, energy))
