@@ -9,6 +9,7 @@ from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.solver.contradiction import refuse_contradiction
 from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.pe_allocation.pace.search import pace_tree
 from mapper.solver.pe_allocation.parallel.brute_force import BRUTE_FORCE
 from mapper.solver.pe_allocation.parallel.constraint_program import CONSTRAINT_PROGRAM
 from mapper.solver.pe_allocation.parallel.greedy import GREEDY
@@ -22,11 +23,14 @@ SHARE = 0.6
 
 
 def _automatic(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation]:
-    """The integer linear program; what it leaves unproven within its share of a limit goes to CP-SAT. Where layers may
-    share PEs CP-SAT comes first: the relaxation of who works where is weak.
+    """In the streaming model the tree of paces. Else, and where layers may share PEs, the integer linear program; what
+    it leaves unproven within its share of a limit goes to CP-SAT. For shared PEs CP-SAT comes first: the relaxation of
+    who works where is weak.
 
     Raises: ContradictionError if the two cannot both be right.
     """
+    if problem.model == "streaming" and not problem.sharing:
+        return replace(pace_tree(problem, effort), method="pace tree")
     one, other = INTEGER_PROGRAM, CONSTRAINT_PROGRAM
     if problem.sharing:
         one, other = other, one
@@ -57,7 +61,8 @@ def _better(
 AUTOMATIC: AllocationMethod = Method(
     "auto",
     True,
-    "the integer linear program, and CP-SAT for what it leaves unproven or where PEs are shared",
+    "the tree of paces in the streaming model; by other models, or for shared PEs, the integer linear program, and "
+    "CP-SAT for what it leaves unproven",
     _automatic,
     at_once=GREEDY,
 )

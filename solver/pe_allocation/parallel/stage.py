@@ -41,7 +41,8 @@ class Decision:
     stop: Stop
 
 
-Decide = Callable[[AllocationInstance, Effort], Decision]
+Decide = Callable[[AllocationInstance, Effort, Allocation | None], Decision]
+"""Solve an instance, given an allocation that keeps its limits (None: none is known)."""
 
 
 def first_allocation(problem: AllocationProblem) -> Allocation | None:
@@ -149,10 +150,12 @@ def _stage(
     if best is not None and goal != GOALS[problem.objective][0] and now == instance.least:
         # A tie that the bounds break already.
         return Decision(best, True, now, "complete")
-    decided = decide(instance, effort)
+    decided = decide(instance, effort, best)
     found = decided.allocation
     if found is None:
-        return Decision(best, best is None and decided.is_final, None, decided.stop)
+        # Nothing better than what is known.
+        bound = None if best is None else decided.bound
+        return Decision(best, decided.is_final and bound in (None, now), bound, decided.stop)
     if not fits(problem, found, within):
         return Decision(best, False, None, decided.stop)
     exact = decided.bound == quantity(problem, found, goal)

@@ -1,0 +1,145 @@
+"""The linear program of a node, kept from node to node: paces, starts, and shares of the steps of a layer's price.
+
+    min L   subject to   t_i >= t_j + a z_j - b z_i for every line of the delay of i after j,   L >= t_i + N_i z_i,
+    z_i >= sum_q x_iq w_iq,   sum_q x_iq = 1,   sum_iq p_iq x_iq <= P.
+
+It computes in floating point, so that nothing it says of a bound is believed: its multipliers are (``weight``). All
+times are counted as fractions of ``UNIT`` of the longest latency, which keeps coefficients alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mapper.formulations.pe_allocation.program.instance import AllocationInstance
+from mapper.solver.pe_allocation.pace.node import Node, Steps
+
+UNIT = 1000.0
+SHORT = 4.0 * UNIT
+"""What a missing PE costs: more than any latency."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """Layer ``layer`` starts at least a * (pace of ``feed``) - b * (its own pace) after it."""
+
+    layer: int
+    feed: int
+    a: int
+    b: int
+
+
+def starts_of(instance: AllocationInstance) -> tuple[Start, ...]:
+    """All lines of all delays."""
+    layers = instance.problem.network.layers
+    return tuple(
+        Start(at, feed, a, b)
+        for at, layer in enumerate(layers)
+        for feed in layer.feeds
+        for a, b in instance.lines(at, feed)
+    )
+
+
+@dataclass(frozen=True)
+class Relaxed:
+    """A solution: every layer's pace and price, and the multipliers of ends, starts and PEs (cycles a PE)."""
+
+    paces: list[float]
+    prices: list[float]
+    ends: list[float]
+    starts: list[float]
+    pes: float
+
+
+class Relaxation:
+    """The program of an instance, bounded anew for each node."""
+
+    def __init__(
+        self, instance: AllocationInstance, steps: Sequence[Steps], starts: Sequence[Start], longest: int
+    ) -> None:
+        from ortools.linear_solver import pywraplp
+
+        self.steps, self.starts = steps, starts
+        self.positions = [layer.positions for layer in instance.problem.network.layers]
+        self.scale = UNIT / max(1, longest)
+        self.optimal = pywraplp.Solver.OPTIMAL
+        solver = self.solver = pywraplp.Solver.CreateSolver("GLOP")
+        solver.SetSolverSpecificParametersAsString("use_dual_simplex:true")
+        infinity = solver.infinity()
+        # What a frame takes of each layer, z_i * N_i.
+        self.times = [solver.NumVar(0.0, infinity, "") for _ in steps]
+        self.shares = [[solver.NumVar(0.0, 1.0, "") for _ in one.paces] for one in steps]
+        self.begins = [solver.NumVar(0.0, infinity, "") for _ in steps]
+        latency, short = solver.NumVar(0.0, infinity, ""), solver.NumVar(0.0, infinity, "")
+        self.budget = self._row(-infinity, instance.limits.pes, [(short, -1.0)])
+        self.bounds: list[tuple[int, int, range] | None] = [None] * len(steps)
+        for time, shares, one, positions in zip(self.times, self.shares, steps, self.positions, strict=True):
+            self._row(1.0, 1.0, [(share, 1.0) for share in shares])
+            work = [
+                (share, -float(pace * positions) * self.scale)
+                for share, pace in zip(shares, one.paces, strict=True)
+            ]
+            self._row(0.0, 0.0 if one.single else infinity, [(time, 1.0), *work])
+            for share, pes in zip(shares, one.pes, strict=True):
+                self.budget.SetCoefficient(share, float(pes))
+        self.start_rows = [
+            self._row(
+                0.0,
+                infinity,
+                [
+                    (self.begins[start.layer], 1.0),
+                    (self.begins[start.feed], -1.0),
+                    (self.times[start.feed], -start.a / self.positions[start.feed]),
+                    (self.times[start.layer], start.b / self.positions[start.layer]),
+                ],
+            )
+            for start in starts
+        ]
+        self.end_rows = [
+            self._row(0.0, infinity, [(latency, 1.0), (begin, -1.0), (time, -1.0)])
+            for begin, time in zip(self.begins, self.times, strict=True)
+        ]
+        objective = solver.Objective()
+        objective.SetCoefficient(latency, 1.0)
+        objective.SetCoefficient(short, SHORT)
+        objective.SetMinimization()
+
+    def _row(self, least: float, most: float, terms: Sequence[tuple[Any, float]]) -> Any:
+        made = self.solver.Constraint(float(least), float(most))
+        for variable, times in terms:
+            made.SetCoefficient(variable, times)
+        return made
+
+    def solve(self, node: Node, taken: Mapping[int, int] | None = None) -> Relaxed | None:
+        """The solution for the paces of ``node``, and for the steps that are ``taken`` of some layers; None if the
+        solver has none to tell."""
+        for at, (low, high) in enumerate(zip(node.low, node.high, strict=True)):
+            kept = self.steps[at].within(low, high)
+            if taken is not None and at in taken:
+                kept = range(taken[at], taken[at] + 1)
+            if self.bounds[at] != (low, high, kept):
+                self.bounds[at] = (low, high, kept)
+                self._bound(at, low, high, kept)
+        if self.solver.Solve() != self.optimal:
+            return None
+        return Relaxed(
+            [
+                time.solution_value() / self.scale / positions
+                for time, positions in zip(self.times, self.positions, strict=True)
+            ],
+            [
+                sum(share.solution_value() * int(pes) for share, pes in zip(shares, one.pes, strict=True))
+                for shares, one in zip(self.shares, self.steps, strict=True)
+            ],
+            [abs(row.dual_value()) for row in self.end_rows],
+            [abs(row.dual_value()) for row in self.start_rows],
+            abs(self.budget.dual_value()) / self.scale,
+        )
+
+    def _bound(self, at: int, low: int, high: int, kept: range) -> None:
+        for number, share in enumerate(self.shares[at]):
+            share.SetUb(1.0 if number in kept else 0.0)
+        unit = self.positions[at] * self.scale
+        self.times[at].SetBounds(low * unit, high * unit)
