@@ -53,7 +53,12 @@ def configure(
     run_of = {at: number for number, members in enumerate(runs) for at in members}
     z_out = tuple(timing.z_out for timing in cost.timed)
     regions = _regions(network, machine, allocation)
-    rings = streaming.feed_peaks(network, streaming.streamed(network, z_out))
+    apart = model == "streaming" and not alone
+    rings = [
+        ring
+        for members in (runs if apart and len(runs) > 1 else (None,))
+        for ring in streaming.feed_peaks(network, streaming.streamed(network, z_out, members), members)
+    ]
     layers = []
     for at, layer in enumerate(network.layers):
         _check_sizes(network, layer)
@@ -103,7 +108,7 @@ def configure(
         allocation.mode,
         model,
         cost.interval,
-        model == "streaming" and len(runs) == 1 and not alone,
+        apart,
         tuple(layers),
         streams(network, machine, regions, runs),
         allocation.shared,
