@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isqrt
 
 from mapper.arch.tcpa import TcpaMachine
@@ -54,11 +55,7 @@ def configure(
     z_out = tuple(timing.z_out for timing in cost.timed)
     regions = _regions(network, machine, allocation)
     apart = model == "streaming" and not alone
-    rings = [
-        ring
-        for members in (runs if apart and len(runs) > 1 else (None,))
-        for ring in streaming.feed_peaks(network, streaming.streamed(network, z_out, members), members)
-    ]
+    rings = _rings(network, z_out, runs if apart and len(runs) > 1 else (None,))
     layers = []
     for at, layer in enumerate(network.layers):
         _check_sizes(network, layer)
@@ -119,6 +116,18 @@ def configure(
             for at in segment.leaving(network, members)
         ),
     )
+
+
+def _rings(
+    network: StreamNetwork, z_out: tuple[int, ...], runs: Sequence[range | None]
+) -> list[tuple[int, ...]]:
+    """Words of the ring before each feed of every layer, in raster order at these paces; a run of its own where there
+    are several (None: all layers at once)."""
+    return [
+        ring
+        for members in runs
+        for ring in streaming.feed_peaks(network, streaming.streamed(network, z_out, members), members)
+    ]
 
 
 def _regions(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,9 @@ from mapper.formulations.pe_allocation.program.choice import Choice
 from mapper.formulations.pe_allocation.program.instance import AllocationInstance
 
 Numbers = npt.NDArray[np.int64]
+Truths = npt.NDArray[np.bool_]
+BEYOND = 1 << 62
+"""More than any pace, price or number of PEs."""
 Paces = tuple[int, ...]
 
 
@@ -33,14 +37,6 @@ class Steps:
         if self.single and (first < 0 or self.paces[first] < low):
             first += 1
         return range(max(0, first), end)
-
-    def ends(self, steps: range, low: int, high: int) -> tuple[Numbers, Numbers]:
-        """The first and the last pace of each of ``steps``: beyond it the next one is as good for fewer PEs."""
-        first = np.array(self.paces[steps.start : steps.stop], dtype=np.int64)
-        if self.single:
-            return first, first
-        last = np.append(first[1:] - 1, high)
-        return np.maximum(first, low), last
 
 
 def steps_of(instance: AllocationInstance) -> tuple[Steps, ...]:
@@ -81,19 +77,46 @@ class Node:
         )
 
 
-def affordable(node: Node, steps: tuple[Steps, ...], most_pes: int) -> Node | None:
+class StepTable:
+    """The steps of all layers one after another, so that a node is looked at in a few operations. ``layer``: of each
+    step; ``after``: the pace from which the next step is as good for fewer PEs."""
+
+    def __init__(self, steps: Sequence[Steps]) -> None:
+        self.paces = np.array([pace for one in steps for pace in one.paces], dtype=np.int64)
+        self.pes = np.concatenate([one.pes for one in steps])
+        self.layer = np.repeat(np.arange(len(steps)), [len(one.paces) for one in steps])
+        self.begin = np.cumsum([0, *(len(one.paces) for one in steps[:-1])])
+        self.single = np.array([one.single for one in steps])
+        after = [
+            pace
+            for one in steps
+            for pace in ((at + 1 for at in one.paces) if one.single else (*one.paces[1:], BEYOND))
+        ]
+        self.after = np.array(after, dtype=np.int64)
+
+    def open_steps(self, node: Node) -> Truths:
+        """Whether a pace of the node is on each step. A faster one than that of the least pace costs more PEs and makes
+        the layer no faster."""
+        low, high = np.array(node.low)[self.layer], np.array(node.high)[self.layer]
+        return np.asarray((self.paces <= high) & (self.after > low))
+
+    def least(self, values: Numbers, among: Truths) -> Numbers:
+        """Of every layer the least value of those steps, ``BEYOND`` without any."""
+        return np.asarray(np.minimum.reduceat(np.where(among, values, BEYOND), self.begin))
+
+    def kept(self, node: Node, among: Truths, bound: int) -> Node:
+        """The node with no other steps than these, which every layer has one of at least."""
+        low = np.maximum(np.array(node.low), self.least(self.paces, among))
+        last = np.minimum(self.after - 1, np.array(node.high)[self.layer])
+        high = np.maximum.reduceat(np.where(among, last, -1), self.begin)
+        return Node(tuple(low.tolist()), tuple(high.tolist()), bound)
+
+
+def affordable(node: Node, table: StepTable, most_pes: int) -> Node | None:
     """The node without paces for which the other layers' fewest PEs leave too few; None if that leaves nothing."""
-    ranges = [one.within(low, high) for one, low, high in zip(steps, node.low, node.high, strict=True)]
-    if not all(ranges):
-        return None
-    least = [int(one.pes[kept.start : kept.stop].min()) for one, kept in zip(steps, ranges, strict=True)]
-    spare = most_pes - sum(least)
+    among = table.open_steps(node)
+    least = table.least(table.pes, among)
+    spare = most_pes - sum(least.tolist())
     if spare < 0:
         return None
-    low, high = list(node.low), list(node.high)
-    for at, (one, kept) in enumerate(zip(steps, ranges, strict=True)):
-        fitting = np.flatnonzero(one.pes[kept.start : kept.stop] <= least[at] + spare)
-        low[at] = max(low[at], one.paces[kept.start + int(fitting[0])])
-        if one.single:
-            high[at] = one.paces[kept.start + int(fitting[-1])]
-    return Node(tuple(low), tuple(high), node.bound)
+    return table.kept(node, among & (table.pes <= least[table.layer] + spare), node.bound)

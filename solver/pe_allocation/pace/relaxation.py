@@ -57,20 +57,28 @@ class Relaxation:
     """The program of an instance, bounded anew for each node."""
 
     def __init__(
-        self, instance: AllocationInstance, steps: Sequence[Steps], starts: Sequence[Start], longest: int
+        self,
+        instance: AllocationInstance,
+        steps: Sequence[Steps],
+        starts: Sequence[Start],
+        longest: int,
+        program: str = "GLOP",
     ) -> None:
         from ortools.linear_solver import pywraplp
 
         self.steps, self.starts = steps, starts
         self.positions = [layer.positions for layer in instance.problem.network.layers]
         self.scale = UNIT / max(1, longest)
-        self.optimal = pywraplp.Solver.OPTIMAL
-        solver = self.solver = pywraplp.Solver.CreateSolver("GLOP")
-        solver.SetSolverSpecificParametersAsString("use_dual_simplex:true")
+        self.optimal, self.feasible = pywraplp.Solver.OPTIMAL, pywraplp.Solver.FEASIBLE
+        solver = self.solver = pywraplp.Solver.CreateSolver(program)
+        if program == "GLOP":
+            # What is preprocessed anew for each node cannot go on from the solution before.
+            solver.SetSolverSpecificParametersAsString("use_dual_simplex:true use_preprocessing:false")
         infinity = solver.infinity()
         # What a frame takes of each layer, z_i * N_i.
         self.times = [solver.NumVar(0.0, infinity, "") for _ in steps]
-        self.shares = [[solver.NumVar(0.0, 1.0, "") for _ in one.paces] for one in steps]
+        share = solver.NumVar if program == "GLOP" else solver.IntVar
+        self.shares = [[share(0.0, 1.0, "") for _ in one.paces] for one in steps]
         self.begins = [solver.NumVar(0.0, infinity, "") for _ in steps]
         latency, short = solver.NumVar(0.0, infinity, ""), solver.NumVar(0.0, infinity, "")
         self.budget = self._row(-infinity, instance.limits.pes, [(short, -1.0)])
@@ -115,13 +123,7 @@ class Relaxation:
     def solve(self, node: Node, taken: Mapping[int, int] | None = None) -> Relaxed | None:
         """The solution for the paces of ``node``, and for the steps that are ``taken`` of some layers; None if the
         solver has none to tell."""
-        for at, (low, high) in enumerate(zip(node.low, node.high, strict=True)):
-            kept = self.steps[at].within(low, high)
-            if taken is not None and at in taken:
-                kept = range(taken[at], taken[at] + 1)
-            if self.bounds[at] != (low, high, kept):
-                self.bounds[at] = (low, high, kept)
-                self._bound(at, low, high, kept)
+        self._bound_all(node, taken or {})
         if self.solver.Solve() != self.optimal:
             return None
         return Relaxed(
@@ -129,17 +131,46 @@ class Relaxation:
                 time.solution_value() / self.scale / positions
                 for time, positions in zip(self.times, self.positions, strict=True)
             ],
-            [
-                sum(share.solution_value() * int(pes) for share, pes in zip(shares, one.pes, strict=True))
-                for shares, one in zip(self.shares, self.steps, strict=True)
-            ],
+            [self._price(at) for at in range(len(self.steps))],
             [abs(row.dual_value()) for row in self.end_rows],
             [abs(row.dual_value()) for row in self.start_rows],
             abs(self.budget.dual_value()) / self.scale,
         )
 
-    def _bound(self, at: int, low: int, high: int, kept: range) -> None:
-        for number, share in enumerate(self.shares[at]):
-            share.SetUb(1.0 if number in kept else 0.0)
+    def whole_steps(self, node: Node, seconds: float, close: float) -> tuple[int, ...] | None:
+        """The step of every layer, of an integer program: one whose latency is no more than ``close`` from a bound of
+        the solver's own, which proves nothing here; None if it has none within ``seconds``."""
+        self._bound_all(node, {})
+        self.solver.SetTimeLimit(max(1, int(1e3 * seconds)))
+        self.solver.SetSolverSpecificParametersAsString(f"output_flag=false,mip_rel_gap={close}")
+        if self.solver.Solve() not in (self.optimal, self.feasible):
+            return None
+        return tuple(
+            max(range(len(shares)), key=lambda at: float(shares[at].solution_value()))
+            for shares in self.shares
+        )
+
+    def _bound_all(self, node: Node, taken: Mapping[int, int]) -> None:
+        for at, (low, high) in enumerate(zip(node.low, node.high, strict=True)):
+            kept = self.steps[at].within(low, high)
+            if at in taken:
+                kept = range(taken[at], taken[at] + 1)
+            before = self.bounds[at]
+            if before != (low, high, kept):
+                self._bound(at, low, high, kept, range(len(self.shares[at])) if before is None else before[2])
+                self.bounds[at] = (low, high, kept)
+
+    def _price(self, at: int) -> float:
+        bounds, pes, shares = self.bounds[at], self.steps[at].pes, self.shares[at]
+        assert bounds is not None
+        return sum(float(shares[number].solution_value()) * int(pes[number]) for number in bounds[2])
+
+    def _bound(self, at: int, low: int, high: int, kept: range, before: range) -> None:
+        for number in before:
+            if number not in kept:
+                self.shares[at][number].SetUb(0.0)
+        for number in kept:
+            if number not in before:
+                self.shares[at][number].SetUb(1.0)
         unit = self.positions[at] * self.scale
         self.times[at].SetBounds(low * unit, high * unit)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from mapper.formulations.pe_allocation.program.instance import AllocationInstance
 from mapper.solver.method import Effort
-from mapper.solver.pe_allocation.pace.node import Node, affordable, steps_of
+from mapper.solver.pe_allocation.pace.node import Node, StepTable, affordable, steps_of
 from mapper.solver.pe_allocation.pace.relaxation import Relaxation, Relaxed, starts_of
 from mapper.solver.pe_allocation.pace.rounding import (
     CLOSE,
@@ -24,6 +24,7 @@ from mapper.solver.pe_allocation.pace.rounding import (
     fractional,
     improved,
     latency_of,
+    paced,
     rounded,
 )
 from mapper.solver.pe_allocation.pace.weight import Weights, weighed, weights_of
@@ -34,8 +35,12 @@ RELIABLE = 4
 """Trials of a layer after which its gains are taken from these."""
 FEW_LEFT_OUT = 8
 ROUNDED_EVERY = 8
-DIVE_EVERY = 400
-"""Nodes between two ways straight down."""
+PLUNGE = 0.3
+"""How far from the bound of all to the best latency a part may be that is gone on with at once."""
+LARGE = 400
+"""Nodes of a tree that is worth an integer program."""
+LONGEST_WHOLE, SHARE_WHOLE, CLOSE_ENOUGH = 30.0, 0.4, 0.04
+"""Seconds for that program, and what of a limit; how far from its own bound its answer may be."""
 
 
 @dataclass
@@ -76,6 +81,7 @@ class PaceTree:
     def __post_init__(self) -> None:
         layers = self.instance.problem.network.layers
         self.steps = steps_of(self.instance)
+        self.table = StepTable(self.steps)
         self.starts = starts_of(self.instance)
         self.positions = [layer.positions for layer in layers]
         self.most_pes = self.instance.limits.pes
@@ -92,7 +98,7 @@ class PaceTree:
             self._dive(root, effort)
             self._improve()
             self._wait(root)
-        dive = DIVE_EVERY
+        is_small = True
         while self._waiting:
             self.bound = max(self.bound, min(self.below, self._waiting[0][0]))
             if self.bound >= self.below:
@@ -100,21 +106,32 @@ class PaceTree:
             if effort.stopped() is not None or (most_nodes is not None and self.nodes >= most_nodes):
                 return False
             _, _, opened = heapq.heappop(self._waiting)
-            if self.nodes >= dive:
-                dive = self.nodes + DIVE_EVERY
-                self._dive(opened, effort)
-                self._improve()
-            for child in self._children(opened):
-                self._wait(child)
+            if is_small and self.nodes >= LARGE:
+                is_small = False
+                self._solve_whole(effort)
+            self._plunge(opened, effort)
         self.bound = self.below
         return True
+
+    def _plunge(self, opened: Open, effort: Effort) -> None:
+        """Part a node, and go on with the better of its parts while that is near the bound of all: the linear program
+        goes on from a solution close by, and whole allocations are come by."""
+        current: Open | None = opened
+        while current is not None and effort.stopped() is None:
+            children = sorted(self._children(current), key=lambda child: -child.node.bound)
+            near = self.bound + PLUNGE * (self.below - self.bound)
+            current = children.pop() if children and children[-1].node.bound <= near else None
+            for child in children:
+                self._wait(child)
+        if current is not None:
+            self._wait(current)
 
     def _wait(self, opened: Open) -> None:
         heapq.heappush(self._waiting, (opened.node.bound, self.nodes * 2 + len(self._waiting), opened))
 
     def _relaxed(self, node: Node) -> Open | None:
         """The node as far as it may hold something better, with its solution."""
-        known = affordable(node, self.steps, self.most_pes)
+        known = affordable(node, self.table, self.most_pes)
         while known is not None:
             self.nodes += 1
             relaxed = self.relaxation.solve(known)
@@ -122,10 +139,10 @@ class PaceTree:
                 # Without a solution the node stays as it is, with the bound of the one it is part of.
                 return self._unsolved(known)
             weights = weights_of(relaxed, self.starts, self.positions, known.high, self.most_pes)
-            said = weighed(known, self.steps, weights, self.most_pes, self.below)
+            said = weighed(known, self.table, weights, self.most_pes, self.below)
             if said.left is None:
                 return None
-            after = affordable(said.left, self.steps, self.most_pes)
+            after = affordable(said.left, self.table, self.most_pes)
             left_out = 0 if after is None else self._count(known) - self._count(after)
             if after is not None and left_out < FEW_LEFT_OUT:
                 if self.nodes % ROUNDED_EVERY == 1:
@@ -143,9 +160,7 @@ class PaceTree:
         return Open(node, silent, Weights(0, (0,) * len(paces), 0))
 
     def _count(self, node: Node) -> int:
-        return sum(
-            len(one.within(low, high)) for one, low, high in zip(self.steps, node.low, node.high, strict=True)
-        )
+        return int(self.table.open_steps(node).sum())
 
     def _round(self, node: Node, relaxed: Relaxed, weights: Weights) -> None:
         made = rounded(self.relaxation, relaxed, node, self.steps, weights, self.most_pes)
@@ -162,6 +177,20 @@ class PaceTree:
             low, high = zip(*self.instance.pace, strict=True)
             whole = Node(low, high, 0)
             self._keep(improved(self.relaxation, self.best, whole, self.steps, self.most_pes))
+
+    def _solve_whole(self, effort: Effort) -> None:
+        """An allocation near the best from a solver of integer programs, for a tree that grows large."""
+        left = effort.seconds_left()
+        seconds = LONGEST_WHOLE if left is None else min(LONGEST_WHOLE, SHARE_WHOLE * left)
+        low, high = zip(*self.instance.pace, strict=True)
+        whole = Node(low, high, 0)
+        relaxation = Relaxation(self.instance, self.steps, self.starts, self.instance.cycles[1], "HIGHS")
+        taken = relaxation.whole_steps(whole, seconds, CLOSE_ENOUGH)
+        if taken is not None:
+            made = paced(self.relaxation, taken, whole, self.steps)
+            if made is not None:
+                self._keep(made)
+                self._improve()
 
     def _settle(self, node: Node) -> None:
         """A node of one pace for each layer: what it takes, if there are PEs for it."""

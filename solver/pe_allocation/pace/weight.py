@@ -17,12 +17,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mapper.solver.pe_allocation.pace.node import Node, Numbers, Steps
+from mapper.solver.pe_allocation.pace.node import BEYOND, Node, StepTable
 from mapper.solver.pe_allocation.pace.relaxation import Relaxed, Start
 
 BITS = 60
 """Every product counted has fewer bits."""
 FINEST = 40
+SPARE_BITS = 3
+"""Products have so many bits more than a time, as a rule."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,8 @@ def weights_of(
     relaxed: Relaxed, starts: Sequence[Start], positions: Sequence[int], high: Sequence[int], most_pes: int
 ) -> Weights:
     """The multipliers of a solution as integers, as fine as products of 64 bits allow."""
-    fine = FINEST
+    longest = max(pace * count for pace, count in zip(high, positions, strict=True))
+    fine = max(0, min(FINEST, BITS - SPARE_BITS - longest.bit_length()))
     while True:
         found = _rounded(relaxed, starts, positions, 1 << fine)
         largest = max(abs(weight) * pace for weight, pace in zip(found.layers, high, strict=True))
@@ -76,31 +79,23 @@ class Weighed:
     left: Node | None
 
 
-def weighed(node: Node, steps: Sequence[Steps], weights: Weights, most_pes: int, below: int) -> Weighed:
+def weighed(node: Node, table: StepTable, weights: Weights, most_pes: int, below: int) -> Weighed:
     """What ``weights`` show of ``node``: its bound, and which steps of layers lead to no latency less than ``below``,
     given the least of all others."""
     if weights.total == 0:
         return Weighed(node.bound, node)
-    priced: list[tuple[range, Numbers]] = []
-    total = -weights.pes * most_pes
-    for at, one in enumerate(steps):
-        kept = one.within(node.low[at], node.high[at])
-        first, last = one.ends(kept, node.low[at], node.high[at])
-        paces = first if weights.layers[at] >= 0 else last
-        prices = paces * weights.layers[at] + one.pes[kept.start : kept.stop] * weights.pes
-        priced.append((kept, prices))
-        total += int(prices.min())
+    among = table.open_steps(node)
+    by_layer = np.array(weights.layers, dtype=np.int64)[table.layer]
+    first = np.maximum(table.paces, np.array(node.low)[table.layer])
+    last = np.minimum(table.after - 1, np.array(node.high)[table.layer])
+    # Steps that no pace is on may count to more than fits; they are left out.
+    paces = np.where(among, np.where(by_layer >= 0, first, last), 0)
+    prices = paces * by_layer + table.pes * weights.pes
+    least = table.least(prices, among)
+    total = sum(least.tolist()) - weights.pes * most_pes
     bound = max(node.bound, -(-total // weights.total))
     room = weights.total * (below - 1) - total
     if room < 0:
         return Weighed(max(bound, below), None)
-    low, high = list(node.low), list(node.high)
-    for at, (kept, prices) in enumerate(priced):
-        fitting = np.flatnonzero(prices - prices.min() <= min(room, 1 << 62))
-        one, first, last = steps[at], kept.start + int(fitting[0]), kept.start + int(fitting[-1])
-        low[at] = max(low[at], one.paces[first])
-        if one.single:
-            high[at] = one.paces[last]
-        elif last + 1 < kept.stop:
-            high[at] = min(high[at], one.paces[last + 1] - 1)
-    return Weighed(bound, Node(tuple(low), tuple(high), bound))
+    fitting = among & (prices - least[table.layer] <= min(room, BEYOND))
+    return Weighed(bound, table.kept(node, fitting, bound))
