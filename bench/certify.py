@@ -1,9 +1,9 @@
 """Proofs of what ``mapper`` claims, written, checked and measured: what is certified, and what is not and why.
 
-The main job under three objectives; every network of the catalogue on tiling, overlay and TCPA machines; every kernel
-of the catalogue on four arrays; PBQP instances. Each is solved within ``--seconds``, and its proofs are checked by the
-program that anybody may run. Of what is bounded, a
-checker accepted value and bound. Exit code 1 if one is refuted.
+The main job under three objectives; every network of the catalogue on tiling, overlay, TCPA and Snowflake machines;
+every kernel of the catalogue on four arrays; PBQP instances. Each is solved within ``--seconds``, and its proofs are
+checked by the program that anybody may run. Of what is bounded, a checker accepted value and bound. Exit code 1 if one
+is refuted.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from mapper.workloads.pbqp.instance import PbqpInstance
 from mapper.workloads.process.temporary import temporary_folder
 
 KERNEL_ARRAYS = ("srp-2x2", "srp-4x4", "mesh-3x3", "torus-4x4")
-MACHINES = ("dmazerunner-256", "dynamap-u200", "tcpa-16x16")
+MACHINES = ("dmazerunner-256", "dynamap-u200", "tcpa-16x16", "snowflake-1cc")
 INSTANCES: dict[str, Callable[[], PbqpInstance]] = {
     "series-parallel N=1e4 d=10": lambda: series_parallel(10**4, 10, 1),
     "series-parallel N=1e5 d=3": lambda: series_parallel(10**5, 3, 1),

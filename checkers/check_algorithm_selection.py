@@ -1,6 +1,6 @@
-"""Check proofs of algorithm selections: ``python -I check_algorithm_selection.py FILE`` needs nothing of mapper.
+"""Check proofs of algorithm selections: ``python -I check_algorithm_selection.py FILE``. It imports nothing of mapper.
 
-Exit code: 0 all certified, 1 one refuted, 2 malformed, 3 not certified and why. Exact numbers, standard library alone.
+Exit code: 0 all certified, 1 one refuted, 2 malformed, 3 not certified. Exact numbers, only the standard library.
 """
 
 import gc
@@ -15,7 +15,7 @@ import signal
 import sys
 from fractions import Fraction
 from functools import lru_cache, reduce
-from itertools import chain, combinations
+from itertools import chain, combinations, compress, repeat
 from operator import add
 
 KIND, TRUSTED = "algorithm_selection", "the overlay's times as written here; lemmas Box, Elimination, Product and Cover"
@@ -125,9 +125,15 @@ WINOGRAD = ("f_2_3", "f_4_3", "tiles", "rounds", "kernels", "smallest_kernel", "
             "transform_cycles")
 MACHINE = ("pes", "clock_hz", "word_bytes", "bytes_per_s", "winograd", "initialisation", "traffic", "resource",
            "energy_pj")
-STORE = ("name", "images", "elements", "shares", "readers", "through", "plain", "vertex", "whole")
+STORE = ("name", "images", "elements", "shares", "readers", "through", "plain", "vertex", "whole", "given")
 
 OBJECTIVES = "latency in cycles", "DSP slices", "energy times latency in pJ cycles"
+ALGORITHMS, DATAFLOWS = ("im2col", "kn2row", *TILE), ("NS", "WS", "IS")
+WORDS = {"kernels": ("square", "any"), "tiles": ("ceil", "area"), "rounds": ("exact", "ceil", "pieces")}
+
+
+def typed(kind, *values):
+    need({*map(type, values)} <= {kind}, f"needs values of type {kind.__name__}", "malformed")
 
 
 def up(one, other):
@@ -145,19 +151,31 @@ class Overlay:
         self.factor, self.per = fields(start, "factor", "per")
         self.burst, self.overhead, self.kernels, self.double, self.room = fields(
             traffic, "burst_words", "overhead_cycles", "weights", "double_buffering", "onchip_bytes")  # fmt: skip
-        for count in (self.factor, self.burst, self.overhead, 0 if self.room is None else self.room):
+        counts = [self.winograd[name] for name in ("smallest_kernel", "largest_stride", "transform_cycles")]
+        for count in (self.factor, self.burst, self.overhead, 0 if self.room is None else self.room, *counts):
             whole(count)
+        typed(bool, self.kernels, self.double, self.winograd["f_2_3"], self.winograd["f_4_3"])
+        need(all(self.winograd[name] in words for name, words in WORDS.items()), "has no such words", "malformed")
         self.paid = {"layer": 0, "product": 1, "pass": 2}[self.per]
         word = Fraction(whole(clock, 1) * whole(self.bytes, 1), 1 if bandwidth is None else whole(bandwidth, 1))
         word *= bandwidth is not None
         self.unit, self.word = 144 * word.denominator, 144 * word.numerator
+        typed(list, layers, stores)
         self.layers = [self.layer(dict(zip(LAYER, fields(one, *LAYER), strict=True))) for one in layers]
         self.stores = [dict(zip(STORE, fields(one, *STORE), strict=True)) for one in stores]
         readers = [whole(reader, 0, len(layers) - 1) for one in self.stores for reader in one["readers"]]
         need(len(readers) == len({*readers}), "a layer reads two tensors", "malformed")
+        for one in self.stores:  # Whose reader on an edge has a given format has no algorithm that reads another.
+            if one["given"] is not None and not one["vertex"]:
+                layer, form = self.layers[one["readers"][0]], self.formats(one)[0]
+                kept = [self.form(layer, name)[0] == form[0] for name in layer["algorithms"]]
+                for key in ("algorithms", "works"):
+                    layer[key] = [*compress(layer[key], kept)]
         self.constant, self.written = [0, 0], []
         for one in self.stores:
             whole(one["plain"]), whole(one["images"], 1), whole(one["elements"], 1)
+            typed(str, one["name"]), typed(list, one["shares"], one["readers"], one["through"])
+            typed(bool, one["vertex"], one["whole"]), [whole(reader, 0, len(layers) - 1) for reader in one["through"]]
             for layer, channels, loaded in one["shares"]:
                 whole(channels, 1), whole(0 if layer is None else layer, 0, len(layers) - 1)
                 self.constant[0] += self.units(whole(loaded) * self.word)
@@ -181,7 +199,10 @@ class Overlay:
         need(all(whole(number, 1, 1 << 30) for number in numbers) and len(numbers) == 14, "not two axes", "malformed")
         pads = [whole(pad, 0, 1 << 30) for pad in chain(*one["pads"])]
         need(len(pads) == 4 and [*map(len, one["pads"])] == [2, 2], "has no two axes", "malformed")
-        need({type(one["algorithms"]), type(one["dataflows"])} <= {list, type(None)}, "pins are lists", "malformed")
+        typed(bool, one["per_channel"]), typed(str, one["name"])
+        for pinned, names in ((one["algorithms"], ALGORITHMS), (one["dataflows"], DATAFLOWS)):
+            listed = pinned is None or (type(pinned) is list and all(name in names for name in pinned))
+            need(listed, "pins are lists of names", "malformed")
         one["window"], one["elements"], one["positions"] = (math.prod(one[key]) for key in ("kernel", "map", "output"))
         rule, (high, wide) = self.winograd, one["kernel"]
         suits = (high == wide or rule["kernels"] == "any") and max(high, wide) >= rule["smallest_kernel"]
@@ -190,7 +211,7 @@ class Overlay:
         one["known"] = [name for name, there in (("im2col", True), ("kn2row", high * wide > 1), ("winograd", suits and
                         rule["f_2_3"]), ("winograd-4x4", suits and rule["f_4_3"])) if there]  # fmt: skip
         one["algorithms"] = [name for name in one["known"] if one["algorithms"] is None or name in one["algorithms"]]
-        one["dataflows"] = [name for name in ("NS", "WS", "IS") if one["dataflows"] is None or name in one["dataflows"]]
+        one["dataflows"] = [name for name in DATAFLOWS if one["dataflows"] is None or name in one["dataflows"]]
         one["works"] = [self.work(one, name) for name in one["algorithms"]]
         one["read"] = [self.covered(one, axis) for axis in (0, 1)]
         return one
@@ -251,7 +272,7 @@ class Overlay:
         late = self.overhead * self.unit if form[0] == "toeplitz" and producer in TILE else 0
         return self.units(words * self.word) + late, spent
 
-    def formats(self, one):  # Those of the readers' algorithms; a Toeplitz matrix if no reader needs what it lacks.
+    def formats(self, one):  # Of the readers' algorithms; a Toeplitz matrix if no reader needs what it lacks; as given.
         plain, found, needs = ("tensor3d", one["images"], one["elements"], 0, 0, ""), {}, []
         for reader in one["readers"]:
             layer = self.layers[reader]
@@ -267,7 +288,8 @@ class Overlay:
                 form = plain if reader in one["through"] or form[0] == "tensor3d" else form
                 if form[0] != "toeplitz" or fits:
                     found[form] = None
-        return [*found, *([plain] if (one["plain"] or not found) and plain not in found else [])]
+        found = [*found, *([plain] if (one["plain"] or not found) and plain not in found else [])]
+        return found if one["given"] is None else [found[whole(one["given"], 0, len(found) - 1)]]
 
     def kept(self, one, producer, reader):  # Whether the tensor of an edge stays on the chip: wherever it fits.
         first, second = self.layers[one["shares"][0][0]], self.layers[one["readers"][0]]
@@ -348,8 +370,8 @@ def eliminated(order, size, own, edges):
             work += reduce(lambda entries, u: entries * size[u], union, size[v] + 8) + len(union)
             need(work < 0, "the elimination takes too much work", "not certified")
             one, other = (places(tuple((size[u], u in held) for u in union)) for held in (scope, near))
-            sums = (map(add, rows[i], several[near][j]) for i, j in zip(one, other, strict=True))
-            scope, rows = union, list(map(list, sums) if left else sums)
+            sums = map(map, repeat(add), map(rows.__getitem__, one), map(several[near].__getitem__, other))
+            scope, rows = union, list(map(list, sums)) if left else sums  # Of the last join only the least are kept.
         put(scope or [-1], list(map(min, rows)))
     need(list(own) == [-1], "not all vertices are eliminated")
     return own[-1][0]
@@ -373,9 +395,10 @@ def check(problem, claim, evidence):
     (pes, *_, size, _), overlay = fields(machine, *MACHINE), Overlay(machine, layers, stores)
     per_pe, others, banks, brams, limited = fields(
         size, "dsps_per_pe", "other_dsps", "brams_per_bank", "brams", "limits_shapes")  # fmt: skip
-    whole(pes, 1, 1 << 16), whole(per_pe, 1), whole(others), whole(banks, 1), whole(brams)
+    whole(pes, 1, 1 << 16), whole(per_pe, 1), whole(others), whole(banks, 1), whole(brams), typed(bool, limited)
     unit, (rule, mapping, order, boxes) = overlay.unit, fields(evidence, "rule", "mapping", "order", "boxes")
     need(rule == "boxes" and objective in OBJECTIVES, "is not of these rules", "malformed")
+    typed(list, order, boxes), [whole(v, 0, len(layers) + len(stores) - 1) for v in order]
     status, value, bound = fields(claim, "status", "value", "bound")
     need(shape is None or [whole(one, 1, 1 << 16) for one in shape][:2] == shape, "is no shape", "malformed")
     late = None if longest is None else math.floor(rational(longest) * unit)  # The most units that are allowed.
@@ -395,6 +418,7 @@ def check(problem, claim, evidence):
             return "infeasible: a layer has no choice left"
     else:
         array, choices, forms = fields(mapping, "array", "choices", "formats")
+        typed(list, array, choices, forms, *choices)
         rows, columns = whole(array[0], 1, 1 << 16), whole(array[1], 1, 1 << 16)
         need(len(array) == 2 and columns <= widest(rows, pes) and shape in (None, array), "the array has no such shape")
         pinned = []
@@ -418,7 +442,7 @@ def check(problem, claim, evidence):
         fewer = min(pes, math.ceil((bound - others) / per_pe) - 1)
         reached = ((math.ceil(bound) - 1) * unit + 1, None if late is None else late + 1, bound * unit)
         most, reached = fewer if objective == OBJECTIVES[1] else pes, reached[OBJECTIVES.index(objective)]
-    need(type(boxes) is list and len(boxes) <= 4096, "too many boxes", "malformed")
+    need(len(boxes) <= 4096, "too many boxes", "malformed")
     closed = []
     for low1, high1, low2, high2, *weights in boxes:
         sides = [whole(one, 1, 1 << 16) for one in (low1, high1, low2, high2)]

@@ -1,26 +1,26 @@
-"""Check proofs of modulo schedules: ``python -I check_modulo_schedule.py FILE``, which needs nothing of mapper.
+"""Check proofs of modulo schedules: ``python -I check_modulo_schedule.py FILE``. It imports nothing from mapper.
 
-Exit code: 0 all certified, 1 one refuted, 2 malformed, 3 not certified and why. Exact numbers, standard library alone.
-A schedule must keep every rule of the machine, as `Loop` restates them; that its II is least rests on these lemmas.
+Exit code: 0 all certified, 1 one refuted, 2 malformed, 3 not certified. Exact numbers, only the standard library.
+A schedule must keep every rule of the machine as `Loop` restates it; these lemmas show that its II is least.
 
-Recurrence: an edge asks for time[w] + distance * II >= time[u] + latency; around a cycle the times cancel.
-Slots: a PE issues one operation a cycle, so II slots a PE; operations that no other PEs can execute share these.
-Ports: of loads and stores no more issue in a cycle than there are memory ports.
-Chessboard: at II 1 a PE has one slot and a place holds a value for one cycle. So what is read is the result, of that
-  very cycle, of a linked PE, or the reader's own, which is an edge from an operation to itself without moves, whose
-  distance is its latency. Any other edge takes n moves, thus n cycles, time[w] + distance = time[u] + latency + n, and
+Recurrence: an edge requires time[w] + distance * II >= time[u] + latency; around a cycle the times cancel.
+Slots: a PE issues one operation per cycle, so it has II slots; operations that need certain PEs share their slots.
+Ports: no more loads and stores issue in a cycle than there are memory ports.
+Chessboard: at II 1 a PE has one slot and a place holds a value for one cycle. So an operation reads a result of that
+  same cycle, either of a linked PE or its own. Its own is an edge from an operation to itself without moves, whose
+  distance is its latency. Any other edge takes n moves, so n cycles, time[w] + distance = time[u] + latency + n, and
   n + 1 links. If every link joins two colours, colour + time of its ends differ by distance - latency + 1 modulo 2.
-Operands: what an operation reads is held in different places when it issues: output registers in reach, own registers
-  and shared ones, as many as ports read. A value needs a way of links or shared registers to its reader's PE.
-Clauses: of a schedule at an II these statements are true, so that none exists if they contradict each other. The first
-  operation issues in cycle 0, since delaying everything alike changes nothing. Operations leave M slots, so a value's
-  way to a reader has at most M moves, a place holds it for II cycles at most, and it is read within M + 1 rounds of II
-  cycles after the round in which it gets ready. Cells count cycles from that round's first. k is the round in which an
-  operation issues, less that of the first operation to which values join it. Left out, which makes fewer statements:
-  how many registers there are, and their ports.
-Survival: leave out of a schedule all but some iterations. What remains executes these, overwrites less, and is among
-  the sequences of cycles that are followed here. Operands of earlier iterations are for free, the same value twice is
-  not kept, more values kept are not worse, and a latency of several cycles may be any number of them.
+Operands: the operands of an operation are in different places when it issues: output registers in reach, its PE's own
+  registers, and shared ones, as many as the ports can read. A value needs a path of links or shared registers.
+Clauses: these statements hold for every schedule at an II, so if they contradict each other, there is none. The first
+  operation issues in cycle 0, since delaying everything alike changes nothing. Operations leave M slots, so one of any
+  M + 1 slots has an operation, the route of a value to a reader has at most M moves, a place holds it for at most II
+  cycles, and it is read within M + 1 rounds of II cycles after the round in which it becomes ready. Cells count cycles
+  from the first of that round. k is the round in which an operation issues, minus that of the first operation to which
+  values connect it. The number of registers and their ports are left out, which only makes fewer statements.
+Survival: leave out of a schedule all but some iterations. What remains executes these, overwrites less, and is one of
+  the sequences of cycles that are followed here. Operands of earlier iterations are always available, a value is not
+  kept twice, keeping more values is never worse, and a latency of several cycles may be any number of cycles.
 """
 
 import gc
@@ -36,6 +36,7 @@ from bisect import bisect_right
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations, product
+from math import comb
 
 KIND = "modulo_schedule"
 TRUSTED = "machine as restated here; lemmas Recurrence, Slots, Ports, Chessboard, Operands, Clauses, Survival"
@@ -168,6 +169,8 @@ class Loop:
         names = ("rows", "columns", "links", "pes", "latency_cycles", "register_file", "shared_register_file")
         rows, columns, links, groups, cycles, own, shared, memory_ports = fields(machine, *names, "memory_ports")
         need(objective == "least initiation interval, in cycles", "another objective", "malformed")
+        lists = {*map(type, (operations, edges, links, groups, *operations))}
+        need(lists == {list} and type(cycles) is dict, "needs lists of operations, edges, links and PEs", "malformed")
         need(self.fixed is None or whole(self.fixed, 1, 1 << 31), "no interval", "malformed")
         self.grid = whole(rows, 1, 64), whole(columns, 1, 64)
         self.pes, self.memory_ports = rows * columns, ports(memory_ports)
@@ -175,14 +178,14 @@ class Loop:
         if shared is not None:
             self.shared = self.file({key: value for key, value in shared.items() if key != "at"})
             self.sharing = set(self.places(shared["at"]) if shared["at"] != "all" else range(self.pes))
-            need(self.sharing, "no PE is connected to the shared registers", "malformed")
+            need(self.sharing and self.shared[0], "no PE is connected to shared registers", "malformed")
         self.readers = [{pe} for pe in range(self.pes)]
         for link in {link for link in links if type(link) is str}:
             self.join(link)
         for giver, reader in (self.places(link) for link in links if type(link) is not str):
             self.readers[giver].add(reader)
         abilities = {unit: set() for unit in ("integer", "any", *UNITS)}
-        need(len(groups) <= 4096, "more than 4096 groups of PEs", "malformed")
+        need(0 < len(groups) <= 4096 and len(links) <= 20000, "too many groups of PEs or links", "malformed")
         for at, classes in (fields(group, "at", "classes") for group in groups):
             found = set(self.places(at) if at != "all" else range(self.pes))
             need(type(classes) is list and len(classes) <= 64, "has too many classes", "malformed")
@@ -238,6 +241,7 @@ class Loop:
         """
         ii, placements, routes = fields(mapping, "ii", "placements", "routes")
         whole(ii, 1, 1 << 31)
+        need(type(placements) is type(routes) is list, "needs lists of placements and routes", "malformed")
         need(len(placements) == len(self.units) and len(routes) == len(self.edges), "its length", "malformed")
         slots, writes, kept, reads, results = {}, {}, {}, [], []
         for v, (pe, time) in enumerate(placements):
@@ -373,6 +377,7 @@ class Loop:
 
         x, y: operation v issues on PE q in cycle s; in cycle s. k: its round is at least a. i: no value gets ready on q
         in cycle s. o: q's output register holds u's value in cell c. m: a move on q takes it. b: it is read in round g.
+        f: no operation issues on q in cycle s.
         """
         ops, slots, spare = range(len(self.units)), range(ii), self.pes * ii - len(self.units)
         demands = sorted({(u, w, distance) for u, w, carries, distance, _ in self.edges if carries})
@@ -443,6 +448,11 @@ class Loop:
                 add(-var("m", u, c, q), *reached(u, c, q))
             add(-var("o", u, c, q), *ready(u, c, q), var("i", q, c % ii))
             add(-var("o", u, c, q), *ready(u, c, q), var("o", u, c - 1, q) if c else False)
+        if comb(self.pes * ii, spare + 1) <= MOST_CLAUSES // 8:  # No more than spare; resolution cannot count well.
+            for q, s in product(range(self.pes), slots):
+                add(var("f", q, s), *(var("x", v, q, s) for v in ops if q in self.able[v]))
+            for few in combinations(product(range(self.pes), slots), spare + 1):
+                add(*(-var("f", *slot) for slot in few))
         for table in (issues, results):
             for together in table.values():
                 pairs |= set(combinations(sorted(together), 2))
@@ -539,6 +549,8 @@ def refute(known, steps):
     what those before left is true, and the last leaves none. Then the clause is known too. The last one is empty."""
     for step in steps:
         end = step.index(0)
+        plain = {*map(type, step)} == {int} and -ANY < min(step) <= max(step) < ANY
+        need(plain, "a step needs lists of integers", "malformed")
         clause, false = step[:end], set(step[:end])
         for hint in step[end + 1 :]:
             left = [literal for literal in known[whole(hint, 0, len(known) - 1)] if literal not in false]

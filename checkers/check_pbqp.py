@@ -1,6 +1,6 @@
-"""Check proofs of PBQP instances: ``python -I check_pbqp.py FILE``, which needs nothing of mapper and believes nothing.
+"""Check proofs of PBQP instances: ``python -I check_pbqp.py FILE``. This file imports nothing from mapper.
 
-Exit code: 0 all certified, 1 one refuted, 2 malformed, 3 not certified and why. Exact numbers, standard library alone.
+Exit code: 0 all certified, 1 one refuted, 2 malformed, 3 not certified. Exact numbers, only the standard library.
 """
 
 import gc
@@ -14,7 +14,7 @@ import signal
 import sys
 from fractions import Fraction
 from functools import lru_cache, reduce
-from itertools import chain
+from itertools import chain, repeat
 from operator import add
 
 KIND, TRUSTED = "pbqp", "sums of costs; lemmas Infinity, Elimination and Potentials"
@@ -147,8 +147,8 @@ def eliminated(order, size, own, edges):
             work += reduce(lambda entries, u: entries * size[u], union, size[v] + 8) + len(union)
             need(work < 0, "the elimination takes too much work", "not certified")
             one, other = (places(tuple((size[u], u in held) for u in union)) for held in (scope, near))
-            sums = (map(add, rows[i], several[near][j]) for i, j in zip(one, other, strict=True))
-            scope, rows = union, list(map(list, sums) if left else sums)
+            sums = map(map, repeat(add), map(rows.__getitem__, one), map(several[near].__getitem__, other))
+            scope, rows = union, list(map(list, sums)) if left else sums  # Of the last join only the least are kept.
         put(scope or [-1], list(map(min, rows)))
     return tables
 
@@ -157,14 +157,16 @@ def eliminated(order, size, own, edges):
 # below that of all minima over the choices left. Where a vertex branches, each of its choices is in some part.
 def least(node, own, pairs, left):
     (moves, *branch), own, pairs = node, own.copy(), pairs.copy()
+    need(type(moves) is list, "needs lists of moves", "malformed")
     for u, v, *given in moves:
-        need({*map(type, chain(*given))} == {int}, "amounts are integers", "malformed")
+        need({*map(type, chain((u, v), *given))} == {int}, "amounts are integers", "malformed")
         for end, more in zip((u, v), given, strict=True):
             own[end] = list(map(add, own[end], more)) if len(own[end]) == len(more) else None
         pairs[u, v] = [[cost - one - other for cost, other in zip(row, given[1], strict=True)]
                        for row, one in zip(pairs[u, v], given[0], strict=True)]  # fmt: skip
     if branch:
         vertex, parts = branch
+        need({*map(type, chain([vertex], *(part for part, _ in parts)))} == {int}, "parts are of choices", "malformed")
         need({i for part, _ in parts for i in part} >= {*left[vertex]}, "a choice is in no part of the tree")
         return min(least(child, own, pairs, left | {vertex: part}) for part, child in parts)
     edges = (min(min(map(rows[i].__getitem__, left[v])) for i in left[u]) for (u, v), rows in pairs.items())
@@ -175,6 +177,7 @@ def check(problem, claim, evidence):
     objective, vertices, edges = fields(problem, "objective", "vertices", "edges")
     rule, choices, order, tree = fields(evidence, "rule", "choices", "order", "tree")
     need(objective == "least sum of costs" and rule in ("elimination", "tree"), "is not of these rules", "malformed")
+    need(type(vertices) is type(edges) is list, "needs lists of vertices and edges", "malformed")
     tables, size = [*vertices, *(flat for _, _, flat in edges)], {-1: 1} | dict(enumerate(map(len, vertices)))
     kinds = {*map(type, chain(*tables))}
     need({*map(type, tables)} == {list} and all(tables) and kinds <= {int, str}, "has no lists of costs", "malformed")
@@ -183,8 +186,9 @@ def check(problem, claim, evidence):
     unit = max((one.denominator for one in words.values()), default=1)
     need(all(unit % one.denominator == 0 for one in words.values()), "denominators must divide one", "malformed")
     infinite = 1 << (9000 if words else 110)  # Lemma Infinity: a sum is at least half of it just if a part is infinite.
-    small = all(type(one) is str or abs(one) * unit < infinite >> 40 for one in chain(*tables))
-    need(small, "a cost is too large", "malformed")
+    plain = [[one for one in costs if type(one) is int] or [0] for costs in tables] if str in kinds else tables
+    largest = max(chain([0], map(max, plain), (-min(costs) for costs in plain)))
+    need(largest * unit < infinite >> 40, "a cost is too large", "malformed")
     words = {word: int(one * unit) for word, one in words.items()} | {"inf": infinite}
     if str in kinds:
         tables = [[words[one] if type(one) is str else one * unit for one in costs] for costs in tables]
@@ -201,6 +205,7 @@ def check(problem, claim, evidence):
         need(rational(value) * unit == cost < infinite // 2, "the choices do not cost what is claimed")
     said = {"infeasible": value is bound is choices is None, "optimal": value == bound}.get(status, True)
     need(said, f"the numbers are not those of a claim that is {status}", "malformed")
+    need(type(order) is list and all(whole(v, 0, count - 1) >= 0 for v in order), "needs an order", "malformed")
     tables = eliminated(order, size, own, edges)
     pairs = {(*near, v): rows for v, several in tables.items() for near, rows in several.items()}
     shown = least(tree, own, pairs, {v: range(size[v]) for v in own})

@@ -1,6 +1,6 @@
-"""Check proofs of PE allocations on TCPAs: ``python -I check_pe_allocation.py FILE``, which believes nothing.
+"""Check proofs of PE allocations on TCPAs: ``python -I check_pe_allocation.py FILE``. It imports nothing from mapper.
 
-Exit code: 0 all certified, 1 one refuted, 2 malformed, 3 not certified and why. Exact numbers, standard library alone.
+Exit code: 0 all certified, 1 one refuted, 2 malformed, 3 not certified. Exact numbers, only the standard library.
 """
 
 import gc
@@ -17,7 +17,8 @@ import sys
 from fractions import Fraction
 
 KIND = "pe_allocation"
-TRUSTED = "Eqs. 2 to 17 of Heidorn et al. 2019 as written here; lemmas Paces, Caps, Shares, Multipliers, Frame, Runs"
+TRUSTED = ("Eqs. 2 to 17 of Heidorn et al. 2019 as written here; "
+           "lemmas Paces, Caps, Shares, Multipliers, Windows, Frame, Runs")
 
 
 # ---- The same lines in every checker: reading, binding, answering.
@@ -123,10 +124,14 @@ def main(path="", *options):
 #   its reader over F, and the reader's from below. No layer takes more PEs than the others' fewest leave. Without any
 #   limit paces beyond 2^40000 gain nothing: no work and no product of F comes to that.
 # Shares. Works of layers on one PE sum to <= z * positions of each, so that the fractions work / (most z * positions)
-#   sum to <= 1: for layers of one PE they count no more, with all others' PEs, than the PEs in use.
+#   sum to <= 1: for layers of one PE they count no more, with all others' PEs, than the PEs in use. Two whose works
+#   sum to more than the most z * positions of one do not share a PE; of layers with no such pair each is on another.
 # Multipliers. A sum of valid inequalities, each times a number >= 0, holds; where its slack is < 0 for all paces within
 #   their ranges and steps and all starts in 0..latency, there is no allocation. So is none at all if a tree parts the
 #   paces in two at each node (z <= k, z > k) and each leaf is closed by Caps or Multipliers.
+# Windows. A pixel waits from when it is made until the last position that may read it is made, pixels of frames one
+#   interval apart in raster order. When a position is made all pixels of its window are there, and none that it or a
+#   later one reads is gone: so many words wait at any paces.
 # Frame. In "layer-by-layer" cycles add up, and each layer is fastest with most PEs and units.
 # Runs. In "mixed" the cycles of two runs or more add up, a run takes no less than any part of it, and maps that stay on
 #   the chip save no cycles (here all leave it). If every run from a to b takes at least potential[b] - potential[a],
@@ -186,12 +191,14 @@ class Layer:
                     best[self.work(count, share) + (idle or 0)] = (count, self.work(count, share))
         return [(pace, *best[pace]) for pace in sorted(best)]
 
-    def last(self, axis):
-        """Of each output row or column the last input row or column of its window that is in the image."""
+    def windows(self, axis):
+        """Of each output row or column the first and last input row or column of its window that are in the image."""
+        step, edge = self.dilations[axis], self.size[axis] - 1
         for at in range(self.out[axis]):
-            found, edge = at * self.strides[axis] - self.pads[axis] + self.reach[axis] - 1, self.size[axis] - 1
-            beyond = max(0, -((edge - found) // self.dilations[axis]))
-            yield min(max(found - beyond * self.dilations[axis], 0), edge)
+            first = at * self.strides[axis] - self.pads[axis]
+            last = first + self.reach[axis] - 1
+            ends = first + max(0, -(first // step)) * step, last - max(0, -((edge - last) // step)) * step
+            yield [min(max(end, 0), edge) for end in ends]
 
 
 class Network:
@@ -208,8 +215,6 @@ class Network:
         starts = self.starts is None or numbers(self.starts, len(self.starts), 0, len(layers) - 1)
         need(starts is True or starts == sorted({0, *starts}), "segments are no set from 0 on", "malformed")
         need(not (self.sharing and self.mode == "mixed"), "runs with shared PEs are not searched", "not certified")
-        room = self.bytes == ENDLESS or self.model != "streaming"
-        need(room, "how full line buffers get is not restated", "not certified")
         self.layers, self.streaming = [Layer(layer, at) for at, layer in enumerate(layers)], self.model == "streaming"
         toil(sum((len(layer.feeds) + 1) * (50 + sum(layer.out) * self.streaming) for layer in self.layers))
         self.readers = [[] for _ in layers]
@@ -224,11 +229,34 @@ class Network:
         layer, feed = self.layers[i], self.layers[j]
         if not self.streaming or feed.positions == 1:
             return [(0, 0)], [(1 if self.streaming else layer.new, 0)]
-        rows = [(last * feed.out[1], at * layer.out[1]) for at, last in enumerate(layer.last(0))]
-        return rows, [(last + 1, at) for at, last in enumerate(layer.last(1))]
+        rows = [(last * feed.out[1], at * layer.out[1]) for at, (_, last) in enumerate(layer.windows(0))]
+        return rows, [(last + 1, at) for at, (_, last) in enumerate(layer.windows(1))]
 
-    def words(self):
-        """Words in buffers: Eq. 14 one by one, else Eqs. 2 and 15 to 17."""
+    def held(self, i, j, starts, paces):
+        """Lemma Windows: the most pixels of layer j that wait for layer i, times maps; the least where no paces are
+        given."""
+        layer, feed = self.layers[i], self.layers[j]
+        toil(5 * layer.positions)
+        ends = [(0, 1)] * layer.positions
+        if feed.positions > 1:
+            rows, columns, wide = [*layer.windows(0)], [*layer.windows(1)], feed.out[1]
+            ends = [(a * wide + c, b * wide + d + 1) for a, b in rows for c, d in columns]
+        gone, made = zip(*ends, strict=True)
+        gone = [*itertools.accumulate(reversed(gone), min)][::-1]
+        if paces:
+            interval = max(pace * one.positions for pace, one in zip(paces, self.layers, strict=True))
+            since = starts[i] - starts[j]
+            frames = range((since + paces[i] * layer.positions) // interval + 1)
+            toil(len(frames) * layer.positions)
+            times = (since + at * paces[i] for at in range(1, layer.positions + 1))
+            made = [sum(min(max((time - frame * interval) // paces[j], 0), feed.positions) for frame in frames)
+                    for time in times]
+        return max(here - left for here, left in zip(made, gone, strict=True)) * feed.maps
+
+    def words(self, *timing):
+        """Words in buffers: Eq. 14 one by one, else Eqs. 2 and 15 to 17; streaming: what waits in line buffers."""
+        if self.streaming:
+            return sum(one.weights for one in self.layers) + sum(self.held(i, j, *timing) for i, j in self.edges)
         if self.mode == "layer-by-layer":
             times = [len(one.feeds) if one.operation == "elementwise" and one.feeds else 1 for one in self.layers]
             inputs = [n * one.channels * math.prod(one.size) for n, one in zip(times, self.layers, strict=True)]
@@ -240,8 +268,8 @@ class Network:
             total += layer.weights + (between if layer.operation == "convolution" else layer.maps)
         return total
 
-    def has_room(self):
-        return self.words() * self.word <= self.bytes
+    def has_room(self, starts=(), paces=()):
+        return self.bytes == ENDLESS or self.words(starts, paces) * self.word <= self.bytes
 
     def cost(self, pes_of, units_of, idle_of, shared):
         """Interval, latency and PEs of an allocation that keeps every rule but the limits."""
@@ -258,6 +286,7 @@ class Network:
             for j in layer.feeds:
                 delay = sum(max(a * paces[j] - b * paces[i] for a, b in lines) for lines in self.edges[i, j])
                 starts[i] = max(starts[i], starts[j] + delay)
+        need(self.has_room(starts, paces), "the mapping needs more room than there is")
         times = [pace * layer.positions for pace, layer in zip(paces, self.layers, strict=True)]
         members = [whole(at, 0, len(works) - 1) for group in shared for at in group]
         need(len({*members}) == len(members) and (self.sharing or not shared), "the mapping shares what it may not")
@@ -279,6 +308,19 @@ class Network:
                 price = share if self.sharing and pes == 1 else pes
                 yield from ((first, price), (last, price))
 
+    def priced(self, ways, high):
+        """Lemma Shares: shares of PEs as they are; then a PE each for layers no two of which share one, else none."""
+        yield [*ways]
+        if not self.sharing or not all(ways):
+            return
+        times, found = [pace * layer.positions for pace, layer in zip(high, self.layers, strict=True)], []
+        shares = [min(price for _, price in way) for way in ways]
+        busy = [share * time for share, time in zip(shares, times, strict=True)]
+        for i in sorted(range(len(ways)), key=times.__getitem__):
+            if shares[i] <= 1 and all(busy[i] + busy[j] > min(times[i], times[j]) for j in found):
+                found.append(i)
+        yield [[(pace, price if price > 1 else int(i in found)) for pace, price in way] for i, way in enumerate(ways)]
+
     def narrowed(self, low, high):
         """Lemma Caps, three times: for each layer the paces that matter with their PEs; None if one has none."""
         for _ in range(3):
@@ -287,17 +329,24 @@ class Network:
             for i in reversed(range(len(low) if not self.streaming else 0)):
                 high[i] = min([high[i], *(high[r] // self.layers[r].new for r in self.readers[i])])
             ways = [list(self.ends(i, low[i], high[i])) for i in range(len(low))]
-            least = [min((price for _, price in way), default=self.most + 1) for way in ways]
-            spare = self.most - sum(least)
-            if math.ceil(sum(least)) > self.most:
+            masks = []
+            for prices in self.priced(ways, high):
+                least = [min((price for _, price in way), default=self.most + 1) for way in prices]
+                spare = self.most - sum(least)
+                if math.ceil(sum(least)) > self.most:
+                    return None
+                masks.append([[end[1] <= one + spare for end in way] for way, one in zip(prices, least, strict=True)])
+            ways = [[end for end, *near in zip(way, *kept, strict=True) if all(near)]
+                    for way, *kept in zip(ways, *masks, strict=True)]
+            if not all(ways):
                 return None
-            ways = [[end for end in way if end[1] <= one + spare] for way, one in zip(ways, least, strict=True)]
             low[:], high[:] = ([pick(end[0] for end in way) for way in ways] for pick in (min, max))
         return ways
 
     def refute(self, nodes, most, interval, cycles):
         """No allocation has so few PEs and cycles: a tree in preorder of [layer, k], "caps" and multipliers."""
         self.most, self.cycles = most, cycles
+        need(type(nodes) is list, "needs a list of nodes", "malformed")
         self.steps = [layer.steps(most, self.free) for layer in self.layers]
         ends = [min(interval, cycles if at in self.last else ENDLESS) for at in range(len(self.layers))]
         high = [end // layer.positions for end, layer in zip(ends, self.layers, strict=True)]
@@ -315,11 +364,12 @@ class Network:
                 need(node == "caps", "a leaf that caps close has multipliers", "malformed")
             else:
                 need(type(node) is dict, "a leaf of the tree is not closed by caps")
-                self.multiplied(node, ways)
+                self.multiplied(node, self.priced(ways, high))
         need(not stack, "the tree has nodes that are not closed")
 
-    def multiplied(self, leaf, ways):
-        """Lemma Multipliers: the most slack of the sum is below 0."""
+    def multiplied(self, leaf, priced):
+        """Lemma Multipliers: the most slack of the sum is below 0, with prices of either kind."""
+        ways, *_ = priced = [*priced]
         pes, ends, starts, rates = fields(leaf, "pes", "ends", "starts", "rates")
         start, pace, slack = [0] * len(ways), [0] * len(ways), whole(pes) * self.most
         need(self.cycles < ENDLESS or ends == starts == [], "there is no limit on latency")
@@ -334,9 +384,13 @@ class Network:
         for i, j, times in rates:
             need(not self.streaming and (i, j) in self.edges, "the streaming model has no Eq. 9")
             pace[i], pace[j] = pace[i] + whole(times), pace[j] - times * self.layers[i].new
+        need(type(ends) is type(starts) is type(rates) is list, "needs lists of multipliers", "malformed")
+        for one in (*ends, *starts, *rates):
+            numbers(one, len(one), 0, MOST)
         slack += sum(max(0, times) * self.cycles for times in start)
-        slack += sum(max(p * z - pes * price for z, price in way) for p, way in zip(pace, ways, strict=True))
-        need(slack < 0, "the multipliers of a leaf leave room")
+        most = [[max(p * z - pes * price for z, price in way) for p, way in zip(pace, ways, strict=True)]
+                for ways in priced]
+        need(slack + min(map(sum, most)) < 0, "the multipliers of a leaf leave room")
 
     def fastest(self, most):
         """Lemma Frame: the least cycles of a frame, layer by layer; None if pins contradict the array."""
@@ -360,13 +414,14 @@ def cost_of(problem, net, mapping):
     """Interval, latency and PEs of a mapping that keeps every rule and limit."""
     *given, shared, starts = fields(mapping, "pes", "units", "idle", "shared", "segments")
     count, starts = len(net.layers), numbers(starts, len(starts), 0, len(net.layers) - 1)
+    need({type(shared), *map(type, shared)} == {list}, "needs lists of layers that share", "malformed")
     need(starts == sorted({0, *starts}) and (starts == [0] or net.mode == "mixed"), "has wrong runs", "malformed")
     need(net.starts in (None, starts), "the mapping has other runs than pinned")
     given, costs = [numbers(one, count, 0, MOST) for one in given], []
     for first, end in itertools.pairwise([*starts, count]):
         part = net if starts == [0] else run(problem, first, end)
         costs.append(part.cost(*(one[first:end] for one in given), shared))
-        need(part.has_room() and costs[-1][2] <= net.pes, "the mapping needs more room or PEs than there are")
+        need(costs[-1][2] <= net.pes, "the mapping needs more PEs than there are")
     interval, cycles, pes = zip(*costs, strict=True)
     interval = sum(interval if starts == [0] else cycles)
     need(interval <= net.interval, "the mapping takes more cycles for a frame than asked for")
@@ -383,7 +438,8 @@ def refute_runs(problem, net, nodes, most, interval, cycles):
         net.refute(alone, most, interval, cycles)
     potentials = [ENDLESS + 1 if one is None else whole(one) for one in potentials]
     need(len(potentials) == count + 1, "needs a potential between all layers", "malformed")
-    trees = {(first, end): (ENDLESS + 1 if least is None else whole(least), tree) for first, end, least, tree in trees}
+    trees = {(whole(first), whole(end)): (ENDLESS + 1 if least is None else whole(least), tree)
+             for first, end, least, tree in trees}  # fmt: skip
     for first, end in sorted(pairs, key=lambda ends: ends[1] - ends[0]):
         if (first, end) == (0, count):
             continue
@@ -418,6 +474,7 @@ def check(problem, claim, evidence):
         else:
             most = min(most, math.ceil(bound) - 1)
     if rule == "storage":
+        need(nodes == [], "needs no nodes", "malformed")
         need(status == "infeasible" and net.mode != "mixed" and not net.has_room(), "there is room for it")
     elif rule == "runs":
         need(net.mode == "mixed", "has no runs", "malformed")

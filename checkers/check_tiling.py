@@ -1,23 +1,23 @@
-"""Check proofs of tilings: ``python -I check_tiling.py FILE``, which needs nothing of mapper and believes nothing.
+"""Check proofs of tilings: ``python -I check_tiling.py FILE``. It imports nothing of mapper and trusts nothing.
 
-Exit code: 0 all certified, 1 one refuted, 2 malformed, 3 not certified and why. Exact numbers, standard library alone.
+Exit code: 0 all certified, 1 one refuted, 2 malformed, 3 not certified. Exact numbers, only the standard library.
 
 A mapping is a chain of tiles r | b | c | bounds, divisors of each loop's bound: r of a PE, b = r*s of s PEs, c of the
 scratch-pad (SPM), and an order of the loops between b and c (SPM) and beyond c (DRAM). It takes T = prod(bounds/c) SPM
-passes of R = prod(c/b) RF passes each. All b are boxes; a box is closed because no value in it is below the claim, or
-opened into splits (b, s), these into triples (b, s, c), and these into single mappings, all orders of them.
-Capacity: a tile that the machine does not hold, or a factor that is not allowed, is in no mapping.
-Kept: of the loops between b and the bounds let l be the innermost (at SPM, or at DRAM if none runs at SPM). An operand
-  crosses in all T*R RF passes if l indexes it, else it stays for u >= 2 and crosses at least once for each of its
-  different tiles: prod(bounds/b) over its own loops. So it is with DRAM, c and the T passes.
-Delivered: the words for PEs are at least the product, over dimensions that share no loop, of 1 + sum (b - 1), as
+passes of R = prod(c/b) RF passes each. Each b is a box. A box is closed if no value in it is below the claim; otherwise
+it is opened into splits (b, s), these into triples (b, s, c), and these into single mappings, in all orders.
+Capacity: no mapping contains a tile that does not fit the machine, or a factor that is not allowed.
+Kept: let l be the innermost of the loops between b and the bounds (at SPM, or at DRAM if none runs at SPM). An operand
+  crosses in all T*R RF passes if l indexes it. Otherwise it stays for u >= 2 passes and crosses at least once for each
+  of its different tiles: prod(bounds/b) over its own loops. The same holds for DRAM, c and the T passes.
+Delivered: the words for PEs are at least the product, over dimensions that share no loop, of 1 + sum (b - 1), because
   (1 + sum (r - 1)) * prod s >= 1 + sum (r*s - 1).
 Overhead: cycles are g(x) = T*x + sum w_i*((A_i - x)+ + (B_i - x)+), x = max(DMA, processing) of an SPM pass, where
-  the w_i add up to T/u, u >= 2, so that g does not fall: processing := 0, or DMA := 0, is a bound.
-Hidden: given what stays, ``price`` grows in computing, loads and crossings. A partial sum that stays is added up, and
-  computing waits for it, in each visit, in an SPM pass or (Overhead) between two. So T*R passes of one SPM pass,
+  the w_i add up to T/u, u >= 2, so g never falls as x grows: setting processing or DMA to 0 gives a bound.
+Hidden: given what stays, ``price`` grows with computing, loads and crossings. A partial sum that stays is added up in
+  each visit, and computing waits for it, in an SPM pass or (Overhead) between two. So T*R passes of one SPM pass,
   without the loads of what stays, are a bound.
-Least: what c adds to (b, s) is at least the least of all c that b divides. EDP is at least the product of two bounds.
+Least: what c adds to (b, s) is at least the minimum over all c that b divides. EDP is at least a product of two bounds.
 """
 
 # ruff: noqa: B905

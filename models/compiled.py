@@ -53,7 +53,7 @@ class Compiled:
     @cached_property
     def plain(self) -> Callable[..., Any]:
         """The function as Python runs it, all the way down, with numba's rules for drawing numbers."""
-        from mapper.models.plain import PlainNumpy
+        from mapper.models.plain_numpy import PlainNumpy
 
         code = self._function.__code__
         names = {name: callee.plain for name, callee in self._called.items()}
@@ -89,9 +89,7 @@ class Compiled:
         if limit is None:
             found: Callable[..., Any] = compile_here(*arguments)
             return found
-        from mapper.models.plain import bridged
-
-        return partial(bridged, self, limit)
+        return partial(limit.run, self, limit)
 
     def __call__(self, *arguments: Any) -> Any:
         return self.dispatcher(*arguments)

@@ -7,11 +7,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 GRACE = 0.5
 """Seconds of processor time from the end of an effort in which something may still be made of what was found."""
 BUSY = 4
 """So many times as long by the clock: others may have the processors."""
+SHORT_GRACE = 0.1
+"""The same where an answer is there already."""
 
 
 class UnfinishedError(Exception):
@@ -25,11 +28,13 @@ class NoMachineCodeError(Exception):
 @dataclass
 class Limit:
     """``stopped`` says (by anything but None) that an effort is over, after which ``grace`` seconds are left;
-    ``compiling`` hears, once, that machine code is being made. ``on_disk``: nothing runs as plain Python, nothing is
+    ``compiling`` hears, once, that machine code is being made. ``run`` takes a function that has no machine code here,
+    this limit and the arguments, and has the result. ``on_disk``: nothing runs as plain Python, nothing is
     compiled. Not ``plain``: nothing runs as plain Python, machine code is awaited."""
 
     stopped: Callable[[], object]
     compiling: Callable[[], None]
+    run: Callable[..., Any]
     on_disk: bool = False
     plain: bool = True
     grace: float = GRACE
@@ -62,39 +67,11 @@ def current() -> Limit | None:
 
 
 @contextmanager
-def _of_this_thread(limit: Limit) -> Iterator[None]:
+def of_this_thread(limit: Limit) -> Iterator[None]:
+    """In this block ``limit`` is that of the thread."""
     before = current()
     _here.limit = limit
     try:
         yield
     finally:
         _here.limit = before
-
-
-def nobody_hears() -> None:
-    """Nobody hears of compiling."""
-
-
-@contextmanager
-def limited(
-    stopped: Callable[[], object], compiling: Callable[[], None] = nobody_hears, plain: bool = True
-) -> Iterator[None]:
-    """Nothing in this block waits for machine code that is not there: functions run as plain Python until it is. Where
-    that is hopeless (not ``plain``) they wait for it, but no longer than until ``stopped``.
-
-    Raises: UnfinishedError, soon after ``stopped`` says so, where a function is at it.
-    """
-    from mapper.models.compiling import CHILD
-
-    with CHILD.wanted(), _of_this_thread(Limit(stopped, compiling, plain=plain)):
-        yield
-
-
-def on_disk(prepare: Callable[[], None]) -> bool:
-    """Run ``prepare``, which calls functions, as far as their machine code is on disk; whether all of it is."""
-    with _of_this_thread(Limit(lambda: None, nobody_hears, on_disk=True)):
-        try:
-            prepare()
-        except NoMachineCodeError:
-            return False
-    return True

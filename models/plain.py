@@ -10,13 +10,14 @@ from __future__ import annotations
 import ctypes
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from mapper.models.compiling import CHILD, Wanted
-from mapper.models.limit import GRACE, Limit, NoMachineCodeError, UnfinishedError, nobody_hears
+from mapper.models.limit import GRACE, Limit, NoMachineCodeError, UnfinishedError, of_this_thread
 
 if TYPE_CHECKING:
     from mapper.models.compiled import Compiled
@@ -35,31 +36,6 @@ _asked_again: dict[Wanted, float] = {}
 
 class _EnoughError(BaseException):
     """Raised in a thread that runs plain Python. No function catches it."""
-
-
-class _Draws(threading.local):
-    """``np.random`` as numba has it: a state for each thread, which numpy's own, of all threads, does not see."""
-
-    def __init__(self) -> None:
-        self._state = np.random.RandomState(0)
-
-    def seed(self, seed: int) -> None:
-        self._state = np.random.RandomState(seed)
-
-    def random(self) -> float:
-        return self._state.random_sample()
-
-    def randint(self, low: int, high: int | None = None) -> int:
-        return int(self._state.randint(low, high))
-
-
-class PlainNumpy:
-    """numpy with numba's ``random``."""
-
-    random = _Draws()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(np, name)
 
 
 class _Run:
@@ -107,6 +83,36 @@ class _Watch:
 
 
 _watch = _Watch()
+
+
+def nobody_hears() -> None:
+    """Nobody hears of compiling."""
+
+
+@contextmanager
+def limited(
+    stopped: Callable[[], object],
+    compiling: Callable[[], None] = nobody_hears,
+    plain: bool = True,
+    grace: float = GRACE,
+) -> Iterator[None]:
+    """Nothing in this block waits for machine code that is not there: functions run as plain Python until it is. Where
+    that is hopeless (not ``plain``) they wait for it, but no longer than until ``stopped``.
+
+    Raises: UnfinishedError, soon after ``stopped`` says so, where a function is at it.
+    """
+    with CHILD.wanted(), of_this_thread(Limit(stopped, compiling, bridged, plain=plain, grace=grace)):
+        yield
+
+
+def on_disk(prepare: Callable[[], None]) -> bool:
+    """Run ``prepare``, which calls functions, as far as their machine code is on disk; whether all of it is."""
+    with of_this_thread(Limit(lambda: None, nobody_hears, bridged, on_disk=True)):
+        try:
+            prepare()
+        except NoMachineCodeError:
+            return False
+    return True
 
 
 def bridged(kernel: Compiled, limit: Limit, *arguments: Any) -> Any:
@@ -173,7 +179,7 @@ def in_time(function: Callable[[], T], stopped: Callable[[], object]) -> T:
 
     Raises: UnfinishedError, and what ``function`` raises.
     """
-    limit = Limit(stopped, nobody_hears, grace=2 * GRACE)
+    limit = Limit(stopped, nobody_hears, bridged, grace=2 * GRACE)
     done, result = _tried(function, lambda: limit.is_over)
     if not done:
         raise UnfinishedError(str(stopped()))

@@ -95,4 +95,5 @@ def certificate_from_json(fields: Mapping[str, Any]) -> Certificate:
         evaluations=fields["evaluations"],
         seed=fields["seed"],
         workers=fields["workers"],
+        certified=fields.get("evidence") == "certified",
     )

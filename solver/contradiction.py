@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from mapper.solver.method import Outcome
+from mapper.solver.outcome import Outcome
 
 
 class ContradictionError(Exception):

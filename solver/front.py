@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from mapper.solver.method import Outcome
+from mapper.solver.outcome import Outcome
 
 M = TypeVar("M")
 

@@ -104,7 +104,7 @@ def parse_document(data: bytes, source: str, largest: int = LARGEST_DOCUMENT_BYT
     except json.JSONDecodeError as error:
         raise _too_long_for_yaml(source, str(error)) from None
     except RepeatedKeyError as error:
-        raise InputError(source, error.key[:60], "stands twice in one object; keep one of them") from None
+        raise InputError(source, error.key[:60], "occurs twice in one object; keep one of them") from None
     except LongNumberError as error:
         raise InputError(source, "", str(error)) from None
     except (yaml.YAMLError, ValueError) as error:
@@ -132,7 +132,7 @@ def validation_error(error: ValidationError, source: str) -> InputError:
 
 def _too_long_for_yaml(source: str, reason: str) -> InputError:
     """A megabyte of YAML takes seconds to read, as it is read here, and hundreds of megabytes of memory."""
-    remedy = f"is no JSON ({reason}); only documents up to {LARGEST_DOCUMENT_BYTES} bytes may be YAML"
+    remedy = f"is not JSON ({reason}); only documents up to {LARGEST_DOCUMENT_BYTES} bytes may be YAML"
     return InputError(source, "", remedy)
 
 

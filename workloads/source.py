@@ -91,7 +91,7 @@ def _whole(text: str, batch: int | None) -> Network:
         path = Path(text)
         if not is_file(path):
             raise InputError(
-                text, "", "is no file; give an existing one, or a name that `mapper list workloads` shows"
+                text, "", "is not a file; give an existing one, or a name that `mapper list workloads` shows"
             )
         return _document(read_bytes(path, LARGEST_DOCUMENT_BYTES), text, text, batch)
     data, origin = entry_bytes(text), f"catalogue:{text}"
@@ -110,7 +110,7 @@ def _operators(text: str, batch: int | None) -> OperatorNetwork:
 
         return read_operators(Path(text), batch)
     if text not in CATALOGUE or CATALOGUE[text].origin == "document":
-        remedy = "lists loop nests, which are no graph of operators; give an ONNX network"
+        remedy = "lists loop nests, not a graph of operators; give an ONNX network"
         raise InputError(text[:80], "", remedy)
     from mapper.workloads.onnx.file import parse_model
     from mapper.workloads.onnx.operator import operators_of
@@ -127,7 +127,7 @@ def _document(data: bytes, source: str, origin: str, batch: int | None) -> Netwo
     if schema == CONVOLUTIONS_SCHEMA:
         return convolutions_from_document(fields, source, inputs, batch)
     if schema != NEST_SCHEMA:
-        found = f"{schema[:40]!r} is no schema of a workload" if isinstance(schema, str) else "is missing"
+        found = f"{schema[:40]!r} is not a schema of a workload" if isinstance(schema, str) else "is missing"
         raise InputError(source, "schema", f"{found}; write {NEST_SCHEMA} or {CONVOLUTIONS_SCHEMA}")
     nest = nest_from_document(fields, source)
     if batch is not None:

@@ -16,9 +16,10 @@ from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.formulations.modulo_schedule.referee.verify import verify
 from mapper.models.modulo_schedule.bound import mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
 from mapper.solver.modulo_schedule.catalogue import AUTOMATIC, METHODS
 from mapper.solver.modulo_schedule.exact.decoupled import DECOUPLED
+from mapper.solver.outcome import Outcome
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.dataflow_graph import DataflowGraph, Edge, Operation
 from mapper.workloads.graph.kernel import Kernel

@@ -25,7 +25,7 @@ from mapper.models.modulo_schedule.network.cost import evaluate_layer
 from mapper.models.modulo_schedule.network.estimate import Estimator
 from mapper.models.modulo_schedule.network.mapping import LayerMapping
 from mapper.models.modulo_schedule.network.nest import Nest
-from mapper.solver.method import Effort, Outcome
+from mapper.solver.method import Effort
 from mapper.solver.modulo_schedule.heuristic.iterative import ITERATIVE
 from mapper.solver.modulo_schedule.network.heuristic.tuning import (
     NestTuning,
@@ -37,6 +37,7 @@ from mapper.solver.modulo_schedule.network.heuristic.tuning import (
     variants,
     written,
 )
+from mapper.solver.outcome import Outcome
 
 SECTIONS = ("phases", "histogram", "estimate")
 SUMS = frozenset({"multiply_add", "window"})

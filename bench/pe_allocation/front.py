@@ -1,4 +1,4 @@
-"""Pareto fronts of PE allocation, and mixed mode: points, whether they are all, seconds; mixed mode against one run.
+"""Pareto fronts of PE allocation, and mixed mode: points, whether these are all, seconds; mixed mode against one run.
 
 Fronts have a limit of ``SECONDS`` each. Mixed mode is held against layers in parallel on the same array.
 """

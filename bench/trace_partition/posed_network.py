@@ -21,7 +21,8 @@ from mapper.models.trace_partition.mapping import Partition
 from mapper.models.trace_partition.partition_cost import Cost, LayerCost, PartitionCost, summed
 from mapper.sim.trace_partition.cycle.report import CycleReport
 from mapper.sim.trace_partition.cycle.simulation import simulate_cycles
-from mapper.solver.method import Effort, Outcome
+from mapper.solver.method import Effort
+from mapper.solver.outcome import Outcome
 from mapper.solver.trace_partition.catalogue import METHODS
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.source import load_layers

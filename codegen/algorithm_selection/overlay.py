@@ -26,9 +26,9 @@ RTL = Path(__file__).parent / "rtl"
 
 
 def verilog(sizes: Parameters) -> dict[str, str]:
-    """The overlay's Verilog and the header of its parameters."""
-    files = {path.name: path.read_text() for path in sorted(RTL.glob("*.sv"))}
-    return {**files, "parameters.svh": sizes.verilog()}
+    """The overlay's Verilog, a file for each module, all in one folder, and the header of its parameters."""
+    files = {path.name: path.read_text() for path in RTL.rglob("*.sv")}
+    return {**dict(sorted(files.items())), "parameters.svh": sizes.verilog()}
 
 
 def overlay_files(control: Control, network: LayerNetwork | None = None) -> dict[str, str]:

@@ -151,7 +151,7 @@ def _step(
 def _beside(layer: NetworkLayer) -> str:
     """Why a layer of the array does not run in Verilog, if it does not."""
     if layer.work == "average_pool":
-        return "average pools divide by what is no power of two"
+        return "average pools divide by a number that is not a power of two"
     other = [one.op for one in layer.merged if one.op not in MERGED]
     return f"{other[0]} has no unit" if other else ""
 

@@ -16,7 +16,7 @@ def check_names(nest: LoopNest) -> None:
     names = [*nest.loops, *(operand.name for operand in nest.operands)]
     for name in [*names, *(operand.tensor or operand.name for operand in nest.operands)]:
         if not NAME.fullmatch(name):
-            raise InputError(nest.name, name, "is no name in C; use letters, digits and underscores")
+            raise InputError(nest.name, name, "is not a name in C; use letters, digits and underscores")
 
 
 def linear(terms: Iterable[tuple[int, str]], constant: int = 0) -> str:

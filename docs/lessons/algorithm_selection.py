@@ -7,11 +7,11 @@
 # A convolution becomes matrix products in several ways. *im2col* copies every window into a row of one large (Toeplitz)
 # matrix; *kn2row* multiplies the map, as it is, once per position of the window; *Winograd's* algorithm cuts the map
 # into overlapping tiles and needs fewer products. One array of $P_1 \times P_2$ processing elements (PEs) computes all
-# layers of a network, one after another, and each layer may have an algorithm of its own.
+# layers of a network, one after another, and each layer may use a different algorithm.
 #
-# But each algorithm reads its input in a layout of its own, and every tensor between two layers goes through the
-# memory. It is stored **once, in one layout**, and loaded by all layers that read it. Which algorithm for each layer,
-# and which layout for each tensor, take the fewest cycles?
+# But each algorithm reads its input in a different layout, and every tensor between two layers goes through the memory.
+# It is stored **once, in one layout**, and loaded by all layers that read it. Which algorithms for the layers, and
+# which layouts for the tensors, take the fewest cycles?
 #
 # | letter | meaning |
 # |---|---|
@@ -22,7 +22,7 @@
 # | $W_t$, $R_t$ | the layers that write tensor $t$ (several if it is a concatenation), and those that read it |
 #
 # ## The mathematics
-# A product of $a \times b$ by $b \times c$ keeps one operand, or neither, in the array, whichever takes least (Eq. 9):
+# In a product of $a \times b$ by $b \times c$, the array keeps one operand or neither, whichever is fastest (Eq. 9):
 #
 # $$p(a, b, c) = \min\left\{
 # \left\lceil\tfrac{a}{P_1}\right\rceil \left\lceil\tfrac{c}{P_2}\right\rceil b,\;
@@ -35,10 +35,11 @@
 # | kn2row | $K > 1$ | $K^2\, p(H^2, C, D)$ | plain | $H^2 C$ |
 # | Winograd F(2,3) | $K = 3$ | $16\, p(H^2/4, C, D)$ | tiles | $4 H^2 C$ |
 #
-# The memory moves 8 bursts of four words in a cycle. A transfer that keeps the order uses every word of its bursts, one
-# that changes the order a single one, so that it takes four times as long. Winograd's results leave the array in the
-# order of tiles, those of the others row by row (plain and Toeplitz alike). A tensor is loaded in the order in which it
-# is stored, unless the reader wants another layout. (This is the paper's Table 2 with a harsher penalty.)
+# The memory moves 8 bursts of four words per cycle. A transfer that keeps the order uses every word of its bursts. One
+# that changes the order uses only a single word of each, so it takes four times as long. The results of Winograd leave
+# the array in the order of tiles, those of the other algorithms row by row (plain and Toeplitz alike). A tensor is
+# loaded in the order in which it is stored, unless the reader wants another layout. (This is the paper's Table 2 with a
+# harsher penalty.)
 #
 # With $c_l$ for the cycles on the array, $S_w$ for storing and $L_r$ for loading, we look for
 #
@@ -141,9 +142,9 @@ def loaded(layer: Layer, algorithm: str, layout: str) -> int:
 
 
 # %% [markdown]
-# Our network is one module in the manner of Inception, repeated as often as we like: a 3x3 convolution (`stem`); its
-# tensor is read by a 1x1, a 3x3 (with another 3x3 after) and a 5x5; their results are concatenated. The next module's
-# `stem` reads that, and so does a 1x1 (`side`), whose result joins the next concatenation.
+# Our network is one Inception-like module, repeated as often as we like. It begins with a 3x3 convolution (`stem`),
+# whose tensor is read by a 1x1, a 3x3 (followed by another 3x3) and a 5x5; their results are concatenated. The next
+# module's `stem` reads the concatenation, and so does a 1x1 (`side`), whose result joins the next concatenation.
 
 
 # %%
@@ -169,16 +170,16 @@ for layer in NETWORK.layers.values():
 
 # %% [markdown]
 # ## A first formulation
-# The paper's Eq. 8 on the network as it is drawn: a vertex $v$ per layer with a cost for each algorithm, an edge
-# wherever a layer reads what another makes, and on each edge a matrix: store in the layout that the reader wants, and
-# load.
+# We apply the paper's Eq. 8 to the network as it is drawn: a vertex $v$ for each layer with a cost for each algorithm,
+# an edge wherever a layer reads the result of another, and on each edge a matrix, for storing in the layout that the
+# reader wants, and loading.
 #
 # $$\min \sum_v c_v(x_v) + \sum_{(u,v)} T_{uv}(x_u, x_v),
 # \qquad T_{uv}(i, j) = S_u(i, \lambda_{vj}) + L_v(\lambda_{vj}, j)$$
 #
 # where $\lambda_{vj}$ is the layout in which algorithm $j$ of layer $v$ reads. That is a *partitioned Boolean quadratic
-# problem* (PBQP). It becomes an integer linear program once each product of two choices is a variable $y_{ui,vj}$ of
-# its own, tied to the choices by its sums: $\sum_j y_{ui,vj} = x_{ui}$ and $\sum_i y_{ui,vj} = x_{vj}$.
+# problem* (PBQP). It becomes an integer linear program once each product of two choices is a separate variable
+# $y_{ui,vj}$, tied to the choices by sums: $\sum_j y_{ui,vj} = x_{ui}$ and $\sum_i y_{ui,vj} = x_{vj}$.
 
 # %%
 Costs = NDArray[np.int64]
@@ -284,14 +285,14 @@ def chosen(network: Network, choice: Choice) -> dict[str, str]:
 
 claimed, choice = linear_program(edge_by_edge(NETWORK))
 first = Answer(claimed, chosen(NETWORK, choice), {})
-print(f"{first.cycles:,} cycles: optimal, says the solver")
+print(f"{first.cycles:,} cycles: optimal, according to the solver")
 print(first.algorithms)
 
 # %% [markdown]
 # ## The check
-# It knows no matrix. It lets the array pass over the operands block by block, puts tensors into a memory that holds
-# each in one layout, and counts bursts. Where an answer does not say how a tensor is stored, it gets the best of all
-# layouts.
+# The check has no matrices. It lets the array pass over the operands block by block, puts tensors into a memory that
+# holds each in one layout, and counts bursts. If an answer does not say how a tensor is stored, the check takes the
+# best of all layouts.
 
 
 # %%
@@ -343,7 +344,7 @@ def least_run(network: Network, answer: Answer) -> int:
 def verdict(network: Network, answer: Answer) -> list[str]:
     """What is wrong with an answer; empty if nothing is."""
     real = least_run(network, answer)
-    return [] if real == answer.cycles else [f"claims {answer.cycles:,} cycles, the run takes {real:,}"]
+    return [] if real == answer.cycles else [f"claims {answer.cycles:,} cycles, but the run takes {real:,}"]
 
 
 wrong_verdict = verdict(NETWORK, first)
@@ -351,7 +352,7 @@ print("refuted:", wrong_verdict)
 assert wrong_verdict
 
 # %% [markdown]
-# Where does it go wrong? We put what the formulation pays for each tensor beside what the tensor takes at best:
+# Where does it go wrong? We compare what the formulation pays for each tensor with what the tensor takes at best:
 
 # %%
 for tensor in NETWORK.tensors:
@@ -365,16 +366,16 @@ for tensor in NETWORK.tensors:
     print(f"{tensor.name}: pays {paid:,} cycles, takes {takes:,}")
 
 # %% [markdown]
-# Behind `stem0` it stores one tensor three times, for each reader anew, and pays too much. At the concatenation `stem1`
-# loads tiles and `side1` loads plain rows, each in its own order, of a tensor that stands in the memory in one: it pays
-# too little. The edges of a graph say what *two* layers cost each other; the store belongs to none of the pairs, and
-# the layout is a decision that they share.
+# After `stem0` it stores one tensor three times, once for each reader, and pays too much. At the concatenation it pays
+# too little: `stem1` loads tiles and `side1` loads plain rows, each in its own order, although the tensor is in the
+# memory in only one. An edge of a graph says what *two* layers cost each other. The store belongs to no single pair,
+# and the layout is a decision that all of them share.
 
 # %% [markdown]
 # ## The right one
-# The layout is a choice as well, of the *tensor*, so it needs a vertex of its own: with a choice per layout that some
-# reader wants, an edge to each writer that pays the store, and an edge to each reader that pays the load (section 5.1
-# of the paper, for tensors that branch). That is the objective from above, term by term, and a PBQP again.
+# The layout is also a choice, but of the *tensor*, so it needs a separate vertex. It has a choice for each layout that
+# some reader wants, an edge to each writer that pays for the store, and an edge to each reader that pays for the load
+# (section 5.1 of the paper, for tensors that branch). That is the objective from above, term by term, and again a PBQP.
 
 
 # %%
@@ -399,7 +400,7 @@ def answer_of(network: Network, cycles: int, choice: Choice) -> Answer:
 
 right = answer_of(NETWORK, *linear_program(with_tensors(NETWORK)))
 right_verdict = verdict(NETWORK, right)
-print(f"{right.cycles:,} cycles; wrong with it: {right_verdict}")
+print(f"{right.cycles:,} cycles; faults found: {right_verdict}")
 print(right.algorithms)
 print({tensor.name: layout for tensor, layout in right.layouts.items()})
 fastest = {name: min(x.algorithms, key=x.cycles) for name, x in NETWORK.layers.items()}
@@ -411,19 +412,19 @@ assert not right_verdict
 
 # %% [markdown]
 # ## The fast one
-# The program asks a general solver, and PBQPs are NP-hard. But ours have a structure. Take any vertex $u$:
+# The program uses a general solver, and PBQPs are NP-hard. But ours have a structure. Take any vertex $u$:
 #
-# - **R0**: without neighbours it takes its least cost.
-# - **RI**: with one neighbour $v$: for each choice of $v$ the best choice of $u$ follows, so the least of
-#   $c_u + C_{uv}$ over $u$'s choices is added to the costs of $v$, and $u$ is gone.
-# - **RII**: with two neighbours $v, w$: the same for each *pair* of choices of $v$ and $w$, which makes a matrix
-#   between them. If there is an edge already, the matrices add up.
+# - **R0**: if it has no neighbours, it takes its least cost.
+# - **RI**: if it has one neighbour $v$, each choice of $v$ determines the best choice of $u$. So the least of
+#   $c_u + C_{uv}$ over the choices of $u$ is added to the costs of $v$, and $u$ is removed.
+# - **RII**: if it has two neighbours $v, w$, the same is done for each *pair* of choices of $v$ and $w$, which gives a
+#   matrix between them. If they already have an edge, the matrices are added.
 #
-# Each step keeps the least cost, since it asks for the best $u$ under *all* that the rest may choose. If nothing is
-# left in the end, that was the optimum; going back, each vertex looks up what was best for what its neighbours took.
-# The graphs that vanish are those made of *series-parallel* pieces: chains, and forks that join again, as networks do.
-# With $N$ vertices of $d$ choices that is $O(N d^3)$ (the paper says $d^2$, but RII looks at $d$ choices for each of
-# $d^2$ pairs).
+# Each step preserves the least cost, since it finds the best choice of $u$ for *all* choices of the rest. If no vertex
+# is left in the end, the sum is the optimum. Going back, each vertex looks up its best choice given those of its
+# neighbours. The graphs that vanish are those made of *series-parallel* pieces: chains, and forks that join again, as
+# networks do. With $N$ vertices of $d$ choices that is $O(N d^3)$ (the paper says $d^2$, but RII looks at $d$ choices
+# for each of $d^2$ pairs).
 
 
 # %%
@@ -470,11 +471,11 @@ def reduced(graph: CostGraph) -> tuple[int, Choice, Counter[str]]:
 least, choice, steps = reduced(with_tensors(NETWORK))
 fast = answer_of(NETWORK, least, choice)
 fast_verdict = verdict(NETWORK, fast)
-print(f"{fast.cycles:,} cycles by {dict(steps)}; wrong with it: {fast_verdict}")
+print(f"{fast.cycles:,} cycles by {dict(steps)}; faults found: {fast_verdict}")
 assert fast.cycles == right.cycles and not fast_verdict
 
 # %% [markdown]
-# The difference, on thirty modules:
+# Here is the difference on thirty modules:
 
 # %%
 large = with_tensors(inception(30))
@@ -489,13 +490,12 @@ print(f"{len(large.costs)} vertices, {len(large.ends)} edges, {quick_answer:,} c
 print(f"the reductions were {speedup:,.0f} times as fast")
 
 # %% [markdown]
-# And a graph that does not vanish, because every vertex has three neighbours or more? A vertex with $k$ neighbours can
-# always be replaced by a table over them, of $d^k$ entries; or one tries its choices one after another, and reduces
-# what each leaves. `mapper` does the one or the other, where it must.
+# What about a graph that does not vanish, because every vertex has three neighbours or more? A vertex with $k$
+# neighbours can always be replaced by a table of $d^k$ entries over them. Or its choices can be tried one after
+# another, each time reducing the remaining graph. `mapper` does one or the other where necessary.
 #
 # ## A real case
-# `mapper` solves PBQPs in their own right, and shares no line with ours. We hand it the graph of thirty modules as a
-# file.
+# `mapper` also solves plain PBQPs, and shares no code with ours. We give it the graph of thirty modules as a file.
 
 # %%
 place = {name: number for number, name in enumerate(large.costs)}
@@ -514,9 +514,9 @@ print(f"mapper: {solution.cost['value']:,}, proven; ours: {quick_answer:,}")
 assert solution.cost["value"] == quick_answer
 
 # %% [markdown]
-# Now a network and a machine of the catalogue: GoogLeNet on the paper's overlay. Here the shape $P_1 \times P_2$ is
-# free as well: 53,972 shapes with at most 6,084 PEs, a PBQP each. `mapper` bounds them all from below, solves the most
-# promising, and stops when no bound is left below the best value.
+# Now we take a network and a machine from the catalogue: GoogLeNet on the paper's overlay. Here the shape
+# $P_1 \times P_2$ is free as well: there are 53,972 shapes with at most 6,084 PEs, and a PBQP for each. `mapper` bounds
+# them all from below, solves the most promising, and stops when no remaining bound is below the best value.
 
 # %%
 solution = mapper.solve("googlenet", "dynamap-u200", "latency")
@@ -535,12 +535,13 @@ for method in ("bl3", "bl4", "bl5", "greedy"):
     )
 
 # %% [markdown]
-# (`bl3` is im2col everywhere, `bl4` kn2row and `bl5` Winograd where they can be, im2col elsewhere, `greedy` each
-# layer's fastest.) This memory is fast, and Winograd wherever it can be comes within a thousandth of the optimum. That
-# it does is known from the proof, for this network on this machine; ours punished the very same rule.
+# (`bl3` is im2col everywhere; `bl4` is kn2row and `bl5` Winograd where possible, and im2col elsewhere; `greedy` is the
+# fastest algorithm of each layer.) This memory is fast, and using Winograd wherever possible comes within a thousandth
+# of the optimum. Only the proof tells us this, for this network on this machine; in our own example the same rule did
+# badly.
 #
-# The cost graph of that shape is a PBQP in whole parts of a cycle. We put it into our own graph. The reductions must
-# come to the same latency, and to nothing, if GoogLeNet is series-parallel.
+# The cost graph of that shape is a PBQP whose costs are whole fractions of a cycle. We convert it into our own graph.
+# The reductions must find the same latency, and if GoogLeNet is series-parallel, they must leave no vertex.
 
 # %%
 problem = solution.posed.parts[0].problem
@@ -563,14 +564,14 @@ assert -(-least // machine.units_per_cycle) == solution.cost["cycles"]
 
 # %% [markdown]
 # ## Exercises
-# Write `exercise_1`, `exercise_2`, `exercise_3` in a file of your own and run
+# Write the functions `exercise_1`, `exercise_2` and `exercise_3` in a file and run
 # `python -m docs.lessons.check algorithm_selection FILE`.
 #
 # 1. `exercise_1(layer, array)`: for a layer `[side, window, inputs, outputs]` (an even side; stride 1, padded) on an
 #    array `[rows, columns]`, the cycles of im2col, kn2row and Winograd F(2,3) as a list, each in its best dataflow; -1
-#    for an algorithm that the layer cannot have.
+#    for an algorithm that the layer cannot use.
 # 2. `exercise_2(vertices, edges)`: how many of the vertices 0, 1, ... are left when R0, RI and RII have been applied as
 #    often as possible; an edge is `[u, v]`, edges may be parallel. (Does the order of the steps matter?)
 # 3. `exercise_3(costs, edges)`: the least cost of a PBQP, series-parallel or not: a list of costs (whole numbers) for
-#    each vertex, and edges `[u, v, matrix]` with costs that may be negative. Where no reduction applies, try the
-#    choices of one vertex one after another; the checker's instances are too large to try everything.
+#    each vertex, and edges `[u, v, matrix]` with costs that may be negative. If no reduction applies, try the choices
+#    of one vertex one after another; the checker's instances are too large to try everything.

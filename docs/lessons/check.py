@@ -1,7 +1,7 @@
 """Check the answers to a lesson's exercises: ``python -m docs.lessons.check LESSON FILE``.
 
-FILE has the functions ``exercise_1``, ``exercise_2``, ``exercise_3``. Each runs in a process of its own, with a limit
-on its time. Exit code 0 if all are right, 1 if not, 2 if there is nothing to check.
+FILE has the functions ``exercise_1``, ``exercise_2``, ``exercise_3``. Each runs in a separate process with a time
+limit. Exit code 0 if all are right, 1 if not, 2 if there is nothing to check.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m docs.lessons.check", description=__doc__)
     parser.add_argument("lesson", choices=LESSONS)
     parser.add_argument("file", type=Path, help="Python file with exercise_1, exercise_2, exercise_3")
-    parser.add_argument("--seconds", type=float, default=20.0, help="limit of each exercise (default 20)")
+    parser.add_argument(
+        "--seconds", type=float, default=20.0, help="time limit for each exercise (default 20)"
+    )
     given = parser.parse_args()
     if not given.file.is_file():
         print(f"{given.file}: no such file", file=sys.stderr)

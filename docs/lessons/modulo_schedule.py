@@ -6,17 +6,17 @@
 #
 # ## The problem
 # The operations of a loop body run on a grid of processing elements (PEs). Every $II$ cycles (the *initiation
-# interval*) a new iteration starts, while earlier ones are still under way, so the grid repeats itself every $II$
-# cycles. We look for the least $II$, and for the PE and the time of each operation.
+# interval*) a new iteration starts while earlier ones are still running, so the grid repeats itself every $II$ cycles.
+# We look for the least $II$, and for the PE and the time of each operation.
 #
-# The machine: 2x2 PEs, each linked to the neighbours in its row and column. An operation takes one cycle; loads and
-# stores run on two of the PEs only. A PE has a register for each of its operations, which it and its neighbours can
-# read, from the cycle after the operation on, until the same operation of the *next* iteration overwrites it. (In the
-# cycle in which it is overwritten it can still be read.)
+# The machine has 2x2 PEs, each linked to its neighbours in the same row and column. An operation takes one cycle; loads
+# and stores run on only two of the PEs. A PE has a register for each of its operations. The PE and its neighbours can
+# read it from the cycle after the operation until the same operation of the *next* iteration overwrites it. (In the
+# cycle in which it is overwritten, it can still be read.)
 #
 # ## The mathematics
 # Operation $o$ of iteration $n$ issues at $t_o + n\,II$ on PE $p_o$. An edge $(u, v, d)$ says that $v$ reads what $u$
-# made $d$ iterations before; its value is $t_v + d\,II - t_u$ cycles old when it is read.
+# computed $d$ iterations before; this value is $t_v + d\,II - t_u$ cycles old when it is read.
 #
 # $$\begin{aligned}
 # \text{slots}\quad & (p_o,\ t_o \bmod II) \text{ are different for all } o \\
@@ -24,8 +24,8 @@
 # \text{reach}\quad & p_v = p_u \text{ or } p_v \text{ is linked to } p_u
 # \end{aligned}$$
 #
-# Two bounds by argument: $ResMII = \lceil \text{operations} / \text{PEs} \rceil$, and $RecMII$, the largest of
-# $\lceil \text{latencies} / \text{distances} \rceil$ over all circles of edges. $MII$ is the larger one:
+# Two arguments give lower bounds: $ResMII = \lceil \text{operations} / \text{PEs} \rceil$, and $RecMII$, the largest of
+# $\lceil \text{latencies} / \text{distances} \rceil$ over all cycles of edges. $MII$ is the larger of the two:
 #
 # $$II \ge MII = \max(ResMII, RecMII)$$
 
@@ -81,7 +81,7 @@ def new_solver() -> cp_model.CpSolver:
 
 # %% [markdown]
 # ## A first formulation
-# The three families above, with $II$ as a variable to be minimised. CP-SAT has `modulo` and `all different`.
+# We state the three families above and minimise the variable $II$. CP-SAT has `modulo` and `all different`.
 
 
 # %%
@@ -120,14 +120,14 @@ class IntervalProgram:
 
 
 first = IntervalProgram(GRAPH).solve()
-print(f"II {first.interval}, optimal, says the solver; issue times {first.issue}")
+print(f"II {first.interval}, optimal according to the solver; issue times {first.issue}")
 
 # %% [markdown]
-# $II = 2 = ResMII$ (six operations, four PEs): nothing can be better.
+# $II = 2 = ResMII$ (six operations on four PEs), so no schedule can be better.
 #
 # ## The check
-# It has no inequality. It runs the machine cycle by cycle, with numbers: reads, then writes, one register an
-# operation. The reference runs one iteration after another.
+# The check has no inequality. It runs the machine cycle by cycle with numbers: first reads, then writes, with one
+# register per operation. The reference runs one iteration after another.
 
 
 # %%
@@ -193,12 +193,12 @@ print("refuted:", wrong_verdict)
 assert wrong_verdict
 
 # %% [markdown]
-# `rest` needs the `x` of its own iteration, at least four cycles after it was loaded. At $II = 2$ two further loads
-# have overwritten it by then. Slots, dependences and reach all hold: the program said nothing about how *long* a value
-# lives.
+# `rest` needs the `x` of its own iteration at least four cycles after it was loaded. At $II = 2$, two further loads
+# have overwritten it by then. Slots, dependences and reach all hold, but the program says nothing about how *long* a
+# value lives.
 #
 # ## The right one
-# One family more. A register serves its value for $II$ cycles:
+# We need one more family. A register holds its value for $II$ cycles:
 #
 # $$\text{lifetime}\quad t_v + d\,II - t_u \le II \quad \forall (u, v, d)$$
 
@@ -214,12 +214,12 @@ def with_lifetimes(graph: Graph) -> IntervalProgram:
 
 right = with_lifetimes(GRAPH).solve()
 right_verdict = verdict(GRAPH, right)
-print(f"II {right.interval}, wrong with it: {right_verdict}")
+print(f"II {right.interval}; faults found: {right_verdict}")
 assert not right_verdict
 
 # %% [markdown]
-# Is 4 the optimum? Of *this* graph on this machine, yes. But a loop may be rewritten: an operation that copies `x`
-# hands the value on before it is overwritten. A proof holds for the problem as it was posed, and no further.
+# Is 4 the optimum? For *this* graph on this machine, yes. But a loop may be rewritten: an additional operation can copy
+# `x` before it is overwritten. A proof holds for the problem as posed, and for nothing else.
 
 # %%
 COPIED: Graph = {
@@ -232,20 +232,20 @@ COPIED: Graph = {
     "out": GRAPH["out"],
 }
 copied = with_lifetimes(COPIED).solve()
-print(f"with one copy: II {copied.interval}, wrong with it: {verdict(COPIED, copied)}")
+print(f"with one copy: II {copied.interval}; faults found: {verdict(COPIED, copied)}")
 assert in_sequence(COPIED, 6) == in_sequence(GRAPH, 6)
 
 # %% [markdown]
-# Now $II = ResMII$ of the six operations that there were, a bound that holds however many copies are added: no number
-# of copies does better.
+# Now $II$ equals the $ResMII$ of the six original operations. This bound holds however many copies are added, so no
+# number of copies does better.
 #
 # ## The fast one
-# A modulo with a variable in the divisor says little to a solver until the divisor is fixed. So fix it: *decide* one
-# $II$ after another, from a lower bound upwards.
+# A modulo with a variable divisor tells a solver little until the divisor is fixed. So we fix it and *decide* one $II$
+# after another, from a lower bound upwards.
 #
 # **The bound.** With $II$ fixed, dependence and lifetime are bounds on differences $t_v - t_u$. Such a system has a
-# solution exactly if no circle of them asks a time to be later than itself, which Bellman and Ford's algorithm decides
-# without a solver. This is $RecMII$ with lifetimes.
+# solution exactly if no cycle of bounds requires a time to be later than itself. The Bellman-Ford algorithm decides
+# this without a solver. The result is $RecMII$ with lifetimes.
 #
 # **The grid.** With $II$ fixed, a Boolean $x_{o,p,s}$ says "$o$ issues on PE $p$ in slot $s$". Slots and reach become
 # clauses, and $t_o = \sum_{p,s} s\,x_{o,p,s} + II\,k_o$ with a stage $k_o$ is linear.
@@ -316,7 +316,7 @@ print(f"II {fast.interval}; times exist at {fast.interval - 1}: {times_exist(GRA
 assert fast.interval == right.interval and not fast_verdict
 
 # %% [markdown]
-# The difference, on both loops unrolled twice (the running total passed on):
+# Here is the difference on both loops unrolled twice (the running total is passed on):
 
 
 # %%
@@ -342,14 +342,14 @@ for loop in (unrolled(GRAPH), unrolled(COPIED)):
     )
 
 # %% [markdown]
-# On the loop with room to spare there is little between them, and building the grid may even cost more than it saves.
-# On the nearly full grid (14 operations for 16 slots) the first program refutes small intervals by search, where one
-# division would do. A single measurement says little; measure where it hurts.
+# On the loop with room to spare the two differ little, and building the grid may even cost more than it saves. On the
+# nearly full grid (14 operations for 16 slots), the first program refutes small intervals by search, although a single
+# division would do. So measure on several problems, and on hard ones above all.
 #
 # ## A real case
 # `mapper` inserts such copies (*moves*) itself, and decides place, time and route of every value together. We give it
-# our loop as a graph, on two machines: one whose registers all PEs share, and one as CGRAs are mostly built, where a
-# neighbour sees only a PE's output register, which the PE's next result replaces.
+# our loop as a graph, on two machines. On one, all PEs share the registers. The other is like most CGRAs: a neighbour
+# sees only a PE's output register, which the PE's next result replaces.
 
 # %%
 DOT = """digraph running {
@@ -391,9 +391,10 @@ with tempfile.TemporaryDirectory() as folder:
         assert certificate["proven"] and copied.interval <= cost["ii"]
 
 # %% [markdown]
-# With shared registers `mapper` finds our 2, met by the bound. With own registers it is 3, and no bound by argument
-# says so: CP-SAT has refuted 2, with any number of moves. And a kernel of the catalogue, a matrix product on the
-# paper's 4x4 array, where the recurrence of a floating-point sum of three cycles binds:
+# With shared registers `mapper` finds our 2, which equals the bound. With private registers it finds 3. No simple
+# argument gives this bound: CP-SAT has refuted 2 for any number of moves. The last example is a kernel from the
+# catalogue, a matrix product on the paper's 4x4 array. Its recurrence, a floating-point sum of three cycles, determines
+# the II:
 
 # %%
 solution = mapper.solve("gemm", "srp-4x4", "ii")
@@ -402,12 +403,12 @@ print({key: solution.cost[key] for key in ("ii", "mii", "res_mii", "rec_mii")}, 
 
 # %% [markdown]
 # ## Exercises
-# Write `exercise_1`, `exercise_2`, `exercise_3` in a file of your own and run
+# Write the functions `exercise_1`, `exercise_2` and `exercise_3` in a file and run
 # `python -m docs.lessons.check modulo_schedule FILE`. Operations are numbered from 0; an edge is `[u, v, distance]`;
 # every operation takes one cycle.
 #
-# 1. `exercise_1(operations, edges, pes)`: the $MII$ of that many operations on that many PEs.
+# 1. `exercise_1(operations, edges, pes)`: the $MII$ for these numbers of operations and PEs.
 # 2. `exercise_2(issue, edges, interval)`: given the issue times, the positions of the edges that read a wrong value
 #    (too early, or overwritten), ascending.
-# 3. `exercise_3(operations, edges, pes)`: the least $II$ with lifetimes, if every PE can do all and read all, up to 6;
-#    -1 if there is none up to 6.
+# 3. `exercise_3(operations, edges, pes)`: the least $II$ with lifetimes, if every PE can execute every operation and
+#    read every value; -1 if there is none up to 6.

@@ -4,9 +4,9 @@
 # Lesson on `pe_allocation`. Source of the problem: Heidorn et al., tightly coupled processor arrays [Heidorn2019].
 #
 # ## The problem
-# A network's layers all run at once on one processor array. Each layer owns some processing elements (PEs); pixels
-# stream from layer to layer. A frame is finished as often as the slowest layer allows. We have 6x6 PEs and ask: how
-# many for each layer, so that frames come as often as possible?
+# All layers of a network run at once on one processor array. Each layer owns some processing elements (PEs), and pixels
+# stream from layer to layer. The slowest layer determines how often a frame is finished. We have 6x6 PEs. How many
+# should each layer get, so that frames are finished as often as possible?
 #
 # | letter | meaning |
 # |---|---|
@@ -14,12 +14,12 @@
 # | $K_i^2$ | pixels of a window |
 # | $F_i$ | new pixels that each window needs |
 # | $R_i$ | positions of a frame (output pixels of one map) |
-# | $\delta$ | products that a PE does in a cycle |
+# | $\delta$ | products that a PE computes in a cycle |
 # | $A$ | PEs of the array |
 #
 # ## The mathematics
-# A PE makes whole output maps, one after another. With $P_i$ PEs the busiest makes $\lceil M_i/P_i\rceil$ of them, and
-# a position takes (Eq. 6 of the paper)
+# A PE computes whole output maps, one after another. With $P_i$ PEs, the busiest computes $\lceil M_i/P_i\rceil$ of
+# them, and a position takes (Eq. 6 of the paper)
 #
 # $$z_i(P_i) = \left\lceil\frac{M_i}{P_i}\right\rceil \left\lceil\frac{N_i}{\delta}\right\rceil K_i^2
 # \quad\text{cycles.}$$
@@ -28,8 +28,8 @@
 # $\min I$ subject to $\sum_i P_i \le A$, $P_i \ge 1$.
 #
 # Layer $i$ also waits for pixels: $z_i \ge F_i z_{i-1}$ (Eq. 9). Does that change $I$? If $F_i R_i \le R_{i-1}$, as
-# here, then $R_i F_i z_{i-1} \le R_{i-1} z_{i-1} \le I$: slowing a layer down to its pixels never makes it the slowest.
-# So Eq. 9 can be left out while we ask for $I$ alone.
+# here, then $R_i F_i z_{i-1} \le R_{i-1} z_{i-1} \le I$: slowing a layer down to the rate of its pixels never makes it
+# the slowest. So Eq. 9 can be left out as long as we only ask for $I$.
 
 # %%
 import time
@@ -67,7 +67,7 @@ NETWORK = [
 #
 # $$\max T \quad\text{subject to}\quad W_i T \le P_i,\quad \textstyle\sum_i P_i \le A,\quad P_i \in \{1, 2, \dots\}$$
 #
-# Short, with whole numbers of PEs, solved at once.
+# This is short, it has whole numbers of PEs, and it is solved at once.
 
 
 # %%
@@ -91,8 +91,8 @@ print(f"a frame every {claimed:,.0f} cycles with {first}, {sum(first.values())} 
 
 # %% [markdown]
 # ## The check
-# A check must not repeat the formulation's reasoning. This one runs three frames: maps are dealt out to PEs one by
-# one, a position begins when the layer is free and its pixels are there, and we look at the clock.
+# A check must not repeat the reasoning of the formulation. This one runs three frames. Maps are dealt out to PEs one by
+# one, a position begins when the layer is free and its pixels have arrived, and we read the clock.
 
 
 # %%
@@ -118,10 +118,10 @@ def verdict(claim: float, pes: dict[str, int], array: int) -> list[str]:
     """What is wrong with an allocation and its claim; empty if nothing is."""
     wrong = []
     if sum(pes.values()) > array:
-        wrong.append(f"{sum(pes.values())} PEs, there are {array}")
+        wrong.append(f"uses {sum(pes.values())} PEs of {array}")
     real = measured_interval(NETWORK, pes)
     if real > claim + 0.5:
-        wrong.append(f"claims a frame every {claim:,.0f} cycles, the run takes {real:,}")
+        wrong.append(f"claims a frame every {claim:,.0f} cycles, but the run takes {real:,}")
     return wrong
 
 
@@ -130,13 +130,13 @@ print("refuted:", wrong_verdict)
 assert wrong_verdict
 
 # %% [markdown]
-# A PE makes whole maps: 24 maps on 22 PEs take as long as on 12, because some PE makes two. The program counts average
-# work and thinks that each further PE helps. Its value is not useless: it is a *lower bound*, since no allocation beats
-# the average. But it is no allocation's interval, and the allocation that it picks is far from the best, as the next
-# section shows.
+# A PE computes whole maps: 24 maps on 22 PEs take as long as on 12, because some PE computes two. The program counts
+# average work and assumes that each further PE helps. Its value is not useless: it is a *lower bound*, since no
+# allocation beats the average. But no allocation has this interval, and the one that the program picks is far from the
+# best, as the next section shows.
 #
 # ## The right one
-# The ceiling is no linear function of $P_i$, but for each given $P$ it is a number. So let a binary variable
+# The ceiling is not a linear function of $P_i$, but for each given $P$ it is a number. So let a binary variable
 # $y_{i,P}$ say "layer $i$ has $P$ PEs", and let the ceilings be coefficients:
 #
 # $$\min I \quad\text{s.t.}\quad \textstyle\sum_P y_{i,P} = 1,\quad
@@ -176,21 +176,22 @@ def all_counts(layers: list[Layer], array: int) -> dict[str, list[int]]:
 
 best, allocation = choice_program(NETWORK, ARRAY, all_counts(NETWORK, ARRAY))
 right_verdict = verdict(best, allocation, ARRAY)
-print(f"a frame every {best:,} cycles with {allocation}; wrong with it: {right_verdict}")
+print(f"a frame every {best:,} cycles with {allocation}; faults found: {right_verdict}")
 print(f"the first allocation takes {measured_interval(NETWORK, first) / best:.2f} times as long")
 assert not right_verdict
 
 # %% [markdown]
 # ## The fast one
-# Two thoughts, each a proof, make it fast.
+# Two arguments, each of them a proof, make it fast.
 #
-# **Leave out what another choice beats.** If $\lceil M/P\rceil = \lceil M/P'\rceil$ and $P < P'$, nobody wants $P'$. Of
-# 512 counts 45 remain.
+# **Leave out dominated choices.** If $\lceil M/P\rceil = \lceil M/P'\rceil$ and $P < P'$, then $P'$ is never needed. Of
+# 512 counts, 45 remain.
 #
-# **Turn the question around.** Given an interval $I$, each layer's fewest PEs follow on their own: it may make at most
-# $q_i = \lfloor I / (R_i \lceil N_i/\delta\rceil K_i^2) \rfloor$ maps per PE, so it needs $\lceil M_i/q_i\rceil$ PEs
-# (and there is no way if $q_i = 0$). The sum of the fewest never rises with $I$, so bisection finds the least $I$
-# exactly, in integers, and the number of PEs at $I - 1$ is the proof that no less will do.
+# **Turn the question around.** For a given interval $I$, the fewest PEs of each layer can be computed separately: it
+# may compute at most $q_i = \lfloor I / (R_i \lceil N_i/\delta\rceil K_i^2) \rfloor$ maps per PE, so it needs
+# $\lceil M_i/q_i\rceil$ PEs (and it is impossible if $q_i = 0$). The sum of these numbers never rises with $I$, so
+# bisection finds the least $I$ exactly, in integers. The number of PEs needed at $I - 1$ proves that no smaller $I$
+# will do.
 
 
 # %%
@@ -252,9 +253,9 @@ print(f"useful counts only: {(after_all - started) / (after_few - after_all):.1f
 print(f"bisection: {speedup:,.0f} times as fast")
 
 # %% [markdown]
-# Why then a program at all? Because the bisection answers one question. With latency as the objective, with layers that
-# share a PE, with limits on buffers, layers depend on each other, and the program takes one more constraint where the
-# closed form falls apart. There the closed form stays on as a valid inequality.
+# Why, then, use a program at all? Because bisection answers only this one question. With latency as the objective, with
+# layers that share a PE, or with limits on buffers, layers depend on each other. Then the closed form no longer holds,
+# but the program only needs another constraint, and the closed form remains useful as a valid inequality.
 #
 # ## A real case
 # `mapper` states the same problem with start times, latency, storage and ties, solves it exactly, and places the
@@ -274,16 +275,16 @@ for rows in (6, 4):
     assert round(CLOCK_HZ / cost["throughput_fps"]) == own
 
 # %% [markdown]
-# Same throughput; among the allocations that reach it `mapper` takes one of least latency, then of fewest PEs, which
-# our program did not ask for.
+# The throughput is the same. Among the allocations that reach it, `mapper` chooses one with the least latency, and
+# among these one with the fewest PEs; our program did not ask for that.
 #
 # ## Exercises
-# Write `exercise_1`, `exercise_2`, `exercise_3` in a file of your own and run
+# Write the functions `exercise_1`, `exercise_2` and `exercise_3` in a file and run
 # `python -m docs.lessons.check pe_allocation FILE`. A layer is a list `[M, N, K2, positions]`; $\delta = 2$.
 #
 # 1. `exercise_1(layer, pes)`: cycles of a frame of one layer on `pes` PEs, $R\,z(P)$.
 # 2. `exercise_2(filters, most)`: the useful PE counts from 1 to `most`, ascending, without trying each count (the
 #    checker asks for a thousand million maps).
-# 3. `exercise_3(layers, array)`: two layers may now *share* one PE and take turns; each other layer has PEs of its own.
-#    A shared PE does both layers' frames in one interval, one after the other. Return the least interval in cycles, or
-#    -1 if there are too few PEs even so. (At most one pair shares, and it has one PE.)
+# 3. `exercise_3(layers, array)`: two layers may now *share* one PE and take turns; no other PE is shared. The shared PE
+#    computes the frames of both layers in one interval, one after the other. Return the least interval in cycles, or -1
+#    if there are still too few PEs. (At most one pair shares, and it has one PE.)

@@ -5,9 +5,9 @@
 #
 # ## The problem
 # A matrix product $O = AB$ runs on an accelerator with a buffer of $S$ words; the matrices lie in DRAM. The three
-# loops are cut into tiles: the loops over tiles move a tile of each matrix into the buffer when it is not the one that
-# is there, and the loops inside a tile compute. Each word that crosses between DRAM and buffer costs energy. Which
-# tile sizes, and which order of the three loops over tiles, move the fewest words?
+# loops are cut into tiles. The loops over tiles move a tile of each matrix into the buffer, unless it is already there;
+# the loops inside a tile compute. Each word that moves between DRAM and buffer costs energy. Which tile sizes, and
+# which order of the three loops over tiles, move the fewest words?
 #
 # | letter | meaning |
 # |---|---|
@@ -22,11 +22,11 @@
 # The tiles must fit: $t_I t_K + t_K t_J + t_I t_J \le S$.
 #
 # A tile of $A$ has $t_I t_K$ words. It is fetched in each of the $n_I n_J n_K$ passes, unless it stays. It stays while
-# its foreign loop $J$ runs, if nothing inside $J$ changes it, that is if $J$ is the innermost loop:
+# its foreign loop $J$ runs, provided that nothing inside $J$ changes it, that is, $J$ is the innermost loop:
 #
 # $$T_A = t_I t_K \cdot n_I n_K \cdot \begin{cases} 1 & J \text{ innermost} \\ n_J & \text{else} \end{cases}$$
 #
-# and alike for $B$. A tile of $O$ holds partial sums: each visit writes it back, and all visits but the first read
+# The same holds for $B$. A tile of $O$ holds partial sums: each visit writes it back, and all visits but the first read
 # what was written before:
 #
 # $$T_O = t_I t_J \cdot n_I n_J \cdot (2 v - 1),
@@ -57,9 +57,9 @@ def new_solver() -> cp_model.CpSolver:
 
 # %% [markdown]
 # ## A first formulation
-# Straight from the definition: variables for $t_l$ and $n_l$, a Boolean $s_q$ per matrix, "tiles of $q$ stay while its
-# foreign loop runs", and products. A matrix that stays has its foreign loop innermost, so the order is read off from
-# the $s_q$.
+# We translate the definition directly: variables for $t_l$ and $n_l$, a Boolean $s_q$ for each matrix, which says
+# "tiles of $q$ stay while its foreign loop runs", and products. If a matrix stays, its foreign loop is innermost, so
+# the $s_q$ determine the order.
 
 # %%
 Answer = tuple[int, dict[str, int], str]
@@ -107,11 +107,12 @@ class ProductProgram:
 
 
 first = ProductProgram(EXTENT, WORDS).solve()
-print(f"{first[0]:,} words with tiles {first[1]} in the order {first[2]}: optimal, says the solver")
+print(f"{first[0]:,} words with tiles {first[1]} in the order {first[2]}: optimal, according to the solver")
 
 # %% [markdown]
 # ## The check
-# It knows no formula. It walks the loops over tiles, keeps one tile per matrix, and counts words when a tile changes.
+# The check uses no formula. It walks the loops over tiles, keeps one tile per matrix, and counts words when a tile
+# changes.
 
 
 # %%
@@ -157,35 +158,35 @@ print("refuted:", wrong_verdict)
 assert wrong_verdict
 
 # %% [markdown]
-# Each formula is right, and each $s_q$ can be true. But not all at once: only *one* loop is innermost. The program
-# took $\sum_q \min_\pi T_q(\pi)$ where $\min_\pi \sum_q T_q(\pi)$ was asked, which is never more and mostly less. As
-# an answer it is wrong; as a *lower bound* it stands: every word moves at least once. A solver's "optimal" is a
-# statement about the program, not about the problem.
+# Each formula is right, and each $s_q$ can be true, but not all of them at once: only *one* loop is innermost. The
+# program computed $\sum_q \min_\pi T_q(\pi)$ instead of $\min_\pi \sum_q T_q(\pi)$, which is never larger and usually
+# smaller. As an answer it is wrong, but it is a valid *lower bound*: every word moves at least once. When a solver says
+# "optimal", it speaks about the program, not about the problem.
 #
 # ## The right one
-# One family of constraints is missing: $s_A + s_B + s_O = 1$. (If the innermost loop has a single tile, the next one
-# decides; that is the same as having that one innermost, so nothing is lost.)
+# One family of constraints is missing: $s_A + s_B + s_O = 1$. (If the innermost loop has a single tile, the next loop
+# decides. That is the same as making the next loop innermost, so nothing is lost.)
 
 # %%
 program = ProductProgram(EXTENT, WORDS)
 program.model.add_exactly_one(program.stays.values())
 right = program.solve()
 right_verdict = verdict(right, EXTENT, WORDS)
-print(f"{right[0]:,} words with tiles {right[1]} in the order {right[2]}; wrong with it: {right_verdict}")
+print(f"{right[0]:,} words with tiles {right[1]} in the order {right[2]}; faults found: {right_verdict}")
 assert not right_verdict
 
 # %% [markdown]
 # ## The fast one
-# Before a solver multiplies, one may think. Three thoughts, each a proof:
+# Some thought beforehand spares the solver its products. Here are three arguments, each of them a proof:
 #
-# **Algebra.** $t_I n_I = E_I$, so that $T_A = E_I E_K$ or $E_I E_K n_J$, and alike for $B$ and $O$. All is linear in
-# the numbers of tiles, and the tile of $A$ does not matter to $T_A$.
+# **Algebra.** Since $t_I n_I = E_I$, we have $T_A = E_I E_K$ or $E_I E_K n_J$, and similarly for $B$ and $O$.
+# Everything is linear in the numbers of tiles, and $T_A$ does not depend on the tile of $A$.
 #
 # **Dominance.** Let $K$ be innermost. Then the sum is $E_I E_K n_J + E_K E_J n_I + E_I E_J$, without $n_K$. A tile
-# that is longer along $K$ takes room and saves nothing: $t_K = 1$. Alike for $I$ and $J$.
+# that is longer along $K$ takes room and saves nothing, so $t_K = 1$. The same holds for $I$ and $J$.
 #
-# **Monotony.** With $t_K = 1$ and $t_I = a$, the tiles fit if $t_J \le (S - a)/(1 + a)$, and the sum falls with
-# $t_J$: of the divisors of $E_J$ that fit only the largest counts.
+# **Monotonicity.** With $t_K = 1$ and $t_I = a$, the tiles fit if $t_J \le (S - a)/(1 + a)$, and the sum falls as
+# $t_J$ grows. So of the divisors of $E_J$ that fit, only the largest matters.
 #
 # What remains are three innermost loops times the divisors of one loop: a few dozen candidates instead of thousands.
 
@@ -196,7 +197,7 @@ def divisors(n: int) -> list[int]:
 
 
 def reasoned(extent: dict[str, int], words: int) -> Answer:
-    """The least words moved, by the three thoughts; at least three words must fit."""
+    """The least words moved, by the three arguments; at least three words must fit."""
     answers = []
     options = {loop: divisors(e) for loop, e in extent.items()}
     for inner in extent:
@@ -234,19 +235,19 @@ large = reasoned(LARGE, 4096)
 ended = time.perf_counter()
 assert slow_answer[0] == large[0]
 speedup = (between - started) / (ended - between)
-print(f"{large[0]:,} words, proven by both; reasoning {speedup:,.0f} times as fast")
+print(f"{large[0]:,} words, proven by both; the arguments are {speedup:,.0f} times as fast")
 
 # %% [markdown]
-# The three thoughts end where the problem grows: with a second level, with overlap of transfers and work, with energy
-# times cycles as the objective, there is no such shortcut. But they live on as bounds. `mapper` tabulates tiles whose
-# costs are independent of the rest, bounds each from below by such arguments, and lets search or solver close what is
-# left.
+# These arguments fail when the problem grows: there is no such shortcut with a second level of memory, with transfers
+# that overlap computation, or with energy times cycles as the objective. But they survive as bounds. `mapper` tabulates
+# tiles whose costs are independent of the rest, bounds each of them from below by such arguments, and leaves the
+# remainder to search or solver.
 
 # %% [markdown]
 # ## A real case
-# `mapper` decides four levels at once: DRAM, scratch-pad, PEs and registers, with orders at two of them. We give it
-# our problem by a machine on which only DRAM costs energy, with a scratch-pad of 4,096 banks of one word. It shares no
-# line with ours, and must find our number.
+# `mapper` decides four levels at once: DRAM, scratch-pad, PEs and registers, with orders at two of them. We pose our
+# problem to it as a machine on which only DRAM costs energy, with a scratch-pad of 4,096 banks of one word. It shares
+# no code with ours, and must find the same number.
 
 # %%
 MACHINE = """
@@ -267,12 +268,13 @@ with tempfile.TemporaryDirectory() as folder:
     machine.write_text(MACHINE)
     solution = mapper.solve("matmul", str(machine), "energy")
 assert solution.cost is not None and solution.certificate.proven
-print(f"mapper: {solution.cost['energy_pj']:,.0f} pJ at 1 pJ a word, proven; ours: {large[0]:,} words")
+print(f"mapper: {solution.cost['energy_pj']:,.0f} pJ at 1 pJ per word, proven; ours: {large[0]:,} words")
 assert solution.cost["energy_pj"] == large[0]
 
 # %% [markdown]
-# And on the paper's accelerator, where registers, network and scratch-pad cost energy too, and half of 64 banks is
-# visible? Our problem knows less, so that its optimum is a lower bound on the DRAM words of whatever `mapper` chooses.
+# What about the paper's accelerator, where registers, network and scratch-pad cost energy too, and half of the 64 banks
+# are visible? Our problem has fewer constraints, so its optimum is a lower bound on the DRAM words of any mapping that
+# `mapper` chooses.
 
 # %%
 solution = mapper.solve("matmul", "dmazerunner-256", "energy")
@@ -280,17 +282,17 @@ part = solution.to_json()["parts"][0]
 dram_words = sum(moved["dram"] for moved in part["breakdown"]["words"].values())
 floor = reasoned(LARGE, 32 * 1024)[0]
 energy = part["breakdown"]["energy_pj"]
-print(f"{dram_words:,} DRAM words chosen, {floor:,} at the least; proven: {solution.certificate.proven}")
+print(f"{dram_words:,} DRAM words chosen, at least {floor:,} needed; proven: {solution.certificate.proven}")
 print(", ".join(f"{cause} {pj / sum(energy.values()):.0%}" for cause, pj in energy.items()))
 assert dram_words >= floor
 
 # %% [markdown]
 # ## Exercises
-# Write `exercise_1`, `exercise_2`, `exercise_3` in a file of your own and run
+# Write the functions `exercise_1`, `exercise_2` and `exercise_3` in a file and run
 # `python -m docs.lessons.check tiling FILE`. Loops are always listed as `[I, J, K]`.
 #
-# 1. `exercise_1(extents, tiles, order)`: words moved by tiles of these sizes in this order, outer to inner, such as
-#    `"JIK"`. Mind loops with a single tile: they do not run.
+# 1. `exercise_1(extents, tiles, order)`: the words moved by tiles of these sizes in this order, outer to inner, such as
+#    `"JIK"`. Note that loops with a single tile do not run.
 # 2. `exercise_2(extents, words)`: the fewest words moved with a buffer of `words`, or -1 if no tile fits.
-# 3. `exercise_3(extents, words)`: the same if a tile's size need not divide the loop; the last tile is then smaller,
-#    and only its own words move. What do perfect factors cost where extents are prime?
+# 3. `exercise_3(extents, words)`: the same if the tile size need not divide the loop. The last tile is then smaller,
+#    and only its own words move. How much do perfect factors cost when extents are prime?

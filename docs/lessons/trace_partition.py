@@ -1,17 +1,17 @@
 # %% [markdown]
-# # Into which steps is a layer cut?
+# # How is a layer divided into steps?
 #
 # Lesson on `trace_partition`. Source of the problem: Chang et al., a compiler for Snowflake [Chang2018]; the machine is
 # cut down.
 #
 # ## The problem
-# A network's convolutions run one after another on an accelerator with two small memories: *Buf* holds maps and
+# The convolutions of a network run one after another on an accelerator with two small memories: *Buf* holds maps and
 # results, *WBuf* holds weights. A layer is computed in **steps**: load a tile of the maps and a tile of the weights,
-# compute a tile of the result, store it. While one step computes, the words of the next are loaded. A map may also
-# *stay* in Buf from one layer to the next, whole, so that it is neither stored nor loaded; that costs room in both.
+# compute a tile of the result, store it. While one step computes, the words of the next are loaded. A whole map may
+# also *stay* in Buf from one layer to the next. Then it is neither stored nor loaded, but it takes room in both layers.
 #
-# How large are the tiles of each layer, in which order do its steps follow, and which maps stay, so that the network
-# takes the fewest cycles?
+# How large should the tiles of each layer be, in which order should its steps run, and which maps should stay, so that
+# the network takes the fewest cycles?
 #
 # | letter | meaning |
 # |---|---|
@@ -22,19 +22,22 @@
 # | $\ell_k$, $c_k$, $s_k$ | words that step $k$ loads, cycles that it computes, words that it stores |
 #
 # ## The mathematics
-# Four units share the rows of a tile; in each, 16 multiply-accumulators hold an output channel each. The memory moves
-# one word a cycle, loads and stores through the same port. A step with $\rho$ rows and $\mu$ channels
+# Four units share the rows of a tile. Each unit has 16 multiply-accumulators, and each of these computes one output
+# channel. The memory moves one word per cycle; loads and stores use the same port. A step with $\rho$ rows and $\mu$
+# channels
 #
 # - computes for $c = \lceil \rho/4 \rceil\, H \lceil \mu/16 \rceil\, C K^2$ cycles,
-# - needs $\mu\, C K^2$ words of weights, and of the maps its rows and up to $\lfloor K/2 \rfloor$ rows beyond on either
+# - needs $\mu\, C K^2$ words of weights, and of the maps its own rows and up to $\lfloor K/2 \rfloor$ rows on either
 #   side, $H C$ words each,
-# - makes $\rho H \mu$ words of results.
+# - produces $\rho H \mu$ words of results.
 #
-# There are two orders. *Maps stationary*: for each tile of rows, all tiles of channels; *weights stationary*: the other
-# way round. Every operand has room for two tiles, so that one is loaded while the other is used. A tile is loaded when
-# its turn comes, unless it is still there: with one or two tiles each is loaded once.
+# There are two orders. *Maps stationary* takes, for each tile of rows, all tiles of channels; *weights stationary* does
+# it the other way round. Every operand has room for two tiles, so that one can be loaded while the other is used. A
+# tile is loaded when its turn comes, unless it is still there; so if an operand has one or two tiles, each is loaded
+# once.
 #
-# We look for a tile and an order for each layer $l$, and for each layer but the last whether its result stays, $z_l$:
+# We look for a tile and an order for each layer $l$, and for each layer except the last, whether its result stays,
+# $z_l$:
 #
 # $$\min \sum_l T_l(r_l, m_l, \text{order}_l, z_{l-1}, z_l) \quad \text{so that everything fits}$$
 
@@ -157,14 +160,14 @@ for layer in FIRE:
 
 # %% [markdown]
 # ## A first formulation
-# "Each tile must fit, and as the next words are loaded while a step computes, a layer takes as long as the longer of
-# the two: all transfers, or all computation" (what is known as the roofline):
+# "Each tile must fit. Since the next words are loaded while a step computes, a layer takes as long as all its transfers
+# or all its computation, whichever is longer." This is known as the roofline:
 #
 # $$T = \max\Big( \sum_k (\ell_k + s_k),\; \sum_k c_k \Big), \qquad
 # \text{maps} + \text{results} \le \text{Buf}, \quad \text{weights} \le \text{WBuf}$$
 #
-# Then an *option* is a mapping that fits, and $x_{l,o}$ says that layer $l$ takes option $o$. Each layer takes one, and
-# what one layer keeps, the next one must find there:
+# An *option* is then a mapping that fits, and $x_{l,o}$ says that layer $l$ takes option $o$. Each layer takes one
+# option. If a layer keeps its output, the next layer must keep its input:
 #
 # $$\min \sum_{l,o} T_{l,o}\, x_{l,o} \quad\text{s.t.}\quad \sum_o x_{l,o} = 1, \quad
 # \sum_{o \text{ keeps output}} x_{l,o} = \sum_{o \text{ keeps input}} x_{l+1,o}$$
@@ -237,15 +240,15 @@ def shown(layers: list[Layer], answer: Answer) -> None:
 
 
 first = program(FIRE, SMALL, one_of_each, roofline)
-print(f"{first[0]:,} cycles: optimal, says the solver (< keeps its input, > its output)")
+print(f"{first[0]:,} cycles: optimal, according to the solver (< keeps its input, > its output)")
 shown(FIRE, first)
 
 # %% [markdown]
 # ## The check
-# It knows no formula. It runs a controller's program cycle by cycle: request what step $k + 1$ needs; wait until the
-# words of step $k$ are there, and the room of its results is free; compute; request the store. The port serves requests
-# in their order, a word a cycle. Each operand has two places, and the older tile makes way for a new one. And it looks
-# how many words are held at any time.
+# The check uses no formula. It runs the program of a controller cycle by cycle: request what step $k + 1$ needs; wait
+# until the words of step $k$ have arrived and the room for its results is free; compute; request the store. The port
+# serves requests in order, one word per cycle. Each operand has two places, and a new tile replaces the older one. The
+# check also records how many words are held at any time.
 
 
 # %%
@@ -309,11 +312,11 @@ def verdict(layers: list[Layer], machine: Machine, answer: Answer) -> list[str]:
         real += cycles
         for name, words, size in (("Buf", buf, machine.buf), ("WBuf", wbuf, machine.wbuf)):
             if words > size:
-                wrong.append(f"{layer.name}: {name} holds {words:,} words, it has {size:,}")
+                wrong.append(f"{layer.name}: {words:,} words in {name}, which has room for {size:,}")
     for one, other in pairwise(mappings):
         if one.keeps_output != other.keeps_input:
             wrong.append("a map is kept that nobody reads there, or read that nobody kept")
-    return wrong if claimed == real else [f"claims {claimed:,} cycles, the run takes {real:,}", *wrong]
+    return wrong if claimed == real else [f"claims {claimed:,} cycles, but the run takes {real:,}", *wrong]
 
 
 wrong_verdict = verdict(FIRE, SMALL, first)
@@ -322,19 +325,19 @@ assert wrong_verdict
 
 # %% [markdown]
 # ## The right one
-# Two things were overlooked. Where an operand has several tiles, loading one while another is used takes room for
-# **two** (and so with results that are still being stored). And the overlap is not perfect: nothing hides the first
-# load and the last store, and a step waits for *its* words, however little there is to load later. With $L_k$, $E_k$
-# and $S_k$ for the cycle in which step $k$'s words are there, its computation ends, and its results are stored, the
-# program of the controller is a recurrence:
+# Two things were overlooked. First, if an operand has several tiles, loading one while another is used takes room for
+# **two**; the same holds for results that are still being stored. Second, the overlap is not perfect: nothing hides the
+# first load and the last store, and a step waits for *its* words, however little is loaded later. Let $L_k$, $E_k$ and
+# $S_k$ be the cycles in which the words of step $k$ have arrived, its computation ends, and its results are stored.
+# Then the program of the controller is a recurrence:
 #
 # $$E_k = \max(E_{k-1}, L_k, S_{k-2}) + c_k, \quad
 # S_k = \max(E_k, P_k) + s_k, \quad
 # L_{k+2} = \max(E_k, P'_k) + \ell_{k+2}$$
 #
-# where $P_k$ and $P'_k$ are the cycles in which the port has served what was requested before. The first two loads are
-# requested at once: $L_1 = \ell_1$, $L_2 = \ell_1 + \ell_2$. A step that loads nothing waits for nothing, $L_k = 0$;
-# one that stores nothing is done when it is computed, $S_k = E_k$.
+# where $P_k$ and $P'_k$ are the cycles in which the port has served all earlier requests. The first two loads are
+# requested at once: $L_1 = \ell_1$, $L_2 = \ell_1 + \ell_2$. A step that loads nothing does not wait, $L_k = 0$; one
+# that stores nothing is done when its computation ends, $S_k = E_k$.
 
 
 # %%
@@ -370,30 +373,30 @@ halfway = program(FIRE, SMALL, two_of_each, roofline)
 right = program(FIRE, SMALL, two_of_each, pipeline)
 right_verdict = verdict(FIRE, SMALL, right)
 print(f"with the room corrected: {verdict(FIRE, SMALL, halfway)}")
-print(f"with the recurrence: {right[0]:,} cycles; wrong with it: {right_verdict}")
+print(f"with the recurrence: {right[0]:,} cycles; faults found: {right_verdict}")
 shown(FIRE, right)
 longer = sum(run(layer, one)[0] for layer, one in zip(FIRE, halfway[1], strict=True)) / right[0]
-print(f"what the roofline picks takes {longer:.3f} times as long")
+print(f"the roofline's choice takes {longer:.3f} times as long")
 assert not right_verdict
 
 # %% [markdown]
 # ## The fast one
-# The program runs the recurrence for every mapping that fits, and hands thousands of options to a solver. Three
-# thoughts, each a proof:
+# The program runs the recurrence for every mapping that fits, and gives thousands of options to a solver. Three
+# arguments, each of them a proof, make it fast:
 #
-# **Situations.** Layers know of each other only what stays. Of all options of a layer with the same two answers ("keeps
-# its input", "keeps its output") only a cheapest one counts: at most four per layer.
+# **Residencies.** Layers affect each other only by what stays. Of all options of a layer with the same two answers
+# ("keeps its input", "keeps its output"), only a cheapest one matters: at most four per layer.
 #
-# **A path.** Then the network is a chain with a state of two values between layers, and the least sum is a shortest
+# **A path.** The network is then a chain with a state of two values between layers, and the least sum is a shortest
 # path.
 #
-# **Bounds first.** Whatever overlaps, the port must serve all words one by one, and between the first load and the last
-# store lies all computation:
+# **Bounds first.** Whatever overlaps, the port must serve all words one by one, and all computation takes place between
+# the first load and the last store:
 #
 # $$T \ge \max\Big( \sum_k (\ell_k + s_k),\; \ell_1 + \sum_k c_k + s_{\text{last}} \Big)$$
 #
 # These sums have closed forms, for all tiles of a layer at once. The recurrence then runs in the order of the bounds,
-# and stops when the next bound is no better than the best that was found.
+# and stops when the next bound is no better than the best value found.
 
 # %%
 Numbers = NDArray[np.int64]
@@ -469,12 +472,12 @@ def by_path(layers: list[Layer], machine: Machine) -> tuple[Answer, int]:
 fast, runs = by_path(FIRE, SMALL)
 fast_verdict = verdict(FIRE, SMALL, fast)
 everything = sum(len(list(options(FIRE, at, SMALL, two_of_each))) for at in range(len(FIRE)))
-print(f"{fast[0]:,} cycles, {runs} of {everything:,} options run; wrong with it: {fast_verdict}")
+print(f"{fast[0]:,} cycles, {runs} of {everything:,} options run; faults found: {fast_verdict}")
 shown(FIRE, fast)
 assert fast[0] == right[0] and not fast_verdict
 
 # %% [markdown]
-# The difference, with maps of $24 \times 24$ and a Buf twice as large:
+# Here is the difference with maps of $24 \times 24$ and a Buf twice as large:
 
 # %%
 LARGE = [Layer(x.name, 24, x.window, x.inputs, x.outputs) for x in FIRE]
@@ -490,10 +493,10 @@ print(f"{quick_answer[0]:,} cycles, proven by both; bounds and path {speedup:,.0
 
 # %% [markdown]
 # ## A real case
-# `mapper` has the whole machine: tiles cut in four dimensions, two modes of the multiply-accumulators, two ways to
-# share a tile among the units, instructions that take their time, pools. It finds the best option of each situation by
-# bounds, as we did, and joins them by CP-SAT or by a path. A small network on one cluster of Snowflake, proven, and
-# beside it the paper's rule (`greedy`: as many weights as fit, then as many rows):
+# `mapper` models the whole machine: tiles in four dimensions, two modes of the multiply-accumulators, two ways to share
+# a tile among the units, instructions that take time, and pools. It finds the best option of each residency by bounds,
+# as we did, and joins them by CP-SAT or by a shortest path. We compare a small network on one cluster of Snowflake,
+# proven, with the paper's rule (`greedy`: as many weights as fit, then as many rows):
 
 # %%
 solution = mapper.solve("cifar10", "snowflake-1cc", "latency")
@@ -505,9 +508,9 @@ print(f"the rule takes {rule.cost['cycles'] / solution.cost['cycles']:.2f} times
 print("results that stay:", [name for name, part in parts.items() if part["mapping"]["resident"]["output"]])
 
 # %% [markdown]
-# Does our recurrence explain its cycles? We take the steps that `mapper` lists for each convolution, count words and
-# multiplications of their tiles, and let `overlapped` add them up. The memory moves 45/4 words a cycle here, so we
-# count in 45ths of a cycle.
+# Does our recurrence explain these cycles? We take the steps that `mapper` lists for each convolution, count the words
+# and multiplications of their tiles, and let `overlapped` add them up. The memory moves 45/4 words per cycle here, so
+# we count in 45ths of a cycle.
 
 
 # %%
@@ -566,19 +569,19 @@ for x in solution.posed.parts[0].problem.network.traced:
         print(f"{x.name}: {ours:6,.0f} cycles by the recurrence, {cycles:6,} by mapper ({ours / cycles:.0%})")
 
 # %% [markdown]
-# On the larger layers the recurrence is within a few per cent. It falls short where a layer is so small that what we
-# left out counts: instructions, conflicts at the one port of Buf, latencies. `conv5` is faster than we think, as
-# `mapper` leaves out products with padding. That is what the rest of a model is for.
+# On the larger layers the recurrence is within a few per cent. It falls short where a layer is so small that the things
+# that we left out matter: instructions, conflicts at the single port of Buf, and latencies. `conv5` is faster than we
+# predict, because `mapper` leaves out products with padding. A complete model has to account for all of this.
 #
 # ## Exercises
-# Write `exercise_1`, `exercise_2`, `exercise_3` in a file of your own and run
+# Write the functions `exercise_1`, `exercise_2` and `exercise_3` in a file and run
 # `python -m docs.lessons.check trace_partition FILE`.
 #
 # 1. `exercise_1(steps)`: the cycles of a layer whose steps are given as `[load, compute, store]`, with two places for
-#    each operand. Mind steps that load or store nothing.
+#    each operand. Note that some steps load or store nothing.
 # 2. `exercise_2(layer, rows, channels, order)`: words loaded and words stored, as a list, by a layer `[side, window,
 #    inputs, outputs]` with tiles of that size; `order` is `"maps"` or `"weights"`, whichever is stationary. Windows may
-#    be larger than 3 here, nothing stays.
+#    be larger than 3 here, and nothing stays.
 # 3. `exercise_3(layers, most)`: for each layer a list of options `[cycles, keeps_input, keeps_output]` (0 or 1). At
 #    most `most` maps may stay between layers, in the whole network. Return the least sum of cycles, or -1 if no options
 #    fit together. The checker has networks of 200 layers.

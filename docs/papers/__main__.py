@@ -22,7 +22,7 @@ def main() -> int:
     given = parser.parse_args()
     papers = [paper_named(name) for name in NAMES if not given.only or name in given.only]
     most = sum(item.seconds for paper in papers for item in paper.items)
-    print(f"{len(papers)} papers; given up after {most / 60:.0f} minutes at the latest", flush=True)
+    print(f"{len(papers)} papers, at most {most / 60:.0f} minutes", flush=True)
     done = [(paper, [_told(paper, place) for place in range(len(paper.items))]) for paper in papers]
     given.output.parent.mkdir(parents=True, exist_ok=True)
     given.output.write_text(page(done), encoding="ascii")

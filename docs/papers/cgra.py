@@ -38,17 +38,17 @@ SAMPLES = 6
 NAMES = {"lenet5": "LeNet", "cifar10": "CIFAR", "squeezenet": "SqueezeNet", "alexnet": "AlexNet"}
 SPEED_UPS = {"mean": "11", "least": "8.7", "most": "16.1"}
 BASELINE = (
-    "the baseline cannot be rebuilt: latencies other than load's and its code are not published; here its sum goes "
-    "through memory (load 16, add 3, store 1), at the cycles a MAC of the row above"
+    "the baseline cannot be rebuilt, since its code and all latencies except that of loads are unpublished; here its "
+    "sum goes through memory (load 16, add 3, store 1), which takes the cycles per MAC in the row above"
 )
-IMPLIED = "not stated; AlexNet's 990 ms at 500 MHz and an 11th of its baseline's time imply about 8"
-DECIDED = "the estimate decides, and with it operation counts and latencies, which are not published"
-COUNTED = "what counts as a loop or function is not said; here the bias is a nest of its own, softmax none"
-WORDS = "configuration words of kernels, remainders among them; the paper counts whole programs, whose VLIW code stays"
+IMPLIED = "not stated; AlexNet takes 990 ms at 500 MHz, an 11th of its baseline, which implies about 8"
+DECIDED = "the estimate decides, and it depends on operation counts and latencies that are not published"
+COUNTED = "the paper does not define loops and functions; here the bias is a separate nest, and softmax is not a loop"
+WORDS = "configuration words of kernels with remainders; the paper counts whole programs, whose VLIW code does not grow"
 REASONS = {"relative code size": WORDS, "interchanged loops": DECIDED}
-CLOCK = "seconds of this machine and this scheduler"
-CYCLES = "operation counts, latencies but load's, links and PE maps are not published; this project's are in the preset"
-BARS = "the figure has bars without values"
+CLOCK = "measured on this computer, with this project's scheduler"
+CYCLES = "operation counts, latencies except loads, links and PE maps are unpublished; the preset has this project's"
+BARS = "the bars of the figure have no values"
 
 
 def machine(name: str = WHOLE_ARRAY) -> CgraMachine:
@@ -63,9 +63,9 @@ def loads() -> Found:
     gemm, slid = im2col_places(product(9, 9)), im2row_places(sliding(3, 5, 3, 1), 13)
     saved = 100 * (1 - in_corner(slid) / in_corner(gemm))
     optimal = 9
-    counted = "counted in the generated kernel; 27 of these are beyond the optimal 9"
-    follows = "the sentence's 18 does not follow from the figure, which has 36 loads, 9 of them needed"
-    whole = "the text counts the corner alone"
+    counted = "counted in the generated kernel; 27 of these loads exceed the optimal 9"
+    follows = "the 18 in the text does not follow from the figure, which has 36 loads, 9 of them needed"
+    whole = "the text only counts the corner"
     return Found(
         (
             Row("Fig. 2", "loads of the 3x3 corner, im2col and GEMM", 27, "words", in_corner(gemm), counted),
@@ -119,14 +119,14 @@ def networks() -> Found:
         if name == "squeezenet":
             vectors = vectors_of(run.result)
     rows.append(
-        Row("Fig. 8", "cycles a MAC of the baseline, mean of four", None, "cycles", mean(slow), IMPLIED)
+        Row("Fig. 8", "cycles per MAC of the baseline, mean of four", None, "cycles", mean(slow), IMPLIED)
     )
     found = {"mean": mean(ups.values()), "least": min(ups.values()), "most": max(ups.values())}
     for what, said in SPEED_UPS.items():
         quantity = f"speed-up over the baseline, {what} of four"
         rows.append(Row("Fig. 8", quantity, Decimal(said), "times", found[what], BASELINE))
     kept = sum(count for vector, count in vectors.items() if max(vector) == 1)
-    why = f"of {vectors.total()} loops here, of well over 100 there, whose list is not published"
+    why = f"of {vectors.total()} loops here; the paper has well over 100, and their list is not published"
     rows.append(beside("Fig. 11", "loops of SqueezeNet that stay as they are", 4, "loops", kept, why))
     histogram = {
         str(vector).replace(" ", ""): {"loops": float(count)}
@@ -223,18 +223,16 @@ def estimates() -> Found:
     best = actual.min()
     chosen = actual[estimated == estimated.min()]
     sizes = " x ".join(str(extent) for _, extent in nest.loops)
-    which = (
-        f"{len(tried)} of the {covers} coverings of {sizes}; the paper's nest and samples are not published"
-    )
+    which = f"{len(tried)} of the {covers} covers of {sizes}; the paper's nest and samples are not published"
     worse = (
-        f"{len(chosen)} of those scheduled share the least estimate, and the paper does not say how it chooses among "
-        "such; this is the slowest of them, the best is the row above"
+        f"{len(chosen)} scheduled covers share the least estimate, and the paper does not say how it chooses among "
+        "them; this row is for the slowest of them, the row above for the best"
     )
     rows = (
         Row("Fig. 6", "correlation of estimate and cycles", None, "", correlation(estimated, actual), which),
         beside(
             "Fig. 6",
-            "the chosen beyond the best, at the least",
+            "extra cycles of the chosen cover, at least",
             "< 10",
             "%",
             _within(chosen.min(), best),
@@ -242,7 +240,7 @@ def estimates() -> Found:
         ),
         beside(
             "Fig. 6",
-            "the chosen beyond the best, at the most",
+            "extra cycles of the chosen cover, at most",
             "< 10",
             "%",
             _within(chosen.max(), best),
@@ -255,7 +253,7 @@ def estimates() -> Found:
 
 
 def _within(chosen: float, best: float) -> str:
-    """How much more cycles the chosen one takes, in the paper's words if it keeps them."""
+    """How many more cycles the chosen cover takes, in percent; in the paper's words if they hold."""
     more = 100 * (chosen / best - 1)
     return "< 10" if more < 10 else f"{more:.0f}"
 
@@ -263,20 +261,20 @@ def _within(chosen: float, best: float) -> str:
 PAPER = Paper(
     "cgra",
     "Bae et al. 2018: auto-tuning CNNs for CGRAs",
-    "Left aside: Figs. 1 and 3 to 5 (steps and code), which have no values; in Table II and Fig. 8 the other devices, "
-    "whose values the paper quotes or measures on boards.",
+    "Left out: Figs. 1 and 3 to 5 (steps and code), which have no values, and the other devices in Table II and Fig. "
+    "8, whose values the paper quotes or measures on boards.",
     (
         Item(
             "Fig. 2",
-            "Loads counted in the kernels that are generated for a 3x3 window on a 5x5 input.",
+            "Loads in the kernels that are generated for a 3x3 window on a 5x5 input.",
             60,
             loads,
         ),
         Item("Fig. 7, sections V-B1 and VI", "The preset of the machine.", 60, arrays),
         Item(
             "Tables I and II, Figs. 8 and 11",
-            "The four networks on 4x4 by Algorithm 1, the paper's own tuner. The tuner of this project, auto, which "
-            "schedules its candidates, takes minutes a network more and is left to the benchmarks.",
+            "The four networks on 4x4 by Algorithm 1, the paper's own tuner. This project's tuner, auto, schedules its "
+            "candidates, which takes minutes more per network; it is left to the benchmarks.",
             1200,
             networks,
         ),
@@ -284,8 +282,8 @@ PAPER = Paper(
         Item("Fig. 10", "CIFAR on 4x4, the steps up to Algorithm 1.", 300, steps),
         Item(
             "Fig. 6",
-            f"The product of LeNet's second convolution on 4x4; about {SAMPLES} coverings spread evenly, the best by "
-            "estimate and Algorithm 1's are scheduled.",
+            f"The product of LeNet's second convolution on 4x4. About {SAMPLES} evenly spread covers, the best ones by "
+            "estimate and that of Algorithm 1 are scheduled.",
             900,
             estimates,
         ),

@@ -17,9 +17,9 @@ from mapper.solver.method import Effort, Method
 from mapper.solver.tiling.exact.branch_and_bound import BRANCH_AND_BOUND
 from mapper.solver.tiling.heuristic.prior_dataflow import PRIOR_DATAFLOWS
 
-OLDER = "strided: the paper's figures come from an older burst rule, which is not public"
-PRIOR = "the paper does not say which tilings the prior dataflows took; here they are filled by rule"
-BARS = "the figure has bars without values"
+OLDER = "a strided layer: the paper's values come from an older burst rule that is not public"
+PRIOR = "the paper does not say which tilings the prior dataflows used; here a rule fills the memories"
+BARS = "the bars of the figure have no values"
 
 
 def prior_dataflows() -> Found:
@@ -59,7 +59,7 @@ def _sum(costs: Mapping[str, TilingCost | None]) -> float:
 
 
 def _observations(problems: Mapping[str, TilingProblem]) -> list[Row]:
-    """Observation (i): PEs and RF in use; Observation (ii): tiles in SPM, how often they come, what moves."""
+    """Observation (i): PEs and RF in use; Observation (ii): tiles in SPM, how often they are fetched, traffic."""
     prior = {method.name: method for method in PRIOR_DATAFLOWS}
     strided, stride_1 = problems["conv5_1"], problems["conv5_2"]
     soc = _mapping(prior["soc"], strided)
@@ -83,7 +83,7 @@ def _observations(problems: Mapping[str, TilingProblem]) -> list[Row]:
             at = names.index(operand)
             values = (
                 ("tile in SPM", Decimal(tile), "kB", found.spm_words[at] * strided.machine.word_bytes / 1024),
-                ("brought", times, "times", found.spm_passes // found.dram_reuse[at]),
+                ("tile fetched", times, "times", found.spm_passes // found.dram_reuse[at]),
                 ("DRAM traffic", Decimal(megabytes), "MB", cost.words[operand]["dram"] * 2 / 1e6),
             )
             for what, published, unit, computed in values:

@@ -36,20 +36,21 @@ SIZES: dict[str, tuple[str, str, str]] = {
 TABLE_4 = {"bl3": "im2col alone", "bl4": "kn2row where possible", "bl5": "Winograd where possible"}
 PAPERS_OWN = "dynamap-u200-paper"
 OPEN = (
-    "the paper leaves I_SA, LT, the bandwidth and the rounding of tiles and rounds open, and states no value of them; "
-    "none of the three settings shown here meets its percentages"
+    "the paper does not state I_SA, LT, the bandwidth, or how tiles and rounds are rounded; none of the three settings "
+    "shown here reproduces its percentages"
 )
 LATENCY = {
     "googlenet-224": "the paper states no bandwidth; its time lies between those at 77 and at 12.8 GB/s",
-    "inception-v4": "below the least computation time of all shapes by the paper's equations: no bandwidth meets it",
+    "inception-v4": "the published time is below the computation time of every shape by the paper's equations, "
+    "whatever the bandwidth",
 }
-BARS = "the figure has bars without values"
+BARS = "the bars of the figure have no values"
 
 
 def utilisation_example() -> Found:
     """Section 3.2: (62, 124) times (124, 64) on 31x31 PEs."""
     used = {flow: 100 * utilisation([(62, 124, 64)], flow, (31, 31)) for flow in DATAFLOWS}
-    why = "the paper names NS alone"
+    why = "the paper only gives NS"
     return Found(
         (
             Row("Section 3.2", "PEs in use over dimensions a, c (NS)", 68, "%", used["NS"]),
@@ -88,8 +89,8 @@ def shapes() -> Found:
     for name, label in NETWORKS.items():
         found = selected(posed(load_layers(name), PAPERS_OWN, {}))
         said = "({}, {})".format(*SHAPES[name])
-        joint = "the equations lead elsewhere under every setting tried; (95, 64) is met by the onnx wheel's GoogLeNet"
-        first = "the published shape is 0.02 % behind: a reading of I_SA that the paper does not spell out decides"
+        joint = "the equations give another shape in every setting tried; the onnx wheel's GoogLeNet does give (95, 64)"
+        first = "the published shape is 0.02 % slower; what decides is the meaning of I_SA, which the paper leaves open"
         why = {"joint": joint, "algorithm-1": first if name == "googlenet-224" else joint}
         for method, reason in why.items():
             array = "({}, {})".format(*found[method].array)
@@ -104,7 +105,7 @@ def table_3() -> Found:
         network = load_layers(name)
         problem = posed(network, PAPERS_OWN, {})
         size = overlay_size(SHAPES[name], problem.machine)
-        estimate = "an estimate by size of the array; the paper's is a synthesised design"
+        estimate = "estimated from the size of the array; the paper's values are from a synthesised design"
         sizes = zip(("DSPs", "BRAMs", "LUTs"), SIZES[name], (size.dsps, size.brams, size.luts), strict=True)
         for what, printed, found in sizes:
             quantity = f"{what} of {label} at {SHAPES[name]}"
@@ -122,7 +123,7 @@ def table_3() -> Found:
             )
         reached = 2 * network.macs / published["ms"] / 1e6
         peak = 2 * problem.machine.pes * problem.machine.clock_hz / 1e9
-        why = f"two operations a MAC over the published latency; the array's peak is {peak:.0f} without Winograd"
+        why = f"two operations per MAC over the published latency; the array's peak is {peak:.0f} without Winograd"
         rows.append(Row("Table 3", f"throughput of {label}", int(published["gops"]), "GOP/s", reached, why))
     return Found(tuple(rows))
 
@@ -185,7 +186,7 @@ def per_module() -> Found:
             for at in range(max(module_of(problem.network)) + 1)
         }
         best = sum(group["algorithm-1"] <= min(group.values()) for group in groups.values())
-        why = "the least sum over all layers is not the least in every module: layouts are paid where modules meet"
+        why = "the least sum over all layers need not be least in every module: changes of layout count between modules"
         quantity = f"{label}: modules where the mapping is the fastest"
         rows.append(beside(place, quantity, len(groups), f"of {len(groups)}", best, why))
         caption = (
@@ -215,10 +216,10 @@ def graphs() -> Found:
         started = time.process_time()
         PBQP_METHODS["auto"].search(PbqpProblem(instance), Effort())
         spent = time.process_time() - started
-        why = "CPU seconds of this machine, PBQP of one shape; the paper: an AMD 3700X, within 2 s"
+        why = "CPU seconds of this computer for the PBQP of one shape; the paper says within 2 s on an AMD 3700X"
         rows.append(Row("Section 6.1.2", f"algorithm mapping of {label}", 2, "s", spent, why, clocked=True))
     counted = {
-        "googlenet-224": (22, "22 is the network's depth; branches of a module lie side by side"),
+        "googlenet-224": (22, "22 is the network's depth; the branches of a module are parallel"),
         "inception-v4": (
             141,
             "the published layer table has 11 + 4 x 7 + 6 + 7 x 10 + 4 + 3 x 10 convolutions",
@@ -233,18 +234,18 @@ def graphs() -> Found:
 PAPER = Paper(
     "dynamap",
     "Meng et al. 2021: DYNAMAP",
-    "Left aside: Figs. 1 to 8 (structure, data paths, tool flow), which have no values, and in Table 3 other designs, "
-    "whose values the paper quotes.",
+    "Left out: Figs. 1 to 8 (structure, data paths, tool flow), which have no values, and the other designs in Table "
+    "3, whose values the paper quotes.",
     (
         Item("Section 3.2", "A product of 62x124 by 124x64 on 31x31 PEs, counted by the array's simulator.", 60,
              utilisation_example),
-        Item("Tables 1 and 2", "Words of a map in each layout: the printed formula, the model, and the counters of "
-             "Table 1 with its steps corrected.", 60, layouts),
+        Item("Tables 1 and 2", "Words of a map in each layout: by the printed formula, by the model, and by the "
+             "counters of Table 1 with its steps corrected.", 60, layouts),
         Item("Section 4, graphs", "Cost graphs at the published shapes under dynamap-u200.", 120, graphs),
         Item("Section 6, shapes", f"Joint optimum over all shapes, proven; Algorithm 1; {PAPERS_OWN}.", 120, shapes),
         Item("Table 3", "Estimated sizes, and latency of the paper's flow under three settings.", 240, table_3),
         Item("Table 4, section 6.1.1", "The paper's flow against its baselines under three settings.", 240, table_4),
         Item("Figs. 9 and 10", f"Effective utilisation (Eq. 14) under {PAPERS_OWN}.", 120, per_layer),
-        Item("Figs. 11 and 12", "A module is what lies between concatenations.", 120, per_module),
+        Item("Figs. 11 and 12", "A module consists of the layers between two concatenations.", 120, per_module),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The page: what was computed of the papers, as one self-contained HTML text in the style of report pages."""
+"""The page of recomputed values: one self-contained HTML text in the style of report pages."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ STYLE = """
 """
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 MEANING = (
-    "Every value under “computed” comes from this run: from the model, the searches and the simulators, by the same "
-    "functions that the benchmarks call. Agrees: rounded or cut off after its last digit it is the published value. "
-    "Differs: the reason stands beside it. Not published: the paper's text has no value, for instance where a figure's "
-    "bars have no labels. Not computed: the reason says what is missing. Seconds are those of this machine and say "
-    "nothing about the paper's."
+    "Every value under “computed” comes from this run of the model, the searches and the simulators; the benchmarks "
+    "call the same functions. Agrees: rounded or cut off after the last published digit, the value equals the "
+    "published one. Differs: it does not, and the reason is given. Not published: the paper's text has no value, for "
+    "instance because the bars of a figure have no labels. Not computed: the reason says what is missing. Seconds are "
+    "those of this computer and say nothing about those in the paper."
 )
 
 
 def page(done: Sequence[tuple[Paper, Sequence[Outcome]]]) -> str:
-    """The page about papers and what became of their items, in ASCII (other characters are references)."""
+    """The page about the papers and the outcomes of their items, in ASCII (other characters are references)."""
     sheet = (files("mapper.reporting") / "template" / "page.css").read_text(encoding="utf-8")
     head = node(
         "head",
@@ -50,7 +50,7 @@ def page(done: Sequence[tuple[Paper, Sequence[Outcome]]]) -> str:
     head[-1].text = sheet + STYLE
     body = node(
         "body",
-        node("a", "to the content", class_="skip", href="#content"),
+        node("a", "Skip to the content", class_="skip", href="#content"),
         node("header", node("h1", TITLE)),
         node("main", *summary(done), *(section(*one) for one in done), id="content"),
         node("footer", node("p", f"Written by mapper {metadata.version(DISTRIBUTION)}.")),
@@ -110,7 +110,7 @@ def _item(one: Outcome) -> list[Element]:
     if one.found.rows:
         elements.append(rows_table(one.found.rows))
     elements += [figure(drawing.picture, drawing.caption) for drawing in one.found.drawings]
-    return [*elements, node("p", node("small", f"{one.seconds:.1f} s, given up after {one.item.seconds} s."))]
+    return [*elements, node("p", node("small", f"{one.seconds:.1f} s (limit: {one.item.seconds} s)."))]
 
 
 def rows_table(rows: Sequence[Row]) -> Element:

@@ -1,4 +1,4 @@
-"""What a table or figure of a paper says, and what this project computes for it: values beside values."""
+"""Published values from a paper's tables and figures, next to those that this project computes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Row:
         if self.published is None and self.computed is None:
             raise ValueError(f"{said}: neither is known")
         if self.verdict == "agrees" and self.reason:
-            raise ValueError(f"{said} agrees, and yet a reason is given for its difference")
+            raise ValueError(f"{said} agrees, and yet a reason for a difference is given")
         if self.verdict != "agrees" and not self.reason:
             raise ValueError(f"{said}: {self.verdict}, and no reason is given")
 
@@ -88,7 +88,7 @@ class Found:
 @dataclass(frozen=True)
 class Item:
     """Tables and figures that are computed together: their place in the paper, what is computed and under which
-    limits, and the seconds after which the item is given up."""
+    limits, and the item's time limit in seconds."""
 
     place: str
     about: str
@@ -98,7 +98,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Paper:
-    """One paper: authors, title and year; in words what of its tables and figures is left aside; its items."""
+    """One paper: authors, title and year; a sentence about the tables and figures that are left out; its items."""
 
     name: str
     title: str

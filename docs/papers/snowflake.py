@@ -18,15 +18,15 @@ from mapper.models.trace_partition.isa.instruction import Operation
 SEARCH = 30.0
 """Seconds of one search."""
 NAMES = {"alexnet-one-tower": "AlexNet", "resnet18": "ResNet-18", "lightcnn9": "LightCNN9"}
-BARS = "the figure has bars without values"
+BARS = "the bars of the figure have no values"
 MODEL = (
-    "a model machine, not a board: traces leave out products with padding, which the operators' MACs count, and "
-    "latencies and encodings are this project's; the partition is searched for, where the paper's is made by a rule"
+    "a model of the machine, not a board: traces leave out products with padding, although the MACs of operators count "
+    "them; latencies and encodings are this project's; the partition is searched for, whereas the paper uses a rule"
 )
 TWICE = "both clusters share 4.5 GB/s and meet at a barrier after each layer"
 MOVED = (
-    "what the partition of least latency moves; 4.5 is what the memory gives at the most, and the paper does not say "
-    "what it measured"
+    "the traffic of the partition with the least latency; 4.5 is the most that the memory delivers, and the paper does "
+    "not say what it measured"
 )
 
 
@@ -59,7 +59,7 @@ def speeds() -> Found:
         if place == "Section 5":
             bandwidth = cost.bandwidth_gb_s
             rows.append(Row(place, f"bandwidth, {quantity}", Decimal("4.5"), "GB/s", bandwidth, MOVED))
-    why = "the machine here has 4.5 GB/s throughout; 7 were measured on a board of another memory"
+    why = "the machine here always has 4.5 GB/s; the 7 GB/s were measured on a board with another memory"
     rows.append(Row("Section 5", "largest bandwidth on one FPGA", 7, "GB/s", None, why))
     return Found(tuple(rows))
 
@@ -108,7 +108,7 @@ def scaling(name: str) -> Found:
             Row("Fig. 3", f"bandwidth of {NAMES[name]}, {own}", None, "GB/s", cost.bandwidth_gb_s, gap)
         )
     why = (
-        "in mode indp each MAC holds an output, so that three channels fill the MACs; others wait for memory"
+        "in mode indp each MAC holds one output, so even three channels fill the MACs; others wait for memory"
     )
     rows.append(beside("Fig. 3", "least efficient convolution, 2f2i1c", first, "", lowest["2f2i1c"], why))
     alone = base.part(linear=False).throughput_fps or 1.0
@@ -136,14 +136,14 @@ def _twofold(configuration: str) -> str:
     return "2f2i1c" if configuration == "1f1i1c" else configuration
 
 
-LIMIT = f"the search of a partition ends after {SEARCH:g} s"
+LIMIT = f"each search for a partition ends after {SEARCH:g} s"
 PAPER = Paper(
     "snowflake",
     "Chang et al. 2018: SnowC, a compiler for Snowflake",
-    "Left aside: Figs. 1 and 2 (work flow, an example of steps), which have no values, and the GPUs of Fig. 4.",
+    "Left out: Figs. 1 and 2 (work flow, an example of steps), which have no values, and the GPUs of Fig. 4.",
     (
         Item("Section 2", "The preset of the machine.", 60, machine),
-        Item("Section 5, speeds", f"One cluster, 4.5 GB/s; cycles of the model; {LIMIT}.", 420, speeds),
+        Item("Section 5, speeds", f"One cluster, 4.5 GB/s; cycles by the model; {LIMIT}.", 420, speeds),
         Item("Section 5, watts", f"AlexNet on both boards at their stated power; {LIMIT}.", 180, watts),
         *(
             Item(

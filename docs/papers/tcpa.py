@@ -86,13 +86,13 @@ def table_1() -> Found:
         rows.append(Row(place, "throughput T", Decimal(throughput), "frames/s", cost["throughput_fps"]))
     printed = solved(fix={"mode": "layer-by-layer"}).cost
     assert printed is not None
-    why = "Eq. 4 as printed; Table 1 follows only if units are lanes over output maps (model lanes, above)"
+    why = "by Eq. 4 as printed; Table 1's value follows only if units are lanes over output maps (model lanes, above)"
     rows.append(
         Row("Table 1, layer-by-layer (2)", "latency L by Eq. 4", 55_664, "cycles", printed["cycles"], why)
     )
     fewest = solved(objective="pes", min_throughput=787.35).cost
     assert fewest is not None
-    why = "the paper's allocation is its heuristic's; fewer are proven to do: 3 for conv0, at 66,672 cycles latency"
+    why = "the paper's allocation is by heuristic; proven: 3 PEs suffice for conv0, with a latency of 66,672 cycles"
     rows.append(Row("Table 1, layer-parallel (1)", "PEs for 787.35 frames/s", 16, "PEs", fewest["pes"], why))
     return Found(tuple(rows))
 
@@ -142,7 +142,7 @@ def storage() -> Found:
     ]
     alone = [sequential_words(layer) for layer in net.layers]
     weights = [layer.weight_words for layer in net.layers]
-    why = "Fig. 4 has bars without values"
+    why = "the bars of Fig. 4 have no values"
     for place, total in (
         ("Fig. 4(a), largest layer", max(alone)),
         ("Fig. 4(b), all layers", sum(fused_words(net, everything))),
@@ -187,7 +187,9 @@ def simulation() -> Found:
         ),
         Row("Algorithms 1 to 3", "equal outputs", "yes", "", "yes" if found["outputs_equal"] else "no"),
     ]
-    why = "the paper orders them and gives no cycles; first layer cut to 6 rows, columns and filters"
+    why = (
+        "the paper ranks them and gives no cycles; here the first layer is cut to 6 rows, columns and filters"
+    )
     for name, start in found["following_start"].items():
         rows.append(
             Row(name.replace("_", " ").capitalize(), "the next layer starts", None, "cycle", start, why)
@@ -198,7 +200,7 @@ def simulation() -> Found:
 PAPER = Paper(
     "tcpa",
     "Heidorn et al. 2019: CNNs on tightly coupled processor arrays",
-    "Left aside: Figs. 1 to 3 (structure), which have no values beyond the network itself.",
+    "Left out: Figs. 1 to 3 (structure), which have no values except those of the network itself.",
     (
         Item(
             "Table 1",

@@ -45,7 +45,7 @@ SAYS = {
     "formulations": "problem, program,\nbound",
     "solver": "exact methods,\nheuristics",
     "codegen": "a mapping as code",
-    "sim": "the code, run",
+    "sim": "that code runs",
 }
 
 COLUMNS = (
@@ -99,10 +99,10 @@ COLUMNS = (
     ),
     Column(
         "pbqp",
-        "choices with pair costs",
+        "choices, pairwise costs",
         "no machine",
         {
-            "models": "a choice a vertex,\ncosts of pairs",
+            "models": "one choice per vertex,\npairwise costs",
             "formulations": "integer program,\nconstraint program",
             "solver": "reductions, branch\nand bound, ...",
         },
@@ -213,7 +213,7 @@ def program(top: int) -> list[str]:
         ("kind", "links a column to the rest"),
         ("store", "proven answers are kept"),
         ("sweeping", "grids of machines"),
-        ("reporting", "pages to look at"),
+        ("reporting", "pages for browsers"),
     )
     width = WIDTH - 2 * MARGIN
     lines = [

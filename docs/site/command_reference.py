@@ -15,16 +15,16 @@ HEAD = """# Command line
 
 Made from the commands themselves by `python -m docs.site.command_reference`; do not edit.
 
-**Ctrl-C**, SIGTERM and SIGHUP ask a search to end with what it has (exit code 0, `interrupted`; 3 if that is nothing).
-Before a search has begun, and in commands without one, they end the program at once: exit code 3, one line. So does a
-second one at any time. A document that is being printed is printed to its end. Whatever ends the program, no process
-that it started lives on and no temporary folder stays; after SIGKILL, the next start removes it. Under `nohup`, SIGHUP
-is ignored. (The interpreter's own start, some 20 ms, is not the program's to answer for.)
+**Ctrl-C**, SIGTERM and SIGHUP end a search with what it has found: exit code 0 and the mark `interrupted`, or exit code
+3 if it has found nothing. Before a search begins, and in commands without one, they end the program at once with exit
+code 3 and one line. A second signal does so at any time. A document that is being printed is completed first. No
+process and no temporary folder outlives the program, however it ends; after SIGKILL, the next start cleans up. Under
+`nohup`, SIGHUP is ignored. (Signals during the interpreter's own start, about 20 ms, cannot be handled.)
 
-**Files** that a command writes appear whole or not at all: an existing file is replaced in one step and keeps its
-rights, a symbolic link stays and its file is replaced. A pipe, a device or a socket is written to, once. With `-o
-/dev/stdout` the document is all that is printed. If a file cannot be written in the end (a full disk), the answer is
-printed all the same; the exit code is 2.
+**Files** are written whole or not at all. An existing file is replaced in one step and keeps its permissions; a
+symbolic link stays, and the file it points to is replaced. A pipe, a device or a socket is written to once. With `-o
+/dev/stdout` only the document is printed. If writing a file fails in the end (for example because the disk is full),
+the answer is printed nevertheless, and the exit code is 2.
 
 """
 EXITS = f"Exit codes: {EXIT_CODES}.\n"

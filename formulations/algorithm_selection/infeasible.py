@@ -14,8 +14,8 @@ def why_infeasible(problem: SelectionProblem) -> str:
         return f"{name} has no choice that its pins allow and that can compute it"
     if problem.array is not None and not problem.allows(problem.array):
         rows, columns = problem.array
-        return f"an array of {rows} x {columns} is larger than there is room for ({problem.most_pes} PEs)"
+        return f"an array of {rows} x {columns} is too large (at most {problem.most_pes} PEs)"
     if problem.longest_units is None:
-        return "no array fits the block memories there are"
+        return "no array fits the available block memories"
     milliseconds = problem.longest_units / problem.machine.units_per_cycle / problem.machine.clock_hz * 1e3
     return f"no array of {problem.most_pes} PEs or fewer takes {milliseconds:.6g} ms or less"

@@ -10,7 +10,7 @@ from mapper.formulations.pbqp.problem import PbqpProblem
 def why_infeasible(problem: PbqpProblem) -> str | None:
     """A sentence that names the first vertex whose choices are all infinite or, looking at one edge at a time (arc
     consistency), the first that is left without a choice; None says nothing either way."""
-    given = problem.posed
+    given = problem.pinned
     infinite = given.vertex_cost == given.infinity
     dead = np.flatnonzero(np.logical_and.reduceat(infinite, given.vertex_offset[:-1]))
     if len(dead):

@@ -20,7 +20,7 @@ class PbqpProblem:
     pins: tuple[tuple[int, int], ...] = ()
 
     @cached_property
-    def posed(self) -> PbqpInstance:
+    def pinned(self) -> PbqpInstance:
         """The instance in which every other choice of a pinned vertex costs infinitely much."""
         if not self.pins:
             return self.instance

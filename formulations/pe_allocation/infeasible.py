@@ -154,7 +154,7 @@ def _starved(problem: AllocationProblem) -> str:
             layer = problem.network.layers[position]
             fastest = min(c.cycles for c in choices(problem, layer)) + (problem.pin(layer).throttle or 0)
             return (
-                f"{layer.name} takes {fastest:,} cycles for a position at the least, and the idle cycles that are "
+                f"{layer.name} takes {fastest:,} cycles for a position at least, and the idle cycles that are "
                 f"pinned after it leave no more than {limits[position]:,} (Eq. 9)"
             )
     fewest = fewest_pes(problem, interval)

@@ -18,9 +18,9 @@ from mapper.formulations.trace_partition.problem import PartitionProblem
 from mapper.models.trace_partition.lowering.layer import TraceLayer
 from mapper.models.trace_partition.mapping import LayerMapping, Mode, Split, Tile
 from mapper.models.trace_partition.residency import linked
-from mapper.models.trace_partition.steps.layer_tiling import layer_tiling, resident_misfit
 from mapper.models.trace_partition.steps.plan import LayerPlan
-from mapper.models.trace_partition.steps.share import misfit, share_of
+from mapper.models.trace_partition.tile.layer_tiling import layer_tiling, resident_misfit
+from mapper.models.trace_partition.tile.share import misfit, share_of
 
 Choice = TypeVar("Choice")
 

@@ -10,7 +10,7 @@ from mapper.arch.snowflake import UNITS, SnowflakeMachine
 from mapper.models.trace_partition.configuration import Configuration
 from mapper.models.trace_partition.lowering.layer import TensorView, TraceLayer, TraceNetwork
 from mapper.models.trace_partition.mapping import LayerMapping, Partition
-from mapper.models.trace_partition.steps.layer_tiling import LayerTiling, layer_tiling, lined, resident_misfit
+from mapper.models.trace_partition.tile.layer_tiling import LayerTiling, layer_tiling, lined, resident_misfit
 
 
 class ResidentPlace(NamedTuple):

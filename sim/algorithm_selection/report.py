@@ -26,7 +26,7 @@ NOTES = (
     "both buffers have max(P1, P2) banks: IS reads P1 words of the weights at once, more than P2 banks give if P1 > P2",
     "blocks are preloaded over wires as wide as a pass is shorter than the array is high; narrow_preload_stall is what "
     "one word a column and cycle would cost",
-    "pools, LRN, softmax, concatenations and elements run beside the array and take no time, as in the model",
+    "pools, LRN, softmax, concatenations and elements run alongside the array and take no time, as in the model",
 )
 
 

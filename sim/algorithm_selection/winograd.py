@@ -82,5 +82,5 @@ def restored_tiles(product: Integers, m: int) -> Integers:
     made = np.tensordot(transform.result, half, (1, 1)).transpose(1, 0, 2)
     results, rest = np.divmod(made, transform.scale**2)
     if rest.any():
-        raise ArithmeticError("a result of Winograd's transform is no multiple of its scale")
+        raise ArithmeticError("a result of Winograd's transform is not a multiple of its scale")
     return results.reshape(-1, product.shape[1])

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from mapper.models.trace_partition.data.quantisation import FRACTION_BITS, ONE, LayerData
 from mapper.models.trace_partition.isa.program import HostCall
 from mapper.models.trace_partition.lowering.layer import HostLayer, TraceLayer, TraceNetwork
-from mapper.models.trace_partition.steps.window import window_classes
+from mapper.models.trace_partition.tile.window import window_classes
 from mapper.sim.trace_partition.functional.tensor_map import Memory, Words, tensor_map
 from mapper.sim.trace_partition.host import run_call
 from mapper.workloads.document import InputError

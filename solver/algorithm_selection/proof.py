@@ -1,12 +1,15 @@
 """Proofs of algorithm selections: boxes of array shapes, on none of which a selection is better than claimed.
 
 A box is closed by the cost graph of its largest array, but with the I_SA of its smallest, which
-`checkers/check_algorithm_selection.py` builds and eliminates by itself.
+`checkers/check_algorithm_selection.py` builds and eliminates by itself. Boxes end where passes become fewer: between
+such sides they are those of the smallest array, which is the best one then, so that nothing is gained by smaller boxes.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -18,7 +21,6 @@ from mapper.formulations.algorithm_selection.problem import Pin, SelectionProble
 from mapper.formulations.algorithm_selection.program.cost_graph import CostGraph, Costs, GraphBuilder
 from mapper.models.algorithm_selection.cost import evaluate
 from mapper.models.algorithm_selection.mapping import Selection
-from mapper.models.algorithm_selection.overlay.network import Store
 from mapper.solver.algorithm_selection.exact.elimination import eliminate, elimination_order, least_bounds
 from mapper.solver.method import Effort
 from mapper.solver.proof import Claim, NotCertifiedError, Proof, number
@@ -38,8 +40,6 @@ def prove(problem: SelectionProblem, claim: Claim[Selection], effort: Effort) ->
 
     Raises: NotCertifiedError with the reason if there is none.
     """
-    if problem.stores:
-        raise NotCertifiedError("there is no evidence for problems with given formats of tensors")
     builder, machine = GraphBuilder(problem), problem.machine
     mapping: dict[str, Any] | None = None
     value: Fraction | int | None = None
@@ -96,6 +96,7 @@ class _Boxes:
         self.plan = elimination_order(builder.graph(np.array([1]), np.array([1])))
         self.weights: dict[Box, list[list[int]]] = {}
         self.largest = (0, 0)
+        self.steps = [_steps(sizes, most) for sizes in builder.spread()]
 
     def order(self) -> list[int]:
         """The elimination order, vertices of stores by the position of the store."""
@@ -146,8 +147,8 @@ class _Boxes:
         """The least product of one box; what is added beside the least latency and energy goes to ``weights``."""
         lines = [(1, 0, least[0]), (0, 1, least[1])]
         product, corner = _corner(lines)
-        # Far from what is to be shown the parts of the box are looked at.
-        single = (box[0], box[2]) == (box[1], box[3])
+        # Far from what is to be shown the parts of the box are looked at, if it has any.
+        single = not (self._inside(0, *box[:2]) or self._inside(1, *box[2:]))
         for _ in range(MOST_LINES if single else 1):
             if product >= self.reached or (10 * product < 9 * self.reached and not single):
                 break
@@ -177,6 +178,11 @@ class _Boxes:
         constant = time.constant * a + energy.constant * b
         return int(eliminate(CostGraph(time.names, own, edges, constant), self.plan)[0][0])
 
+    def _inside(self, side: int, low: int, high: int) -> list[int]:
+        """Where passes become fewer within a range of rows (side 0) or columns (side 1)."""
+        steps = self.steps[side]
+        return steps[bisect_right(steps, low) : bisect_right(steps, high)]
+
     def _widest(self, rows: int) -> int:
         rule, columns = self.problem.machine.resource, self.most // rows
         room = rule.brams // rule.brams_per_bank
@@ -187,14 +193,15 @@ class _Boxes:
     def _parts(self, box: Box) -> list[Box]:
         """Two parts of a box, without the arrays that are none."""
         low1, high1, low2, high2 = box
-        if (low1, low2) == (high1, high2):
+        inside = [self._inside(0, low1, high1), self._inside(1, low2, high2)]
+        if not any(inside):
             raise NotCertifiedError(f"an array of {low1} x {low2} may be better than claimed")
-        if high1 - low1 > 0 and (high1 * low2 >= high2 * low1 or high2 == low2):
-            middle = max(low1, min(high1 - 1, int((low1 * high1) ** 0.5)))
-            parts = [(low1, middle, low2, high2), (middle + 1, high1, low2, high2)]
+        if inside[0] and (high1 * low2 >= high2 * low1 or not inside[1]):
+            second = _nearest(inside[0], (low1 * high1) ** 0.5)
+            parts = [(low1, second - 1, low2, high2), (second, high1, low2, high2)]
         else:
-            middle = max(low2, min(high2 - 1, int((low2 * high2) ** 0.5)))
-            parts = [(low1, high1, low2, middle), (low1, high1, middle + 1, high2)]
+            second = _nearest(inside[1], (low2 * high2) ** 0.5)
+            parts = [(low1, high1, low2, second - 1), (low1, high1, second, high2)]
         cut = []
         for one, other, left, right in parts:
             right = min(right, self._widest(one))
@@ -204,6 +211,21 @@ class _Boxes:
             if right >= left:
                 cut.append((one, other, left, right))
         return cut
+
+
+def _steps(sizes: Iterable[int], most: int) -> list[int]:
+    """The sides up to ``most`` with a ceil(size / side) that no smaller one has, of any of ``sizes``."""
+    found: set[int] = set()
+    for size in sizes:
+        side = 1
+        while side <= most and side < size:
+            side = -(-size // (-(-size // side) - 1))
+            found.add(side)
+    return sorted(side for side in found if side <= most)
+
+
+def _nearest(sides: Sequence[int], middle: float) -> int:
+    return min(sides, key=lambda side: abs(side - 1 - middle))
 
 
 def _largest(graph: CostGraph) -> int:
@@ -230,7 +252,7 @@ def _mapping(problem: SelectionProblem, selection: Selection) -> dict[str, Any]:
         "array": list(selection.array),
         "choices": [[one.algorithm, one.dataflow] for one in selection.choices],
         "formats": [
-            network.labels[at].index(selection.stores[at])
+            problem.labels(at).index(selection.stores[at])
             for at, store in enumerate(network.stores)
             if store.vertex
         ],
@@ -247,7 +269,7 @@ def restated(problem: SelectionProblem) -> dict[str, Any]:
         "array": None if problem.array is None else list(problem.array),
         "machine": _machine(problem.machine, problem.most_pes),
         "layers": [_layer(problem, at) for at in range(len(problem.network.layers))],
-        "stores": [_store(one) for one in problem.network.stores],
+        "stores": [_store(problem, at) for at in range(len(problem.network.stores))],
     }
 
 
@@ -290,7 +312,8 @@ def _layer(problem: SelectionProblem, at: int) -> dict[str, Any]:
     }
 
 
-def _store(store: Store) -> dict[str, Any]:
+def _store(problem: SelectionProblem, at: int) -> dict[str, Any]:
+    store, label = problem.network.stores[at], problem.stores.get(problem.network.stores[at].name)
     return {
         "name": store.name,
         "images": store.images,
@@ -301,4 +324,5 @@ def _store(store: Store) -> dict[str, Any]:
         "plain": store.plain,
         "vertex": store.vertex,
         "whole": store.whole,
+        "given": None if label is None else problem.network.labels[at].index(label),
     }

@@ -14,13 +14,14 @@ from mapper.formulations.modulo_schedule.referee.verify import verify
 from mapper.models.modulo_schedule.bound import res_mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.contradiction import ContradictionError
-from mapper.solver.method import Effort, Method, Outcome, Progress
+from mapper.solver.method import Effort, Method, Progress
 from mapper.solver.modulo_schedule.exact.brute_force import BRUTE_FORCE
 from mapper.solver.modulo_schedule.exact.constraint_program import CONSTRAINT_PROGRAM
 from mapper.solver.modulo_schedule.exact.decoupled import DECOUPLED
 from mapper.solver.modulo_schedule.heuristic.annealing import ANNEALING
 from mapper.solver.modulo_schedule.heuristic.embedding import corners, embed
 from mapper.solver.modulo_schedule.heuristic.iterative import ITERATIVE
+from mapper.solver.outcome import Outcome
 from mapper.workloads.document import InputError
 
 STAGES = (
@@ -158,7 +159,7 @@ def _accepted(problem: ModuloProblem, outcome: Outcome[ModuloSchedule]) -> Outco
 
 
 AUTOMATIC: Method[ModuloProblem, ModuloSchedule] = Method(
-    "auto", True, "a heuristic, and CP-SAT where it does not meet the bound", _automatic, ITERATIVE.prepare
+    "auto", True, "a heuristic, then CP-SAT if it does not meet the bound", _automatic, ITERATIVE.prepare
 )
 
 METHODS: dict[str, Method[ModuloProblem, ModuloSchedule]] = {

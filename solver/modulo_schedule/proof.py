@@ -30,7 +30,7 @@ def prove(
     """
     if isinstance(problem, LayerProblem):
         raise NotCertifiedError(
-            "the bound on a layer's cycles ranges over bodies, for which no checker is written"
+            "the bound on a layer's cycles covers loop bodies, for which there is no checker"
         )
     assert not isinstance(claim.mapping, LayerMapping)
     mapping = None if claim.mapping is None else _mapping(problem, claim.mapping)

@@ -46,7 +46,7 @@ METHODS: dict[str, PbqpMethod] = {
         Method(
             "auto",
             True,
-            "reductions, then elimination where tables fit the memory, else branch and bound",
+            "reductions, then elimination where tables fit the memory, otherwise branch and bound",
             exact_search("auto"),
             _prepare,
             Method("descent", False, "one descent", descend_once),
@@ -68,15 +68,24 @@ METHODS: dict[str, PbqpMethod] = {
         Method(
             "ilp", True, "an integer linear program over the local polytope, solved by CBC", integer_program
         ),
-        Method("cp-sat", True, "the same choices and pairs as a constraint program", constraint_program),
         Method(
-            "brute-force", True, "every assignment, where they are few", brute_force, _brute_force_prepare
+            "cp-sat",
+            True,
+            "the same choices and pairs as a constraint program, solved by CP-SAT",
+            constraint_program,
+        ),
+        Method(
+            "brute-force", True, "every assignment; for small instances", brute_force, _brute_force_prepare
         ),
         Method(
             "fixing", False, "reductions, and fixing vertices of high degree (RN)", fix_and_reduce, _prepare
         ),
         Method(
-            "descent", False, "every vertex its best choice given its neighbours, shaken", descent, _prepare
+            "descent",
+            False,
+            "gives every vertex its best choice given its neighbours, with perturbations",
+            descent,
+            _prepare,
         ),
     )
 }

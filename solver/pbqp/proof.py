@@ -44,7 +44,7 @@ def prove(problem: PbqpProblem, claim: Claim[PbqpAssignment], effort: Effort) ->
 
     Raises: NotCertifiedError with the reason if there is none.
     """
-    given = problem.posed
+    given = problem.pinned
     if len(given.edge_cost) + len(given.vertex_cost) > MOST_COSTS:
         raise NotCertifiedError(f"more than {MOST_COSTS:.0e} costs do not fit into a proof")
     if claim.status != "infeasible" and (claim.mapping is None or claim.value is None or claim.bound is None):
@@ -89,7 +89,7 @@ def _rounded(value: Fraction, given: PbqpInstance) -> Cost:
 
 def restated(problem: PbqpProblem) -> dict[str, Any]:
     """The instance as the checker reads it: costs per vertex, and per edge its ends and its matrix row by row."""
-    given = problem.posed
+    given = problem.pinned
     own, paid = (_written(costs, given) for costs in (given.vertex_cost, given.edge_cost))
     starts, places = given.vertex_offset.tolist(), given.edge_offset.tolist()
     return {

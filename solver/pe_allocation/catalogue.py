@@ -8,7 +8,8 @@ from dataclasses import replace
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.solver.contradiction import refuse_contradiction
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
+from mapper.solver.outcome import Outcome
 from mapper.solver.pe_allocation.pace.search import pace_tree
 from mapper.solver.pe_allocation.parallel.brute_force import BRUTE_FORCE
 from mapper.solver.pe_allocation.parallel.constraint_program import CONSTRAINT_PROGRAM
@@ -61,8 +62,8 @@ def _better(
 AUTOMATIC: AllocationMethod = Method(
     "auto",
     True,
-    "the tree of paces in the streaming model; by other models, or for shared PEs, the integer linear program, and "
-    "CP-SAT for what it leaves unproven",
+    "a tree of paces in the streaming model; otherwise, or if PEs are shared, the integer linear program, then CP-SAT "
+    "for what remains unproven",
     _automatic,
     at_once=GREEDY,
 )

@@ -31,8 +31,6 @@ def prove(problem: AllocationProblem, claim: Claim[Allocation], effort: Effort) 
     """
     if problem.mode == "mixed" and problem.sharing:
         raise NotCertifiedError("runs with shared PEs are not searched")
-    if problem.model == "streaming" and problem.most_bytes is not None:
-        raise NotCertifiedError("how full line buffers get is not restated")
     document = restated(problem)
     mapping = None if claim.mapping is None else mapping_document(claim.mapping)
     value = None if claim.mapping is None else exact_value(problem, claim.mapping)

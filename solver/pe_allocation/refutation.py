@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -24,7 +25,8 @@ from mapper.solver.method import Effort
 from mapper.solver.proof import NotCertifiedError
 
 UNLIMITED = 1 << 40000
-MOST_NODES = 20_000
+MOST_NODES, MOST_SHARED_NODES = 20_000, 2_000
+"""Nodes of a tree; where layers share PEs, what is not shown soon is hardly ever shown later."""
 ROUNDS = 3
 SCALES = (1 << 8, 1 << 16, 1 << 28, 1 << 44)
 CLOSE = 1e-6
@@ -84,10 +86,11 @@ class Refutation:
             for at in self.indices
         ]
         high = [time // layer.positions for time, layer in zip(most, self.layers, strict=True)]
+        limit = MOST_SHARED_NODES if self.problem.sharing else MOST_NODES
         found: list[Any] = []
         stack = [([0] * len(high), high)]
         while stack:
-            if len(found) >= MOST_NODES or effort.stopped() is not None:
+            if len(found) >= limit or effort.stopped() is not None:
                 raise NotCertifiedError("the tree that rules out better allocations was not finished")
             low, high = stack.pop()
             node = self._closed(low, high)
@@ -103,11 +106,12 @@ class Refutation:
         ways = self._narrowed(low, high)
         if ways is None:
             return "caps"
-        relaxed = self._relaxed(ways)
-        for scale in SCALES:
-            leaf = self._leaf(relaxed, scale)
-            if max(_multipliers(leaf)) <= LARGEST and self._left(leaf, ways) < 0:
-                return leaf
+        for prices in self._priced(ways, high):
+            relaxed = self._relaxed(prices)
+            for scale in SCALES:
+                leaf = self._leaf(relaxed, scale)
+                if max(_multipliers(leaf)) <= LARGEST and self._left(leaf, prices) < 0:
+                    return leaf
         return self._split(relaxed, ways)
 
     def _steps(self, layer: StreamLayer) -> list[tuple[int, int, int]]:
@@ -156,16 +160,41 @@ class Refutation:
             ways = [self._ends(i, low[i], high[i]) for i in range(len(low))]
             if not all(ways):
                 return None
-            least = [min(price for _, price in way) for way in ways]
-            spare = self.scope.pes - sum(least)
-            if math.ceil(sum(least)) > self.scope.pes:
-                return None
+            masks = []
+            for prices in self._priced(ways, high):
+                least = [min(price for _, price in way) for way in prices]
+                spare = self.scope.pes - sum(least)
+                if math.ceil(sum(least)) > self.scope.pes:
+                    return None
+                masks.append(
+                    [[end[1] <= one + spare for end in way] for way, one in zip(prices, least, strict=True)]
+                )
             ways = [
-                [end for end in way if end[1] <= one + spare] for way, one in zip(ways, least, strict=True)
+                [end for end, *near in zip(way, *kept, strict=True) if all(near)]
+                for way, *kept in zip(ways, *masks, strict=True)
             ]
+            if not all(ways):
+                return None
             low[:] = [min(pace for pace, _ in way) for way in ways]
             high[:] = [max(pace for pace, _ in way) for way in ways]
         return ways
+
+    def _priced(self, ways: list[Way], high: list[int]) -> Iterator[list[Way]]:
+        """Shares of PEs as they are; and prices of a PE each for layers no two of which share one, none for others."""
+        yield ways
+        if not self.problem.sharing:
+            return
+        times = [pace * layer.positions for pace, layer in zip(high, self.layers, strict=True)]
+        shares = [min(price for _, price in way) for way in ways]
+        busy = [share * time for share, time in zip(shares, times, strict=True)]
+        found: list[int] = []
+        for i in sorted(self.indices, key=times.__getitem__):
+            if shares[i] <= 1 and all(busy[i] + busy[j] > min(times[i], times[j]) for j in found):
+                found.append(i)
+        yield [
+            [(pace, price if price > 1 else int(i in found)) for pace, price in way]
+            for i, way in enumerate(ways)
+        ]
 
     @cached_property
     def _lines(self) -> dict[tuple[int, int], list[tuple[Start, int, int]]]:
@@ -326,6 +355,14 @@ class Refutation:
             if min(pace % 1, -pace % 1) > CLOSE and not self.pinned[at]:
                 return [at, math.floor(pace)]
         if self.problem.sharing:
+            # In narrower ranges of paces layers have larger shares of a PE, and fewer of them go together.
+            sharing = [
+                (float(ways[at][-1][1]), at, min(max(math.floor(pace), way[0][0]), way[-1][0] - 1))
+                for at, (pace, way) in enumerate(zip(relaxed.paces, ways, strict=True))
+                if way[0][0] < way[-1][0] and way[-1][1] < 1 and not self.pinned[at]
+            ]
+            if sharing:
+                return list(max(sharing)[1:])
             raise NotCertifiedError(
                 "that layers do not fit on fewer shared PEs is not shown by their work alone"
             )

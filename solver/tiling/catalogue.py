@@ -8,7 +8,8 @@ from itertools import product
 from mapper.formulations.tiling.problem import ROUNDING, TilingProblem
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.solver.contradiction import refuse_contradiction
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
+from mapper.solver.outcome import Outcome
 from mapper.solver.tiling.exact.branch_and_bound import BRANCH_AND_BOUND, pruned_method
 from mapper.solver.tiling.exact.brute_force import BRUTE_FORCE
 from mapper.solver.tiling.exact.constraint_program import CONSTRAINT_PROGRAM

@@ -7,7 +7,8 @@ from dataclasses import replace
 from mapper.formulations.trace_partition.infeasible import why_infeasible
 from mapper.formulations.trace_partition.problem import PartitionProblem
 from mapper.models.trace_partition.mapping import Partition
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
+from mapper.solver.outcome import Outcome
 from mapper.solver.trace_partition.exact.brute_force import BRUTE_FORCE
 from mapper.solver.trace_partition.exact.constraint_program import (
     CONSTRAINT_PROGRAM,

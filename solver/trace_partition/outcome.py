@@ -11,7 +11,8 @@ from mapper.formulations.trace_partition.program.residency import Residency
 from mapper.models.trace_partition.cost import evaluate
 from mapper.models.trace_partition.mapping import Partition
 from mapper.solver.certificate import Stop
-from mapper.solver.method import Effort, Outcome
+from mapper.solver.method import Effort
+from mapper.solver.outcome import Outcome
 from mapper.solver.trace_partition.exact.chain import first_in_rank
 
 Found = Outcome[Partition]

@@ -6,7 +6,6 @@ import copy
 import importlib.util
 import json
 import random
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -36,6 +35,7 @@ from tests.checkers.modulo_schedule.test_proofs import posed, solved
 from tests.checkers.pe_allocation.example import problem_of, verdict_on
 from tests.checkers.pe_allocation.example import proof_of as allocation_proof
 from tests.checkers.tiling import claim as tiling
+from tests.checkers.wrong_module import patched
 from tests.solver.pbqp.test_bound import SMALL
 from tests.solver.tiling.oracle import mappings
 from tests.solver.tiling.test_bound import strided, wide_and_dear_noc
@@ -50,23 +50,6 @@ def loaded(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def patched(module: ModuleType, right: str, wrong: str, folder: Path) -> ModuleType:
-    """A copy of a module with one line put wrong again."""
-    text = Path(str(module.__file__)).read_text()
-    assert text.count(right) == 1
-    path = folder / "wrong_module.py"
-    path.write_text(text.replace(right, wrong))
-    spec = importlib.util.spec_from_file_location("wrong_module", path)
-    assert spec is not None and spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    sys.modules["wrong_module"] = made  # where dataclasses look up their types
-    try:
-        spec.loader.exec_module(made)
-    finally:
-        del sys.modules["wrong_module"]
-    return made
 
 
 def pbqp_status(document: Document) -> str:
@@ -94,17 +77,17 @@ def test_a_prune_that_is_none_is_found_out(
     problem = PbqpProblem(read_pbqp(file)[0])
     right, wrong = branch_and_bound, patched(branch_and_bound, *FALSE_PRUNE, tmp_path)
     known = next(
-        choice for choice in map(_choice(problem), range(1000)) if problem.posed.value(choice) == -128
+        choice for choice in map(_choice(problem), range(1000)) if problem.pinned.value(choice) == -128
     )
-    said = wrong.branch_and_bound(problem.posed, known, Effort(), lambda progress: None)
+    said = wrong.branch_and_bound(problem.pinned, known, Effort(), lambda progress: None)
     assert (said.value, said.stop) == (-128, "complete")
-    assert right.branch_and_bound(problem.posed, known, Effort(), lambda progress: None).value == -139
+    assert right.branch_and_bound(problem.pinned, known, Effort(), lambda progress: None).value == -139
     if largest_table is None:
         document = pbqp_document(problem, said.choice, -128)
     else:
         # The tree of the true proof, with the claim of the false one.
         monkeypatch.setattr(pbqp_proof, "LARGEST_TABLE", largest_table)
-        true = right.branch_and_bound(problem.posed, known, Effort(), lambda progress: None)
+        true = right.branch_and_bound(problem.pinned, known, Effort(), lambda progress: None)
         document = pbqp_document(problem, true.choice, -139)
         assert document["evidence"]["rule"] == "tree" and pbqp_status(document) == "certified"
         document["claim"] |= {"value": -128, "bound": -128}
@@ -119,7 +102,7 @@ def test_a_prune_that_is_none_is_found_out(
 def _choice(problem: PbqpProblem) -> Callable[[int], Any]:
     def drawn(seed: int) -> Any:
         draw = random.Random(seed)
-        return np.array([draw.randrange(int(many)) for many in problem.posed.choices], np.int64)
+        return np.array([draw.randrange(int(many)) for many in problem.pinned.choices], np.int64)
 
     return drawn
 
@@ -135,7 +118,7 @@ def test_costs_that_doubles_take_for_the_same_are_told_apart(seed: int) -> None:
     edges = [(u, v, [row() for _ in range(3)]) for v in range(4) for u in range(v)]
     problem = PbqpProblem(instance([row() for _ in range(4)], edges))
     choices = [(a, b, c, d) for a in range(3) for b in range(3) for c in range(3) for d in range(3)]
-    values = {one: int(problem.posed.value(np.array(one, np.int64)) or 0) for one in choices}
+    values = {one: int(problem.pinned.value(np.array(one, np.int64)) or 0) for one in choices}
     best = min(values, key=values.__getitem__)
     document = pbqp_document(problem, best, values[best])
     assert pbqp_status(document) == "certified"

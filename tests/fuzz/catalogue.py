@@ -11,16 +11,17 @@ from pathlib import Path
 from random import Random
 from unittest.mock import patch
 
-from tests.fuzz import command, proof, seed, vocabulary
-from tests.fuzz.byte_mutation import NUMBERS, mutated_bytes
-from tests.fuzz.document_mutation import mutated_json, mutated_yaml
-from tests.fuzz.form_mutation import must_read, must_refuse, other_form, repeated_key
-from tests.fuzz.name_mutation import renamed
+from tests.fuzz import command, proof, seed
+from tests.fuzz.mutation import vocabulary
+from tests.fuzz.mutation.byte import NUMBERS, mutated_bytes
+from tests.fuzz.mutation.document import mutated_json, mutated_yaml
+from tests.fuzz.mutation.form import must_read, must_refuse, other_form, repeated_key
+from tests.fuzz.mutation.name import renamed
+from tests.fuzz.mutation.onnx import mutated_onnx
+from tests.fuzz.mutation.store import mutated_store
+from tests.fuzz.mutation.text import mutated_text
 from tests.fuzz.onnx_fork import read_onnx, read_onnx_here
-from tests.fuzz.onnx_mutation import mutated_onnx
 from tests.fuzz.reader import Reader
-from tests.fuzz.store_mutation import mutated_store
-from tests.fuzz.text_mutation import mutated_text
 
 
 def _workload(path: Path) -> None:

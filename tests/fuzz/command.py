@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.fuzz import seed
-from tests.fuzz.name_mutation import check_files, check_text
+from tests.fuzz.mutation.name import check_files, check_text
 from tests.fuzz.reader import Reader
 
 _SOLVE = ("--time-limit", "1", "--workers", "1", "--store", "none", "--quiet")

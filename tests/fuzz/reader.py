@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from tests.fuzz.byte_mutation import LARGEST_BYTES
+from tests.fuzz.mutation.byte import LARGEST_BYTES
 
 
 @dataclass(frozen=True)

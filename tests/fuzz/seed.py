@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from tests.fuzz.document_mutation import as_json, as_yaml
+from tests.fuzz.mutation.document import as_json, as_yaml
 
 MACHINES = ("dmazerunner-256", "srp-2x2", "tcpa-4x4", "dynamap-u200", "snowflake-1cc")
 PROBLEMS = (

@@ -193,7 +193,7 @@ def test_a_terminal_is_told_that_something_is_compiled(dense: str, tmp_path: Pat
     )
     os.close(end)
     shown = b""
-    while b"compiling what runs here (once per machine and version)" not in shown:
+    while b"compiling code (once per computer and version)" not in shown:
         # Raises OSError where the command has ended without a word of it.
         shown += os.read(terminal, 1 << 16)
     process.kill()

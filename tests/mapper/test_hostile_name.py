@@ -25,7 +25,7 @@ from mapper.workloads.text.file_name import LONGEST, file_name, file_names
 from mapper.workloads.text.plain_text import latex, plain
 from tests.fuzz import seed
 from tests.fuzz.command import run_command
-from tests.fuzz.name_mutation import MARK, NAMES, check_files, check_text
+from tests.fuzz.mutation.name import MARK, NAMES, check_files, check_text
 
 SIGNS = "\x1b[31m\n\r\t\x07\x9b\x7f\u202e\u2066\u2028\u0085\ufeff<>&|`\\$%#{}_~^*/\"';:=-. abA"
 TEXTS = st.one_of(st.sampled_from(NAMES), st.text(st.sampled_from(SIGNS), min_size=1, max_size=40)).filter(

@@ -9,22 +9,51 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Generic
+from typing import Any, Generic
 
-from hypothesis import HealthCheck, settings
+import pytest
+from hypothesis import HealthCheck, seed, settings
 
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
+from mapper.solver.outcome import Outcome
 from tests.solver.conformance import M, P, Referee, check_agreement, check_outcome
 
 QUICK, THOROUGH = 100, 10_000
 """Problems of a kind in the fast suite and in the slow one."""
+PART = 500
+"""Problems in one test of the slow suite: all cores get some, and a failure is near the problem that shows it."""
 
 
-def drawn(count: int) -> settings:
+class Count(int):
+    """So many problems, drawn from a ``seed`` of their own (None: from the test's name and code)."""
+
+    seed: int | None = None
+
+    @classmethod
+    def of_part(cls, count: int, seed: int) -> Count:
+        found = cls(count)
+        found.seed = seed
+        return found
+
+
+def counts(quick: int = QUICK, thorough: int = THOROUGH) -> list[Any]:
+    """Values of a parameter ``count``: a few problems in the fast suite, and in the slow one many, in parts of equal
+    size that share none of their seeds."""
+    parts = -(-thorough // PART)
+    sizes = [thorough // parts + (at < thorough % parts) for at in range(parts)]
+    slow = [
+        pytest.param(Count.of_part(size, at), marks=pytest.mark.slow, id=f"{thorough}-part-{at}")
+        for at, size in enumerate(sizes)
+    ]
+    return [pytest.param(Count(quick), id=str(quick)), *slow]
+
+
+def drawn(count: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """How a sample of so many problems is drawn: always the same ones, and a failing one is made smaller."""
-    return settings(
-        derandomize=True, deadline=None, max_examples=count, suppress_health_check=list(HealthCheck)
-    )
+    health = list(HealthCheck)
+    chosen = settings(derandomize=True, deadline=None, max_examples=count, suppress_health_check=health)
+    number = count.seed if isinstance(count, Count) else None
+    return chosen if number is None else lambda test: seed(number)(chosen(test))
 
 
 @dataclass
@@ -85,7 +114,7 @@ class Sample(Generic[P, M]):
         """The sample could have failed: at least such shares of its problems have no answer, and a heuristic that is
         worse than the proof. A few problems need show only one of either."""
         print(dict(self.counts))
-        problems, few = self.counts["problems"], self.counts["problems"] < THOROUGH
+        problems, few = self.counts["problems"], self.counts["problems"] < PART
         for count, share in (("without an answer", unanswered), ("some heuristic misses", missed)):
             least = min(int(share * problems), 1) if few else share * problems
             assert self.counts[count] >= least, f"{self.counts[count]} of {problems}: {count}"

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mapper.solver.contradiction import ContradictionError, beats, contradiction, refuse_contradiction
-from mapper.solver.method import Outcome, Start
+from mapper.solver.method import Start
+from mapper.solver.outcome import Outcome
 
 Values = list[int | float]
 FOUND: Outcome[str] = Outcome.bounded("mapping", 10, 4, "time_limit", method="one")

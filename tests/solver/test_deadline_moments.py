@@ -15,7 +15,8 @@ from mapper.formulations.pe_allocation.referee.verify import verify as verify_al
 from mapper.formulations.trace_partition.problem import PartitionProblem
 from mapper.formulations.trace_partition.referee.verify import verify as verify_partition
 from mapper.solver.certificate import Stop
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
+from mapper.solver.outcome import Outcome
 from mapper.solver.pe_allocation.catalogue import METHODS as ALLOCATION
 from mapper.solver.pe_allocation.parallel.front import front
 from mapper.solver.trace_partition.catalogue import METHODS as PARTITION

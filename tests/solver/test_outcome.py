@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from mapper.solver.method import Outcome
+from mapper.solver.outcome import Outcome
 
 ROOT = Path(__file__).parents[2]
-MAKER = ROOT / "solver" / "method.py"
+MAKER = ROOT / "solver" / "outcome.py"
 
 
 def _makes(call: ast.Call) -> str:

@@ -21,8 +21,9 @@ from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.kind.kind import Options
 from mapper.solver.contradiction import ContradictionError
-from mapper.solver.method import Effort, Outcome, Progress, Start
+from mapper.solver.method import Effort, Progress, Start
 from mapper.solver.modulo_schedule.network.heuristic.tuning import algorithm_1, exhaustive
+from mapper.solver.outcome import Outcome
 from mapper.solver.pbqp.catalogue import METHODS as PBQP_METHODS
 from mapper.solver.tiling.catalogue import METHODS as TILING_METHODS
 from mapper.solver.tiling.heuristic.random_search import random_search

@@ -37,7 +37,7 @@ def test_subgraphs_in_subgraphs_are_refused() -> None:
 
 
 def test_a_number_of_many_digits_that_is_none_is_refused() -> None:
-    with pytest.raises(InputError, match="line 1: '1111111111111111111111111111111111111111' is no cost"):
+    with pytest.raises(InputError, match="line 1: '1111111111111111111111111111111111111111' is not a cost"):
         pbqp_from_text(b"1" * 1_000_000 + b"x", "p.in", "p")
 
 
@@ -50,7 +50,7 @@ def test_constants_that_make_a_text_long_are_refused() -> None:
 def test_a_long_document_is_json_or_nothing() -> None:
     # The rest of a solution that was cut off: as YAML it would be read for minutes.
     text = b'{"a": [' + b"[]," * 1_000_000
-    with pytest.raises(InputError, match=r"is no JSON .*; only documents up to 1048576 bytes may be YAML"):
+    with pytest.raises(InputError, match=r"is not JSON .*; only documents up to 1048576 bytes may be YAML"):
         parse_document(text, "cut.json", 1 << 28)
 
 

@@ -82,7 +82,9 @@ def _parse(text: str, source: str) -> c_ast.FileAST:
         return c_parser.CParser().parse(text, source)
     except ParseError as error:
         place = str(error).removeprefix(source).lstrip(":")
-        raise InputError(source, "", f"is not C as it is read here ({place[:200]}); correct it") from None
+        raise InputError(
+            source, "", f"is not C that this reader understands ({place[:200]}); correct it"
+        ) from None
     except RecursionError:
         raise InputError(source, "", "nested too deeply; flatten it") from None
     except (AssertionError, AttributeError, ValueError, IndexError, KeyError, TypeError) as error:
@@ -101,7 +103,7 @@ def _function(functions: dict[str, c_ast.FuncDef], source: str, name: str | None
             source, "", f"several functions have loops; write {source}:NAME with one of {looping[:8]}"
         )
     if name not in functions:
-        raise InputError(source, name[:80], f"is no function of this file; give one of {looping[:8]}")
+        raise InputError(source, name[:80], f"is not a function in this file; give one of {looping[:8]}")
     return functions[name]
 
 

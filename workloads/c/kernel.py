@@ -53,7 +53,7 @@ def _kernel(place: LoopPlace, lowered: Lowering, name: str, text: str, pointer_u
         raise fault(place.source, place.loop, place.name, "the loop leaves no result; store one to an array")
     if len(live) > MOST_OPERATIONS:
         raise fault(
-            place.source, place.loop, place.name, f"more than {MOST_OPERATIONS} operations; part the loop"
+            place.source, place.loop, place.name, f"more than {MOST_OPERATIONS} operations; split the loop"
         )
     position = {node: at_ for at_, node in enumerate(live)}
     names = _names(body, live)
@@ -76,7 +76,7 @@ def _kernel(place: LoopPlace, lowered: Lowering, name: str, text: str, pointer_u
     )
     if len(accesses) > MOST_ACCESSES:
         raise fault(
-            place.source, place.loop, place.name, f"more than {MOST_ACCESSES} accesses; part the loop"
+            place.source, place.loop, place.name, f"more than {MOST_ACCESSES} accesses; split the loop"
         )
     ordered, assumed = order_edges(accesses, lowered.header.trip_count)
     for first, second in assumed:

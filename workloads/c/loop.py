@@ -101,7 +101,9 @@ def _step(loop: c_ast.For, name: str, expressions: Expressions) -> int:
             elif _is_name(value.right, name) and value.op == "+":
                 step = expressions.value(value.left, None).literal
     if not step:
-        raise expressions.fault(loop, f"the step of {name[:40]} is no constant; write {name[:40]} += NUMBER")
+        raise expressions.fault(
+            loop, f"the step of {name[:40]} is not a constant; write {name[:40]} += NUMBER"
+        )
     return step
 
 

@@ -59,7 +59,7 @@ class Lowering(Expressions):
     def _typed(self, name: str, kind: Kind, node: c_ast.Node) -> None:
         self.kinds[name] = kind
         if len(self.kinds) > MOST_SCALARS:
-            raise self.fault(node, f"more than {MOST_SCALARS} scalars; part the function")
+            raise self.fault(node, f"more than {MOST_SCALARS} scalars; split the function")
 
     def _named(self, name: str, kind: Kind, number: int | float) -> Value:
         """A live-in under a symbol of its own."""
@@ -84,7 +84,9 @@ class Lowering(Expressions):
             size = None if inner.dim is None else self.value(inner.dim, None).literal
             # The first size places no word, so that one given by a parameter is as good as none.
             if (size is None and sizes) or (size is not None and size < 1):
-                raise self.fault(declaration, "the size of an array is no positive constant; give a number")
+                raise self.fault(
+                    declaration, "the size of an array is not a positive constant; give a number"
+                )
             sizes.append(size)
             inner = inner.type
         if not isinstance(inner, c_ast.TypeDecl):

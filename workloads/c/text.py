@@ -71,5 +71,7 @@ def _constant(define: re.Match[str], known: dict[str, str], place: str) -> str:
         raise InputError(place, define[1], "is a macro with parameters; write it out where it is used")
     value = _NAME.sub(lambda found: known.get(found[0], found[0]), define[3].strip())
     if len(value) > LONGEST_CONSTANT or not _CONSTANT.fullmatch(value) or _NAME.search(value):
-        raise InputError(place, define[1], "is no constant; #define it as a number or arithmetic of numbers")
+        raise InputError(
+            place, define[1], "is not a constant; #define it as a number or arithmetic of numbers"
+        )
     return f"({value})"

@@ -106,5 +106,5 @@ def _count(text: str | None, least: int, most: int, field: str, source: str) -> 
         return None
     number = whole_number(text, least, most)
     if number is None:
-        raise InputError(source, field, f"{text[:20]!r} is no number from {least} to {most}; correct it")
+        raise InputError(source, field, f"{text[:20]!r} is not a number from {least} to {most}; correct it")
     return number

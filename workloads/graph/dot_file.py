@@ -57,7 +57,7 @@ class _Reader:
         if self._word() == "strict":
             self._at += 1
         if self._word() != "digraph":
-            raise self._fault("is no directed graph; start it with digraph")
+            raise self._fault("is not a directed graph; start it with digraph")
         self._at += 1
         if self._tokens[self._at][0] == "name" or self._tokens[self._at][0] == "quoted":
             self._at += 1

@@ -39,7 +39,7 @@ def read_graph(text: str) -> tuple[Kernel, tuple[InputFile, ...]]:
         return _kernel_from_graphml(data, text, path.stem), inputs
     fields = parse_document(data, text)
     if fields.get("schema") != DFG_SCHEMA:
-        raise InputError(text, "schema", f"is no schema of a graph; write {DFG_SCHEMA}")
+        raise InputError(text, "schema", f"is not a schema of a graph; write {DFG_SCHEMA}")
     return kernel_from_document(fields, text), inputs
 
 

@@ -68,7 +68,7 @@ def convolutions_from_document(
             ((entry.pad, entry.pad),) * 2,
         )
         if entry.name in layers:
-            raise InputError(source, f"{field}.name", f"{entry.name!r} stands twice; rename one")
+            raise InputError(source, f"{field}.name", f"{entry.name!r} occurs twice; rename one")
         if min(shape.output_size) < 1:
             raise InputError(source, f"{field}.kernel", "larger than the padded input; lower it")
         nest = convolution_nest(entry.name, shape)

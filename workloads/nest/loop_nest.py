@@ -60,7 +60,7 @@ def _affine(node: ast.expr, loops: Sequence[str]) -> dict[str, int]:
             return {"": value}
         case ast.Name(id=name):
             if name not in loops:
-                raise ValueError(f"{name!r} is no loop of the nest")
+                raise ValueError(f"{name!r} is not a loop of the nest")
             return {name: 1}
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return {name: -factor for name, factor in _affine(operand, loops).items()}

@@ -13,7 +13,7 @@ from mapper.workloads.document import InputError
 from mapper.workloads.network.operator_network import Attribute
 from mapper.workloads.onnx.file import SMALL_VALUE_ELEMENTS
 from mapper.workloads.onnx.graph import Operator
-from mapper.workloads.onnx.shape import GraphShapes
+from mapper.workloads.onnx.shape.inference import GraphShapes
 from mapper.workloads.onnx.window import WINDOW_ATTRIBUTES
 
 _STEERING_NUMBERS = frozenset({"min", "max", "constant_value", "ratio", "training_mode", "k"})
@@ -34,7 +34,7 @@ def operator_attributes(
     An operator that ONNX does not define has none; tensors, graphs and lists of more than
     ``SMALL_VALUE_ELEMENTS`` are left out, and if it is ``windowed`` what its window holds.
 
-    Raises: InputError if one is of another type than ONNX says, or is no finite number.
+    Raises: InputError if one is of another type than ONNX says, or is not a finite number.
     """
     try:
         schema = onnx.defs.get_schema(operator.op, opset, operator.domain)
@@ -114,5 +114,5 @@ def _plain(entry: onnx.AttributeProto) -> Attribute | None:
 def _checked(value: Attribute, name: str, operator: Operator, source: str) -> Attribute:
     entries = value if isinstance(value, tuple) else (value,)
     if any(isinstance(entry, float) and not math.isfinite(entry) for entry in entries):
-        raise InputError(source, operator.field(), f"{name} is no finite number; repair the graph")
+        raise InputError(source, operator.field(), f"{name} is not a finite number; repair the graph")
     return value

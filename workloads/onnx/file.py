@@ -36,7 +36,7 @@ def read_model(path: Path) -> OnnxModel:
     """
     source = str(path)
     if not is_file(path):
-        raise InputError(source, "", "is no file; give an existing .onnx file")
+        raise InputError(source, "", "is not a file; give an existing .onnx file")
     data = read_bytes(path, LARGEST_MODEL_BYTES)
     return parse_model(data, source, path.parent)
 
@@ -51,7 +51,7 @@ def parse_model(data: bytes, source: str, folder: Path | None = None) -> OnnxMod
     except MemoryError:
         raise
     except Exception:  # protobuf has an error type of its own per implementation
-        raise InputError(source, "", "is no ONNX model, or a truncated one; export it again") from None
+        raise InputError(source, "", "is not an ONNX model, or a truncated one; export it again") from None
     if not proto.graph.node:
         raise InputError(source, "graph", "has no operators; export the model again")
     proto = inline_functions(proto, source)
@@ -74,7 +74,7 @@ def _opsets(proto: onnx.ModelProto, source: str) -> dict[str, int]:
     for domain, other in opsets.items():
         if not 0 <= other < 1 << 31:
             raise InputError(
-                source, "opset_import", f"{other} is no version of domain {domain[:40]!r}; correct it"
+                source, "opset_import", f"{other} is not a version of domain {domain[:40]!r}; correct it"
             )
     return opsets
 
@@ -120,7 +120,7 @@ def _data_file(location: str, source: str, field: str, folder: Path | None) -> P
         inside = True
     if inside:
         raise InputError(
-            source, field, f"external data {location[:80]!r} is no readable file; copy it beside the model"
+            source, field, f"external data {location[:80]!r} is not a readable file; copy it beside the model"
         )
     raise InputError(
         source, field, f"external data {location[:80]!r} lies outside the model's folder; move it there"

@@ -13,7 +13,7 @@ from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.nest.nest_file import MOST_ITERATIONS
 from mapper.workloads.network.operator_network import CONVOLUTIONS
 from mapper.workloads.onnx.graph import Operator
-from mapper.workloads.onnx.shape import GraphShapes
+from mapper.workloads.onnx.shape.inference import GraphShapes
 
 OPERAND_INPUTS = {
     "Conv": (0, 1),

@@ -9,7 +9,7 @@ from mapper.workloads.network.network import InputFile, Layer, Network, SkippedO
 from mapper.workloads.onnx.file import OnnxModel
 from mapper.workloads.onnx.graph import sorted_operators
 from mapper.workloads.onnx.layer import Unmappable, is_layer, layer_kind, layer_nest
-from mapper.workloads.onnx.shape import infer_shapes
+from mapper.workloads.onnx.shape.inference import infer_shapes
 from mapper.workloads.onnx.skipped import skipped_operator
 
 

@@ -13,9 +13,9 @@ from mapper.workloads.onnx.attribute import operator_attributes
 from mapper.workloads.onnx.file import OnnxModel
 from mapper.workloads.onnx.graph import Operator, sorted_operators
 from mapper.workloads.onnx.layer import Unmappable, is_layer, layer_kind, layer_nest
-from mapper.workloads.onnx.shape import GraphShapes, infer_shapes
+from mapper.workloads.onnx.shape.inference import GraphShapes, infer_shapes
+from mapper.workloads.onnx.shape.type import known_dimensions
 from mapper.workloads.onnx.skipped import skipped_operator
-from mapper.workloads.onnx.type import known_dimensions
 from mapper.workloads.onnx.window import operator_window
 
 _TITLES = {"Add": "add", "Sum": "add", "Concat": "concat"} | dict.fromkeys(POOLS, "pool")

@@ -95,7 +95,7 @@ def _asked(
     """The answer of a child process, which writes arrays to ``data``, and the files that it read."""
     source = str(path)
     if not is_file(path):
-        raise InputError(source, "", "is no file; give an existing .onnx file")
+        raise InputError(source, "", "is not a file; give an existing .onnx file")
     paths = os.pathsep.join(entry for entry in sys.path if entry)
     descriptors = () if data is None else (data.fileno(),)
     process = run(

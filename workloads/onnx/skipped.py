@@ -7,7 +7,7 @@ import math
 from mapper.workloads.network.network import SkippedOperator
 from mapper.workloads.onnx.graph import Operator
 from mapper.workloads.onnx.layer import integers
-from mapper.workloads.onnx.shape import GraphShapes
+from mapper.workloads.onnx.shape.inference import GraphShapes
 
 _BOOKKEEPING = frozenset({"Constant", "Identity", "Dropout", "Shape", "Size"})
 _NOT_COUNTED = frozenset({"CausalConvWithState", "FlexAttention", "LinearAttention", "DFT", "STFT"})

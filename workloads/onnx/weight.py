@@ -118,4 +118,4 @@ def _plain(values: Weight, name: str, source: str) -> Weight:
     try:
         return values.astype(np.float32, copy=False)
     except (TypeError, ValueError):
-        raise InputError(source, f"tensor {name[:80]!r}", "is no tensor of numbers; remove it") from None
+        raise InputError(source, f"tensor {name[:80]!r}", "is not a tensor of numbers; remove it") from None

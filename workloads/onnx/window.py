@@ -8,7 +8,7 @@ from mapper.workloads.document import InputError
 from mapper.workloads.network.operator_network import CONVOLUTIONS, POOLS, Window
 from mapper.workloads.onnx.graph import Operator
 from mapper.workloads.onnx.layer import OPERAND_INPUTS, integers, resolved_pads
-from mapper.workloads.onnx.shape import GraphShapes
+from mapper.workloads.onnx.shape.inference import GraphShapes
 
 WINDOW_ATTRIBUTES = frozenset(
     {

@@ -26,7 +26,9 @@ def pbqp_from_binary(data: bytes, source: str, name: str) -> PbqpInstance:
     Raises: InputError if the data is no such instance.
     """
     if len(data) < _HEADER.size or not data.startswith(MAGIC):
-        raise InputError(source, "header", "is no binary PBQP instance; give a .pbqp file written by mapper")
+        raise InputError(
+            source, "header", "is not a binary PBQP instance; give a .pbqp file written by mapper"
+        )
     _, width, vertices, edges, own, paid = _HEADER.unpack_from(data)
     if width not in _TYPES:
         raise InputError(source, "header", f"costs of {width} bytes; the width is 0, 1, 2, 4 or 8")

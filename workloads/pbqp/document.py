@@ -85,7 +85,7 @@ def _costs(value: Any, source: str, field: str) -> list[Cost]:
         if cost == "inf":
             found.append(math.inf)
         elif type(cost) not in (int, float) or not -math.inf < cost < math.inf:
-            raise InputError(source, f"{field}.{at}", 'is no cost; give a number or "inf"')
+            raise InputError(source, f"{field}.{at}", 'is not a cost; give a number or "inf"')
         else:
             found.append(cost)
     return found

@@ -235,7 +235,7 @@ def _check_costs(
             sizes = np.where(costs == INFINITE, 0, np.abs(costs))
         else:
             wrong = np.isnan(costs) | (costs == -math.inf)
-            remedy = "the cost is no number or minus infinity; give a number or inf"
+            remedy = "the cost is not a number, or is minus infinity; give a number or inf"
             sizes = np.where(np.isinf(costs), 0.0, np.abs(costs))
         if np.any(wrong):
             at = int(np.searchsorted(offset, int(np.argmax(wrong)), side="right")) - 1

@@ -80,9 +80,9 @@ class _Reader:
                 if not _NUMBER.fullmatch(token):
                     shown = token[:40].decode("ascii", "replace")
                     raise InputError(
-                        self.source, f"line {number}", f"{shown!r} is no cost; give a number or inf"
+                        self.source, f"line {number}", f"{shown!r} is not a cost; give a number or inf"
                     )
-        raise InputError(self.source, "", "is no text of numbers; give a PBQP instance")
+        raise InputError(self.source, "", "is not a text of numbers; give a PBQP instance")
 
     def _fail(self, place: int, remedy: str) -> NoReturn:
         raise InputError(self.source, f"line {self._line(place)}", remedy)

@@ -87,7 +87,7 @@ def check_writable(path: Path, option: str) -> None:
     except OSError as error:
         raise _refused(path, option, error) from None
     except ValueError:
-        raise InputError(option, repr(str(path)), "is no path (it holds a null character)") from None
+        raise InputError(option, repr(str(path)), "is not a path (it holds a null character)") from None
 
 
 def open_stream(path: Path, option: str) -> IO[str]:

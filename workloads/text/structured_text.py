@@ -20,7 +20,7 @@ class RepeatedKeyError(ValueError):
 
     def __init__(self, key: str) -> None:
         self.key = key
-        super().__init__(f"the key {key[:60]!r} stands twice")
+        super().__init__(f"the key {key[:60]!r} occurs twice")
 
 
 class LongNumberError(ValueError):

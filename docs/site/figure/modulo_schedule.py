@@ -118,7 +118,7 @@ def mapping() -> str:
             text(x + wide / 2, y + 31, f"{operation.opcode} in cycle {placement.time - first}", "tiny")
         )
     y = top + len(used) * down
-    said = "Colours are stages, as below. Arrows lead from results to readers, above a box to the next iteration."
+    said = "Colours are the stages below. Arrows lead to readers of a result; loops above a box, to the next iteration."
     parts.append(text(20, y + 6, said, "quiet", "start"))
     parts += _pipeline(schedule, y + 26)
     height = y + 26 + 40 + 18 * (schedule.stages + 1)
@@ -162,6 +162,6 @@ def _pipeline(schedule: ModuloSchedule, top: float) -> list[str]:
             x = left + unit * ii * (iteration + stage)
             parts.append(box(x, y, unit * ii - 1, 15, STAGES[stage % len(STAGES)], corner=2))
             parts.append(text(x + unit * ii / 2, y + 12, str(stage), "tiny"))
-    said = f"{stages} stages of {ii} cycles: from the frame on, {stages} iterations are at work in every interval."
+    said = f"{stages} stages of {ii} cycles: from the framed interval on, {stages} iterations always overlap."
     parts.append(text(20, top + 18 * stages + 44, said, "quiet", "start"))
     return parts

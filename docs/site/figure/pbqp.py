@@ -44,7 +44,7 @@ WIDE, HIGH = 110, 54
 def mapping() -> str:
     """The ring with the costs that are paid marked, and the steps that reduce it."""
     problem, choice, value = _solved()
-    given = problem.posed
+    given = problem.pinned
     parts = [text(20, 28, f"Four vertices with two choices each; least cost {value}", "title", "start")]
     for number, (tail, head) in enumerate(given.edge_end.tolist()):
         (x1, y1), (x2, y2) = CORNERS[tail], CORNERS[head]
@@ -69,8 +69,8 @@ def mapping() -> str:
         for place, said in enumerate(_said(number, step)):
             parts.append(text(x, y + 18 * place, said, "quiet" if place else "small", "start"))
         y += 44
-    parts.append(text(x, y + 6, "Framed: the choices, and the", "small", "start"))
-    parts.append(text(x, y + 22, "costs that they pay.", "small", "start"))
+    parts.append(text(x, y + 6, "Framed: the choices and the", "small", "start"))
+    parts.append(text(x, y + 22, "costs that they incur.", "small", "start"))
     return page(WIDTH, 344, "A PBQP instance of four vertices, its reduction and its optimum", parts)
 
 

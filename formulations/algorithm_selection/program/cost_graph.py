@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import product as product_of
 from typing import Literal
 
 import numpy as np
@@ -144,6 +145,16 @@ class GraphBuilder:
             np.stack([self._on_array(at, one, passes) for one in names], -1)
             for at, names in enumerate(self.algorithms)
         ]
+
+    def spread(self) -> tuple[set[int], set[int]]:
+        """What layers spread over the rows of an array, and over its columns."""
+        found: tuple[set[int], set[int]] = (set(), set())
+        for at, names in enumerate(self.algorithms):
+            for one, dataflow in product_of(names, self.problem.dataflows(at)):
+                sizes = product(self.network.layers[at], one, self.machine).passes(dataflow)[:2]
+                for side, size in zip(found, sizes, strict=True):
+                    side.add(math.ceil(size))
+        return found
 
     def selection(self, array: tuple[int, int], chosen: Sequence[int]) -> Selection:
         """The selection that a choice per vertex means."""

@@ -18,7 +18,7 @@ class PbqpConstraintProgram(CpSatFormulation):
 
     def __init__(self, problem: PbqpProblem) -> None:
         super().__init__()
-        self.problem, self.given = problem, problem.posed
+        self.problem, self.given = problem, problem.pinned
 
     def instance(self) -> str:
         pinned = f", {len(self.problem.pins)} pinned" if self.problem.pins else ""

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mapper.models.trace_partition.lowering.layer import TraceLayer
-from mapper.models.trace_partition.steps.geometry import AxisTiling, axis_of, axis_tiling
+from mapper.models.trace_partition.tile.geometry import AxisTiling, axis_of, axis_tiling
 
 Integers = npt.NDArray[np.int64]
 

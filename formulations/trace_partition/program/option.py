@@ -18,8 +18,8 @@ from mapper.arch.snowflake import BLOCK, LANES, UNITS, VMACS
 from mapper.formulations.trace_partition.problem import PartitionProblem, Pin
 from mapper.models.trace_partition.lowering.layer import TraceLayer
 from mapper.models.trace_partition.mapping import LayerMapping, Mode, Order, Split, Tile
-from mapper.models.trace_partition.steps.layer_tiling import layer_tiling, resident_misfit
-from mapper.models.trace_partition.steps.share import misfit
+from mapper.models.trace_partition.tile.layer_tiling import layer_tiling, resident_misfit
+from mapper.models.trace_partition.tile.share import misfit
 
 SMALL_SUMS = (8, 4, 2, 1)
 """Channels of a sum below a line."""

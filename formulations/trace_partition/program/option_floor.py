@@ -20,7 +20,7 @@ from mapper.formulations.trace_partition.problem import MOST_STEPS, PartitionPro
 from mapper.formulations.trace_partition.program.option import Family
 from mapper.formulations.trace_partition.program.share_count import KEPT, LOAD_ISSUE, STORE_ISSUE, ShareCount
 from mapper.models.trace_partition.lowering.layer import TraceLayer
-from mapper.models.trace_partition.steps.share import share_of
+from mapper.models.trace_partition.tile.share import share_of
 
 Integers = npt.NDArray[np.int64]
 PAUSE = 2

@@ -14,7 +14,7 @@ from mapper.formulations.trace_partition.problem import PartitionProblem
 from mapper.formulations.trace_partition.program.axis_floor import axis_floor
 from mapper.formulations.trace_partition.program.option import Family
 from mapper.models.trace_partition.lowering.layer import TraceLayer
-from mapper.models.trace_partition.steps.share import Share
+from mapper.models.trace_partition.tile.share import Share
 
 Integers = npt.NDArray[np.int64]
 KEPT = 2
@@ -207,7 +207,9 @@ class ShareCount:
         tiles = groups * self.spatial * (self.ins if self.convolution else self.outs)
         points = self.rows.most * self.columns.most
         copies = np.minimum(groups * self.spatial * self.outs, KEPT)
-        words = maps * np.minimum(tiles, KEPT) + points * channels * copies
+        # An output that stays is held once, and whole: no less than a tile of it.
+        results = copies if not self.family.output_resident else 1
+        words = maps * np.minimum(tiles, KEPT) + points * channels * results
         if self.layer.residual is not None:
             words = words + points * channels * copies
         if self.layer.mfm:

@@ -9,8 +9,8 @@ from mapper.arch.snowflake import BLOCK, LANES, UNITS, VMACS, SnowflakeMachine
 from mapper.models.trace_partition.data.quantisation import LayerData
 from mapper.models.trace_partition.lowering.layer import TraceLayer
 from mapper.models.trace_partition.mapping import LayerMapping
-from mapper.models.trace_partition.steps.layer_tiling import LayerTiling, layer_tiling
-from mapper.models.trace_partition.steps.weight_tile import WeightTile
+from mapper.models.trace_partition.tile.layer_tiling import LayerTiling, layer_tiling
+from mapper.models.trace_partition.tile.weight_tile import WeightTile
 
 Words = npt.NDArray[np.int16]
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from mapper.models.trace_partition.lowering.draft import scales_channels
 from mapper.models.trace_partition.lowering.layer import TraceLayer, TraceNetwork
 from mapper.models.trace_partition.lowering.view import flat_geometry, geometry
-from mapper.models.trace_partition.steps.window import Span, window_classes
+from mapper.models.trace_partition.tile.window import Span, window_classes
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import BIAS_OPERAND, LayerNetwork
 from mapper.workloads.network.operator_network import NetworkOperator

@@ -104,7 +104,7 @@ def assemble(text: str, source: str = "assembly") -> Code:
                     f"{name[:40]!r} is not a label; write letters, digits and _ before the colon",
                 )
             if name in labels:
-                raise _error(source, number, f"the label {name} stands twice; rename one")
+                raise _error(source, number, f"the label {name} occurs twice; rename one")
             labels[name] = len(words)
         if rest == ".bank":
             padding = -len(words) % BANK_INSTRUCTIONS

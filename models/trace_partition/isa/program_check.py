@@ -68,7 +68,7 @@ def _check_places(program: Program, source: str) -> None:
 def _check_names(names: Iterable[str], kind: str, source: str) -> None:
     name, times = next(iter(Counter(names).most_common(1)), ("", 1))
     if times > 1:
-        raise InputError(source, f"{kind} {name}", f"stands twice; {AGAIN}")
+        raise InputError(source, f"{kind} {name}", f"occurs twice; {AGAIN}")
 
 
 def _check_views(program: Program, source: str) -> None:

@@ -89,7 +89,7 @@ def _check_keys(header: bytes, source: str) -> None:
         load_json(header.decode("utf-8"))
     except RepeatedKeyError as error:
         raise InputError(
-            source, f"header.{error.key[:60]}", "stands twice; compile the network again"
+            source, f"header.{error.key[:60]}", "occurs twice; compile the network again"
         ) from None
     except (ValueError, RecursionError):
         pass  # What is wrong with it the validation says.

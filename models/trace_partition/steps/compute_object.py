@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mapper.arch.snowflake import BLOCK
-from mapper.models.trace_partition.steps.geometry import Range
-from mapper.models.trace_partition.steps.layer_tiling import LayerTiling
 from mapper.models.trace_partition.steps.movement import Place
 from mapper.models.trace_partition.steps.step import ComputeObject, Loop, Trace
-from mapper.models.trace_partition.steps.window import window_classes
+from mapper.models.trace_partition.tile.geometry import Range
+from mapper.models.trace_partition.tile.layer_tiling import LayerTiling
+from mapper.models.trace_partition.tile.window import window_classes
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from mapper.arch.snowflake import UNITS
 from mapper.models.trace_partition.lowering.layer import TensorView
-from mapper.models.trace_partition.steps.geometry import Axis, Piece
-from mapper.models.trace_partition.steps.layer_tiling import LayerTiling
 from mapper.models.trace_partition.steps.step import Transfer, Units
 from mapper.models.trace_partition.steps.transfer_nest import Dimension, nest_transfers
-from mapper.models.trace_partition.steps.weight_tile import FIELD
+from mapper.models.trace_partition.tile.geometry import Axis, Piece
+from mapper.models.trace_partition.tile.layer_tiling import LayerTiling
+from mapper.models.trace_partition.tile.weight_tile import FIELD
 
 LEAST = -(1 << 15)
 """What never is a maximum: padding of maximum pools."""

@@ -12,12 +12,6 @@ from mapper.arch.snowflake import SnowflakeMachine
 from mapper.models.trace_partition.lowering.layer import TraceLayer
 from mapper.models.trace_partition.mapping import LayerMapping
 from mapper.models.trace_partition.steps.compute_object import Addresses, compute_objects
-from mapper.models.trace_partition.steps.layer_tiling import (
-    LayerTiling,
-    buf_layout,
-    layer_tiling,
-    resident_misfit,
-)
 from mapper.models.trace_partition.steps.movement import (
     Place,
     bias_place,
@@ -27,9 +21,15 @@ from mapper.models.trace_partition.steps.movement import (
     weights_place,
     weights_transfers,
 )
-from mapper.models.trace_partition.steps.share import misfit
 from mapper.models.trace_partition.steps.step import ComputeObject, Load, Operand, Step, Store
 from mapper.models.trace_partition.steps.step_sequence import StepSequence, first_equal
+from mapper.models.trace_partition.tile.layer_tiling import (
+    LayerTiling,
+    buf_layout,
+    layer_tiling,
+    resident_misfit,
+)
+from mapper.models.trace_partition.tile.share import misfit
 
 
 class LoadClass(NamedTuple):

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from mapper.models.trace_partition.steps.layer_tiling import LayerTiling
+from mapper.models.trace_partition.tile.layer_tiling import LayerTiling
 
 Numbers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]

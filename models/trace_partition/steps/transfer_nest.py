@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from mapper.models.trace_partition.steps.step import Transfer, Units
-from mapper.models.trace_partition.steps.weight_tile import FIELD
+from mapper.models.trace_partition.tile.weight_tile import FIELD
 
 
 class Dimension(NamedTuple):

@@ -61,7 +61,7 @@ class Memory(Mapping[str, Words]):
         """
         words = self._tensors.get(view.tensor)
         if words is None:
-            raise InputError(self._source, view.tensor, "is no tensor of the program; compile it again")
+            raise InputError(self._source, view.tensor, "is not a tensor of the program; compile it again")
         numbers = (view.height, view.width, view.channels, view.pitch, view.offset)
         end = view.offset + (view.height * view.width - 1) * view.pitch + view.channels
         if min(numbers) < 0 or end > len(words):

@@ -114,7 +114,9 @@ def _place_images(program: Program, memory: Memory, images: Mapping[tuple[int, s
     views = {(image, name): view for image, inputs in enumerate(program.inputs) for name, view in inputs}
     for image, name in sorted(set(views) ^ set(images)):
         remedy = (
-            "is missing; give it" if (image, name) in views else "is no input of the program; leave it out"
+            "is missing; give it"
+            if (image, name) in views
+            else "is not an input of the program; leave it out"
         )
         raise InputError(source, f"image {image}, {name}", remedy)
     for (image, name), view in views.items():

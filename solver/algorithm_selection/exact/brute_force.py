@@ -12,7 +12,8 @@ from mapper.formulations.algorithm_selection.program.shape import shapes
 from mapper.formulations.algorithm_selection.referee.verify import verify
 from mapper.models.algorithm_selection.choice import Choice
 from mapper.models.algorithm_selection.mapping import Selection, reader_label
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
+from mapper.solver.outcome import Outcome
 
 MOST_SELECTIONS = 1_000_000
 

@@ -13,7 +13,8 @@ from mapper.solver.algorithm_selection.exact.elimination import eliminate, elimi
 from mapper.solver.algorithm_selection.exact.joint import bounded
 from mapper.solver.algorithm_selection.exact.product_search import least_product_bound
 from mapper.solver.certificate import Stop
-from mapper.solver.method import Effort, Outcome
+from mapper.solver.method import Effort
+from mapper.solver.outcome import Outcome
 
 Array = tuple[int, int]
 

@@ -20,7 +20,8 @@ from mapper.models.algorithm_selection.resource import overlay_size
 from mapper.solver.algorithm_selection.exact.elimination import eliminate, elimination_order, least_bounds
 from mapper.solver.algorithm_selection.exact.product_search import least_product
 from mapper.solver.certificate import Stop
-from mapper.solver.method import Effort, Method, Outcome, Progress
+from mapper.solver.method import Effort, Method, Progress
+from mapper.solver.outcome import Outcome
 
 FIRST = 16
 """Cost graphs that are solved at first; each further batch is twice as large."""

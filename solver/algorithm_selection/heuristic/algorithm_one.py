@@ -9,7 +9,8 @@ from mapper.formulations.algorithm_selection.program.cost_graph import LARGEST, 
 from mapper.formulations.algorithm_selection.program.shape import shapes
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.solver.algorithm_selection.exact.fixed import Array, outcome_of, solve_at
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
+from mapper.solver.outcome import Outcome
 
 SHAPE = "the array's shape is Algorithm 1's"
 
@@ -38,5 +39,5 @@ def search(problem: SelectionProblem, effort: Effort) -> Outcome[Selection]:
 
 
 ALGORITHM_ONE: Method[SelectionProblem, Selection] = Method(
-    "algorithm-1", False, "the paper's: the shape of Algorithm 1, then its PBQP", search
+    "algorithm-1", False, "the paper's method: the shape of Algorithm 1, then its PBQP", search
 )

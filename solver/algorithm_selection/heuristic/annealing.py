@@ -16,7 +16,8 @@ from mapper.formulations.algorithm_selection.referee.verify import verify
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.solver.algorithm_selection.exact.fixed import Array, outcome_of
 from mapper.solver.algorithm_selection.heuristic.baseline import square
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
+from mapper.solver.outcome import Outcome
 
 SHAPES = 60
 """Shapes that annealing visits."""

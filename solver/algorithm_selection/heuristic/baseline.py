@@ -13,7 +13,8 @@ from mapper.models.algorithm_selection.overlay.layer import DATAFLOWS
 from mapper.models.algorithm_selection.product import best_dataflow, cycles
 from mapper.solver.algorithm_selection.exact.fixed import Array, outcome_of, solve_at
 from mapper.solver.algorithm_selection.heuristic.algorithm_one import algorithm_one
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
+from mapper.solver.outcome import Outcome
 
 Baseline = Method[SelectionProblem, Selection]
 NON_STATIONARY: frozenset[Dataflow] = frozenset({"NS"})
@@ -119,9 +120,9 @@ def _method(name: str, summary: str, choose: Callable[[SelectionProblem], Select
 
 GREEDY = _method("greedy", "every layer's fastest algorithm by itself, on Algorithm 1's array", _greedy)
 BASELINES: tuple[Baseline, ...] = (
-    _method("bl1", "the largest square array, non-stationary alone, the paper's algorithms", _square_ns),
-    _method("bl2", "Algorithm 1's array, non-stationary alone, the paper's algorithms", _algorithm_ns),
-    _method("bl3", "im2col alone, on Algorithm 1's array", _preferring("bl3")),
+    _method("bl1", "the paper's algorithms on the largest square array, only non-stationary", _square_ns),
+    _method("bl2", "the paper's algorithms on Algorithm 1's array, only non-stationary", _algorithm_ns),
+    _method("bl3", "only im2col, on Algorithm 1's array", _preferring("bl3")),
     _method("bl4", "kn2row where possible, on Algorithm 1's array", _preferring("bl4")),
     _method("bl5", "Winograd where possible, on Algorithm 1's array", _preferring("bl5")),
 )

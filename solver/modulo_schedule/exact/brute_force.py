@@ -15,7 +15,8 @@ from mapper.models.modulo_schedule.bound import mii
 from mapper.models.modulo_schedule.latency import edge_latency, result_latency
 from mapper.models.modulo_schedule.mapping import Hop, ModuloSchedule, Pe, Placement, Route, Via
 from mapper.solver.certificate import Stop
-from mapper.solver.method import Effort, Method, Outcome, Progress
+from mapper.solver.method import Effort, Method, Progress
+from mapper.solver.outcome import Outcome
 
 MOST_PLACEMENTS = 200_000
 MOST_MOVES = 1
@@ -24,7 +25,7 @@ MOST_INTERVAL = 4
 
 BEYOND = (
     f"operations issue within {STAGES} stages",
-    f"routes have {MOST_MOVES} move at the most",
+    f"routes have {MOST_MOVES} move at most",
     f"initiation intervals above {MOST_INTERVAL} are not tried",
 )
 

@@ -8,9 +8,10 @@ from dataclasses import replace
 from mapper.arch.cgra import Pe
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
 from mapper.solver.modulo_schedule.exact.interval_search import Attempt, least_interval
 from mapper.solver.modulo_schedule.heuristic.compaction import compacted
+from mapper.solver.outcome import Outcome
 
 SHORT_LIVES = ((1, 1.0), (2, 2.0))
 """The most rounds that values live, and the work spent, before the next II is tried."""

@@ -12,10 +12,11 @@ from mapper.formulations.modulo_schedule.infeasible import why_infeasible
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.bound import mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
 from mapper.solver.modulo_schedule.exact.constraint_program import decide, too_large
 from mapper.solver.modulo_schedule.exact.interval_search import Attempt, least_interval
 from mapper.solver.modulo_schedule.heuristic.iterative import ITERATIVE
+from mapper.solver.outcome import Outcome
 
 if TYPE_CHECKING:
     from mapper.formulations.modulo_schedule.program.time import TimeProgram

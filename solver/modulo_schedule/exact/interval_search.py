@@ -15,8 +15,9 @@ from mapper.models.modulo_schedule.bound import mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.certificate import Stop
 from mapper.solver.contradiction import ContradictionError
-from mapper.solver.method import Effort, Outcome, Progress
+from mapper.solver.method import Effort, Progress
 from mapper.solver.modulo_schedule.heuristic.compaction import compacted
+from mapper.solver.outcome import Outcome
 
 
 @dataclass(frozen=True)

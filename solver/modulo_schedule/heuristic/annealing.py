@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
 from mapper.solver.modulo_schedule.heuristic.annealing_step import anneal, fill
 from mapper.solver.modulo_schedule.heuristic.ascent import Trial, prepare, searched
 from mapper.solver.modulo_schedule.heuristic.readout import schedule
 from mapper.solver.modulo_schedule.heuristic.reservation import STEPS, new_state
 from mapper.solver.modulo_schedule.heuristic.timing import CHANGES, MOST_CHANGES, WAITS, timed
+from mapper.solver.outcome import Outcome
 
 RESTARTS = 16
 MOVES, LIGHT = 500, 100

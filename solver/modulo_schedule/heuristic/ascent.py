@@ -13,8 +13,9 @@ from mapper.formulations.modulo_schedule.parity import least_bound
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.limit import UnfinishedError
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
-from mapper.solver.method import Effort, Outcome, Progress
+from mapper.solver.method import Effort, Progress
 from mapper.solver.modulo_schedule.heuristic.instance import LARGEST, Instance
+from mapper.solver.outcome import Outcome
 from mapper.workloads.graph.dataflow_graph import DataflowGraph, Edge, Operation
 from mapper.workloads.graph.kernel import Kernel
 

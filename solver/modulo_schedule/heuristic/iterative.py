@@ -17,7 +17,7 @@ import numpy as np
 
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
 from mapper.solver.modulo_schedule.heuristic.ascent import Trial, prepare, searched
 from mapper.solver.modulo_schedule.heuristic.instance import NO_PATH, Tables
 from mapper.solver.modulo_schedule.heuristic.negotiation import negotiate
@@ -25,6 +25,7 @@ from mapper.solver.modulo_schedule.heuristic.readout import schedule
 from mapper.solver.modulo_schedule.heuristic.reservation import STEPS, new_state
 from mapper.solver.modulo_schedule.heuristic.reservation import WORK as WORK_DONE
 from mapper.solver.modulo_schedule.heuristic.timing import CHANGES, MOST_CHANGES, WAITS, timed
+from mapper.solver.outcome import Outcome
 
 BRIEF_STARTS = 2
 RESTARTS = 32

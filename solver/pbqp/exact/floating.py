@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from mapper.models.pbqp.mapping import PbqpAssignment
-from mapper.solver.method import Effort, Outcome, Progress
+from mapper.solver.method import Effort, Progress
+from mapper.solver.outcome import Outcome
 from mapper.solver.pbqp.reduction.elimination_plan import Array
 from mapper.workloads.pbqp.instance import INFINITE, LARGEST_TOTAL, PbqpInstance
 

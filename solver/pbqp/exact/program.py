@@ -18,7 +18,8 @@ from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.models.compiled import compiled
 from mapper.models.pbqp.mapping import PbqpAssignment
 from mapper.solver.certificate import Stop
-from mapper.solver.method import Effort, Outcome
+from mapper.solver.method import Effort
+from mapper.solver.outcome import Outcome
 from mapper.solver.pbqp.exact.floating import searched
 from mapper.solver.pbqp.exact.reduce_and_search import solved
 from mapper.solver.pbqp.reduction.elimination_plan import Array
@@ -38,7 +39,7 @@ IMPOSSIBLE: Outcome[PbqpAssignment] = Outcome.infeasible()
 
 def _refused(problem: PbqpProblem, largest_total: int, solver: str) -> Outcome[PbqpAssignment] | None:
     """What is answered at once: instances that do not suit ``solver``, and those seen to be infeasible."""
-    given = problem.posed
+    given = problem.pinned
     if not given.exact:
         return Outcome.refused(INTEGERS_ONLY)
     if len(given.vertex_cost) + len(given.edge_cost) > MOST_PAIRS:
@@ -69,7 +70,7 @@ def integer_program(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignm
         program.model += program.model.objective <= start.value, "known"
     result = run_cbc(program.model, effort)
     assignment = program.extract(result.value_of) if result.found else None
-    return _confirmed(problem.posed, effort, assignment, result.stop)
+    return _confirmed(problem.pinned, effort, assignment, result.stop)
 
 
 def _confirmed(
@@ -109,14 +110,14 @@ def constraint_program(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssi
     if not result.found:
         return Outcome.ended(None, None, bound, result.stop, proven=result.answer == "infeasible")
     assignment = program.extract(result.value_of)
-    value = problem.posed.value(assignment.choice)
+    value = problem.pinned.value(assignment.choice)
     proven = result.answer == "optimal"
     return Outcome.ended(assignment, value, _below(bound, value), result.stop, proven=proven)
 
 
 def brute_force(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignment]:
     """Every assignment, in lexicographic order."""
-    given = problem.posed
+    given = problem.pinned
     if problem.assignments > MOST_ASSIGNMENTS:
         return Outcome.refused(f"more than {MOST_ASSIGNMENTS} are not tried")
     start = effort.known(problem)

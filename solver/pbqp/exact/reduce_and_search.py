@@ -11,7 +11,8 @@ import numpy as np
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.models.pbqp.mapping import PbqpAssignment
 from mapper.solver.certificate import Stop
-from mapper.solver.method import Effort, Outcome, Progress
+from mapper.solver.method import Effort, Progress
+from mapper.solver.outcome import Outcome
 from mapper.solver.pbqp.exact.bound import incident_edges
 from mapper.solver.pbqp.exact.branch_and_bound import branch_and_bound
 from mapper.solver.pbqp.exact.floating import searched
@@ -51,7 +52,7 @@ def exact_search(strategy: Strategy) -> Callable[[PbqpProblem, Effort], Outcome[
     def search(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignment]:
         start = effort.known(problem)
         begun = None if start is None else np.array(start.mapping.choice)
-        return solved(problem.posed, effort, strategy, begun)
+        return solved(problem.pinned, effort, strategy, begun)
 
     return search
 

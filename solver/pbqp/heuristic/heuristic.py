@@ -8,7 +8,8 @@ from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.models.limit import UnfinishedError
 from mapper.models.pbqp.mapping import PbqpAssignment
 from mapper.solver.certificate import Stop
-from mapper.solver.method import Effort, Outcome, Progress
+from mapper.solver.method import Effort, Progress
+from mapper.solver.outcome import Outcome
 from mapper.solver.pbqp.exact.bound import incident_edges
 from mapper.solver.pbqp.exact.floating import lowered, own_least
 from mapper.solver.pbqp.heuristic.descending import descend
@@ -29,7 +30,7 @@ def fix_and_reduce(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignme
     """Reductions where they apply, fixing where none does; then a descent, and rounds of choosing again what lies
     between vertices that keep their choices, seeded, where no reduction took everything. Better choices that are known
     take the place of those of the descent."""
-    given, known = problem.posed, _begun(problem, effort)
+    given, known = problem.pinned, _begun(problem, effort)
     if given.exact:
         return _fixed(given, effort, known)
     lower = lowered(given, own_least(given) if known is None else known)
@@ -64,7 +65,7 @@ def descent(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignment]:
     """Every vertex takes its best choice given its neighbours until none changes, at first from what is known if
     something is; a share is shaken and it goes on from the best, seeded. An infinite cost counts as one more than all
     finite ones, so that it is left if it can be."""
-    given = problem.posed
+    given = problem.pinned
     generator = np.random.default_rng(effort.seed)
     start, around = incident_edges(given.vertices, given.edge_end)
     best = _begun(problem, effort)
@@ -99,7 +100,7 @@ def descent(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignment]:
 
 def descend_once(problem: PbqpProblem, effort: Effort) -> Outcome[PbqpAssignment]:
     """The least choice of every vertex by itself, and a descent from there if it ends: there in milliseconds."""
-    given = problem.posed
+    given = problem.pinned
     choice = own_least(given)
     try:
         start, around = incident_edges(given.vertices, given.edge_end)

@@ -13,7 +13,8 @@ from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.referee.verify import verify
 from mapper.models.pe_allocation.calculus import position_cycles
 from mapper.models.pe_allocation.mapping import Allocation
-from mapper.solver.method import Effort, Outcome
+from mapper.solver.method import Effort
+from mapper.solver.outcome import Outcome
 
 MOST = 200_000
 REFUSED = f"more than {MOST} allocations are not tried"

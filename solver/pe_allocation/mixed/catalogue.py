@@ -11,7 +11,8 @@ from mapper.formulations.pe_allocation.program.mixed.fused_run import useful_cho
 from mapper.formulations.pe_allocation.referee.verify import verify
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.mapping import Allocation
-from mapper.solver.method import Effort, Outcome
+from mapper.solver.method import Effort
+from mapper.solver.outcome import Outcome
 from mapper.solver.pe_allocation.mixed.brute_force import mixed_brute_force
 from mapper.solver.pe_allocation.mixed.constraint_program import mixed_constraint_program
 from mapper.solver.pe_allocation.mixed.exact import search_mixed

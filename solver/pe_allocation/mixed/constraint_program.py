@@ -10,7 +10,8 @@ from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.solver.certificate import Stop
 from mapper.solver.cp_sat import run_cp_sat
-from mapper.solver.method import Effort, Outcome
+from mapper.solver.method import Effort
+from mapper.solver.outcome import Outcome
 from mapper.solver.pe_allocation.mixed.exact import SHARING, bound_of, with_kept_maps
 
 GOALS: dict[str, tuple[Goal, ...]] = {

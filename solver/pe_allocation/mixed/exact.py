@@ -27,7 +27,8 @@ from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.models.pe_allocation.storage import fused_words
 from mapper.models.pe_allocation.stream.timing import line_buffer_peaks, streamed
-from mapper.solver.method import Effort, Outcome
+from mapper.solver.method import Effort
+from mapper.solver.outcome import Outcome
 from mapper.solver.pe_allocation.mixed.resident_map import kept_maps
 
 SHARING = "layers that share PEs are left out"

@@ -21,7 +21,8 @@ from mapper.formulations.pe_allocation.referee.verify import verify
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.models.pe_allocation.storage import fused_words
 from mapper.solver.certificate import Stop
-from mapper.solver.method import Effort, Outcome
+from mapper.solver.method import Effort
+from mapper.solver.outcome import Outcome
 from mapper.solver.pe_allocation.mixed.exact import (
     SHARING,
     bound_of,

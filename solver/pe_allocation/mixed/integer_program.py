@@ -16,7 +16,8 @@ from mapper.formulations.pe_allocation.referee.verify import verify
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.solver.certificate import Stop
-from mapper.solver.method import Effort, Outcome
+from mapper.solver.method import Effort
+from mapper.solver.outcome import Outcome
 from mapper.solver.pe_allocation.mixed.exact import (
     SHARING,
     bound_of,

@@ -11,7 +11,8 @@ from dataclasses import replace
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.referee.verify import verify
 from mapper.models.pe_allocation.mapping import Allocation
-from mapper.solver.method import Effort, Outcome
+from mapper.solver.method import Effort
+from mapper.solver.outcome import Outcome
 from mapper.solver.pe_allocation.mixed.brute_force import REFUSED, cuts
 from mapper.solver.pe_allocation.mixed.exact import SHARING, with_kept_maps
 from mapper.solver.pe_allocation.mixed.streamed_runs import run_problem, sequence

@@ -10,7 +10,8 @@ from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.referee.verify import verify
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.solver.certificate import Stop
-from mapper.solver.method import Effort, Outcome
+from mapper.solver.method import Effort
+from mapper.solver.outcome import Outcome
 from mapper.solver.pe_allocation.mixed.exact import SHARING, bound_of, with_kept_maps
 from mapper.solver.pe_allocation.mixed.streamed_runs import StreamedRuns, sequence
 from mapper.solver.pe_allocation.pace.search import pace_tree

@@ -10,7 +10,8 @@ from mapper.formulations.pe_allocation.program.choice import allocation_of
 from mapper.formulations.pe_allocation.program.instance import AllocationInstance
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.solver.certificate import Stop
-from mapper.solver.method import Effort, Outcome
+from mapper.solver.method import Effort
+from mapper.solver.outcome import Outcome
 from mapper.solver.pe_allocation.pace.tree import PaceTree
 from mapper.solver.pe_allocation.parallel.integer_program import TIE_NODES, confirmed
 from mapper.solver.pe_allocation.parallel.integer_program import decide as by_program

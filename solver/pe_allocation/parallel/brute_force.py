@@ -17,7 +17,8 @@ from mapper.formulations.pe_allocation.referee.verify import verify
 from mapper.models.pe_allocation.calculus import position_cycles
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.solver.certificate import Stop
-from mapper.solver.method import Effort, Method, Outcome, Progress
+from mapper.solver.method import Effort, Method, Progress
+from mapper.solver.outcome import Outcome
 from mapper.solver.pe_allocation.parallel.outcome import in_unit, quantity
 
 MOST = 200_000

@@ -7,7 +7,8 @@ from functools import partial
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program.instance import AllocationInstance
 from mapper.models.pe_allocation.mapping import Allocation
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
+from mapper.solver.outcome import Outcome
 from mapper.solver.pe_allocation.parallel.stage import Decision, staged
 
 TIE_WORK = 30.0

@@ -10,7 +10,8 @@ from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program.choice import Choice, choices, paces
 from mapper.formulations.pe_allocation.program.delay import least_delay
 from mapper.models.pe_allocation.mapping import Allocation
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
+from mapper.solver.outcome import Outcome
 from mapper.solver.pe_allocation.parallel.outcome import outcome_of, paced
 
 
@@ -126,5 +127,8 @@ class _Choosing:
 
 
 GREEDY: Method[AllocationProblem, Allocation] = Method(
-    "greedy", False, "the next PEs to the bottleneck, then where they shorten the latency most", greedy
+    "greedy",
+    False,
+    "gives the next PEs to the bottleneck, then to where they shorten the latency most",
+    greedy,
 )

@@ -8,7 +8,8 @@ from functools import partial
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program.instance import AllocationInstance, instance_of
 from mapper.models.pe_allocation.mapping import Allocation
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
+from mapper.solver.outcome import Outcome
 from mapper.solver.pe_allocation.parallel.constraint_program import decide as exactly
 from mapper.solver.pe_allocation.parallel.outcome import fits, quantity
 from mapper.solver.pe_allocation.parallel.stage import Decision, staged

@@ -16,7 +16,8 @@ from mapper.models.pe_allocation.calculus import position_cycles
 from mapper.models.pe_allocation.cost import AllocationCost, evaluate
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.solver.certificate import Stop
-from mapper.solver.method import Effort, Outcome
+from mapper.solver.method import Effort
+from mapper.solver.outcome import Outcome
 
 
 def cost_of(problem: AllocationProblem, allocation: Allocation) -> AllocationCost:

@@ -7,7 +7,8 @@ from fractions import Fraction
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program.choice import Choice, choices
 from mapper.models.pe_allocation.mapping import Allocation
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
+from mapper.solver.outcome import Outcome
 from mapper.solver.pe_allocation.parallel.outcome import outcome_of, paced
 
 
@@ -61,6 +62,6 @@ def _share(problem: AllocationProblem, total: int) -> tuple[Choice, ...] | None:
 
 
 PROPORTIONAL: Method[AllocationProblem, Allocation] = Method(
-    "proportional", False, "PEs in proportion to the convolutions' MACs, one for any other layer (the paper's way)",
+    "proportional", False, "PEs in proportion to the convolutions' MACs, one for any other layer (the paper's rule)",
     proportional,
 )  # fmt: skip

@@ -7,7 +7,8 @@ from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program.sequential.closed_form import best_sequential
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.mapping import Allocation
-from mapper.solver.method import Effort, Outcome
+from mapper.solver.method import Effort
+from mapper.solver.outcome import Outcome
 
 
 def sequential(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation]:

@@ -13,7 +13,8 @@ from mapper.formulations.pe_allocation.program.instance import AllocationInstanc
 from mapper.formulations.pe_allocation.referee.verify import verify
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.solver.certificate import Stop
-from mapper.solver.method import Effort, Outcome, Progress
+from mapper.solver.method import Effort, Progress
+from mapper.solver.outcome import Outcome
 from mapper.solver.pe_allocation.parallel.outcome import (
     chosen_in,
     cost_of,

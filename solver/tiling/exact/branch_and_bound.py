@@ -36,7 +36,8 @@ from mapper.models.limit import UnfinishedError
 from mapper.models.tiling.cost import evaluate
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.solver.certificate import Stop
-from mapper.solver.method import Effort, Method, Outcome, Progress
+from mapper.solver.method import Effort, Method, Progress
+from mapper.solver.outcome import Outcome
 from mapper.solver.tiling.exact.float_price import EXACT, just_below
 from mapper.solver.tiling.exact.incumbent_kernel import (
     ARRAY_TILE,
@@ -279,7 +280,7 @@ def pruned_method(opt1: bool, opt2: bool, opt3: bool) -> Method[TilingProblem, T
         return branch_and_bound(problem, effort, pruning_of(opt1, opt2, opt3))
 
     return Method(
-        "+".join(chosen), False, "exact search of the space the paper's pruning leaves", search, _prepare
+        "+".join(chosen), False, "exact search of the space that the paper's pruning leaves", search, _prepare
     )
 
 

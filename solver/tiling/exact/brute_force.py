@@ -17,7 +17,8 @@ from mapper.formulations.tiling.bound import bound_of
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.formulations.tiling.referee.verify import PES, RF_WORDS, SPACE, SPM_BANKS, verify
 from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS, TilingMapping
-from mapper.solver.method import Effort, Method, Outcome, Progress
+from mapper.solver.method import Effort, Method, Progress
+from mapper.solver.outcome import Outcome
 from mapper.workloads.document import InputError
 
 MOST_EVALUATIONS = 2_000_000

@@ -14,7 +14,8 @@ from mapper.formulations.tiling.program.table import TilingTables, TooManyTilesE
 from mapper.models.tiling.cost import evaluate
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.solver.certificate import Stop
-from mapper.solver.method import Effort, Method, Outcome, Progress
+from mapper.solver.method import Effort, Method, Progress
+from mapper.solver.outcome import Outcome
 from mapper.solver.tiling.exact.float_price import just_below
 
 if TYPE_CHECKING:

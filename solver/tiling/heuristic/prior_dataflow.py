@@ -39,7 +39,8 @@ from mapper.formulations.tiling.problem import TilingProblem
 from mapper.formulations.tiling.referee.verify import verify
 from mapper.models.tiling.cost import fits
 from mapper.models.tiling.mapping import TilingMapping
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
+from mapper.solver.outcome import Outcome
 from mapper.solver.tiling.exact.lattice import divisors_of
 from mapper.workloads.nest.loop_nest import LoopNest
 

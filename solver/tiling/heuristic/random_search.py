@@ -6,7 +6,8 @@ import numpy as np
 
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.tiling.mapping import TilingMapping
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
+from mapper.solver.outcome import Outcome
 from mapper.solver.tiling.heuristic.sampling import Space
 from mapper.solver.tiling.heuristic.trial import BATCH, FEW, Trials, draw_few, prepare, searched
 

@@ -14,7 +14,8 @@ from mapper.formulations.tiling.problem import TilingProblem
 from mapper.formulations.tiling.referee.verify import verify
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.solver.certificate import Stop
-from mapper.solver.method import Effort, Outcome, Progress
+from mapper.solver.method import Effort, Progress
+from mapper.solver.outcome import Outcome
 from mapper.solver.tiling.heuristic.sampling import Population, Space, space_of
 from mapper.workloads.nest.layer_nest import matrix_product_nest
 

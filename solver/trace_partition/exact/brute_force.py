@@ -11,7 +11,8 @@ from mapper.formulations.trace_partition.program.option_cost import CostedOption
 from mapper.models.trace_partition.mapping import LayerMapping, Partition
 from mapper.models.trace_partition.residency import linked, obstacle
 from mapper.solver.certificate import Stop
-from mapper.solver.method import Effort, Method, Outcome, Progress
+from mapper.solver.method import Effort, Method, Progress
+from mapper.solver.outcome import Outcome
 from mapper.solver.trace_partition.outcome import value_of
 from mapper.workloads.document import InputError
 

@@ -8,7 +8,8 @@ from mapper.formulations.trace_partition.problem import PartitionProblem
 from mapper.formulations.trace_partition.program.option_cost import in_unit
 from mapper.formulations.trace_partition.program.option_table import OptionTable, option_table
 from mapper.models.trace_partition.mapping import Partition
-from mapper.solver.method import Effort, Method, Outcome, Progress
+from mapper.solver.method import Effort, Method, Progress
+from mapper.solver.outcome import Outcome
 from mapper.solver.trace_partition.outcome import IMPOSSIBLE, from_table, value_of
 
 TIES = 2

@@ -12,7 +12,8 @@ from mapper.formulations.trace_partition.program.option_cost import CostedOption
 from mapper.models.trace_partition.lowering.layer import TraceLayer
 from mapper.models.trace_partition.mapping import LayerMapping, Partition
 from mapper.models.trace_partition.residency import linked, obstacle
-from mapper.solver.method import Effort, Method, Outcome, Progress
+from mapper.solver.method import Effort, Method, Progress
+from mapper.solver.outcome import Outcome
 from mapper.solver.trace_partition.heuristic.greedy import GreedyRule
 from mapper.solver.trace_partition.outcome import heuristic
 

@@ -13,9 +13,10 @@ from mapper.formulations.trace_partition.program.option import Family, families
 from mapper.formulations.trace_partition.program.option_cost import nameless, words_needed
 from mapper.models.trace_partition.lowering.layer import TraceLayer
 from mapper.models.trace_partition.mapping import LayerMapping, Partition
-from mapper.models.trace_partition.steps.layer_tiling import LayerTiling, layer_tiling
 from mapper.models.trace_partition.steps.plan import plan_layer
-from mapper.solver.method import Effort, Method, Outcome, Progress
+from mapper.models.trace_partition.tile.layer_tiling import LayerTiling, layer_tiling
+from mapper.solver.method import Effort, Method, Progress
+from mapper.solver.outcome import Outcome
 from mapper.solver.trace_partition.outcome import heuristic
 
 PATIENCE = 2_000

@@ -1,1 +1,1 @@
-"""What one can ask of mapper from Python: posing, solving, judging, comparing, and what answers are."""
+"""The Python API: posing, solving, evaluating and comparing problems, and the values that answers consist of."""

@@ -13,8 +13,7 @@ from mapper.api.solution import Solution, as_document
 from mapper.api.solving import Search, method_named, run
 from mapper.kind.kind import Options
 from mapper.models.compiling import CHILD
-from mapper.models.limit import on_disk
-from mapper.models.plain import in_time
+from mapper.models.plain import in_time, on_disk
 from mapper.solver.certificate import Certificate
 from mapper.solver.method import Effort
 from mapper.workloads.document import InputError
@@ -39,8 +38,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Methods side by side on one problem; ``refused`` says why a method does not fit it, ``remarks`` what the kind
-    has to say of what they found."""
+    """Methods side by side on one problem. ``refused`` says why a method does not fit it; ``remarks`` are the kind's
+    comments on the results."""
 
     posed: PosedProblem
     rows: tuple[Row, ...]

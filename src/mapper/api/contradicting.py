@@ -1,6 +1,6 @@
-"""Answers to one problem that cannot both hold: found wherever answers meet.
+"""Contradictions between answers to one problem, detected wherever two answers meet.
 
-Which of the two is wrong nobody knows here, so the command ends: an answer beside a false proof is worth nothing.
+Nothing here can tell which of the two is wrong, so the command ends: next to a false proof, no answer can be trusted.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from mapper.api.verification import verified
 from mapper.kind.kind import AnyKind, AnyPart, Part
 from mapper.solver.certificate import Certificate
 from mapper.solver.contradiction import ContradictionError, beats, contradiction
-from mapper.solver.method import Outcome
+from mapper.solver.outcome import Outcome
 
 
 def claims(part: Part) -> Outcome[Any]:
@@ -25,8 +25,8 @@ def claims(part: Part) -> Outcome[Any]:
 
 
 def refuse_own_contradiction(kind: AnyKind, problem: Any, part: Part, most: bool) -> None:
-    """Let no mapping pass that is better, by the model, than its own search says is possible, nor one that is proven to
-    be optimal and worth something else.
+    """Refuse a mapping whose value by the model is better than its own search's bound, or differs from the value that
+    is proven optimal.
 
     Raises: ContradictionError.
     """
@@ -49,7 +49,7 @@ def refuse_own_contradiction(kind: AnyKind, problem: Any, part: Part, most: bool
 
 
 def refuse_contradicting_parts(posed: PosedProblem, first: Part, second: Part) -> None:
-    """Let no two answers to the part of ``posed`` that has their name pass that cannot both hold.
+    """Refuse two answers to the same part of ``posed`` that cannot both hold.
 
     Raises: ContradictionError with both documents.
     """
@@ -74,7 +74,7 @@ def broken(part: Part) -> bool:
 
 
 def refuse_contradicting_solutions(first: Solution, second: Solution) -> None:
-    """Let no two solutions of one problem pass that cannot both hold.
+    """Refuse two solutions of one problem that cannot both hold.
 
     Raises: ContradictionError with both documents.
     """

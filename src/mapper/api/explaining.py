@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from mapper.api.problem import PosedProblem, pose
+from mapper.api.problem import pose
 from mapper.kind.kind import Options
 from mapper.workloads.process.whole_file import check_writable, write_whole
 
@@ -26,8 +26,9 @@ def explain(
     from mapper.formulations.explanation import render
 
     problem = pose(workload, arch, objective, options)
-    formulation = _formulation(problem)
-    return render(formulation, form, problem.kind.remarks(problem.parts[0].problem, formulation))
+    part = problem.parts[0].problem
+    formulation = problem.kind.formulation(part)
+    return render(formulation, form, problem.kind.remarks(part, formulation))
 
 
 def export(
@@ -44,8 +45,4 @@ def export(
     """
     problem = pose(workload, arch, objective, options)
     check_writable(path, "--export")
-    write_whole(path, _formulation(problem).export(form), "--export")
-
-
-def _formulation(problem: PosedProblem):  # type: ignore[no-untyped-def]
-    return problem.kind.formulation(problem.parts[0].problem)
+    write_whole(path, problem.kind.model(problem.parts[0].problem).export(form), "--export")

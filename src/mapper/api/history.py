@@ -1,4 +1,4 @@
-"""Where a search stood over time: a bounded record of its progress."""
+"""The progress of a search over time, as a record of bounded length."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class HistoryPoint:
 
 @dataclass
 class Recorder:
-    """Takes down progress as it comes; only changes of value or bound are kept."""
+    """Records progress as it is reported; only changes of value or bound are kept."""
 
     began: float = field(default_factory=time.perf_counter)
     points: list[HistoryPoint] = field(default_factory=list)

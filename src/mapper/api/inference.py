@@ -24,11 +24,11 @@ class Inference:
     machine: SnowflakeMachine
 
     def run(self, *images: npt.NDArray[Any]) -> npt.NDArray[np.float32] | tuple[npt.NDArray[np.float32], ...]:
-        """What the network makes of an image: a float array (channels, height, width), or (1, channels, height, width),
-        is rounded to Q8.8, and what comes out is Q8.8 as floats, of the network's first output: (channels, height,
-        width), or a row where height and width are 1. A program for several images takes as many and answers so many.
+        """Run the network on an image, a float array (channels, height, width) or (1, channels, height, width), which
+        is rounded to Q8.8. Returns the first output as floats with Q8.8 values: (channels, height, width), or a row
+        where height and width are 1. A program for several images takes as many images and returns as many outputs.
 
-        Raises: InputError if the number or the shape of the images is another.
+        Raises: InputError if the number or the shape of the images is wrong.
         """
         import numpy as np
 

@@ -1,4 +1,4 @@
-"""Ranges of the numbers that options take: beyond them no machine, solver or file of today has a use for them."""
+"""Ranges of numeric options. No machine, solver or file of today has a use for numbers beyond them."""
 
 LARGEST_SEED = (1 << 31) - 1
 """What every solver takes."""

@@ -8,12 +8,11 @@ from typing import Any
 
 from mapper.arch.source import Machine, load_machine, machine_from_document, machine_to_document
 from mapper.formulations.objective import Objective
-from mapper.kind import kind_named, kind_of
+from mapper.kind import alone, imported, kind_named, kind_of, needs_machine
 from mapper.kind.kind import AnyKind, AnyPart, Options, Workload
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel_source import is_kernel
 from mapper.workloads.network.network import InputFile
-from mapper.workloads.pbqp.file import is_pbqp
 
 DEFAULT_WORKLOAD = "resnet-dmazerunner"
 DEFAULT_MACHINE = "dmazerunner-256"
@@ -27,7 +26,7 @@ LARGEST_OPTION = 1 << 62
 
 @dataclass(frozen=True)
 class PosedProblem:
-    """A workload and a machine with an objective and options: a problem of one kind, in parts."""
+    """A problem of one kind, in parts: a workload and a machine with an objective and options."""
 
     kind: AnyKind
     workload: str
@@ -64,12 +63,13 @@ def pose(
     """
     options = options or Options()
     named = workload or DEFAULT_WORKLOAD
-    if is_pbqp(named):
+    entry = alone(named)
+    if entry is not None and entry.alone is not None:
         if arch is not None:
-            raise InputError(
-                "--arch", arch, f"{named} is a PBQP instance, which takes no machine; leave it out"
-            )
-        return posed(named, None, objective, options, kind_of(None).read(named, options.batch), None)
+            remedy = f"{named} is {entry.alone.called}, which takes no machine; leave it out"
+            raise InputError("--arch", arch, remedy)
+        kind = imported(entry)
+        return posed(kind, named, None, objective, options, kind.read(named, options.batch), None)
     usual = DEFAULT_KERNEL_MACHINE if is_kernel(named) else DEFAULT_MACHINE
     machine_name = arch or DEFAULT_MACHINES.get(named.partition("/")[0], usual)
     machine, machine_file = load_machine(machine_name)
@@ -77,10 +77,11 @@ def pose(
     read = kind.read(named, options.batch)
     skipped = (*read.skipped, *kind.left_out(read.value, machine))
     read = replace(read, inputs=(*read.inputs, machine_file), skipped=skipped)
-    return posed(named, machine_name, objective, replace(options, batch=read.batch), read, machine)
+    return posed(kind, named, machine_name, objective, replace(options, batch=read.batch), read, machine)
 
 
 def posed(
+    kind: AnyKind,
     workload: str,
     arch: str | None,
     objective: str | None,
@@ -88,11 +89,10 @@ def posed(
     read: Workload[Any],
     machine: Machine | None,
 ) -> PosedProblem:
-    """Pose the problem of values already read; only PBQP instances have no machine.
+    """Pose the problem from values that have already been read.
 
     Raises: InputError if the kind has no such objective or option.
     """
-    kind = kind_of(machine)
     known = {one.name: one for one in kind.objectives_of(read.value)}
     chosen = objective or next(iter(known))
     if chosen not in known:
@@ -100,7 +100,7 @@ def posed(
     unknown = sorted(options.given() - kind.options - {"batch"})
     if unknown:
         flag = "--" + unknown[0].replace("_", "-")
-        raise InputError(flag, "", f"means nothing to a {kind.name} problem; leave it out")
+        raise InputError(flag, "", f"does not apply to a {kind.name} problem; leave it out")
     options = replace(options, model=options.model or kind.default_model)
     parts = kind.pose(read.value, machine, known[chosen], options)
     return PosedProblem(kind, workload, arch, known[chosen], options, read, machine, parts)
@@ -126,13 +126,13 @@ def pose_again(document: Mapping[str, Any], source: str) -> PosedProblem:
     inputs = _inputs(problem.get("inputs"), source)
     read = Workload(known.located(value, inputs), inputs, options.batch)
     arch = None if machine is None else str(problem.get("arch"))
-    return posed(problem["workload"], arch, problem["objective"], options, read, machine)
+    return posed(known, problem["workload"], arch, problem["objective"], options, read, machine)
 
 
 def _machine(problem: Mapping[str, Any], source: str) -> Machine | None:
-    """The machine that a document carries; a PBQP instance has none."""
+    """The machine that a document carries, if its kind has machines."""
     fields = problem.get("machine")
-    if fields is None and "pbqp" in problem["structure"]:
+    if fields is None and not needs_machine(problem["kind"], problem["structure"]):
         return None
     if not isinstance(fields, dict):
         raise InputError(source, "problem.machine", "is missing; give a solution written by mapper solve")

@@ -17,7 +17,7 @@ from mapper.arch.source import load_machine
 from mapper.kind import kind_of
 from mapper.kind.kind import AnyKind, Options
 from mapper.models.compiling import CHILD
-from mapper.models.limit import on_disk
+from mapper.models.plain import on_disk
 from mapper.solver.certificate import Certificate
 from mapper.store.recall import Kept, answer_fields, kept_answer
 from mapper.workloads.document import InputError
@@ -41,7 +41,7 @@ class MachineRow:
 
     @property
     def certificate(self) -> Certificate:
-        """That of the solution; where the machine cannot run the network it says that nothing was found or proven."""
+        """The solution's certificate; if the machine cannot run the network, one with nothing found or proven."""
         if self.solution is None:
             return Certificate("complete", False, None, None, False, self.kind.default_method)
         return self.solution.certificate
@@ -124,11 +124,11 @@ def side_by_side(
     search: Search | None = None,
     finished: Callable[[int, int], None] | None = None,
 ) -> SideBySide:
-    """Map the network to each machine by its kind's default method, each within its own time limit; what machines leave
-    of theirs goes to those that were cut. A machine that cannot run the network has a row that says why. ``finished``
-    hears how many machines are done, and of how many. An interrupt keeps the rows that are begun.
+    """Map the network to each machine by the default method of its kind, each within its own time limit. Time that some
+    machines leave unused goes to those that were cut off. A machine that cannot run the network has a row that says
+    why. ``finished`` is told how many machines are done, and of how many. An interrupt keeps the rows already begun.
 
-    Raises: InputError if the workload is no network, a machine or an option is wrong, or no machine can run it.
+    Raises: InputError if the workload is not a network, a machine or an option is wrong, or no machine can run it.
     """
     if len(set(archs)) != len(archs) or not all(archs):
         raise InputError("--arch", ",".join(archs)[:80], "must name different machines, separated by commas")

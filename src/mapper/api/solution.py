@@ -1,4 +1,4 @@
-"""Solutions: parts with their costs and certificates, and what holds of the whole."""
+"""Solutions: parts with their costs and certificates, and the cost and certificate of the whole."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from mapper.api.problem import SOLUTION_SCHEMA, PosedProblem
 from mapper.kind.kind import AnyPart, Part
-from mapper.models.limit import limited
+from mapper.models.plain import limited
 from mapper.solver.certificate import WORST_FIRST, Certificate, Stop
 
 DISTRIBUTION = "mapper-engine"
@@ -20,7 +20,7 @@ SOLVERS = ("ortools", "numba", "numpy")
 
 @dataclass(frozen=True)
 class Solution:
-    """What came of a posed problem. ``cost`` is None if a part has no mapping."""
+    """The answer to a posed problem. ``cost`` is None if a part has no mapping."""
 
     posed: PosedProblem
     parts: tuple[Part, ...]
@@ -115,19 +115,19 @@ def unanswered(
     seed: int | None = None,
     workers: int | None = None,
 ) -> Part:
-    """How a part stands in the document that has no answer, as while it is still being solved."""
+    """A part without an answer, as it appears in the document, for instance while it is still being solved."""
     certificate = Certificate(stop, False, None, None, False, method, seed=seed, workers=workers)
     return Part(part.name, part.source, None, None, None, None, certificate, part.merged)
 
 
 def versions() -> dict[str, str]:
-    """Versions of mapper and of the solvers it stands on."""
+    """Versions of mapper and of the solvers that it uses."""
     found = {"mapper": metadata.version(DISTRIBUTION)}
     return found | {name: metadata.version(name) for name in SOLVERS}
 
 
 def as_document(fields: dict[str, Any]) -> dict[str, Any]:
-    """``fields`` with null for numbers JSON does not have, and keys as JSON has them."""
+    """``fields`` with null for numbers that JSON cannot represent, and with keys as JSON requires them."""
     return {str(key): _json_value(entry) for key, entry in fields.items()}
 
 

@@ -20,10 +20,12 @@ from mapper.api.solution import Solution, assemble, repeated, unanswered
 from mapper.api.verification import verified
 from mapper.formulations.objective import Objective
 from mapper.kind.kind import AnyKind, AnyPart, Part
-from mapper.models.limit import UnfinishedError, limited, nobody_hears, on_disk
+from mapper.models.limit import GRACE, SHORT_GRACE, UnfinishedError
+from mapper.models.plain import limited, nobody_hears, on_disk
 from mapper.solver.certificate import Certificate, Stop
 from mapper.solver.contradiction import ContradictionError
-from mapper.solver.method import Effort, Method, Outcome, Progress, Start
+from mapper.solver.method import Effort, Method, Progress, Start
+from mapper.solver.outcome import Outcome
 from mapper.store.database import Store
 from mapper.store.recall import Kept, Recall
 from mapper.workloads.document import InputError
@@ -42,12 +44,12 @@ def nobody_complains(reason: str) -> None:
 
 @dataclass(frozen=True)
 class Search:
-    """How to search: method, seconds for all parts together, workers, seed, who is told, and what ends it.
+    """How to search: method, seconds for all parts together, workers, seed, listeners, and what ends the search.
 
     ``executor`` runs independent parts; without one, threads do (the searches release the interpreter). ``store`` keeps
-    what is found and answers what is proven already; if it cannot be used, ``complain`` hears why, once. Parts share
-    the time limit, unless each may take all that is left of it (``in_turn``). Until ``begun`` is set there is nothing
-    that an interrupt could keep. ``compiling`` hears when machine code is being made, which a machine does once.
+    answers and returns those that are already proven; if it cannot be used, ``complain`` is told why, once. Parts share
+    the time limit, unless each may use all that is left of it (``in_turn``). Until ``begun`` is set, an interrupt has
+    nothing to keep. ``compiling`` is told when machine code is compiled, which happens once per computer.
     """
 
     method: str = "auto"
@@ -241,10 +243,10 @@ def solve_part(
     *,
     most: bool,
 ) -> Part:
-    """Search one part, from ``start`` on if there is one, have the referee judge what was found, and certify it. The
-    answer is no worse than the start. ``most``: more of the objective is better.
+    """Search one part (from ``start``, if given), have the referee check the mapping, and certify it. The answer is no
+    worse than the start. ``most``: more of the objective is better.
 
-    Raises: ContradictionError if the mapping is better than what is proven of the problem.
+    Raises: ContradictionError if the mapping is better than is proven possible.
     """
 
     recorder = Recorder()
@@ -289,28 +291,45 @@ def solve_part(
 def _searched(
     method: Method[Any, Any], part: AnyPart, effort: Effort, compiling: Callable[[], None]
 ) -> Outcome[Any]:
-    """What the method finds; where its effort ends before it has a mapping, what its ``at_once`` has."""
+    """What the method finds; where its effort ends before it has a mapping, what its ``at_once`` has.
+
+    Against the clock that comes first: then an answer stands, and what asks no clock is not waited for much longer.
+    """
+    known = method.at_once is None or effort.known(part.problem) is not None
+    quick = None
+    if not known and effort.deadline is not None:
+        quick = _at_once(method, part, effort, effort.stopped() is None)
+        if quick is not None and quick.proven:
+            return quick
     stop = effort.stopped()
     found = Outcome[Any].unknown(stop or "complete")
     if stop is None:
         try:
-            with limited(effort.stopped, compiling):
+            with limited(effort.stopped, compiling, grace=GRACE if quick is None else SHORT_GRACE):
                 found = method.search(part.problem, effort)
         except UnfinishedError:
             found = replace(found, stop=effort.stopped() or "time_limit")
-    known = effort.known(part.problem) is not None or found.mapping is not None or found.proven
-    if method.at_once is None or known or found.stop not in ("time_limit", "interrupted"):
+    ended = found.stop in ("time_limit", "interrupted")
+    if known or found.mapping is not None or found.proven or not ended:
         return found
+    quick = quick or _at_once(method, part, effort, False)
+    if quick is None or quick.proven:
+        return quick or found
+    return replace(quick, stop=found.stop, bound=quick.bound if found.bound is None else found.bound)
+
+
+def _at_once(method: Method[Any, Any], part: AnyPart, effort: Effort, in_time: bool) -> Outcome[Any] | None:
+    """What the method has without a search, if it is a mapping or a proof; it may take until the effort ends
+    (``in_time``), or a moment."""
+    assert method.at_once is not None
     brief = replace(effort, deadline=time.monotonic(), interrupt=threading.Event())
     try:
-        with limited(brief.stopped):
+        with limited(effort.stopped if in_time else brief.stopped):
             quick = method.at_once.search(part.problem, brief)
     except UnfinishedError:
-        return found
+        return None
     named = replace(quick, method=quick.method or method.at_once.name)
-    if quick.proven or quick.mapping is None:
-        return named if quick.proven else found
-    return replace(named, stop=found.stop, bound=quick.bound if found.bound is None else found.bound)
+    return named if quick.proven or quick.mapping is not None else None
 
 
 def _rejected(kind: AnyKind, part: AnyPart, error: ContradictionError) -> Outcome[Any]:

@@ -1,4 +1,4 @@
-"""The time limit beside the searches: when a command began, and an end to what waits for other processes."""
+"""The time limit outside the searches: when a command began, and how waiting for other processes is ended."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _BEGAN: ContextVar[float | None] = ContextVar("began", default=None)
 
 
 class OutOfTimeError(BaseException):
-    """The time limit has passed before anything could be searched. Like Ctrl-C it comes from outside, at any line, so
-    that nobody who expects errors of what he calls may take it for one."""
+    """The time limit passed before a search could begin. Like Ctrl-C, it can arrive at any line, so it is not an
+    ``Exception``: no handler of ordinary errors may catch it."""
 
 
 def begin_command() -> None:
-    """The command begins now: its limit is for imports, reading and writing too."""
+    """Note that the command begins now: its limit includes imports, reading and writing."""
     _BEGAN.set(time.monotonic())
 
 
@@ -39,8 +39,8 @@ def command_began() -> float:
 
 @contextmanager
 def ended_by_alarm(search: Search) -> Iterator[None]:
-    """End what is done here when the time limit of the search has passed. It takes the process's alarm, which only its
-    main thread can; in other threads, and where somebody else uses the alarm, nothing is ended.
+    """End the body when the time limit of the search passes. This uses the alarm of the process, which is only possible
+    in its main thread; in other threads, or if the alarm is already in use, nothing is ended.
 
     Raises: OutOfTimeError.
     """

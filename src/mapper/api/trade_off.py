@@ -1,4 +1,4 @@
-"""Trade-offs of a problem: the points of its Pareto front, each with cost and certificate."""
+"""Trade-offs: the points of a problem's Pareto front, each with cost and certificate."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from mapper.api.solution import as_document, unanswered
 from mapper.api.solving import Search, effort_of
 from mapper.api.verification import verified
 from mapper.kind.kind import Options, Part
-from mapper.models.limit import UnfinishedError, limited
-from mapper.models.plain import in_time
+from mapper.models.limit import UnfinishedError
+from mapper.models.plain import in_time, limited
 from mapper.solver.certificate import Certificate
 from mapper.solver.contradiction import ContradictionError
 from mapper.solver.front import Front
-from mapper.solver.method import Outcome, Progress
+from mapper.solver.method import Progress
+from mapper.solver.outcome import Outcome
 from mapper.store.recall import Recall
 from mapper.workloads.document import InputError
 
@@ -111,7 +112,7 @@ def front(
 
 
 def _refuse_beaten(posed: PosedProblem, points: Sequence[tuple[Part, Any]]) -> None:
-    """Let no point pass that is proven to be no other's worse, and is.
+    """Refuse a point that is proven to be unbeaten although another point beats it.
 
     Raises: ContradictionError with both documents.
     """

@@ -1,4 +1,4 @@
-"""What one can ask of mapper from Python: values in, values out, nothing printed."""
+"""The verbs of the Python API: they take and return values, and print nothing."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from mapper.api.solution import Solution, as_document, assemble
 from mapper.api.solving import Search, run
 from mapper.api.verification import verified
 from mapper.kind.kind import AnyPart, Options
-from mapper.models.limit import limited
-from mapper.models.plain import in_time
+from mapper.models.plain import in_time, limited
 from mapper.solver.certificate import Certificate
 from mapper.workloads.document import InputError, parse_document, read_bytes
 from mapper.workloads.process.whole_file import write_whole
@@ -45,7 +44,7 @@ def evaluate(
     objective: str | None = None,
     options: Options | None = None,
 ) -> Solution:
-    """Cost and referee's verdict of a mapping from anywhere: a bare mapping or a solution document.
+    """Cost a mapping from any source, a bare mapping or a solution document, and have the referee check it.
 
     Raises: InputError if the file does not hold a mapping for every part.
     """
@@ -63,10 +62,10 @@ def evaluate(
 def simulate(
     solution: Path | Mapping[str, Any], seed: int = 0, rtl: bool = False, program: Path | None = None
 ) -> dict[str, Any]:
-    """Run every part of a solution: outputs against a reference, simulated cost against the model's; with ``rtl`` the
-    generated hardware too, with ``program`` that file in place of the program that the solution becomes.
+    """Run every part of a solution, and compare its outputs with a reference and its cost with the model's. With
+    ``rtl``, also run the generated hardware; with ``program``, run that file instead of the solution's own program.
 
-    Raises: InputError if the document is no solution.
+    Raises: InputError if the document is not a solution.
     """
     problem, mappings = _solved(solution)
     results, models = [], []
@@ -74,7 +73,7 @@ def simulate(
         verdict = problem.kind.verify(part.problem, mapping)
         if verdict.cost is None:
             raise InputError(
-                str(solution)[:120], f"parts.{part.name}", "its mapping has no cost; solve it anew"
+                str(solution)[:120], f"parts.{part.name}", "its mapping has no cost; solve it again"
             )
         hardware = problem.kind.simulate_rtl(part, mapping, seed) if rtl else None
         own = (
@@ -164,7 +163,7 @@ def _mappings(fields: Mapping[str, Any], problem: PosedProblem, source: str) -> 
         if own is None:
             raise InputError(source, f"parts.{part.name}", "has no mapping; solve it first")
         if not isinstance(own, Mapping):
-            raise InputError(source, f"parts.{part.name}.mapping", "must be an object; solve it anew")
+            raise InputError(source, f"parts.{part.name}.mapping", "must be an object; solve it again")
         found.append(own)
     return found
 

@@ -1,4 +1,4 @@
-"""The referee's word on a part."""
+"""The referee's verdict on a part."""
 
 from __future__ import annotations
 

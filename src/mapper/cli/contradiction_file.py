@@ -1,4 +1,4 @@
-"""What a command says of answers that contradict each other: one line, and both of them in a file."""
+"""How a command reports answers that contradict each other: in one line, with both answers in a file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mapper.workloads.process.whole_file import write_whole
 SCHEMA = "mapper.contradiction/1"
 SUFFIX = ".contradiction.json"
 DEFAULT_NAME = "mapper" + SUFFIX
-"""Where both documents go, in the folder at hand, if no other file is written."""
+"""The file for both documents, in the current folder, if the command writes no other file."""
 EXIT_CODE = 4
 
 

@@ -25,7 +25,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SECONDS_TO_WRITE = 0.5
 """How long an answer that is being written may take after a second signal."""
 NOTHING = "interrupted before anything was found"
-AGAIN = "interrupted again, what was being done is lost"
+AGAIN = "interrupted again; unfinished work is lost"
 CURSOR = b"\r\x1b[K\x1b[?25h"
 """Clears the line of a progress bar and shows the cursor again."""
 

@@ -33,7 +33,7 @@ Objective = Annotated[
     str | None,
     typer.Option(help="edp, energy, latency, ii, throughput, pes, dsps or traffic; each kind has a default."),
 ]
-MethodName = Annotated[str, typer.Option("--method", help="How to solve; see mapper list methods.")]
+MethodName = Annotated[str, typer.Option("--method", help="The method to use; see mapper list methods.")]
 TimeLimit = Annotated[
     float | None,
     typer.Option(min=0.0, max=LONGEST_SECONDS, help="Seconds for the whole command (compare: per method)."),
@@ -41,28 +41,28 @@ TimeLimit = Annotated[
 Workers = Annotated[
     int | None, typer.Option(min=1, max=MOST_WORKERS, help="Threads to use. Default: all processors.")
 ]
-Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of searches and data.")]
+Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed for searches and test data.")]
 Output = Annotated[
-    Path | None, typer.Option("-o", "--output", help="Write the solution here; to a file, as parts finish.")
+    Path | None, typer.Option("-o", "--output", help="File for the solution; it grows as parts finish.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")]
 AsMarkdown = Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
 Log = Annotated[Path | None, typer.Option(help="Write progress to this file as JSON lines.")]
-Batch = Annotated[int | None, typer.Option(min=1, max=LARGEST_BATCH, help="Images at once.")]
+Batch = Annotated[int | None, typer.Option(min=1, max=LARGEST_BATCH, help="Images processed at once.")]
 Fix = Annotated[
     list[str] | None,
     typer.Option(help="Pin a decision, KEY=VALUE (spatial=Oy,Ox; M.rf=8; order.dram=M,N,C). Repeatable."),
 ]
 MinThroughput = Annotated[
-    float | None, typer.Option(min=0.0, max=MOST_FRAMES, help="Least throughput in frames per second.")
+    float | None, typer.Option(min=0.0, max=MOST_FRAMES, help="Required throughput in frames per second.")
 ]
-MaxPes = Annotated[int | None, typer.Option(min=1, max=MOST_PES, help="Most PEs to use.")]
-MaxBuffer = Annotated[int | None, typer.Option(min=0, max=LARGEST_BUFFER, help="Most bytes of buffers.")]
-Model = Annotated[str | None, typer.Option(help="The model to use, where a kind has several.")]
+MaxPes = Annotated[int | None, typer.Option(min=1, max=MOST_PES, help="Limit on the number of PEs.")]
+MaxBuffer = Annotated[int | None, typer.Option(min=0, max=LARGEST_BUFFER, help="Limit on buffers, in bytes.")]
+Model = Annotated[str | None, typer.Option(help="The model to use, if the kind has several.")]
 Pareto = Annotated[
-    bool, typer.Option("--pareto", help="All trade-offs instead of one optimum, where a kind has them.")
+    bool, typer.Option("--pareto", help="Find all trade-offs instead of one optimum, if the kind has them.")
 ]
 FrontPlot = Annotated[
     Path | None, typer.Option("--plot", help="With --pareto: draw the trade-offs (.png or .svg).")
@@ -71,7 +71,7 @@ FrontPlot = Annotated[
 
 CertificateFile = Annotated[
     Path | None,
-    typer.Option("--certificate", help="Write proofs here, and have their checker read them."),
+    typer.Option("--certificate", help="Write proofs to this file and run their checker on it."),
 ]
 StorePath = Annotated[
     str | None,
@@ -117,7 +117,7 @@ def store_at(path: str | None) -> Store | None:
 
 
 def check_writable(path: Path | None, option: str = "-o") -> None:
-    """Fail before the search, not after it, if its result cannot be written."""
+    """Fail before the search rather than after it if the result cannot be written."""
     from mapper.workloads.process.whole_file import check_writable as check
 
     if path is not None:

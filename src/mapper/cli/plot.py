@@ -55,27 +55,28 @@ def draw_sweep(sweep: Sweep, path: Path) -> None:
 
 
 def draw_front(found: TradeOff, path: Path) -> None:
-    """Throughput over PEs, with latency as colour, and in mixed mode bytes of buffers as size.
+    """The points of a front over the axes of their kind.
 
     Raises: InputError if the file is neither .png nor .svg, or cannot be written.
     """
     check_form(path)
     from matplotlib.figure import Figure
 
+    shown = found.posed.kind.front_axes()
     costs = [point.cost for point in found.points if point.cost is not None]
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.subplots()
-    most = max((cost["buffer_bytes"] for cost in costs), default=0) or 1
+    most = max((cost[shown.size] for cost in costs), default=0) or 1
     drawn = axes.scatter(
-        [cost["pes"] for cost in costs],
-        [cost["throughput_fps"] for cost in costs],
-        s=[20 + 80 * cost["buffer_bytes"] / most for cost in costs],
-        c=[cost["latency_ms"] for cost in costs],
+        [cost[shown.along[0]] for cost in costs],
+        [cost[shown.up[0]] for cost in costs],
+        s=[20 + 80 * cost[shown.size] / most for cost in costs],
+        c=[cost[shown.colour[0]] for cost in costs],
         cmap="viridis",
     )
-    figure.colorbar(drawn, label="latency [ms]")
-    axes.set_xlabel("PEs")
-    axes.set_ylabel("throughput [frames/s]")
+    figure.colorbar(drawn, label=shown.colour[1])
+    axes.set_xlabel(shown.along[1])
+    axes.set_ylabel(shown.up[1])
     axes.set_title(plotted(f"{found.posed.workload} on {found.posed.arch}", LONGEST), fontsize="medium")
     axes.grid(True, alpha=0.3)
     _save(figure, path)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mapper.solver.method import Progress
 
 
-COMPILING = "compiling what runs here (once per machine and version)"
+COMPILING = "compiling code (once per computer and version)"
 
 
 class ProgressReport(AbstractContextManager["ProgressReport"]):

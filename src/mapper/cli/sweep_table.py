@@ -9,7 +9,7 @@ from mapper.cli.terminal import number, percent, proof
 
 if TYPE_CHECKING:
     from mapper.api.comparison import Row
-    from mapper.api.planning import Plan
+    from mapper.sweeping.planning import Plan
     from mapper.sweeping.sweep import Sweep
 
 

@@ -6,6 +6,7 @@ import csv
 import io
 import sys
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from mapper.workloads.text.plain_text import markdown, plain
@@ -142,6 +143,11 @@ def why_nothing(workload: str | None, proven: bool, interrupted: bool) -> str:
     else:
         why = "no answer within the limit; raise --time-limit"
     return f"{plain(workload)}: {why}" if workload else why
+
+
+def import_tables() -> None:
+    """Import what prints tables, which takes a third of a second: against the clock there is no time for it later."""
+    import_module("rich.table")
 
 
 def print_table(heading: Sequence[str], lines: Iterable[Sequence[str]]) -> None:

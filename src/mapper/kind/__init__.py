@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from mapper.arch.source import Machine, add_machine_class
 from mapper.formulations.objective import (
@@ -27,11 +28,22 @@ from mapper.workloads.document import InputError
 
 
 @dataclass(frozen=True)
+class Alone:
+    """Workloads that need no machine: what they are ``called``, with an article; ``named``, the ``module:function``
+    that says whether a text names one; and ``structure``, the field of their structure in a document."""
+
+    called: str
+    named: str
+    structure: str
+
+
+@dataclass(frozen=True)
 class Entry:
     """A kind before its module is imported: its folder as a package, in which ``kind.py`` has the ``value``; what
     documents call it, the schema of its machines (None: it has none), and its objectives, the default first. Listing
     names must not wait for formulations and searches. ``machine``: ``module:function`` that reads a machine of the
-    schema from a document, where `arch.source` does not know the class."""
+    schema from a document, where `arch.source` does not know the class. ``alone``: how its workloads are known, where
+    it has no machines."""
 
     package: str
     name: str
@@ -39,6 +51,7 @@ class Entry:
     objectives: tuple[Objective, ...]
     value: str
     machine: str | None = None
+    alone: Alone | None = None
 
     @property
     def folder(self) -> Path:
@@ -66,7 +79,14 @@ ENTRIES: tuple[Entry, ...] = (
         (LATENCY, EDP, DSPS),
         "ALGORITHM_SELECTION",
     ),
-    Entry(_HERE + "pbqp", "algorithm_selection", None, (VALUE,), "PBQP"),
+    Entry(
+        _HERE + "pbqp",
+        "algorithm_selection",
+        None,
+        (VALUE,),
+        "PBQP",
+        alone=Alone("a PBQP instance", "mapper.workloads.pbqp.file:is_pbqp", "pbqp"),
+    ),
     Entry(
         _HERE + "trace_partition",
         "trace_partition",
@@ -94,23 +114,43 @@ def kinds() -> tuple[AnyKind, ...]:
     return tuple(imported(entry) for entry in ENTRIES)
 
 
-def kind_of(machine: Machine | None) -> AnyKind:
-    """The kind of problem that a machine of this class poses; without one, that of PBQP instances."""
-    schema = None if machine is None else machine.schema_name
-    return imported(next(entry for entry in ENTRIES if entry.schema == schema))
+def kind_of(machine: Machine) -> AnyKind:
+    """The kind of problem that a machine of this class poses."""
+    return imported(next(entry for entry in ENTRIES if entry.schema == machine.schema_name))
+
+
+def alone(text: str) -> Entry | None:
+    """The kind whose workload ``text`` names, if that needs no machine."""
+    for entry in ENTRIES:
+        if entry.alone is not None:
+            module, _, function = entry.alone.named.partition(":")
+            if getattr(import_module(module), function)(text):
+                return entry
+    return None
+
+
+def needs_machine(name: str, structure: Mapping[str, Any]) -> bool:
+    """Whether a problem of the kind that a document calls so, with this structure, has a machine."""
+    named = (entry.alone for entry in ENTRIES if entry.name == name)
+    return not any(one is not None and one.structure in structure for one in named)
 
 
 def kind_named(name: str, machine: Machine | None, source: str) -> AnyKind:
     """The kind of a document that names it, and holds this machine.
 
-    Raises: InputError if there is none of that name.
+    Raises: InputError if there is none of that name, or it has other machines.
     """
     named = [entry for entry in ENTRIES if entry.name == name]
     if not named:
         known = ", ".join(dict.fromkeys(entry.name for entry in ENTRIES))
         raise InputError(source, "problem.kind", f"{name!r} is unknown; this version knows {known}")
-    alone = [entry for entry in named if (entry.schema is None) == (machine is None)]
-    return imported((alone or named)[0])
+    schema = None if machine is None else machine.schema_name
+    fitting = next((entry for entry in named if entry.schema == schema), None)
+    if fitting is None:
+        raise InputError(
+            source, "problem.machine", f"is none of a {name} problem; give a solution as mapper wrote it"
+        )
+    return imported(fitting)
 
 
 def kind_of_proofs(name: str) -> AnyKind | None:

@@ -127,6 +127,17 @@ class Part:
         return document
 
 
+@dataclass(frozen=True)
+class FrontAxes:
+    """The keys of the cost that a plot of a front has along and up, in colour, and as the size of its points, the first
+    three with what they are called."""
+
+    along: tuple[str, str]
+    up: tuple[str, str]
+    colour: tuple[str, str]
+    size: str
+
+
 class Kind(ABC, Generic[V, P, M]):
     """One kind of problem. ``objectives``: the first is the default; ``options``: those it understands;
     ``default_model``: what ``--model`` is where nobody says, None where there is no choice."""
@@ -185,6 +196,13 @@ class Kind(ABC, Generic[V, P, M]):
 
     def front(self, problem: P, effort: Effort) -> Front[M]:
         """All trade-offs of a part.
+
+        Raises: InputError if the kind has none.
+        """
+        raise InputError("--pareto", "", f"a {self.name} problem has no trade-offs to list; leave it out")
+
+    def front_axes(self) -> FrontAxes:
+        """How a plot shows the points of a front.
 
         Raises: InputError if the kind has none.
         """
@@ -288,7 +306,11 @@ class Kind(ABC, Generic[V, P, M]):
 
     @abstractmethod
     def formulation(self, problem: P) -> Formulation:
-        """The formulation of one part, built, for ``explain``."""
+        """The formulation of one part, built, for ``explain``: it is counted, which takes no search."""
+
+    def model(self, problem: P) -> Formulation:
+        """The formulation with all its numbers, for ``--export``, where those of its counts are not enough."""
+        return self.formulation(problem)
 
     def compared(self, problem: P, mappings: Mapping[str, JsonValue]) -> list[str]:
         """What there is to say of one part solved by several methods (by name), beyond value and proof."""
@@ -332,14 +354,14 @@ class Kind(ABC, Generic[V, P, M]):
 
         Raises: InputError if the kind has no programs, or the file holds none.
         """
-        raise InputError("--program", "", f"a {self.name} solution runs no program file; leave it out")
+        raise InputError("--program", "", f"a {self.name} solution cannot run a program file; leave it out")
 
     def simulate_rtl(self, part: ProblemPart[V, P], mapping: M, seed: int) -> dict[str, Any]:
         """Run the generated hardware of one part: ``outputs_equal``, ``agrees``, and what else there is to say.
 
         Raises: InputError if the kind generates none, or it cannot be run.
         """
-        raise InputError("--rtl", "", f"a {self.name} solution becomes no Verilog; leave it out")
+        raise InputError("--rtl", "", f"a {self.name} solution has no Verilog; leave it out")
 
     @abstractmethod
     def generate(self, part: ProblemPart[V, P], mapping: M, seed: int) -> Mapping[str, str | bytes]:

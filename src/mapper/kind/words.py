@@ -1,4 +1,4 @@
-"""What a kind says of proofs: the space that they speak of, why they hold, and what their evidence shows."""
+"""Proofs in words: the space that they cover, why they hold, and what their evidence shows."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ LONGEST_FIGURE = 30
 
 @dataclass(frozen=True)
 class ProofWords:
-    """``space``: all mappings that a proof speaks of, as the kind's documentation defines them. ``reasons``: why the
-    proof of a method holds, by the method's name, as a clause after "because"; under ``*`` why any does. ``reached``:
-    why, where the value itself meets a bound by argument, whatever the method was."""
+    """``space``: all mappings that a proof covers, as the kind's documentation defines them. ``reasons``: why a proof
+    holds, as a clause after "because", by the name of the method; ``*`` is for all methods. ``reached``: the reason if
+    the value itself meets a bound by argument, whatever the method was."""
 
     space: str
     reasons: Mapping[str, str] = field(default_factory=dict)
@@ -39,7 +39,7 @@ def _about(number: Fraction) -> str:
     try:
         return f"{float(number):,.6g}"
     except OverflowError:
-        return "more than any figure"
+        return "larger than any float"
 
 
 def counted(count: int, noun: str, several: str | None = None) -> str:
@@ -56,15 +56,15 @@ def listed(names: Iterable[object], between: str = ", ") -> str:
 
 
 def claimed(claim: Mapping[str, Any], thing: str, measure: str, unit: str, most: bool = False) -> str:
-    """The claim as a sentence: no ``thing`` has less of ``measure`` (where ``most``, more) than its bound."""
+    """The claim as a sentence: no ``thing`` has a ``measure`` less (with ``most``: more) than the bound."""
     status, value, bound = claim["status"], claim["value"], claim["bound"]
     if status == "infeasible":
         return f"Claim: there is no {thing}."
     beyond = "more" if most else "less"
     if status == "optimal":
-        held = "and the document holds one that has it"
+        held = "and the document's has exactly that"
     elif value is None:
-        held = "and the document holds none"
+        held = "and the document contains none"
     else:
-        held = f"and the document holds one of {exact(value)}"
+        held = f"and the document's has {exact(value)}"
     return f"Claim: no {thing} has {measure} of {beyond} than {exact(bound)} {unit}, {held}."

@@ -1,4 +1,4 @@
-"""Checkers called: each runs as a program of its own, as anybody can run it by hand."""
+"""Calls the checkers. Each runs as a separate program, just as anybody can run it by hand."""
 
 from __future__ import annotations
 
@@ -84,19 +84,17 @@ def _bound_to(document: Mapping[str, Any], solution: Path) -> list[Checked]:
     for part, claim in claims(problem, fields, str(solution)):
         restated = problem.kind.restated(part.problem)
         if restated is None:
-            found.append(
-                (part.name, "not certified", "what it is proven of cannot be said again without a search")
-            )
+            found.append((part.name, "not certified", "its problem cannot be restated without a search"))
             continue
         proven = proofs.get(digest(restated))
         if proven is None:
-            found.append((part.name, "refuted", f"no proof is of the problem that {solution} poses"))
+            found.append((part.name, "refuted", f"no proof is about the problem that {solution} poses"))
             continue
         same = proven["status"] == claim.status and is_same(proven["value"], claim.value)
         if same and claim.status == "bounded":
             same = is_same(proven.get("bound"), claim.bound)
         if not same:
-            told = f"{proven['status']} {proven['value']}, the solution {claim.status} {claim.value}"
+            told = f"{proven['status']} {proven['value']}, but the solution {claim.status} {claim.value}"
             found.append((part.name, "refuted", f"the proof claims {told}"))
     return found
 

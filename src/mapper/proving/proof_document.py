@@ -13,7 +13,8 @@ from mapper.api.problem import PosedProblem, pose_again
 from mapper.api.solution import Solution
 from mapper.api.verb import read_document
 from mapper.kind.kind import AnyPart
-from mapper.models.limit import UnfinishedError, limited
+from mapper.models.limit import UnfinishedError
+from mapper.models.plain import limited
 from mapper.solver.certificate import Certificate, certificate_from_json
 from mapper.solver.method import Effort
 from mapper.solver.proof import Claim, NotCertifiedError, Proof, Status
@@ -85,7 +86,7 @@ def claims(
             certificate = certificate_from_json(own["certificate"])
         except (KeyError, TypeError, ValueError):
             raise InputError(
-                source, f"{field}.certificate", "is none that mapper wrote; solve it again"
+                source, f"{field}.certificate", "was not written by mapper; solve it again"
             ) from None
         fields = problem.kind.gather(part.problem, part.name, mappings)
         if certificate.found and fields is None:
@@ -105,7 +106,7 @@ def status_of(certificate: Certificate) -> Status:
 def _proof(problem: PosedProblem, part: AnyPart, claim: Claim[Any], effort: Effort) -> Proof:
     try:
         if claim.status == "bounded" and (claim.mapping is None or claim.bound is None):
-            raise NotCertifiedError("nothing is claimed: no mapping, or no bound")
+            raise NotCertifiedError("nothing is claimed: there is no mapping or no bound")
         with limited(effort.stopped):
             return problem.kind.prove(part.problem, claim, effort)
     except UnfinishedError:

@@ -1,6 +1,6 @@
-"""Proofs told in prose: what is claimed, what the evidence is, step by step, and what remains trusted.
+"""Proofs in prose: the claim, the evidence step by step, and what remains trusted.
 
-The checker comes first, and what it does not accept is not told.
+The checker runs first; only proofs that it accepts are told.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ LONGEST_LINE = 2000
 STATUSES = {
     "certified": "certified: the checker accepts this proof.",
     "refuted": "refuted: the evidence does not show the claim",
-    "malformed": "malformed: this is no proof",
+    "malformed": "malformed: this is not a proof",
     "not certified": "not certified",
 }
-UNTOLD = "Fields that no rule needed are not as mapper writes them, so that this proof is not told further."
+UNTOLD = "The proof ends here: some fields that the checker did not need are not as mapper writes them."
 FAULTS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 

@@ -13,11 +13,11 @@ REASONS = {
     "brute-force": "every one of them was tried",
     "cp-sat": "CP-SAT has excluded every better one",
     "branch-and-bound": (
-        "branch and bound went through all of it and left out only parts whose lower bound is no better than the value"
+        "branch and bound searched all of it, except for parts whose lower bound is no better than the value"
     ),
-    "elimination": "elimination finds the least cost of all assignments exactly",
+    "elimination": "elimination computes the least cost of all assignments exactly",
     "ilp": "the integer linear program was solved to the end and its answer confirmed in integers",
-    "closed form": "it has a closed form",
+    "closed form": "its value is given by a closed form",
     "dynamic-programming": "a shortest path through the layers' options is exact for a chain of layers",
 }
 """Why a proof holds, by the method that made it, where the kind itself does not say."""
@@ -33,7 +33,7 @@ STOPS = {
     "time_limit": "the time limit ended the search",
     "interrupted": "the search was interrupted",
     "heuristic": "a heuristic ended, which proves nothing by itself",
-    "given": "the mapping was given, not searched for",
+    "given": "the mapping was given; there was no search",
 }
 
 
@@ -56,9 +56,9 @@ def words(own: ProofWords, certificate: Certificate, objective: str, why: str | 
         said.append(f"Broken: {rules}.")
     elif not certificate.found and certificate.proven:
         tone, headline = "bad", f"{PROVEN[certificate.evidence]}: this problem has no mapping."
-        said.append(f"{_sentence(why)}" if why else f"None exists in the space: {space}.")
+        said.append(f"{_sentence(why)}" if why else f"No mapping exists in this space: {space}.")
     elif not certificate.found:
-        tone, headline = "bad", "No mapping was found, and nothing is proven: there may be one."
+        tone, headline = "bad", "No mapping was found, and nothing is proven. There may still be one."
         said.append(f"The space: {space}.")
     elif certificate.proven:
         reason = _reason(own, certificate)
@@ -79,8 +79,8 @@ def words(own: ProofWords, certificate: Certificate, objective: str, why: str | 
     said.append(f"Why the search stopped: {STOPS[certificate.stop]}.")
     if certificate.found and certificate.verified:
         said.append(
-            "The referee, which shares no code with the search, found every rule kept, and the model computed the cost "
-            "anew for this page."
+            "The referee, which shares no code with the search, found that every rule is kept, and the model computed "
+            "the cost again for this page."
         )
     return Words(tone, headline, tuple(said))
 
@@ -100,7 +100,7 @@ def _open(certificate: Certificate) -> str:
         return "No bound is known."
     known = f"No mapping is better than the bound {number(certificate.bound)}"
     if certificate.gap:
-        return f"{known}, so that at most {percent(certificate.gap)} of the value could be gained."
+        return f"{known}, so at most {percent(certificate.gap)} of the value could still be gained."
     return f"{known}."
 
 

@@ -97,7 +97,7 @@ def _solved(fields: Mapping[str, Any], source: str) -> Solved:
     for posed in problem.parts:
         own = whole if len(problem.parts) == 1 else by_name.get(posed.name)
         if own is None:
-            raise InputError(source, f"parts.{posed.name[:40]}", "is missing; solve it anew")
+            raise InputError(source, f"parts.{posed.name[:40]}", "is missing; solve it again")
         if posed.key not in first:
             first[posed.key] = _judged(problem, posed, own, mappings, source)
         part, value = first[posed.key]
@@ -131,18 +131,18 @@ def _judged(
         raise InputError(source, f"{place}.history", "must list seconds, values and bounds") from None
     value, bound = certificate.value, certificate.bound
     if certificate.proven and None not in (value, bound) and not math.isclose(value or 0, bound or 0):
-        remedy = f"is {bound:g} where {value:g} is called proven; solve it anew"
+        remedy = f"is {bound:g} where {value:g} is called proven; solve it again"
         raise InputError(source, f"{place}.certificate.bound", remedy)
     found = problem.kind.gather(posed.problem, posed.name, mappings)
     if found is None:
         return verified(problem.kind, posed, None, replace(certificate, found=False)), None
     if not isinstance(found, Mapping):
-        raise InputError(source, f"{place}.mapping", "must be an object; solve it anew")
+        raise InputError(source, f"{place}.mapping", "must be an object; solve it again")
     mapping = problem.kind.read_mapping(found, posed.problem, source)
     part = verified(problem.kind, posed, mapping, certificate)
     now = part.certificate.value
     if value is not None and now is not None and not math.isclose(value, now):
-        remedy = f"is {value:g}, but the mapping costs {now:g}; solve it anew"
+        remedy = f"is {value:g}, but the mapping costs {now:g}; solve it again"
         raise InputError(source, f"{place}.certificate.value", remedy)
     return replace(part, history=history), mapping
 
@@ -161,7 +161,7 @@ def _certificate(fields: Any, source: str, place: str) -> Certificate:
     whole = all(one is None or type(one) is int for one in counts)
     if found is None or not whole or not all(map(_is_figure, (*figures, *counts))):
         raise InputError(source, f"{place}.certificate", "is none; give a document written by mapper")
-    return replace(found, certified=fields.get("evidence") == "certified")
+    return found
 
 
 def _rows(fields: Mapping[str, Any], source: str) -> Rows:

@@ -82,7 +82,7 @@ def report(*given: Path | str | Mapping[str, Any] | Solution) -> str:
     if len(text) >= MOST_BYTES:
         size = len(text) / 1e6
         raise InputError(
-            "report", "", f"the page would have {size:.1f} MB, 3 are the most; give fewer documents"
+            "report", "", f"the page would have {size:.1f} MB, 3 is the limit; give fewer documents"
         )
     return text
 

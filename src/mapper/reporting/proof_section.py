@@ -70,7 +70,7 @@ def beside(solved: Sequence[Solved], proofs: Sequence[Judged]) -> list[tuple[Sol
         if not homes:
             field = f"proof of {str(proof.proof['part'])[:40]}"
             raise InputError(
-                proof.source, field, "is of no part of the solutions; give the solution it is of"
+                proof.source, field, "belongs to no part of the solutions; give its solution too"
             )
         for own, part in homes:
             own[part.name] = proof
@@ -96,7 +96,7 @@ def _posed(solved: Solved, judged: Judged) -> Iterator[AnyPart]:
                 raise InputError(
                     judged.source,
                     f"proof of {part.name[:40]}",
-                    f"claims {claim['status']} {str(claim['value'])[:40]}, the solution {has}; solve it again",
+                    f"claims {claim['status']} {str(claim['value'])[:40]}, but the solution {has}; solve it again",
                 )
             yield part
 

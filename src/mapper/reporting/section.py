@@ -150,7 +150,7 @@ def _whole(solved: Solved) -> Words:
     certificates = [part.certificate for part in solution.parts]
     proven = sum(one.proven and one.found for one in certificates)
     sentences = [
-        f"{proven:,} of {len(certificates):,} parts are proven optimal, each by itself; the value is their sum.",
+        f"{proven:,} of {len(certificates):,} parts are proven optimal, each separately; the value is their sum.",
     ]
     certificate = solution.certificate
     if certificate.value is not None:
@@ -249,7 +249,7 @@ def _search(part: Part, objective: str, anchor: str) -> list[Element]:
     """Value and bound over time, as a chart and as text."""
     if not part.history:
         said = (
-            "The search reported no progress before its end"
+            "The search reported no progress before it ended"
             if part.certificate.found
             else "Nothing was reported"
         )
@@ -356,7 +356,7 @@ def rows_section(given: Rows, anchor: str) -> Section:
         }
         if times:
             drawn = chart.stacked("latency by machine", "ms", times, anchor)
-            elements.append(figure(drawn, "Latency by machine, without what the table below names."))
+            elements.append(figure(drawn, "Latency by machine, without what the table below lists."))
         elements += _warned(given)
     proven = sum(row.certificate.proven for row in given.rows)
     return Section(
@@ -375,8 +375,6 @@ def _warned(given: Rows) -> list[Element]:
     times = [[name, *(number((row.layers or {}).get(name)) for row in given.rows)] for name in layers]
     archs = [str(row.names["arch"]) for row in given.rows]
     return [
-        table(
-            ["machine", "what its figures leave out"], left, "Do not compare without this", class_="warned"
-        ),
+        table(["machine", "what its figures leave out"], left, "Read this before comparing", class_="warned"),
         table(["layer", *archs], times[:MOST_PARTS], "Milliseconds by layer", class_="layers"),
     ]

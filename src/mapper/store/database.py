@@ -161,7 +161,7 @@ class Store:
                 strange = connection.execute(_STRANGE).fetchone()
                 if strange is not None:
                     raise ValueError(
-                        f"holds the {strange[0]}, so it is no store of mapper; give another file"
+                        f"holds the {strange[0]}, so it is not a mapper store; give another file"
                     )
                 # A log beside the file: readers and one writer at once, and a kill loses at most what was not reported.
                 connection.execute("PRAGMA journal_mode = WAL")

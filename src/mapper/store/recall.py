@@ -18,7 +18,8 @@ from mapper.formulations.objective import Objective
 from mapper.kind.kind import AnyKind, AnyPart, Part
 from mapper.solver.certificate import Certificate, certificate_from_json
 from mapper.solver.contradiction import ContradictionError, contradiction
-from mapper.solver.method import Outcome, Start
+from mapper.solver.method import Start
+from mapper.solver.outcome import Outcome
 from mapper.store.database import Entry, Store, StoreError
 from mapper.store.key import content_key, problem_key, version_key
 from mapper.workloads.document import InputError
@@ -107,7 +108,7 @@ def kept_answer(
         raise ValueError("a bound that the value contradicts")
     searches = fields.get("searches", 1)
     if type(searches) is not int or searches < 1:
-        raise ValueError("no number of searches")
+        raise ValueError("not a number of searches")
     return Kept(answer, read, searches, 0.0 if value is None else kind.slack(part.problem, value))
 
 
@@ -275,7 +276,7 @@ class Recall:
 
     def _give_up(self, error: StoreError) -> None:
         self._store = None
-        self._warn(f"{error}; going on without it")
+        self._warn(f"{error}; continuing without it")
 
     def _warn(self, reason: str) -> None:
         if not self._complained:

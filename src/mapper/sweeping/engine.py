@@ -75,7 +75,7 @@ class DaskEngine(AbstractContextManager["DaskEngine"]):
             raise InputError("--scheduler", self._address, f"does not answer ({reason})") from None
         if self._address is not None and not self._is_of_this_version():
             self._opened.close()
-            remedy = "it and its workers need this version of mapper, or answers would be another's; install it there"
+            remedy = "it and its workers must run this version of mapper; install it there"
             raise InputError("--scheduler", self._address, remedy)
         return self
 
@@ -135,9 +135,7 @@ class DaskEngine(AbstractContextManager["DaskEngine"]):
         """Whether a cluster here has been without a worker for too long."""
         if self._alone is None or time.monotonic() - self._alone < SECONDS_WITHOUT_WORKERS:
             return False
-        search.complain(
-            "every worker has died, and none begins anew; machines that are not done are given up"
-        )
+        search.complain("every worker has died and none restarts; the remaining machines are given up")
         return True
 
     def _room(self, search: Search) -> int:

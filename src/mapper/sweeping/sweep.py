@@ -124,7 +124,7 @@ def grid(
     points = [dict(zip(vary, values, strict=True)) for values in itertools.product(*vary.values())]
     machines = [_varied(base, point) for point in points]
     return points, [
-        posed(base.workload, base.arch, base.objective.name, base.options, base.read, machine)
+        posed(base.kind, base.workload, base.arch, base.objective.name, base.options, base.read, machine)
         for machine in machines
     ]
 

@@ -10,12 +10,14 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from mapper.arch.overlay import OverlayMachine
 from mapper.arch.source import load_machine
@@ -167,6 +169,57 @@ def test_trying_everything_the_solver_and_the_checker_agree(count: int) -> None:
     holds()
     print(dict(seen))
     assert seen["optimal"] >= 0.5 * count
+
+
+@pytest.mark.parametrize("count", [20, pytest.param(1000, marks=pytest.mark.slow)])
+def test_given_formats_of_tensors_are_certified(count: int) -> None:
+    seen: Counter[str] = Counter()
+
+    @drawn(count)
+    @given(problems(), st.randoms(use_true_random=False))
+    def holds(posed: tuple[SelectionProblem, LayerNetwork], draw: random.Random) -> None:
+        free = posed[0]
+        stores = {
+            store.name: draw.choice(labels)
+            for store, labels in zip(free.network.stores, free.network.labels, strict=True)
+            if draw.random() < 0.7
+        }
+        problem = replace(free, stores=stores)
+        claim, every = _claim(problem), _claim(problem, "brute-force")
+        assert (claim.status, claim.value) == (every.status, every.value)
+        try:
+            made = producer.prove(problem, claim, Effort()).to_json("algorithm_selection", "")
+        except NotCertifiedError as reason:
+            assert "may be better" in str(reason)
+            return
+        assert VERDICT(json.loads(json.dumps(made)))[1:2] == ("certified",)
+        seen[claim.status] += 1
+
+    holds()
+    assert seen["optimal"] >= 0.4 * count
+
+
+@pytest.mark.parametrize(
+    ("network", "tensor", "label"), [("lenet5", "conv1", "winograd"), ("squeezenet", "conv5", "toeplitz")]
+)
+def test_boxes_for_a_given_format_show_nothing_of_problems_without_it(
+    network: str, tensor: str, label: str
+) -> None:
+    free = _problem(network, "dynamap-u200")
+    made, best = _proof(replace(free, stores={tensor: label})), _proof(free)
+    assert _status(made) == "certified"
+    assert made["claim"]["value"] > best["claim"]["value"]
+    for store in made["problem"]["stores"]:
+        store["given"] = None
+    made["problem_sha256"] = digest(made["problem"])
+    assert made["problem"] == best["problem"]
+    assert _status(made) == "refuted"
+
+
+def test_the_papers_machine_has_a_proof_of_the_least_product() -> None:
+    made = _proof(replace(_problem("lenet5", "dynamap-u200-paper"), objective="edp"))
+    assert VERDICT(made)[1:] == ("certified", "optimal 3125216000, 1183 boxes of shapes")
+    assert len(json.dumps(made)) < 100_000
 
 
 def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -11,8 +11,9 @@ from typing import Any
 from mapper.arch.cgra import cgra_from_document
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.mapping import Hop, ModuloSchedule, Placement, Route
-from mapper.solver.method import Effort, Outcome
+from mapper.solver.method import Effort
 from mapper.solver.modulo_schedule.proof import prove
+from mapper.solver.outcome import Outcome
 from mapper.solver.proof import Claim, digest
 from mapper.workloads.graph.dataflow_graph import DataflowGraph, Edge, Operation
 from mapper.workloads.graph.kernel import Kernel

@@ -51,6 +51,13 @@ MALFORMED = {
     "a link to outside": ("problem.machine.links", [[[0, 0], [0, 2]]]),
     "a unit of no known kind": ("problem.machine.pes.0.classes", ["luck"]),
     "a machine with a field too many": ("problem.machine.bonus", 1),
+    "a shared file without registers": (
+        "problem.machine.shared_register_file",
+        {"registers": 0, "read_ports": None, "write_ports": None, "at": "all"},
+    ),
+    "no PEs of any kind": ("problem.machine.pes", []),
+    "links that are a table": ("problem.machine.links", {"mesh": 1}),
+    "an operation that is text": ("problem.operations.0", "ab"),
     "another objective": ("problem.objective", "most"),
     "a bound that is text": ("claim.bound", "3"),
     "evidence with a field too many": ("evidence.note", ""),

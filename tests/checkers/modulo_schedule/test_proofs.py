@@ -16,10 +16,11 @@ from mapper.arch.source import load_machine
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
-from mapper.solver.method import Effort, Outcome
+from mapper.solver.method import Effort
 from mapper.solver.modulo_schedule.exact.constraint_program import CONSTRAINT_PROGRAM
 from mapper.solver.modulo_schedule.heuristic.iterative import ITERATIVE
 from mapper.solver.modulo_schedule.proof import prove
+from mapper.solver.outcome import Outcome
 from mapper.solver.proof import Claim, NotCertifiedError
 from mapper.workloads.graph.kernel_source import load_kernel
 from tests.checkers.modulo_schedule.checking import (

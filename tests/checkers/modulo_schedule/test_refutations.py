@@ -20,6 +20,7 @@ from mapper.solver.modulo_schedule.exact.refutation import refutation, trimmed
 from mapper.solver.proof import Claim, NotCertifiedError
 from mapper.workloads.graph.dataflow_graph import DataflowGraph, Edge, Operation
 from mapper.workloads.graph.kernel import Kernel
+from mapper.workloads.graph.kernel_source import load_kernel
 from tests.checkers.modulo_schedule.checking import CHECKER, Document, claim_of, proof_of, status
 from tests.checkers.modulo_schedule.mutation import mutated
 from tests.solver.modulo_schedule.random_kernel import problems
@@ -50,6 +51,17 @@ def test_twelve_operations_on_four_pes_have_no_schedule_at_the_bound(seed: int) 
     assert document["evidence"]["bound"]["rule"] == "clauses"
     assert CHECKER.verdict(document)[1:] == ("certified", f"bounded: no II below {least + 1}")
     assert len(json.dumps(document)) < 1_000_000
+
+
+@pytest.mark.parametrize("array", ["mesh-3x3", "torus-3x3"])
+def test_a_kernel_on_nine_pes_has_no_schedule_at_the_bound(array: str) -> None:
+    machine = load_machine(array)[0]
+    assert isinstance(machine, CgraMachine)
+    problem = ModuloProblem(load_kernel("bitcount")[0], machine)
+    assert least_bound(problem) == 2
+    document = proof_of(problem, Claim("bounded", None, None, 3))
+    assert CHECKER.verdict(document)[1:] == ("certified", "bounded: no II below 3")
+    assert len(json.dumps(document)) < 20_000_000
 
 
 def test_an_optimum_above_the_bound_is_certified() -> None:

@@ -137,7 +137,7 @@ def test_a_choice_that_is_not_the_best_is_refuted() -> None:
     for vertex in range(6):
         worse = copy.deepcopy(made)
         worse["evidence"]["choices"][vertex] = (worse["evidence"]["choices"][vertex] + 1) % 3
-        value = problem.posed.value(worse["evidence"]["choices"])
+        value = problem.pinned.value(worse["evidence"]["choices"])
         worse["claim"]["value"] = worse["claim"]["bound"] = value
         assert value == made["claim"]["value"] or _status(worse) in ("refuted", "malformed")
 
@@ -173,7 +173,7 @@ def test_trying_everything_the_solver_and_the_checker_agree(count: int) -> None:
     @given(problems())
     def holds(drawn_problem: tuple[PbqpProblem, str]) -> None:
         problem, _ = drawn_problem
-        least = brute_force(problem.posed)
+        least = brute_force(problem.pinned)
         claim = _claim(problem)
         try:
             made = producer.prove(problem, claim, Effort()).to_json("pbqp", "")
@@ -183,7 +183,7 @@ def test_trying_everything_the_solver_and_the_checker_agree(count: int) -> None:
         assert VERDICT(json.loads(json.dumps(made)))[1:2] == ("certified",)
         seen[claim.status] += 1
         if claim.status == "optimal":
-            assert least == (claim.value if problem.posed.exact else float(Fraction(made["claim"]["value"])))
+            assert least == (claim.value if problem.pinned.exact else float(Fraction(made["claim"]["value"])))
         assert (least is None) == (claim.status == "infeasible")
 
     holds()

@@ -13,7 +13,8 @@ from mapper.arch.tcpa import TcpaMachine, tcpa_from_document, tcpa_preset
 from mapper.formulations.pe_allocation.problem import AllocationProblem, Pin
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.models.pe_allocation.stream.layer import StreamLayer, StreamNetwork, stream_network
-from mapper.solver.method import Effort, Outcome
+from mapper.solver.method import Effort
+from mapper.solver.outcome import Outcome
 from mapper.solver.pe_allocation.mixed.catalogue import MIXED
 from mapper.solver.pe_allocation.parallel.constraint_program import CONSTRAINT_PROGRAM
 from mapper.solver.pe_allocation.parallel.sequential_search import sequential

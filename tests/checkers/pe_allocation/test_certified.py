@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from mapper.formulations.pe_allocation.problem import Pin
-from mapper.solver.proof import NotCertifiedError
+from mapper.models.pe_allocation.cost import evaluate
+from mapper.solver.proof import NotCertifiedError, digest
 from tests.checkers.pe_allocation.example import CHECKER, problem_of, proof_of, solved, verdict_on
 
 PAPER: list[tuple[str, str, dict[str, Any], str]] = [
@@ -77,7 +78,25 @@ def test_a_claim_that_is_false_has_no_evidence() -> None:
         proof_of(problem, replace(solved(problem), mapping=None, value=None, bound=None))
 
 
-def test_what_line_buffers_hold_is_not_restated() -> None:
-    problem = problem_of("mnist-tcpa", "tcpa-4x4", "latency", model="streaming", max_bytes=20_000)
-    with pytest.raises(NotCertifiedError, match="line buffers"):
-        proof_of(problem)
+LINES = [
+    ("latency", 20_000, "optimal 76752 cycles"),
+    ("latency", 1_000, "infeasible"),
+]
+
+
+@pytest.mark.parametrize(("objective", "room", "said"), LINES)
+def test_what_waits_in_line_buffers_is_restated(objective: str, room: int, said: str) -> None:
+    problem = problem_of("mnist-tcpa", "tcpa-4x4", objective, model="streaming", max_bytes=room)
+    assert verdict_on(proof_of(problem)) == ("certified", said)
+
+
+@pytest.mark.parametrize("network", ["mnist-tcpa", "cifar10"])
+def test_line_buffers_need_as_much_as_the_model_counts(network: str) -> None:
+    problem = problem_of(network, "tcpa-16x16", "throughput", model="streaming", max_bytes=1 << 30)
+    found = solved(problem)
+    assert found.mapping is not None
+    needed = evaluate(problem.network, problem.machine, found.mapping, "streaming").buffer_bytes
+    document = proof_of(problem, found)
+    for room, status in ((needed, "certified"), (needed - 1, "refuted")):
+        posed = {**document["problem"], "bytes": room}
+        assert verdict_on({**document, "problem": posed, "problem_sha256": digest(posed)})[0] == status

@@ -18,7 +18,7 @@ from tests.solver.pe_allocation.test_random import tried
 from tests.solver.sample import drawn
 
 
-@pytest.mark.parametrize("count", [20, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [30, pytest.param(1000, marks=pytest.mark.slow)])
 def test_brute_force_solver_and_checker_agree(count: int) -> None:
     seen: Counter[str] = Counter()
 
@@ -30,13 +30,18 @@ def test_brute_force_solver_and_checker_agree(count: int) -> None:
         try:
             document = proof_of(problem, found)
         except NotCertifiedError as error:
-            # Shares of a PE, and line buffers.
-            assert problem.sharing or "line buffers" in str(error)
+            assert problem.sharing, error
             seen["not certified"] += 1
             return
         status, said = verdict_on(document)
         assert status == "certified", said
-        if oracle.proven:
+        if not found.proven:
+            # Line buffers are checked, not searched for.
+            assert problem.model == "streaming" and problem.most_bytes is not None
+            best, ends = oracle.value, [one for one in (found.value, found.bound) if one is not None]
+            if oracle.proven and best is not None and len(ends) == 2:
+                assert min(ends) <= best <= max(ends)
+        elif oracle.proven:
             assert (oracle.mapping is None and oracle.value is None) == (said == "infeasible")
             assert oracle.value == found.value
             if oracle.value is not None:
@@ -56,6 +61,8 @@ def _lies(problem: AllocationProblem, document: dict[str, object]) -> list[dict[
     assert isinstance(claim, dict) and isinstance(document["evidence"], dict)
     if claim["status"] == "infeasible":
         return [{**document, "claim": {"status": "optimal", "value": 1, "bound": 1}}]
+    if claim["value"] is None:
+        return []
     value = Fraction(claim["value"])
     nothing = {"status": "infeasible", "value": None, "bound": None}
     found = [

@@ -155,7 +155,7 @@ def test_a_hostile_name_stays_inside_its_comment(tmp_path: Path) -> None:
 def test_a_name_that_c_cannot_have_is_refused() -> None:
     nest = nest_of("matmul")
     renamed = LoopNest("bad", (("I-1", 2),), nest.operands)
-    with pytest.raises(InputError, match="bad: I-1: is no name in C"):
+    with pytest.raises(InputError, match="bad: I-1: is not a name in C"):
         generate_c(renamed, machine_of(), mapping_of(renamed))
 
 

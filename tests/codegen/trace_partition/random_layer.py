@@ -15,8 +15,8 @@ from mapper.models.trace_partition.lowering.layer import TensorView, TraceLayer,
 from mapper.models.trace_partition.mapping import LayerMapping, Partition, Tile
 from mapper.models.trace_partition.residency import linked, obstacle
 from mapper.models.trace_partition.steps.plan import plan_layer
-from mapper.models.trace_partition.steps.share import misfit
-from mapper.models.trace_partition.steps.window import window_classes
+from mapper.models.trace_partition.tile.share import misfit
+from mapper.models.trace_partition.tile.window import window_classes
 
 Words = npt.NDArray[np.int16]
 

@@ -35,11 +35,11 @@ def network(**changed: object) -> OverlayNetwork:
             "conv1 has no choice",
         ),
         (SelectionProblem(network(), pins={"conv1": Pin(dataflows=frozenset())}), "conv1 has no choice"),
-        (SelectionProblem(network(), array=(5, 4)), "5 x 4 is larger"),
+        (SelectionProblem(network(), array=(5, 4)), "5 x 4 is too large"),
         (SelectionProblem(network(), longest_units=1), "no array of 16 PEs"),
         (
             SelectionProblem(network(resource={"limits_shapes": True, "brams": 1})),
-            "no array fits the block memories",
+            "no array fits the available block memories",
         ),
     ],
 )

@@ -76,7 +76,7 @@ def test_idle_cycles_that_starve_a_layer_say_so(mnist: AllocationProblem) -> Non
     pinned = {"conv2": Pin(pes=1), "pool3": Pin(throttle=0)}
     said = why_infeasible(replace(mnist, pins=pinned))
     assert said == (
-        "conv2 takes 2,592 cycles for a position at the least, and the idle cycles that are pinned after it leave "
+        "conv2 takes 2,592 cycles for a position at least, and the idle cycles that are pinned after it leave "
         "no more than 12 (Eq. 9)"
     )
 

@@ -12,17 +12,18 @@ from numpy import ndindex
 
 from mapper.formulations.trace_partition.problem import OBJECTIVES, Objective, PartitionProblem, Pin
 from mapper.formulations.trace_partition.program.cp_sat import PartitionProgram
+from mapper.formulations.trace_partition.program.first_option import first_options
 from mapper.formulations.trace_partition.program.option import families, sum_sizes, tile_sizes
-from mapper.formulations.trace_partition.program.option_cost import costed, nameless
+from mapper.formulations.trace_partition.program.option_cost import costed, nameless, words_needed
 from mapper.formulations.trace_partition.program.option_floor import family_floor
-from mapper.formulations.trace_partition.program.option_table import option_table
+from mapper.formulations.trace_partition.program.option_table import OptionTable, Searched, option_table
 from mapper.formulations.trace_partition.program.residency import residencies_of
 from mapper.models.trace_partition.configuration import Configuration
 from mapper.models.trace_partition.cost import layer_cost
 from mapper.models.trace_partition.lowering.layer import TraceLayer, TraceNetwork
 from mapper.models.trace_partition.steps.plan import plan_layer
 from tests.models.trace_partition.example import layers
-from tests.solver.trace_partition.random_partition import chains, layer, machine, network, view
+from tests.solver.trace_partition.random_partition import chains, layer, machine, network, problems, view
 
 ONE = Configuration(1, 1, 1)
 
@@ -108,6 +109,21 @@ def test_the_best_option_is_that_of_costing_all(chain: TraceNetwork, objective: 
     assert found == ([] if best is None else [best])
 
 
+def test_no_option_is_ruled_out_whose_output_stays_and_just_fits() -> None:
+    """The output is held whole, in fewer words than two of its tiles: ten channels, cut into eight and two."""
+    first = layer("first", view("image", 16, 16, 1), 10)
+    chain = network(first, layer("second", first.output, 16))
+    problem = PartitionProblem(chain, machine(1, maps=5888), ONE)
+    held = 0
+    for family in families(problem, first, output_resident=True):
+        floor = family_floor(problem, first, family)
+        for at in ndindex(*family.shape):
+            if words_needed(problem, first, family.mapping(*at)) is not None:
+                held += 1
+                assert floor.fits[at]
+    assert held
+
+
 def test_pinned_decisions_are_the_only_ones_left() -> None:
     one = layer("conv1", view("image", 6, 6, 16), 32, 3)
     pin = Pin(mode="indp", order="weights_stationary", rows=5, out_channels=7)
@@ -149,6 +165,19 @@ def test_the_program_explains_the_instance_that_it_solves() -> None:
     assert built["one_option"].constraints == 2
     assert built["residency"].constraints == options
     assert program.export("cpsat")
+
+
+@given(problems(3))
+@settings(derandomize=True, deadline=None, max_examples=25)
+def test_the_program_is_counted_without_a_search(problem: PartitionProblem) -> None:
+    searched, counted = option_table(problem), first_options(problem)
+    assert PartitionProgram(counted).build() == PartitionProgram(searched).build()
+    assert counted.costed == sum(len(options) for options in _options(counted)) <= searched.costed
+
+
+def _options(table: OptionTable) -> list[list[Searched]]:
+    found = [table.layers[at] for at in sorted(set(table.first))]
+    return [[one for one in layer.values() if one.best is not None] for layer in found]
 
 
 def test_a_layer_without_an_option_makes_the_program_infeasible() -> None:

@@ -14,7 +14,7 @@ from mapper.models.trace_partition.lowering.layer import TensorView, TraceLayer,
 from mapper.models.trace_partition.mapping import LayerMapping, Split, Tile
 from mapper.models.trace_partition.residency import obstacle
 from mapper.models.trace_partition.steps.plan import plan_layer
-from mapper.models.trace_partition.steps.share import misfit
+from mapper.models.trace_partition.tile.share import misfit
 from tests.arch.snowflake_machine import machine
 
 MACHINE = machine(4)

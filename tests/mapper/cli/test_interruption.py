@@ -117,7 +117,7 @@ def test_a_second_signal_ends_it_at_once(tmp_path: Path, hard: str) -> None:
     run.send(signal.SIGINT)
     time.sleep(0.1)
     run.send(signal.SIGINT)
-    assert run.ended() == (3, "", "mapper: interrupted again, what was being done is lost\n")
+    assert run.ended() == (3, "", "mapper: interrupted again; unfinished work is lost\n")
     assert run.left() == [] and run.orphans() == []
 
 

@@ -20,7 +20,7 @@ from tests.checkers.modulo_schedule.test_proofs import posed, solved
 from tests.checkers.modulo_schedule.test_refutations import twelve
 from tests.checkers.pe_allocation.example import problem_of
 from tests.checkers.pe_allocation.example import proof_of as allocation_proof
-from tests.checkers.trace_partition.test_chain import example as chain
+from tests.checkers.trace_partition.claim import example as chain
 from tests.formulations.modulo_schedule.test_infeasible import IMPOSSIBLE
 from tests.formulations.modulo_schedule.test_parity import TRIANGLE
 from tests.formulations.modulo_schedule.test_parity import problem as on_board

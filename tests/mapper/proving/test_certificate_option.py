@@ -96,7 +96,7 @@ def test_the_proof_of_another_problem_is_refuted(run: Run, solved: tuple[Path, P
     other = tmp_path / "other.json"
     assert run("solve", "resnet-dmazerunner/conv5_1", "-o", other, "--store", "none")[0] == 0
     code, out, _ = run("check", solved[1], "--problem", other)
-    assert code == 1 and "conv5_1: refuted: no proof is of the problem" in out
+    assert code == 1 and "conv5_1: refuted: no proof is about the problem" in out
 
 
 def test_what_is_no_proof_is_one_line(run: Run, solved: tuple[Path, Path]) -> None:

@@ -20,12 +20,12 @@ from tests.mapper.proving.example import PROOFS, proof, written
 DRAWN = {
     "tiling": ("3,682 array tiles", "4,962 boxes"),
     "cycle": ('class="ring"', "latency 3 over distance 1", "1 * II &gt;= 3"),
-    "units": ('class="slots"', "10 operations that share 4 slots a cycle: 3 cycles at least"),
+    "units": ('class="slots"', "10 operations that share 4 slots a cycle: at least 3 cycles"),
     "parity": ('class="board"', "two colours"),
-    "allocation": ('class="caps"', "107 cycles a position", "how many PEs there are"),
-    "selection": ('class="shapes"', 'data-box="694,6084,1,8"', "29 boxes of shapes cover"),
+    "allocation": ('class="caps"', "107 cycles a position", "the number of PEs available"),
+    "selection": ('class="shapes"', 'data-box="576,6084,1,10"', "20 boxes of shapes cover"),
     "pbqp": ('class="order"', "3 of 3 vertices are eliminated"),
-    "chain": ("Up to each layer no partition costs less",),
+    "chain": ("No partition up to this layer costs less",),
 }
 
 
@@ -79,7 +79,7 @@ def test_a_proof_of_another_problem_is_refused_in_one_line(mapper: Any, tmp_path
     path = written(tmp_path, proof(name) | {"part": "gemm"})
     code, out, err = mapper("report", str(solution), str(path), "-o", str(page))
     assert (code, out, err.count("\n"), page.exists()) == (2, "", 1, False)
-    assert "proof of gemm: is of no part of the solutions" in err
+    assert "proof of gemm: belongs to no part of the solutions" in err
 
 
 def test_a_malformed_proof_is_refused_in_one_line(mapper: Any, tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_a_malformed_proof_is_refused_in_one_line(mapper: Any, tmp_path: Path) -
 def test_a_proof_that_claims_another_value_is_refused() -> None:
     document = json.loads(json.dumps(_proofs("cycle")))
     document["proofs"][0]["claim"] |= {"value": 4, "status": "bounded"}
-    with pytest.raises(api.InputError, match="claims bounded 4, the solution optimal 3"):
+    with pytest.raises(api.InputError, match="claims bounded 4, but the solution optimal 3"):
         api.report(scheduled(), document)
 
 

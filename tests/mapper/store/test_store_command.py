@@ -61,7 +61,7 @@ def test_without_a_store_nothing_is_kept(
 def test_a_store_that_cannot_be_used_costs_one_line(mapper: Any, tmp_path: Path) -> None:
     code, out, errors = mapper("solve", LAYER, "--store", str(tmp_path), "--json", "--quiet")
     assert code == 0 and json.loads(out)["certificate"]["proven"]
-    assert len(errors.splitlines()) == 1 and "going on without it" in errors
+    assert len(errors.splitlines()) == 1 and "continuing without it" in errors
 
 
 def test_a_store_that_cannot_be_used_costs_a_sweep_one_line_too(mapper: Any, tmp_path: Path) -> None:

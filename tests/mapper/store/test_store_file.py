@@ -36,7 +36,7 @@ def store(tmp_path: Path) -> Store:
 def test_a_file_with_more_than_answers_is_no_store_and_stays_as_it_is(store: Store, statements: str) -> None:
     with sqlite3.connect(store.path) as connection:
         connection.executescript(statements)
-    with pytest.raises(StoreError, match="so it is no store of mapper; give another file"):
+    with pytest.raises(StoreError, match="so it is not a mapper store; give another file"):
         store.entries()
 
 

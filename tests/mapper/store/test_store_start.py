@@ -23,7 +23,8 @@ from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.models.pe_allocation.mapping import Allocation, Placement
 from mapper.models.trace_partition.mapping import LayerMapping, Partition, Tile
 from mapper.solver.certificate import Certificate
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
+from mapper.solver.outcome import Outcome
 from mapper.store import Entry, Store, recall
 from mapper.store.recall import Recall
 

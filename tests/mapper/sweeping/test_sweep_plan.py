@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 import yaml
 
-from mapper.api import planning
-from mapper.api.planning import plan
 from mapper.api.solving import Search, solve_part
 from mapper.arch.source import preset_text
 from mapper.kind.kind import AnyPart, Part
 from mapper.store import Store
+from mapper.sweeping import planning
+from mapper.sweeping.planning import plan
 from mapper.sweeping.sweep import sweep
 from mapper.workloads.process.child_process import run
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from random import Random
 
 from mapper.solver.cp_sat import run_cp_sat
-from mapper.solver.method import Effort, Method, Outcome, Progress
+from mapper.solver.method import Effort, Method, Progress
+from mapper.solver.outcome import Outcome
 from tests.mapper.toy_kind.model import Packing, evaluate
 from tests.mapper.toy_kind.problem import PackingProblem, why_infeasible
 from tests.mapper.toy_kind.program import PackingProgram

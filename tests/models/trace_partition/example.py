@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from mapper.models.trace_partition.data.quantisation import LayerData
 from mapper.models.trace_partition.lowering.layer import TensorView, TraceLayer
 from mapper.models.trace_partition.mapping import LayerMapping, Tile
-from mapper.models.trace_partition.steps.share import misfit
-from mapper.models.trace_partition.steps.window import window_classes
+from mapper.models.trace_partition.tile.share import misfit
+from mapper.models.trace_partition.tile.window import window_classes
 
 Integers = npt.NDArray[np.int64]
 Draw = Any

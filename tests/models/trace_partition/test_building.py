@@ -10,7 +10,7 @@ import pytest
 
 from mapper.models.trace_partition.lowering.building import trace_network
 from mapper.models.trace_partition.lowering.layer import HostLayer, TensorView, TraceLayer, TraceNetwork
-from mapper.models.trace_partition.steps.window import window_classes
+from mapper.models.trace_partition.tile.window import window_classes
 from mapper.workloads.catalogue import CATALOGUE
 from mapper.workloads.document import InputError
 from mapper.workloads.source import load_layers

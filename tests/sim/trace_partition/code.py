@@ -12,7 +12,7 @@ from mapper.arch.source import load_machine
 from mapper.models.trace_partition.isa.program import HostCall, Program
 from mapper.sim.trace_partition.functional.memory import Memory
 from mapper.sim.trace_partition.functional.simulation import Execution, run
-from tests.models.trace_partition.small_program import (
+from tests.models.trace_partition.isa.small_program import (
     OUTPUT,
     TENSOR_WORDS,
     address,

@@ -6,7 +6,7 @@ from mapper.arch.snowflake import SnowflakeMachine
 from mapper.sim.trace_partition.cycle.report import CycleReport
 from mapper.sim.trace_partition.cycle.simulation import simulate_cycles
 from tests.arch import snowflake_machine
-from tests.models.trace_partition.small_program import program_of
+from tests.models.trace_partition.isa.small_program import program_of
 
 
 def machine(clusters: int = 1, bandwidth_gb_s: float = 0.2, **timing: int) -> SnowflakeMachine:

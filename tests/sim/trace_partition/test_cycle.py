@@ -11,7 +11,7 @@ import pytest
 from mapper.models.trace_partition.isa.program import Mark
 from mapper.sim.trace_partition.cycle.report import ClusterCycles, CycleReport
 from mapper.sim.trace_partition.cycle.simulation import simulate_cycles
-from tests.models.trace_partition.small_program import CODE, program_of
+from tests.models.trace_partition.isa.small_program import CODE, program_of
 from tests.sim.trace_partition.run import both, machine, run
 
 EIGHT_WORDS = both("r1", 1, 8)

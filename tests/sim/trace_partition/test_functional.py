@@ -12,7 +12,7 @@ from mapper.models.trace_partition.isa.program import HostCall
 from mapper.models.trace_partition.isa.program_file import relocated
 from mapper.sim.trace_partition.functional.memory import Memory
 from mapper.sim.trace_partition.functional.simulation import run
-from tests.models.trace_partition.small_program import (
+from tests.models.trace_partition.isa.small_program import (
     CODE,
     INPUT,
     OUTPUT,

@@ -7,7 +7,7 @@ import pytest
 from mapper.sim.trace_partition.cycle import simulation as cycle
 from mapper.sim.trace_partition.cycle.report import Hazard
 from mapper.workloads.document import InputError
-from tests.models.trace_partition.small_program import CODE, OUTPUT
+from tests.models.trace_partition.isa.small_program import CODE, OUTPUT
 from tests.sim.trace_partition.run import both, machine, run
 
 WORDS = "MOVI r3, 32\n" + both("r1", 1, 32)

@@ -17,8 +17,8 @@ from mapper.models.trace_partition.lowering.layer import TensorView
 from mapper.sim.trace_partition.functional.memory import Memory
 from mapper.sim.trace_partition.functional.simulation import run
 from mapper.workloads.document import InputError
-from tests.models.trace_partition.random_instruction import instructions
-from tests.models.trace_partition.small_program import (
+from tests.models.trace_partition.isa.random_instruction import instructions
+from tests.models.trace_partition.isa.small_program import (
     CODE,
     TENSOR_WORDS,
     address,
@@ -122,7 +122,7 @@ def test_a_program_larger_than_the_memory_is_refused() -> None:
         ({}, "image 0, x: is missing; give it"),
         (
             {(0, "x"): np.zeros((1, 1, 512), np.int16), (1, "x"): np.zeros((1, 1, 512), np.int16)},
-            "image 1, x: is no input",
+            "image 1, x: is not an input",
         ),
         ({(0, "x"): np.zeros((1, 1, 500), np.int16)}, r"give int16 \[1, 1, 512\]"),
         ({(0, "x"): np.zeros((1, 1, 512), np.float32)}, "is float32"),

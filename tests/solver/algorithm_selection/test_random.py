@@ -13,13 +13,19 @@ from mapper.solver.algorithm_selection.catalogue import METHODS
 from mapper.workloads.network.network_layer import LayerNetwork
 from tests.solver.algorithm_selection.random_selection import problems
 from tests.solver.conformance import refereed_by
-from tests.solver.sample import QUICK, THOROUGH, Sample, drawn
+from tests.solver.sample import Sample, counts, drawn
 
 EXACT = frozenset(name for name, method in METHODS.items() if method.exact)
+FEW = {"SHAPES": 12, "FLIPS": 40, "DRAWS": 64}
+"""Steps of annealing and random draws: enough to reach many an optimum of so few layers, and to miss many."""
 
 
-@pytest.mark.parametrize("count", [QUICK, pytest.param(THOROUGH, marks=pytest.mark.slow)])
-def test_methods_agree_on_random_selections_and_every_selection_runs(count: int) -> None:
+@pytest.mark.parametrize("count", counts())
+def test_methods_agree_on_random_selections_and_every_selection_runs(
+    monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    for name, number in FEW.items():
+        monkeypatch.setattr(f"mapper.solver.algorithm_selection.heuristic.annealing.{name}", number)
     sample = Sample(refereed_by(verify, SelectionProblem.value))
 
     @drawn(count)

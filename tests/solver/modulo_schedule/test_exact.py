@@ -14,12 +14,13 @@ from mapper.formulations.modulo_schedule.referee.verify import verify
 from mapper.models.modulo_schedule.bound import mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.contradiction import ContradictionError
-from mapper.solver.method import Effort, Method, Outcome, Start
+from mapper.solver.method import Effort, Method, Start
 from mapper.solver.modulo_schedule.catalogue import AUTOMATIC
 from mapper.solver.modulo_schedule.exact.brute_force import BRUTE_FORCE
 from mapper.solver.modulo_schedule.exact.constraint_program import CONSTRAINT_PROGRAM
 from mapper.solver.modulo_schedule.exact.decoupled import DECOUPLED
 from mapper.solver.modulo_schedule.exact.interval_search import Attempt, least_interval
+from mapper.solver.outcome import Outcome
 from mapper.workloads.graph.dataflow_graph import DataflowGraph, Edge, Operation
 from mapper.workloads.graph.kernel import Kernel
 

@@ -16,11 +16,12 @@ from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.formulations.modulo_schedule.referee.verify import verify
 from mapper.models.modulo_schedule.bound import mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
-from mapper.solver.method import Effort, Method, Outcome, Progress
+from mapper.solver.method import Effort, Method, Progress
 from mapper.solver.modulo_schedule.catalogue import AUTOMATIC, on_corners
 from mapper.solver.modulo_schedule.heuristic.annealing import ANNEALING
 from mapper.solver.modulo_schedule.heuristic.embedding import contains, corners, embed
 from mapper.solver.modulo_schedule.heuristic.iterative import ITERATIVE
+from mapper.solver.outcome import Outcome
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.dataflow_graph import DataflowGraph, Edge, Operation
 from mapper.workloads.graph.kernel import Kernel

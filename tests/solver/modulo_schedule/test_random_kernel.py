@@ -16,7 +16,7 @@ from mapper.models.modulo_schedule.bound import mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.sim.modulo_schedule import report
 from mapper.solver.cp_sat import CpSatResult, run_cp_sat
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
 from mapper.solver.modulo_schedule.catalogue import METHODS
 from mapper.solver.modulo_schedule.exact.brute_force import BRUTE_FORCE, STAGES
 from mapper.solver.modulo_schedule.exact.constraint_program import CONSTRAINT_PROGRAM
@@ -24,11 +24,12 @@ from mapper.solver.modulo_schedule.exact.decoupled import DECOUPLED
 from mapper.solver.modulo_schedule.exact.interval_search import Attempt
 from mapper.solver.modulo_schedule.heuristic.annealing import ANNEALING
 from mapper.solver.modulo_schedule.heuristic.iterative import ITERATIVE
+from mapper.solver.outcome import Outcome
 from mapper.workloads.document import InputError
 from tests.solver.conformance import check_agreement, check_outcome, refereed_by
 from tests.solver.modulo_schedule.oracle import Oracle
 from tests.solver.modulo_schedule.random_kernel import lacking, problems, wide
-from tests.solver.sample import QUICK, THOROUGH, Sample, drawn
+from tests.solver.sample import QUICK, THOROUGH, Sample, counts, drawn
 
 FEW = {
     "annealing.RESTARTS": 1, "annealing.MOVES": 3, "annealing.LIGHT": 1,
@@ -92,7 +93,7 @@ KIND = refereed_by(verify, lambda problem, cost: cost.ii)
 
 
 @pytest.mark.usefixtures("few_steps")
-@pytest.mark.parametrize("count", [QUICK, pytest.param(THOROUGH, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", counts())
 def test_methods_agree_on_random_loops_and_every_schedule_runs(count: int) -> None:
     exact = frozenset({"auto", "cp-sat", "decoupled"})
     sample = Sample(KIND, runs=len(METHODS))
@@ -113,7 +114,7 @@ def test_methods_agree_on_random_loops_and_every_schedule_runs(count: int) -> No
     assert sample.counts["above MII"] >= int(0.1 * count)
 
 
-@pytest.mark.parametrize("count", [QUICK // 2, pytest.param(THOROUGH, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", counts(QUICK // 2, THOROUGH))
 def test_every_schedule_of_a_heuristic_is_valid_and_runs_on_wider_arrays(
     monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
@@ -139,7 +140,7 @@ def test_every_schedule_of_a_heuristic_is_valid_and_runs_on_wider_arrays(
     assert min(found["iterative"], found["annealing"]) >= count // 5, found
 
 
-@pytest.mark.parametrize("count", [max(10, QUICK // 4), pytest.param(THOROUGH // 10, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", counts(max(10, QUICK // 4), THOROUGH // 10))
 def test_nothing_is_claimed_falsely_where_the_solver_gives_up_at_any_moment(
     monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:

@@ -29,7 +29,7 @@ from mapper.solver.modulo_schedule.network.heuristic.tuning import (
 from mapper.workloads.graph.kernel import Kernel
 from tests.codegen.modulo_schedule.small_layer import drawn_cover
 from tests.solver.modulo_schedule.random_layer import layer_problems
-from tests.solver.sample import QUICK, THOROUGH, drawn
+from tests.solver.sample import QUICK, THOROUGH, counts, drawn
 
 USES = (2, 4, None)
 SECONDS = 0.5
@@ -55,7 +55,7 @@ def least_cycles(nest: Nest, box: Box, kernel: Kernel, machine: CgraMachine) -> 
     return box.runs(nest) * (once + set_up_cycles(machine, live_ins(kernel)))
 
 
-@pytest.mark.parametrize("count", [max(25, QUICK // 2), pytest.param(THOROUGH // 10, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", counts(max(25, QUICK // 2), THOROUGH // 10))
 def test_no_cover_of_a_layer_can_take_fewer_cycles_than_its_bounds(count: int) -> None:
     met = Counter[str]()
 
@@ -84,9 +84,7 @@ def test_no_cover_of_a_layer_can_take_fewer_cycles_than_its_bounds(count: int) -
     assert met["boxes"] > met["nests"] > count, met
 
 
-@pytest.mark.parametrize(
-    "count", [max(2, QUICK // 10), pytest.param(THOROUGH // 100, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("count", counts(max(2, QUICK // 10), THOROUGH // 100))
 def test_tuned_layers_are_valid_and_no_better_than_any_bound(count: int) -> None:
     @drawn(count)
     @given(layer_problems())

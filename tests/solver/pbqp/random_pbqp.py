@@ -162,4 +162,4 @@ def _graph(draw: Draw, shape: str) -> NDArray[np.int64]:
 
 def _missed(problem: PbqpProblem) -> bool:
     """Whether the quick heuristic does not find the least cost."""
-    return METHODS["fixing"].search(problem, Effort()).value != brute_force(problem.posed)
+    return METHODS["fixing"].search(problem, Effort()).value != brute_force(problem.pinned)

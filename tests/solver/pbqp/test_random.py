@@ -9,18 +9,19 @@ from hypothesis import given
 
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.models.pbqp.mapping import PbqpAssignment
-from mapper.solver.method import Outcome
+from mapper.solver.outcome import Outcome
 from mapper.solver.pbqp.catalogue import METHODS
 from tests.solver.pbqp.oracle import KIND, brute_force
 from tests.solver.pbqp.random_pbqp import FAMILIES, problems
-from tests.solver.sample import QUICK, THOROUGH, Sample, drawn
+from tests.solver.sample import Sample, counts, drawn
 
 EXACT = frozenset({"auto", "elimination", "branch-and-bound", "brute-force"})
 """Methods that prove every instance of integers, however large its costs."""
 
 
-@pytest.mark.parametrize("count", [QUICK, pytest.param(THOROUGH, marks=pytest.mark.slow)])
-def test_methods_agree_on_random_instances(count: int) -> None:
+@pytest.mark.parametrize("count", counts())
+def test_methods_agree_on_random_instances(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    monkeypatch.setattr("mapper.solver.pbqp.heuristic.heuristic.ROUNDS", 20)
     sample: Sample[PbqpProblem, PbqpAssignment] = Sample(KIND)
     seen: Counter[str] = Counter()
 
@@ -28,9 +29,9 @@ def test_methods_agree_on_random_instances(count: int) -> None:
     @given(problems())
     def holds(drawn_problem: tuple[PbqpProblem, str]) -> None:
         problem, family = drawn_problem
-        value = brute_force(problem.posed)
+        value = brute_force(problem.pinned)
         oracle = Outcome[PbqpAssignment](None, value, value, "complete", True)
-        exact = problem.posed.exact
+        exact = problem.pinned.exact
         proving = EXACT if exact or value is None else frozenset[str]()
         found = sample.examine(problem, tuple(METHODS.values()), proving, oracle=oracle)
         seen[family] += 1

@@ -12,11 +12,12 @@ from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.referee.verify import verify
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.sim.pe_allocation import report
-from mapper.solver.method import Outcome
+from mapper.solver.outcome import Outcome
 from mapper.solver.pe_allocation.catalogue import METHODS
+from mapper.solver.pe_allocation.placement.place import place
 from tests.solver.conformance import refereed_by
 from tests.solver.pe_allocation.random_allocation import problems_of_every_mode
-from tests.solver.sample import QUICK, THOROUGH, Sample, drawn
+from tests.solver.sample import Sample, counts, drawn
 
 EXACT = frozenset(name for name, method in METHODS.items() if method.exact)
 
@@ -61,7 +62,26 @@ def runs(problem: AllocationProblem, allocation: Allocation) -> bool:
     return bool(found["outputs_equal"] and not found["failed"])
 
 
-@pytest.mark.parametrize("count", [QUICK, pytest.param(THOROUGH, marks=pytest.mark.slow)])
+@pytest.fixture
+def placed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Placing looks at the allocation alone: what several methods find is placed once, and gives up early."""
+    known: dict[tuple[int, Allocation], tuple[AllocationProblem, Allocation]] = {}
+
+    def remembered(problem: AllocationProblem, allocation: Allocation, start: None = None) -> Allocation:
+        assert start is None
+        key = id(problem), allocation
+        if key not in known:
+            if len(known) > 20:
+                known.clear()
+            known[key] = problem, place(problem, allocation)
+        return known[key][1]
+
+    monkeypatch.setattr("mapper.solver.pe_allocation.placement.place.place", remembered)
+    monkeypatch.setattr("mapper.solver.pe_allocation.placement.arrangement.PATIENCE", 400)
+
+
+@pytest.mark.usefixtures("placed_once")
+@pytest.mark.parametrize("count", counts())
 def test_methods_agree_on_random_allocations_and_every_allocation_runs(count: int) -> None:
     kind = refereed_by(verify, AllocationProblem.value, lambda problem: problem.objective == "throughput")
     sample = Sample(kind)

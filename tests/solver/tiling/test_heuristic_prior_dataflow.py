@@ -9,7 +9,8 @@ from mapper.formulations.tiling.problem import TilingProblem
 from mapper.formulations.tiling.referee.verify import verify
 from mapper.models.tiling.cost import evaluate, quantities
 from mapper.models.tiling.mapping import TilingMapping
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
+from mapper.solver.outcome import Outcome
 from mapper.solver.tiling.heuristic.prior_dataflow import PRIOR_DATAFLOWS, Roles, roles_of
 from mapper.workloads.nest.layer_nest import Convolution, convolution_nest, square_convolution
 from mapper.workloads.nest.loop_nest import LoopNest

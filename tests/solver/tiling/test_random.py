@@ -12,13 +12,14 @@ from mapper.formulations.tiling.referee.verify import verify
 from mapper.models.tiling.cost import evaluate
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.sim.tiling import report
-from mapper.solver.method import Effort, Method, Outcome
+from mapper.solver.method import Effort, Method
+from mapper.solver.outcome import Outcome
 from mapper.solver.tiling.catalogue import METHODS
 from mapper.solver.tiling.heuristic.annealing import annealing
 from mapper.solver.tiling.heuristic.genetic import genetic
 from mapper.solver.tiling.heuristic.random_search import random_search
 from tests.solver.conformance import refereed_by
-from tests.solver.sample import QUICK, THOROUGH, Sample, drawn
+from tests.solver.sample import Sample, counts, drawn
 from tests.solver.tiling.random_tiling import problems
 
 SHORT = {method.name: method for method in (annealing(300), genetic(300), random_search(300))}
@@ -52,7 +53,7 @@ def runs(problem: TilingProblem, mapping: TilingMapping) -> bool:
     return bool(found["outputs_equal"] and found["agrees"])
 
 
-@pytest.mark.parametrize("count", [QUICK, pytest.param(THOROUGH, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", counts())
 def test_methods_agree_on_random_tilings_and_every_mapping_runs(count: int) -> None:
     proofs = Proofs()
     methods = [proofs.of(SHORT.get(method.name, method)) for method in METHODS.values()]

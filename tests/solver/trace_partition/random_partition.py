@@ -128,7 +128,7 @@ def varied_problems(draw: st.DrawFn) -> PartitionProblem:
     """
     tries = draw(st.sampled_from((1, 2)))
     for _ in range(tries):
-        posed = draw(_varied())
+        posed = draw(any_layers())
         found = METHODS["greedy"].search(posed, Effort())
         best = METHODS["dynamic-programming"].search(posed, Effort())
         if found.value is not None and best.value is not None and found.value > best.value:
@@ -137,7 +137,7 @@ def varied_problems(draw: st.DrawFn) -> PartitionProblem:
 
 
 @st.composite
-def _varied(draw: st.DrawFn) -> PartitionProblem:
+def any_layers(draw: st.DrawFn) -> PartitionProblem:
     configuration = draw(st.sampled_from((ONE, ONE, SHARED, TWO_IMAGES, TWO_BOARDS)))
     if draw(st.booleans()):
         given = draw(chains(2))

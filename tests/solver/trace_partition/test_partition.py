@@ -14,7 +14,7 @@ from mapper.formulations.trace_partition.infeasible import why_infeasible
 from mapper.formulations.trace_partition.problem import MOST_STEPS, PartitionProblem, Pin
 from mapper.formulations.trace_partition.referee.verify import verify
 from mapper.models.trace_partition.configuration import Configuration
-from mapper.models.trace_partition.steps.share import unit_channels
+from mapper.models.trace_partition.tile.share import unit_channels
 from mapper.solver import cp_sat
 from mapper.solver.cp_sat import Answer, CpSatResult
 from mapper.solver.method import Effort

@@ -17,7 +17,7 @@ from mapper.sim.trace_partition.report import report
 from mapper.solver.trace_partition.catalogue import METHODS
 from tests.codegen.trace_partition.random_layer import random_data
 from tests.solver.conformance import refereed_by
-from tests.solver.sample import QUICK, THOROUGH, Sample, drawn
+from tests.solver.sample import Sample, counts, drawn
 from tests.solver.trace_partition.random_partition import varied_problems
 
 USUAL_CLOCK = 200
@@ -50,7 +50,7 @@ def is_near(layer: dict[str, Any], machine: SnowflakeMachine) -> bool:
     return bool(off <= LOOSE * layer["cycles_simulated"] + banks)
 
 
-@pytest.mark.parametrize("count", [QUICK, pytest.param(THOROUGH, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", counts())
 def test_methods_agree_on_random_partitions_and_every_program_runs(count: int) -> None:
     exact = frozenset(name for name, method in METHODS.items() if method.exact)
     sample = Sample(refereed_by(verify, PartitionProblem.value))

@@ -70,7 +70,7 @@ def test_each_construct_outside_the_subset_is_named(body: str, word: str) -> Non
         ("\x00\x01", "not C"),
         ("#if 1\n#endif", "only #define"),
         ("#define F(x) x\n", "macro with parameters"),
-        ('#define S "a"\n', "no constant"),
+        ('#define S "a"\n', "not a constant"),
         ("void f(void) { int x = " + "(" * 40000 + "1" + ")" * 40000 + "; }", "nested too deeply"),
         ("void f(void) { " + "{" * 5000 + "}" * 5000 + " }", "nested too deeply"),
         (
@@ -97,10 +97,10 @@ def test_text_that_is_no_kernel_is_refused_in_one_line(text: str, word: str) -> 
 def test_a_file_of_several_functions_wants_a_name_and_a_loop_that_exists() -> None:
     text = "".join(f"void {name}(int a[4]) {{ for (int i = 0; i < 4; i++) a[i] = 1; }} " for name in "fg")
     assert "several functions" in refused(text)
-    assert "no function of this file" in refused(text, function="h")
+    assert "not a function in this file" in refused(text, function="h")
     assert "1 innermost loops" in refused(text, function="f", number=1)
 
 
 def test_definitions_cannot_grow_without_end() -> None:
     lines = ["#define A0 (1+1)", *(f"#define A{k} (A{k - 1}+A{k - 1})" for k in range(1, 40))]
-    assert "no constant" in refused("\n".join(lines))
+    assert "not a constant" in refused("\n".join(lines))

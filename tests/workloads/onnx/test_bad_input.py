@@ -50,7 +50,7 @@ def test_what_is_no_protobuf_is_refused(tmp_path: Path, content: bytes) -> None:
 def test_a_folder_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "folder.onnx"
     path.mkdir()
-    assert "is no file" in fault(str(path))
+    assert "is not a file" in fault(str(path))
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_a_version_that_no_domain_has_is_refused(save_model: SaveModel, version:
         model.opset_import.append(helper.make_opsetid("own", version))
 
     path = save_model([CONV], {"x": [1, 3, 8, 8]}, {"w": [4, 3, 3, 3]}, change=imported)
-    assert fault(path) == f"opset_import: {version} is no version of domain 'own'; correct it"
+    assert fault(path) == f"opset_import: {version} is not a version of domain 'own'; correct it"
 
 
 def test_a_cycle_is_refused(save_model: SaveModel) -> None:
@@ -186,7 +186,7 @@ def test_a_reshape_that_loses_elements_is_named_where_a_layer_needs_it(save_mode
 def test_a_name_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "name.onnx"
     path.write_bytes(lenet5().SerializeToString().replace(b"conv1.out", b"conv\xff.out"))
-    assert "UTF-8" in fault(str(path)) or "is no ONNX model" in fault(str(path))
+    assert "UTF-8" in fault(str(path)) or "is not an ONNX model" in fault(str(path))
 
 
 @pytest.mark.parametrize(
@@ -195,11 +195,11 @@ def test_a_name_that_is_no_text_is_refused(tmp_path: Path) -> None:
         ("/etc/hostname", "lies outside the model's folder"),
         ("../secret", "lies outside the model's folder"),
         ("link", "lies outside the model's folder"),
-        ("missing", "is no readable file"),
+        ("missing", "is not a readable file"),
         ("", "has its data nowhere"),
         ("a\0b", "has its data nowhere"),
         ("short", "lies beyond the end of 'short'"),
-        ("sub", "is no readable file"),
+        ("sub", "is not a readable file"),
     ],
 )
 def test_external_data_elsewhere_or_incomplete_are_refused(

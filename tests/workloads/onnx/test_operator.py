@@ -179,7 +179,7 @@ def test_an_attribute_of_another_type_or_range_is_named(
 
 def test_a_number_that_is_not_finite_is_refused(save_model: SaveModel) -> None:
     path = save_model([node("LeakyRelu", ["x"], ["y"], alpha=float("nan"))], {"x": [2, 3]})
-    with pytest.raises(InputError, match="alpha is no finite number"):
+    with pytest.raises(InputError, match="alpha is not a finite number"):
         read(path)
 
 

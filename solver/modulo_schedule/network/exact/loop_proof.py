@@ -16,9 +16,10 @@ from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.models.modulo_schedule.network.cost import evaluate_layer
 from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapping, kernel_of
 from mapper.models.modulo_schedule.network.nest import Nest
-from mapper.solver.method import Effort, Outcome, Progress
+from mapper.solver.method import Effort, Progress
 from mapper.solver.modulo_schedule.network.heuristic.loop_schedule import decided_loop
 from mapper.solver.modulo_schedule.network.heuristic.tuning import exhaustive
+from mapper.solver.outcome import Outcome
 
 TUNING_SHARE = 0.5
 """Of the time limit, if there is one; what tuning leaves is shared evenly by the loops that are open."""

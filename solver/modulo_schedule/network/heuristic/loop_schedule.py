@@ -11,9 +11,10 @@ from dataclasses import replace
 from mapper.arch.cgra import CgraMachine
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
-from mapper.solver.method import Effort, Outcome
+from mapper.solver.method import Effort
 from mapper.solver.modulo_schedule.exact.constraint_program import improved
 from mapper.solver.modulo_schedule.heuristic.iterative import search_briefly
+from mapper.solver.outcome import Outcome
 from mapper.workloads.graph.dataflow_graph import DataflowGraph
 from mapper.workloads.graph.kernel import Kernel
 

@@ -27,8 +27,9 @@ from mapper.models.modulo_schedule.network.estimate import Estimator, estimated_
 from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapping, kernel_of
 from mapper.models.modulo_schedule.network.nest import Box, Nest
 from mapper.solver.certificate import Stop
-from mapper.solver.method import Effort, Outcome, Progress
+from mapper.solver.method import Effort, Progress
 from mapper.solver.modulo_schedule.network.heuristic.loop_schedule import loop_schedule
+from mapper.solver.outcome import Outcome
 
 POINTER_USES = (4, 2)
 """Accesses that share a pointer, in the order in which they are tried until one reaches MII: a pointer that
@@ -253,8 +254,9 @@ def tuned(tuning: NestTuning, effort: Effort, most: int, limit: float = inf) -> 
         one = tuning.schedule(cover, effort, best)
         if one is not None:
             tried.append(one)
-    if not tried and limit == inf:
+    if not tried and limit == inf and effort.deadline is None:
         # A body that is not unrolled is scheduled in no time: a layer without an answer would void the network's.
+        # Against the clock the baseline has come before.
         one = tuning.schedule(tuning.as_written(next(nest.innermost())), replace(effort, deadline=None))
         tried += [] if one is None else [one]
     return tried

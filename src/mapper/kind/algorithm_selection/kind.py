@@ -31,7 +31,7 @@ class AlgorithmSelection(Kind[LayerNetwork, SelectionProblem, Selection]):
     objectives: ClassVar[tuple[Objective, ...]] = (LATENCY, EDP, DSPS)
     options: ClassVar[frozenset[str]] = frozenset({"fix", "min_throughput", "max_pes"})
     leaves_out: ClassVar[tuple[str, ...]] = (
-        "pools, additions, LRN, softmax and concatenations run beside the array in no time",
+        "pools, additions, LRN, softmax and concatenations run alongside the array and take no time",
         "transfers of maps and weights are hidden or free where the machine's file says so",
     )
 

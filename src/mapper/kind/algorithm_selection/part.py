@@ -57,7 +57,9 @@ def pose_network(
     if options.min_throughput is not None:
         if not math.isfinite(options.min_throughput) or options.min_throughput <= 0:
             raise InputError(
-                "--min-throughput", str(options.min_throughput), "is no number of frames per second above 0"
+                "--min-throughput",
+                str(options.min_throughput),
+                "is not a number of frames per second above 0",
             )
         if objective == EDP:
             raise InputError(

@@ -86,9 +86,9 @@ def proof_picture(proof: Mapping[str, Any], reason: str) -> list[Element]:
     for power in range(0, int(math.log10(most)) + 1):
         drawn.append(node("text", f"{10**power:,}", x=40 + at(10**power), y=SIDE + 14, text_anchor="middle"))
         drawn.append(node("text", f"{10**power:,}", x=36, y=SIDE - at(10**power), text_anchor="end"))
-    drawn.append(node("text", "rows of the array; upwards its columns", x=40, y=SIDE + 32))
+    drawn.append(node("text", "across: rows of the array; upwards: columns", x=40, y=SIDE + 32))
     caption = (
-        f"{len(evidence['boxes']):,} boxes of shapes cover every array that could be better; no array of a box is. "
-        "The dot is the array that is taken."
+        f"{len(evidence['boxes']):,} boxes of shapes cover every array that could be better; no array in them is. "
+        "The dot is the chosen array."
     )
     return [figure(drawn, caption)]

@@ -58,7 +58,7 @@ def read_fix(fix: Mapping[str, str], network: OverlayNetwork) -> Fixed:
 def _shape(value: str) -> tuple[int, int]:
     match = re.fullmatch(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,5})", value)
     if match is None:
-        raise InputError("--fix", "array", f"{value[:40]!r} is no shape; write ROWSxCOLUMNS, as in 95x64")
+        raise InputError("--fix", "array", f"{value[:40]!r} is not a shape; write ROWSxCOLUMNS, as in 95x64")
     return int(match[1]), int(match[2])
 
 

@@ -1,4 +1,4 @@
-"""What proofs about selections speak of, and why they hold."""
+"""Proofs about selections in words: the space they cover, and why they hold."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHAPES = (
     "solved exactly by elimination"
 )
 WORDS = ProofWords(
-    "every shape of the array within its PEs, with every algorithm and dataflow of every layer and every format of "
+    "every shape of the array that its PEs allow, with every algorithm and dataflow of every layer and every format of "
     "the tensors between them",
     {"auto": _SHAPES, "joint": _SHAPES},
 )
@@ -30,7 +30,7 @@ UNITS = {
 }
 MEASURES = {
     "latency in cycles": "a latency",
-    "DSP slices": "an array and its other parts",
+    "DSP slices": "an array together with its other parts",
     "energy times latency in pJ cycles": "a product of energy and latency",
 }
 
@@ -50,8 +50,8 @@ class Box:
 
 
 def boxes(proof: Mapping[str, Any], most: int = MOST_TOLD) -> list[Box]:
-    """The boxes of a proof, the largest first, and the bounds of so many, by the checker's own lines. For DSP slices a
-    bound is one of cycles."""
+    """The boxes of a proof, largest first; the first ``most`` with their bounds, as the checker's own code computes
+    them. For DSP slices a bound is in cycles."""
     module, problem, evidence = checker("algorithm_selection"), proof["problem"], proof["evidence"]
     overlay = module.Overlay(problem["machine"], problem["layers"], problem["stores"])
     sides = sorted(evidence["boxes"], key=lambda one: (one[0] - one[1] - 1) * (one[3] - one[2] + 1))
@@ -93,9 +93,9 @@ def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
         f"Problem: {counted(len(problem['layers']), 'layer')} on arrays of up to {counted(machine['pes'], 'PE')}.",
     ]
     if "no choice left" in reason:
-        return [*lines, "Evidence: pins leave a layer no algorithm or no dataflow."]
+        return [*lines, "Evidence: the pinned decisions leave some layer without an algorithm or a dataflow."]
     if problem["longest"] is not None:
-        lines.append(f"A selection may take {exact(problem['longest'])} cycles at most.")
+        lines.append(f"A selection may take at most {exact(problem['longest'])} cycles.")
     if evidence["mapping"] is not None:
         rows, columns = evidence["mapping"]["array"]
         used = {str(name): 0 for name, _ in evidence["mapping"]["choices"]}
@@ -104,13 +104,13 @@ def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
         told = ", ".join(f"{name} in {counted(count, 'layer')}" for name, count in used.items())
         lines.append(f"The document's selection has an array of {rows} x {columns} PEs, and {told}.")
     if not evidence["boxes"]:
-        return [*lines, "Evidence: no array is left that could be better; there are no boxes to close."]
+        return [*lines, "Evidence: no array remains that could be better, so there are no boxes to close."]
     found, bounds = boxes(proof), "cycles" if unit == "DSP slices" else unit
     lines.append(
-        f"Evidence: {counted(len(found), 'box', 'boxes')} of shapes hold every array that could be better (lemma "
-        "Cover). In each, layers are as fast as on its largest array and begin as early as on its smallest (lemma "
-        "Box); the least cost of all choices is found by eliminating "
-        f"{counted(len(evidence['order']), 'vertex', 'vertices')} of the cost graph."
+        f"Evidence: {counted(len(found), 'box', 'boxes')} of shapes together contain every array that could be better "
+        "(lemma Cover). Within a box, every layer is assumed to be as fast as on the box's largest array and to begin "
+        "as early as on its smallest (lemma Box). The least cost of all choices under these assumptions is found by "
+        f"eliminating {counted(len(evidence['order']), 'vertex', 'vertices')} of the cost graph."
     )
     for box in found[:MOST_TOLD]:
         assert box.least is not None

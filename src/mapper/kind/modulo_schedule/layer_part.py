@@ -77,7 +77,7 @@ def _skipped(network: LayerNetwork) -> list[dict[str, Any]]:
         {
             "name": layer.name,
             "op": layer.op,
-            "reason": "its inputs are written side by side, where it would put them",
+            "reason": "its inputs are already written next to each other, as its output requires",
             "macs": 0,
             "share_of_macs": 0.0,
             "share_of_time": 0.0,

@@ -131,7 +131,7 @@ def _schedule(kernel: Kernel, machine: CgraMachine, schedule: ModuloSchedule, pr
     if ii > bound:
         said += f"This schedule's II is above the bound MII = {bound}. "
     return [
-        figure(picture, said + "Point at an operation, or move to it by the tab key, to see its operands' ways.",
+        figure(picture, said + "Point at an operation, or move to it with the tab key, to see its operands' routes.",
                class_="focusable"),
         node("p", class_="told", aria_live="polite"),
         node("details", node("summary", "every route as text"), table(["edge", "distance", "way"], rows)),
@@ -245,8 +245,8 @@ def _slots(problem: Mapping[str, Any], evidence: Mapping[str, Any]) -> list[Elem
             name = plain(problem["operations"][chosen[place]][0], 12)
             drawn.append(node("text", name, x=x + wide / 2, y=y + high * 0.65, text_anchor="middle"))
     caption = (
-        f"{len(chosen):,} operations that share {len(columns):,} slots a cycle: {rows:,} cycles at least, whichever "
-        "goes where."
+        f"{len(chosen):,} operations that share {len(columns):,} slots a cycle: at least {rows:,} cycles, wherever "
+        "each one runs."
     )
     return [figure(drawn, caption)]
 
@@ -260,5 +260,5 @@ def _board(problem: Mapping[str, Any], colours: Sequence[int]) -> list[Element]:
         look = "used" if colour else "whole"
         drawn.append(node("rect", x=side * column, y=side * row, width=side, height=side, class_=look))
     return [
-        figure(drawn, "Every link joins PEs of two colours; a value at II 1 changes colour in every cycle.")
+        figure(drawn, "Every link joins PEs of two colours; at II 1 a value changes colour in every cycle.")
     ]

@@ -25,7 +25,7 @@ def pinned_interval(fix: Mapping[str, str], value: Kernel, machine: CgraMachine)
     most = _most_interval(value, machine)
     fixed = None if pinned is None else whole_number(pinned, 1, most)
     if pinned is not None and fixed is None:
-        raise InputError("--fix", "ii", f"{pinned[:40]!r} is no whole number from 1 to {most}")
+        raise InputError("--fix", "ii", f"{pinned[:40]!r} is not a whole number from 1 to {most}")
     return fixed
 
 

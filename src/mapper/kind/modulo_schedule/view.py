@@ -56,7 +56,7 @@ def layer_lines(problem: LayerProblem, part: Part) -> list[str]:
     lines = [f"  {algorithm.name}: {spent or 'no'} cycles"]
     if part.breakdown["exceeds_sram"]:
         used = sum(part.breakdown["bytes"].values())
-        lines.append(f"  {used:,} bytes exceed the SRAM; the cost takes them to lie on the chip")
+        lines.append(f"  {used:,} bytes exceed the SRAM; the cost assumes that they are on the chip")
     if not mapping.loops:
         return lines
     rows: list[tuple[str | int, ...]] = []

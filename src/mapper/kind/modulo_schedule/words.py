@@ -1,4 +1,4 @@
-"""What proofs about schedules of kernels and about mappings of layers speak of, and why they hold."""
+"""Proofs about schedules of kernels and mappings of layers in words: the space they cover, and why they hold."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Evidence = Mapping[str, Any]
 LAYER_WORDS = ProofWords(
     "every algorithm of the layer, every loop that may be innermost, every unroll vector of up to 8 per loop, and "
     "every schedule of the loops that follow",
-    {"*": "the least sum over all unroll vectors of all boxes, by dynamic programming, is its value"},
+    {"*": "its value is the least sum over all unroll vectors of all boxes, found by dynamic programming"},
 )
 
 
@@ -24,12 +24,12 @@ def kernel_words(part: Part) -> ProofWords:
     reached = None
     if mii is not None and part.certificate.value == mii:
         reached = (
-            f"its initiation interval is MII = max(ResMII, RecMII) = {mii}, below which this loop has no schedule "
-            "on this machine"
+            f"its initiation interval is MII = max(ResMII, RecMII) = {mii}, and this loop has no schedule with a "
+            "smaller one on this machine"
         )
     return ProofWords(
-        "every place and cycle of every operation with every route of its values, at every initiation interval",
-        {"cp-sat": "CP-SAT has refuted every smaller initiation interval from MII on"},
+        "every place and cycle of every operation, with every route of its values, at every initiation interval",
+        {"cp-sat": "CP-SAT has refuted every smaller initiation interval, beginning with MII"},
         reached,
     )
 
@@ -45,8 +45,8 @@ def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
     ]
     if mapping is not None:
         lines.append(
-            f"The document's schedule has II {exact(mapping['ii'])}, and keeps every rule: units, slots, latencies, "
-            "where each value is held until it is read, and ports."
+            f"The document's schedule has II {exact(mapping['ii'])} and keeps every rule: on units, slots, latencies, "
+            "ports, and the places that hold each value until it is read."
         )
     return [*lines, *_bound(problem, evidence["bound"])]
 
@@ -59,7 +59,7 @@ def cycle_of(problem: Mapping[str, Any], evidence: Evidence) -> list[tuple[str, 
 
 
 def least_ii(problem: Mapping[str, Any], evidence: Evidence) -> tuple[int, bool]:
-    """The II that evidence shows to be least, and whether it is one (else none has a schedule)."""
+    """The least II that the evidence leaves possible, and whether there is one (otherwise no II has a schedule)."""
     module = checker("modulo_schedule")
     if evidence["rule"] == "clauses":
         least, is_one = least_ii(problem, evidence["below"])
@@ -86,13 +86,13 @@ def _cycle(problem: Mapping[str, Any], evidence: Evidence) -> list[str]:
     steps = cycle_of(problem, evidence)
     latency, distance = sum(step[1] for step in steps), sum(step[2] for step in steps)
     least, is_one = least_ii(problem, evidence)
-    end = f"so II >= {least:,}" if is_one else "so that it waits for itself at every II"
+    end = f"so II >= {least:,}" if is_one else "so the loop waits for itself at every II"
     return [
         f"Evidence: the recurrence {listed([*(name for name, *_ in steps), steps[0][0]], ' -> ')}: latency "
         f"{latency:,} over distance {distance:,}, {end}.",
-        f"Once around it takes {counted(latency, 'cycle')}, and the result is used "
-        f"{counted(distance, 'iteration')} later, which begins {distance:,} * II cycles later. Start times cancel: "
-        f"{distance:,} * II >= {latency:,} (lemma Recurrence).",
+        f"One trip around the recurrence takes {counted(latency, 'cycle')}. Its result is used "
+        f"{counted(distance, 'iteration')} later, that is, {distance:,} * II cycles later. The start times cancel, "
+        f"which leaves {distance:,} * II >= {latency:,} (lemma Recurrence).",
     ]
 
 
@@ -102,11 +102,11 @@ def _units(problem: Mapping[str, Any], evidence: Evidence) -> list[str]:
     units = sorted({loop.units[v] for v in chosen})
     names = [problem["operations"][v][0] for v in chosen]
     least, is_one = least_ii(problem, evidence)
-    end = f"so II >= {least:,}" if is_one else "so that no II has a schedule"
+    end = f"so II >= {least:,}" if is_one else "so no II has a schedule"
     return [
-        f"Evidence: {counted(len(chosen), 'operation')} of unit {' or '.join(units)} ({listed(names)}) can run on "
-        f"{counted(pes, 'PE')} and on no others: {len(chosen):,} over {pes:,}, {end}.",
-        "A PE issues one operation a cycle, so that a PE has II slots (lemma Slots).",
+        f"Evidence: {counted(len(chosen), 'operation')} of unit {' or '.join(units)} ({listed(names)}) can run on only "
+        f"{counted(pes, 'PE')}: {len(chosen):,} over {pes:,}, {end}.",
+        "A PE issues one operation per cycle, so it has II slots (lemma Slots).",
     ]
 
 
@@ -115,7 +115,7 @@ def _ports(problem: Mapping[str, Any], evidence: Evidence) -> list[str]:
     count, least = loop.units.count("memory"), least_ii(problem, evidence)[0]
     return [
         f"Evidence: {counted(count, 'load and store', 'loads and stores')} share "
-        f"{counted(loop.memory_ports, 'memory port')}, of which each serves one a cycle: {count:,} over "
+        f"{counted(loop.memory_ports, 'memory port')}. A port serves one of them per cycle: {count:,} over "
         f"{loop.memory_ports:,}, so II >= {least:,} (lemma Ports)."
     ]
 
@@ -124,32 +124,32 @@ def _parity(problem: Mapping[str, Any], evidence: Evidence) -> list[str]:
     walk, colours, edges = evidence["walk"], evidence["colours"], problem["edges"]
     names = [problem["operations"][edges[edge][back]][0] for edge, back in walk]
     return [
-        f"Evidence: a chessboard. Every link joins two of {counted(colours.count(0), 'white PE')} and "
-        f"{colours.count(1):,} black ones. At II 1 a place holds a value for one cycle only, so that a value changes "
-        "colour in every cycle of its way.",
+        f"Evidence: the array is a chessboard of {counted(colours.count(0), 'white PE')} and {colours.count(1):,} "
+        "black ones, and every link joins two colours. At II 1 a place holds a value for only one cycle, so a value "
+        "changes colour in every cycle of its route.",
         f"The closed walk {listed([*names, names[0]], ' - ')} along {counted(len(walk), 'operand')} would change "
-        "colour an odd number of times and end where it began. So II >= 2 (lemma Chessboard).",
+        "colour an odd number of times and yet end where it began. So II >= 2 (lemma Chessboard).",
     ]
 
 
 def _operands(problem: Mapping[str, Any], evidence: Evidence) -> list[str]:
     return [
-        f"Evidence: {counted(len(evidence['edges']), 'operand')} followed from PE to PE. What an operation reads is "
-        "held in different places, and needs a way there; in the end an operation has no PE with room and ways for "
-        "all of its operands. So no II has a schedule (lemma Operands)."
+        f"Evidence: {counted(len(evidence['edges']), 'operand')} followed from PE to PE. Different operands of an "
+        "operation are held in different places, and each needs a path to its place. For some operation no PE has room "
+        "and paths for all operands. So no II has a schedule (lemma Operands)."
     ]
 
 
 def _survival(problem: Mapping[str, Any], evidence: Evidence) -> list[str]:
     return [
-        "Evidence: all sequences of cycles, in each of which a PE issues an operation, a move or nothing, were "
-        f"followed. None executes {counted(evidence['iterations'], 'iteration')}, which every schedule does. So no II "
-        "has a schedule (lemma Survival)."
+        "Evidence: all sequences of cycles were followed; in each cycle a PE issues an operation, a move or nothing. "
+        f"No sequence executes {counted(evidence['iterations'], 'iteration')}, as every schedule does. So no II has a "
+        "schedule (lemma Survival)."
     ]
 
 
 def _fixed(problem: Mapping[str, Any], evidence: Evidence) -> list[str]:
-    return [f"The II is fixed to {exact(problem['fixed_ii'])}: a smaller one is not asked for."]
+    return [f"The problem fixes the II to {exact(problem['fixed_ii'])}, so no smaller one is in question."]
 
 
 def _clauses(problem: Mapping[str, Any], evidence: Evidence) -> list[str]:
@@ -158,8 +158,8 @@ def _clauses(problem: Mapping[str, Any], evidence: Evidence) -> list[str]:
     for ii, steps in enumerate(evidence["steps"], first):
         lines.append(
             f"II {ii:,} is refuted: the checker writes down {counted(len(loop.statements(ii)), 'clause')} that every "
-            f"schedule at this II keeps, and {counted(len(steps), 'step')} follow from these one after another; the "
-            "last one is the empty clause, which nothing keeps (lemma Clauses)."
+            f"schedule at this II satisfies. From these, {counted(len(steps), 'step follows', 'steps follow')} in "
+            "turn, and the last one is the empty clause, which nothing satisfies (lemma Clauses)."
         )
     if evidence["steps"]:
         lines.append(f"So II >= {first + len(evidence['steps']):,}.")

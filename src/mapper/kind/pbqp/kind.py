@@ -134,15 +134,15 @@ class Pbqp(Kind[PbqpInstance, PbqpProblem, PbqpAssignment]):
 
     def simulate(self, part: InstancePart, mapping: PbqpAssignment, seed: int) -> dict[str, Any]:
         raise InputError(
-            "simulate", part.name, "a PBQP instance runs on nothing; simulate a network's solution"
+            "simulate", part.name, "a PBQP instance cannot be simulated; simulate a network's solution"
         )
 
     def simulate_rtl(self, part: InstancePart, mapping: PbqpAssignment, seed: int) -> dict[str, Any]:
-        raise InputError("--rtl", part.name, "a PBQP instance becomes no Verilog; leave it out")
+        raise InputError("--rtl", part.name, "a PBQP instance has no Verilog; leave it out")
 
     def generate(self, part: InstancePart, mapping: PbqpAssignment, seed: int) -> dict[str, str]:
         raise InputError(
-            "generate", part.name, "a PBQP instance becomes no code; generate a network's solution"
+            "generate", part.name, "there is no code for a PBQP instance; generate a network's solution"
         )
 
 

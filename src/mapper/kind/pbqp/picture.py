@@ -21,7 +21,7 @@ Place = tuple[float, float]
 
 def instance_picture(problem: PbqpProblem, assignment: PbqpAssignment) -> list[Element]:
     """A PBQP instance's graph with the choice of every vertex, and how it is reduced."""
-    given = problem.posed
+    given = problem.pinned
     names = [f"vertex {vertex}" for vertex in range(given.vertices)]
     tree = reduction_tree(given)
     places = _layout(given.vertices, given.edge_end.tolist())

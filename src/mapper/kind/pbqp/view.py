@@ -31,7 +31,7 @@ def assignment_lines(problem: PbqpProblem, assignment: PbqpAssignment) -> list[s
 
 def reduction_lines(problem: PbqpProblem, names: Sequence[str] | None = None) -> list[str]:
     """Every reduction of the graph in order; matrices of the first ones that join two edges."""
-    given = problem.posed
+    given = problem.pinned
     named = list(names or (f"vertex {vertex}" for vertex in range(given.vertices)))
     tree = reduction_tree(given, tables=given.vertices <= MOST_LISTED)
     kind = "series-parallel" if tree.series_parallel else "not series-parallel"

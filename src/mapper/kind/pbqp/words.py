@@ -1,4 +1,4 @@
-"""What proofs about PBQP instances speak of, and why they hold."""
+"""Proofs about PBQP instances in words: the space they cover, and why they hold."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
         f"Problem: {counted(vertices, 'vertex', 'vertices')}, {counted(len(problem['edges']), 'edge')}.",
         f"Evidence: {counted(len(order), 'vertex is', 'vertices are')} eliminated"
         + (f", in the order {listed(order)}. " if order else ". ")
-        + "Where a vertex goes, a table over its neighbours takes its place: the least that it and its edges cost for "
-        "each of their choices. That changes no least sum.",
+        + "A table over its neighbours replaces each eliminated vertex. It holds, for every combination of their "
+        "choices, the least cost of the vertex and its edges. The least sum stays the same.",
     ]
     if not left:
-        return [*lines, "No vertex is left, and what remains is one number: the least sum of all."]
+        return [*lines, "No vertex is left. One number remains, which is the least sum."]
     lines.append(
-        f"{counted(left, 'vertex is', 'vertices are')} left. On these a tree parts the choices: "
+        f"{counted(left, 'vertex is', 'vertices are')} left. A tree divides their choices into cases: "
         f"{counted(size.branches, 'vertex branches', 'vertices branch')}, "
         f"{counted(size.leaves, 'leaf', 'leaves')}, the deepest below {counted(size.depth, 'branch', 'branches')}."
     )
     lines.append(
         f"Potentials ({counted(size.moves, 'move')}) shift costs between an edge and its ends, which changes no sum. "
-        "At each leaf the least cost of every vertex and of every edge, added up, is no less than the claim: "
-        "sum of minima <= minimum of sums."
+        "At each leaf, the least costs of all vertices and edges add up to no less than the claim. No choice costs "
+        "less, since a sum of minima is at most the minimum of the sums."
     )
     return lines

@@ -16,7 +16,7 @@ from mapper.formulations.pe_allocation.magnitude import refuse_large
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.problem import Objective as ObjectiveName
 from mapper.formulations.pe_allocation.referee.verify import verify
-from mapper.kind.kind import JsonValue, Kind, Options, Part, ProblemPart, ShownVerdict, Workload
+from mapper.kind.kind import FrontAxes, JsonValue, Kind, Options, Part, ProblemPart, ShownVerdict, Workload
 from mapper.kind.operator_structure import operator_structure, read_operator_structure
 from mapper.kind.pe_allocation.pins import Fixed, read_fix
 from mapper.kind.words import ProofWords
@@ -100,6 +100,11 @@ class PeAllocation(Kind[LayerNetwork, AllocationProblem, Allocation]):
         from mapper.solver.pe_allocation.parallel.front import front
 
         return front(problem, effort)
+
+    def front_axes(self) -> FrontAxes:
+        from mapper.kind.pe_allocation.picture import FRONT_AXES
+
+        return FRONT_AXES
 
     def criteria(self, problem: AllocationProblem, mapping: Allocation) -> tuple[int, ...]:
         from mapper.solver.pe_allocation.parallel.front import criteria
@@ -244,7 +249,9 @@ def _problem(
 ) -> AllocationProblem:
     longest = None
     if options.min_throughput is not None and not math.isfinite(options.min_throughput):
-        raise InputError("--min-throughput", str(options.min_throughput), "is no number of frames per second")
+        raise InputError(
+            "--min-throughput", str(options.min_throughput), "is not a number of frames per second"
+        )
     if options.min_throughput:
         # What was typed counts, not its nearest binary fraction.
         longest = int(machine.clock_hz / Fraction(repr(options.min_throughput)))

@@ -10,12 +10,20 @@ from mapper.cli.terminal import number
 from mapper.codegen.pe_allocation.chart import chart
 from mapper.codegen.pe_allocation.picture import picture
 from mapper.formulations.pe_allocation.problem import AllocationProblem
+from mapper.kind.kind import FrontAxes
 from mapper.kind.pe_allocation.words import caps, limits
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.reporting.drawing import embedded, figure, node, table
 from mapper.reporting.proof_drawing import bars
 
+FRONT_AXES = FrontAxes(
+    ("pes", "PEs"),
+    ("throughput_fps", "throughput [frames/s]"),
+    ("latency_ms", "latency [ms]"),
+    "buffer_bytes",
+)
+"""Bytes of buffers differ in mixed mode alone."""
 LARGEST_GRID = 64 * 64
 """PEs up to which a grid is drawn."""
 
@@ -27,18 +35,20 @@ def allocation_picture(problem: AllocationProblem, allocation: Allocation, prefi
     elements: list[Element] = []
     if allocation.placement is None:
         elements.append(
-            node("p", "There is no placement: layers take the array one after another, or none fits.")
+            node("p", "There is no placement: either layers use the array one after another, or none fits.")
         )
     elif len(machine.all_pes) > LARGEST_GRID:
         elements.append(
-            node("p", f"A grid of {len(machine.all_pes):,} PEs is not drawn; mapper generate does.")
+            node("p", f"A grid of {len(machine.all_pes):,} PEs is not drawn here; mapper generate draws it.")
         )
     else:
         grid = embedded(
             picture(network, machine, allocation, allocation.placement), "placement on the grid", f"{prefix}g"
         )
         grid.set("class", "grid")
-        elements.append(figure(grid, "Placement: a colour a layer; arrows are streams between layers."))
+        elements.append(
+            figure(grid, "Placement: each layer has a colour; arrows are streams between layers.")
+        )
     gantt = embedded(chart(network.name, network.names, cost), "when the layers work", f"{prefix}c")
     gantt.set("class", "gantt")
     elements.append(figure(gantt, "When each layer works on the first frames."))
@@ -73,5 +83,5 @@ def proof_picture(proof: Mapping[str, Any]) -> list[Element]:
     drawn = bars(rows, "fewest PEs of each layer", limit / most)
     drawn.set("class", "caps")
     return [
-        figure(drawn, "What a better allocation would take at least; the line is how many PEs there are.")
+        figure(drawn, "The fewest PEs of a better allocation; the line marks the number of PEs available.")
     ]

@@ -52,7 +52,7 @@ def read_fix(fix: Mapping[str, str], network: StreamNetwork) -> Fixed:
             least = 0 if decision == "throttle" else 1
             number = whole_number(value, least, LARGEST)
             if number is None:
-                remedy = f"{value[:40]!r} is no whole number from {least} to {LARGEST}"
+                remedy = f"{value[:40]!r} is not a whole number from {least} to {LARGEST}"
                 raise InputError("--fix", key[:60], remedy)
             pin = replace(found.pins.get(name, Pin()), **{decision: number})
             found = replace(found, pins={**found.pins, name: pin})

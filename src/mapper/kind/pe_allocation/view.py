@@ -116,4 +116,6 @@ def _algorithm_lines(compared: dict[str, Any] | None) -> list[str]:
     starts = compared["following_start"].items()
     said = ", ".join(f"{name.replace('_', ' ')} in cycle {cycle:,}" for name, cycle in starts)
     equal = "equal outputs" if compared["outputs_equal"] else "DIFFERENT outputs"
-    return [f"  {compared['layer']}, cut small: {compared['following']} can start after {said}; {equal}"]
+    return [
+        f"  {compared['layer']}, reduced in size: {compared['following']} can start after {said}; {equal}"
+    ]

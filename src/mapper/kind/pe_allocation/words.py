@@ -22,8 +22,8 @@ Document = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Cap:
-    """A layer of which no better allocation lets a position take more than ``pace`` cycles (None: as many as there
-    are), and the fewest PEs for that (a share of a PE where layers share one; None: no number does)."""
+    """In a better allocation a position of this layer takes at most ``pace`` cycles (None: no limit), and the fewest
+    PEs that reach this pace (a share of a PE where layers share one; None: no number of PEs does)."""
 
     name: str
     pace: int | None
@@ -32,7 +32,7 @@ class Cap:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a better allocation would keep: PEs, cycles between frames, cycles of latency; None where there is none."""
+    """Limits that a better allocation would keep: PEs, cycles between frames, cycles of latency; None: no limit."""
 
     pes: int
     interval: int | None
@@ -40,7 +40,7 @@ class Limits:
 
 
 def limits(proof: Document) -> Limits:
-    """What the claim of a proof denies."""
+    """The limits of those allocations that the claim says do not exist."""
     problem, claim = proof["problem"], proof["claim"]
     pes, interval, cycles = problem["pes"], problem["interval"], None
     if claim["status"] != "infeasible":
@@ -56,7 +56,7 @@ def limits(proof: Document) -> Limits:
 
 
 def caps(proof: Document) -> list[Cap]:
-    """The cap of every layer, by lemma Caps as the checker has it."""
+    """The cap of every layer by lemma Caps, as the checker computes it."""
     module, limit = checker("pe_allocation"), limits(proof)
     module.WORK[0] = 0
     net = module.Network(proof["problem"])
@@ -91,7 +91,7 @@ def proof_lines(proof: Document, reason: str) -> list[str]:
     if evidence["mapping"] is not None:
         taken = sum(evidence["mapping"]["pes"])
         lines.append(
-            f"The document's allocation gives layers {counted(taken, 'PE')} and is priced by the checker."
+            f"The document's allocation gives the layers {counted(taken, 'PE')}. The checker computes its value again."
         )
     return lines + {"storage": _storage, "frame": _frame, "runs": _runs, "tree": _counting}[evidence["rule"]](
         proof
@@ -99,8 +99,8 @@ def proof_lines(proof: Document, reason: str) -> list[str]:
 
 
 def denied(limit: Limits) -> str:
-    """What a better allocation would keep, as a clause."""
-    said = [f"{limit.pes:,} PEs at most"]
+    """The limits that a better allocation would keep, as part of a sentence."""
+    said = [f"at most {limit.pes:,} PEs"]
     if limit.interval is not None:
         said.append(f"a frame every {exact(limit.interval)} cycles or sooner")
     if limit.cycles is not None:
@@ -110,8 +110,8 @@ def denied(limit: Limits) -> str:
 
 def _storage(proof: Document) -> list[str]:
     return [
-        f"Evidence: the words that any allocation buffers take more than the {exact(proof['problem']['bytes'])} bytes "
-        "that are allowed, however PEs are given."
+        "Evidence: whatever PEs the layers get, the words that must be buffered take more than the allowed "
+        f"{exact(proof['problem']['bytes'])} bytes."
     ]
 
 
@@ -120,42 +120,42 @@ def _frame(proof: Document) -> list[str]:
     module.WORK[0] = 0
     least = module.Network(proof["problem"]).fastest(limit.pes)
     if least is None:
-        return [f"Evidence: what is pinned asks for more than the {limit.pes:,} PEs."]
+        return [f"Evidence: the pinned decisions need more than the {limit.pes:,} PEs."]
     return [
-        f"Evidence: layers run one after another, each fastest with all of {counted(limit.pes, 'PE')}. Together they "
-        f"take {exact(least)} cycles, where a better allocation would have {denied(limit)} (lemma Frame)."
+        f"Evidence: layers run one after another, and each is fastest with all of {counted(limit.pes, 'PE')}. Together "
+        f"they take {exact(least)} cycles, but a better allocation would have {denied(limit)} (lemma Frame)."
     ]
 
 
 def _counting(proof: Document) -> list[str]:
     limit, found, nodes = limits(proof), caps(proof), proof["evidence"]["nodes"]
     lines = [
-        f"Evidence: a better allocation would have {denied(limit)}. For each layer this leaves (lemma Caps):"
+        f"Evidence: a better allocation would have {denied(limit)}. By lemma Caps this limits each layer:"
     ]
     lines += [_capped(cap) for cap in found[:MOST_TOLD]]
     if len(found) > MOST_TOLD:
         lines.append(f"… and {len(found) - MOST_TOLD:,} more layers.")
     if any(cap.pes is None for cap in found):
-        lines.append("A layer has no number of PEs left, so that there is no such allocation.")
+        lines.append("For one layer no number of PEs remains, so there is no such allocation.")
     else:
         total = math.ceil(sum(cap.pes for cap in found if cap.pes is not None))
-        beyond = "more than there may be" if total > limit.pes else "which alone is no contradiction"
-        lines.append(f"Together at least {total:,} PEs of {limit.pes:,}: {beyond}.")
+        beyond = "too many" if total > limit.pes else "this alone is not a contradiction"
+        lines.append(f"Together they need at least {total:,} PEs of {limit.pes:,}: {beyond}.")
     return [*lines, *tree_lines(nodes, [layer["name"] for layer in proof["problem"]["layers"]])]
 
 
 def _capped(cap: Cap) -> str:
     pace = (
-        "as many cycles a position as it likes"
+        "any number of cycles per position"
         if cap.pace is None
-        else f"{exact(cap.pace)} cycles a position at most"
+        else f"at most {exact(cap.pace)} cycles per position"
     )
     if cap.pes is None:
-        return f"{cap.name}: {pace}, which no number of PEs keeps."
+        return f"{cap.name}: {pace}, which no number of PEs reaches."
     least = (
-        f"{counted(cap.pes, 'PE')} at least"
+        f"at least {counted(cap.pes, 'PE')}"
         if isinstance(cap.pes, int)
-        else f"{exact(cap.pes)} of a PE at least"
+        else f"at least {exact(cap.pes)} of a PE"
     )
     return f"{cap.name}: {pace}, which takes {least}."
 
@@ -166,19 +166,19 @@ def tree_lines(nodes: Sequence[Any], names: Sequence[str]) -> list[str]:
     leaves = [node for node in nodes if isinstance(node, dict)]
     counts = len(nodes) - len(splits) - len(leaves)
     if not nodes or nodes == ["caps"]:
-        return ["No tree is needed: this closes all."] if nodes else []
+        return ["No tree is needed: the caps alone rule out every case."] if nodes else []
     lines = [
-        f"The tree has {counted(len(nodes), 'node')}: {counted(len(splits), 'node parts', 'nodes part')} the cycles a "
-        f"position of a layer in two, {counted(counts, 'leaf is', 'leaves are')} closed by caps and "
+        f"The tree has {counted(len(nodes), 'node')}: {counted(len(splits), 'node splits', 'nodes split')} the cycles "
+        f"per position of a layer into two ranges, {counted(counts, 'leaf is', 'leaves are')} closed by caps and "
         f"{counted(len(leaves), 'leaf', 'leaves')} by multipliers."
     ]
     if splits:
         lines.append(
-            f"The first node: {names[splits[0][0]]} takes up to {exact(splits[0][1])} cycles, or more."
+            f"The first node: {names[splits[0][0]]} takes up to {exact(splits[0][1])} cycles, or more than that."
         )
     if leaves:
         lines.append(
-            "Multipliers: a sum of inequalities, each times a number >= 0, that leaves less than 0 (lemma "
+            "Multipliers: inequalities, each multiplied by a number >= 0, add up to a contradiction (lemma "
             "Multipliers). At the first such leaf: " + listed(_summed(leaves[0], names)) + "."
         )
     return lines
@@ -186,7 +186,7 @@ def tree_lines(nodes: Sequence[Any], names: Sequence[str]) -> list[str]:
 
 def _summed(leaf: Document, names: Sequence[str]) -> Iterator[str]:
     if leaf["pes"]:
-        yield f"{exact(leaf['pes'])} times 'no more PEs than there are'"
+        yield f"{exact(leaf['pes'])} times 'no more PEs than the limit'"
     for at, times in leaf["ends"]:
         yield f"{exact(times)} times '{names[at]} ends in time'"
     for reader, feed, _, _, times in leaf["starts"]:
@@ -203,11 +203,11 @@ def _runs(proof: Document) -> list[str]:
     lines = [
         f"Evidence: a better allocation would have {denied(limit)}.",
         f"If all layers are one run: {(tree_lines(nodes['alone'], names) or ['there is no room for it.'])[0]}",
-        f"If there are several, their cycles add up. Potentials between the layers ({shown}) are such that each run "
-        "takes at least the potential at its end less that at its start; together all take at least the last less the "
-        "first (lemma Runs).",
+        f"If there are several runs, their cycles add up. There are potentials between the layers ({shown}). Each run "
+        "takes at least the potential at its end minus the one at its start, so all runs together take at least the "
+        "last potential minus the first (lemma Runs).",
     ]
     for first, end, least, tree in nodes["runs"][:MOST_TOLD]:
-        said = "cannot be" if least is None else f"takes at least {exact(least)} cycles"
+        said = "is impossible" if least is None else f"takes at least {exact(least)} cycles"
         lines.append(f"{names[first]} to {names[end - 1]} {said}: {counted(len(tree), 'node')}.")
     return lines

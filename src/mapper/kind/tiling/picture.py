@@ -160,7 +160,7 @@ def proof_picture(reason: str) -> list[Element]:
         drawn.append(node("rect", x=x, y=y + 4, width=length, height=row - 8, class_="used"))
         drawn.append(node("text", f"{count:,} {name}", x=x + length + 6, y=y + row * 0.65, data_boxes=name))
     caption = (
-        f"{sum(counts.values()):,} boxes: each is closed by its inequality, or opened into the boxes below and to the "
-        "right (bars are logarithmic)."
+        f"{sum(counts.values()):,} boxes: each is ruled out by its inequality, or divided into the boxes below and to "
+        "the right (bars are logarithmic)."
     )
     return [figure(drawn, caption)]

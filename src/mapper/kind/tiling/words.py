@@ -1,4 +1,4 @@
-"""What proofs about tilings speak of, and what they say."""
+"""Proofs about tilings in words: the space they cover, and why they hold."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from mapper.kind.words import ProofWords, claimed, counted, exact, listed
 
 WORDS = ProofWords(
     "all factors of every loop at the four levels (DRAM, scratch-pad, register file, space) that multiply to its "
-    "bound, with every order of the loops at DRAM and at the scratch-pad, as far as tiles fit the memories and PEs"
+    "bound, with every order of the loops at DRAM and at the scratch-pad, provided that tiles fit the memories and PEs"
 )
 
 BOXES = {
-    "array tiles within no SPM tile": "Capacity: neither they nor any multiple of theirs fit the scratch-pad, so that "
-    "no mapping has them",
+    "array tiles within no SPM tile": "Capacity: neither they nor any multiples of them fit the scratch-pad, so no "
+    "mapping contains them",
     "array tiles": "Kept, Delivered, Hidden and Overhead: whatever split, scratch-pad tile and orders follow, the "
-    "transfers that are left to the operands and the passes that are left to the PEs cost at least the claim",
-    "splits": "Kept, Hidden and Least: an array tile with its PEs, whose own transfers are exact, costs at least the "
-    "claim in the cheapest scratch-pad tile",
-    "pairs of tiles": "Kept, Delivered and Overhead: an array tile in a scratch-pad tile, whose DMA is exact, costs at "
-    "least the claim, however the array tile is split",
+    "transfers and passes that remain cost at least the claimed value",
+    "splits": "Kept, Hidden and Least: the array tile's own transfers are exact for its PEs; even in the cheapest "
+    "scratch-pad tile it costs at least the claimed value",
+    "pairs of tiles": "Kept, Delivered and Overhead: the DMA of the scratch-pad tile is exact; the pair costs at least "
+    "the claimed value, however the array tile is split",
     "splits in SPM tiles": "Kept, Hidden and Overhead: PEs, array tile and scratch-pad tile together cost at least the "
-    "claim, in whatever order the loops run",
-    "mappings": "nothing but the cost model: each was priced by itself, and none costs less than the claim",
+    "claimed value in any order of the loops",
+    "mappings": "nothing but the cost model: each one was costed, and none costs less than the claimed value",
 }
 """Which inequality closes a box, by what the checker calls it: from large boxes to single mappings."""
 
 
 def closed(reason: str) -> dict[str, int]:
-    """How many boxes of each sort the checker closed, as it says; large boxes first."""
+    """How many boxes of each sort the checker says it closed; large boxes first."""
     counts = reason.partition("closed: ")[2].split(", ")
     found = {name: int(count) for count, _, name in (one.partition(" ") for one in counts) if count.isdigit()}
     return {name: found[name] for name in BOXES if name in found}
@@ -50,18 +50,18 @@ def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
     ]
     if claim["status"] != "infeasible":
         lines.append(
-            "The checker prices the document's own tiling by itself and finds the value that is claimed."
+            "The checker costs the document's tiling with its own model and finds the claimed value."
         )
     lines.append(
-        f"Evidence: every tiling that fits is in one of {counted(sum(counts.values()), 'box', 'boxes')}, and each "
-        "box is closed by an inequality:"
+        f"Evidence: every tiling that fits is in one of {counted(sum(counts.values()), 'box', 'boxes')}, and an "
+        "inequality rules out each box:"
     )
     for name, count in counts.items():
         if count:
             lines.append(f"{counted(count, *_forms(name))}: {BOXES[name]}.")
     lines.append(
-        "A box that no inequality closes is opened: array tile, then its split over PEs, then the scratch-pad tile, "
-        "then all orders of the loops, one by one."
+        "A box that no inequality rules out is divided: by array tile, then by its split over PEs, then by scratch-pad "
+        "tile, and finally into the single orders of the loops."
     )
     return lines
 

@@ -80,6 +80,11 @@ class TracePartition(Kind[LayerNetwork, PartitionProblem, Partition]):
 
         return prove(problem, claim, effort)
 
+    def restated(self, problem: PartitionProblem) -> Mapping[str, Any] | None:
+        from mapper.solver.trace_partition.proof import problem_document
+
+        return problem_document(problem)
+
     def why_infeasible(self, problem: PartitionProblem) -> str | None:
         from mapper.formulations.trace_partition.infeasible import why_infeasible
 
@@ -146,16 +151,20 @@ class TracePartition(Kind[LayerNetwork, PartitionProblem, Partition]):
 
     def formulation(self, problem: PartitionProblem) -> Formulation:
         from mapper.formulations.trace_partition.program.cp_sat import PartitionProgram
+        from mapper.formulations.trace_partition.program.first_option import first_options
+
+        # Which residencies a layer can be in makes the counts; only the objective's numbers would take a search.
+        program = PartitionProgram(first_options(problem))
+        program.build()
+        return program
+
+    def model(self, problem: PartitionProblem) -> Formulation:
+        from mapper.formulations.trace_partition.program.cp_sat import PartitionProgram
         from mapper.formulations.trace_partition.program.option_table import option_table
 
         program = PartitionProgram(option_table(problem))
         program.build()
         return program
-
-    def proof_is_told(self, status: str, reason: str) -> bool:
-        from mapper.kind.trace_partition.words import is_told
-
-        return is_told(status, reason)
 
     def proof_lines(self, proof: Mapping[str, Any], reason: str) -> list[str]:
         from mapper.kind.trace_partition.words import proof_lines

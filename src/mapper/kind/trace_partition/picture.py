@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element
 
 from mapper.cli.terminal import number
 from mapper.formulations.trace_partition.problem import PartitionProblem
-from mapper.kind.trace_partition.words import MOST_LAYERS
+from mapper.kind.trace_partition.words import MOST_LAYERS, parts_of
 from mapper.models.trace_partition.cost import cluster_plans, evaluate
 from mapper.models.trace_partition.mapping import Partition
 from mapper.models.trace_partition.timing.share_cost import step_log
@@ -28,7 +28,7 @@ def partition_picture(problem: PartitionProblem, partition: Partition, prefix: s
     layers = problem.network.traced
     spent = {layer.name: dict(own.causes) for layer, own in zip(layers, cost.layers, strict=True)}
     elements = [figure(stacked("cycles of every layer by cause", "cycles", spent, f"{prefix}c"),
-                       "Where the cycles of every layer go.")]  # fmt: skip
+                       "Where the cycles of each layer go.")]  # fmt: skip
     lines = node("div", class_="timelines")
     begin = 0
     for layer, mapping, own in zip(layers, partition.layers, cost.layers, strict=True):
@@ -102,10 +102,10 @@ def _merged(spans: Iterable[tuple[int, int]], cycles: int) -> list[tuple[int, in
 def proof_picture(proof: Mapping[str, Any]) -> list[Element]:
     """Potentials along the chain: what no partition costs less than, up to each layer."""
     problem, potentials = proof["problem"], proof["evidence"]["potentials"]
-    least = [min((one for one in own if one is not None), default=0) / problem["parts"] for own in potentials]
+    least = [max(0, min((one[-1] for one in own), default=0)) / parts_of(problem) for own in potentials]
     most = max(least, default=0) or 1
     rows = [
         (layer["name"], one / most, f"{one:,.6g} {problem['unit']}")
         for layer, one in zip(problem["layers"][:MOST_LAYERS], least, strict=False)
     ]
-    return [figure(bars(rows, "potentials"), "Up to each layer no partition costs less than this.")]
+    return [figure(bars(rows, "potentials"), "No partition up to this layer costs less than this.")]

@@ -61,7 +61,7 @@ def read_fix(
 def _size(key: str, value: str) -> int:
     number = whole_number(value, 1, LARGEST)
     if number is None:
-        raise InputError("--fix", key[:60], f"{value[:40]!r} is no whole number from 1 to {LARGEST}")
+        raise InputError("--fix", key[:60], f"{value[:40]!r} is not a whole number from 1 to {LARGEST}")
     return number
 
 

@@ -75,7 +75,7 @@ def simulated(part: PartitionPart, partition: Partition, seed: int, file: Path |
             len(program.clusters),
         ):
             raise InputError(
-                str(file), "", "is a program of another network or configuration; generate it anew"
+                str(file), "", "is a program of another network or configuration; generate it again"
             )
         program = given
     result = report(problem, partition, program, data, seed)

@@ -42,7 +42,7 @@ def partition_lines(problem: PartitionProblem, partition: Partition) -> list[str
     if cost.hosted:
         host = sum(one.seconds for one in cost.hosted)
         lines.append(
-            f"  host           {len(cost.hosted)} operators, {1e3 * host:.2f} ms beside the accelerator"
+            f"  host           {len(cost.hosted)} operators, {1e3 * host:.2f} ms in addition to the accelerator"
         )
     traced = problem.network.traced
     listed = list(zip(traced, partition.layers, cost.layers, strict=True))[:MOST_SHOWN]

@@ -1,0 +1,1 @@
+"""The commands, a file for each; what two of them need is a floor up."""

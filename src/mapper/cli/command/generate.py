@@ -1,0 +1,25 @@
+"""``mapper generate``: a solution as code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mapper.cli.option import Seed
+from mapper.workloads.document import InputError
+
+
+def generate(
+    solution: Annotated[Path, typer.Argument(help="A solution written by mapper solve -o.")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="The folder to write to.")] = None,
+    seed: Seed = 0,
+) -> None:
+    """Generate code from a solution."""
+    from mapper.api.verb import generate as api
+    from mapper.cli import terminal
+
+    if output is None:
+        raise InputError("-o", "", "is missing; give the folder to write to")
+    terminal.say(*map(str, api(solution, output, seed)))

@@ -1,0 +1,49 @@
+"""``mapper simulate``: a solution, run."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mapper.cli.option import AsJson, Seed, dumped
+
+
+def simulate(
+    solution: Annotated[Path, typer.Argument(help="A solution written by mapper solve -o.")],
+    seed: Seed = 0,
+    rtl: Annotated[
+        bool, typer.Option("--rtl", help="Also run the generated Verilog (arrays of up to 64 PEs).")
+    ] = False,
+    program: Annotated[
+        Path | None,
+        typer.Option(help="Run this binary instead of the program generated from the solution (Snowflake)."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a solution; compare its outputs with a reference and its cost with the model."""
+    from mapper.api.verb import simulate as api
+    from mapper.cli import terminal
+    from mapper.cli.progress import COMPILING
+    from mapper.models.plain import limited
+
+    def compiling() -> None:
+        if sys.stderr.isatty():
+            terminal.complain(COMPILING)
+
+    # Simulators run too long for plain Python.
+    with limited(lambda: None, compiling, plain=False):
+        result = api(solution, seed, rtl, program)
+    if as_json:
+        print(dumped(result), end="")
+    else:
+        terminal.print_table(*terminal.simulation_rows(result))
+        terminal.say(*(line for part in result["parts"] for line in part.get("notes", [])))
+        weights = result["data"].get("weights")
+        own = f", weights of {weights}" if weights else ""
+        terminal.complain(f"data: seeded integers, seed {seed}{own}")
+    if result["failed"]:
+        terminal.complain("mapper: the simulation disagrees with the reference or the model")
+    raise typer.Exit(1 if result["failed"] else 0)

@@ -1,0 +1,95 @@
+"""``mapper sweep``: a problem over a grid of machines."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mapper.cli.interruption import interruptible
+from mapper.cli.option import AsJson, Engine, MethodName, check_plot, dumped
+from mapper.cli.option_group import ProblemOptions, ProgressOptions, SearchOptions, grouped
+from mapper.workloads.document import InputError
+
+
+@grouped
+def sweep(
+    problem: ProblemOptions,
+    *,
+    vary: Annotated[
+        list[str] | None, typer.Option(help="A field of the machine and its values, KEY=V1,V2. Repeatable.")
+    ] = None,
+    method: MethodName = "auto",
+    how: SearchOptions,
+    as_json: AsJson = False,
+    progress: ProgressOptions,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the objective over the grid (.png or .svg).")
+    ] = None,
+    engine: Annotated[
+        Engine, typer.Option(help="Solve in this process, or each machine as a task of dask.distributed.")
+    ] = (Engine.local),
+    scheduler: Annotated[
+        str | None,
+        typer.Option(help="Address of a Dask scheduler. Default: start a local cluster.", metavar="ADDRESS"),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Estimate the cost of the sweep from a few of its machines.")
+    ] = False,
+) -> None:
+    """Solve a workload on a grid of machines."""
+    from mapper.cli.sweep_table import plan_lines, sweep_rows
+    from mapper.cli.terminal import complain, print_table, say, why_nothing
+    from mapper.models.plain import in_time
+    from mapper.sweeping.planning import plan as planned
+    from mapper.sweeping.sweep import grid as machines_of
+    from mapper.sweeping.sweep import swept, varied_values
+
+    if not vary:
+        raise InputError("--vary", "", "is missing; give KEY=V1,V2,... with a field of the machine")
+    check_plot(plot)
+    search = how.search(method)
+    if scheduler is not None and engine is Engine.local:
+        raise InputError("--scheduler", scheduler, "is for --engine dask; add that")
+    grid = dict(varied_values(text) for text in vary)
+    if dry_run:
+        plan = planned(problem.workload, problem.arch, grid, problem.objective, problem.options, search)
+        lines = plan_lines(plan, search.used_workers)
+        if as_json:
+            print(dumped(plan.to_json()), end="")
+        else:
+            say(*lines)
+        raise typer.Exit(0)
+    with interruptible(search), ExitStack() as stack:
+        posed = (problem.workload, problem.arch, grid, problem.objective, problem.options)
+        points, problems = in_time(lambda: machines_of(*posed), search.stopped)
+        report = stack.enter_context(progress.report(len(points)))
+        cluster = None
+        if engine is Engine.dask:
+            from mapper.api.time_limit import OutOfTimeError, ended_by_alarm
+            from mapper.sweeping.engine import DaskEngine
+
+            # A cluster takes seconds to come up, and is taken down in order. Where the limit passes before that, what
+            # the store has is looked up here.
+            search.begun.set()
+            with suppress(OutOfTimeError), ended_by_alarm(search):
+                cluster = stack.enter_context(DaskEngine(scheduler, search.used_workers))
+        listening = replace(search, listener=report.progress, compiling=report.compiling)
+        found = swept(points, problems, listening, cluster, report.machines)
+    if as_json:
+        print(dumped(found.to_json()), end="")
+    else:
+        print_table(*sweep_rows(found, problem.options.model))
+    if plot is not None:
+        from mapper.cli.plot import draw_sweep
+
+        draw_sweep(found, plot)
+    some = any(row.certificate.found for row in found.rows)
+    infeasible = len(found.rows) == len(points) and all(row.certificate.proven for row in found.rows)
+    if not some:
+        why = why_nothing(problem.workload, infeasible, search.interrupt.is_set())
+        complain(f"mapper: {why}")
+    raise typer.Exit(0 if some else 1 if infeasible else 3)
