@@ -39,7 +39,7 @@ PLUNGE = 0.3
 """How far from the bound of all to the best latency a part may be that is gone on with at once."""
 LARGE = 400
 """Nodes of a tree that is worth an integer program."""
-LONGEST_WHOLE, SHARE_WHOLE, CLOSE_ENOUGH = 30.0, 0.4, 0.04
+LONGEST_WHOLE, SHARE_WHOLE, CLOSE_ENOUGH = 20.0, 0.4, 0.04
 """Seconds for that program, and what of a limit; how far from its own bound its answer may be."""
 
 
