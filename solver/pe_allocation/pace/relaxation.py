@@ -69,7 +69,7 @@ class Relaxation:
         self.steps, self.starts = steps, starts
         self.positions = [layer.positions for layer in instance.problem.network.layers]
         self.scale = UNIT / max(1, longest)
-        self.optimal, self.feasible = pywraplp.Solver.OPTIMAL, pywraplp.Solver.FEASIBLE
+        self.optimal = pywraplp.Solver.OPTIMAL
         solver = self.solver = pywraplp.Solver.CreateSolver(program)
         if program == "GLOP":
             # What is preprocessed anew for each node cannot go on from the solution before.
@@ -80,7 +80,8 @@ class Relaxation:
         share = solver.NumVar if program == "GLOP" else solver.IntVar
         self.shares = [[share(0.0, 1.0, "") for _ in one.paces] for one in steps]
         self.begins = [solver.NumVar(0.0, infinity, "") for _ in steps]
-        latency, short = solver.NumVar(0.0, infinity, ""), solver.NumVar(0.0, infinity, "")
+        self.latency = latency = solver.NumVar(0.0, infinity, "")
+        short = solver.NumVar(0.0, infinity, "")
         self.budget = self._row(-infinity, instance.limits.pes, [(short, -1.0)])
         self.bounds: list[tuple[int, int, range] | None] = [None] * len(steps)
         for time, shares, one, positions in zip(self.times, self.shares, steps, self.positions, strict=True):
@@ -137,13 +138,14 @@ class Relaxation:
             abs(self.budget.dual_value()) / self.scale,
         )
 
-    def whole_steps(self, node: Node, seconds: float, close: float) -> tuple[int, ...] | None:
-        """The step of every layer, of an integer program: one whose latency is no more than ``close`` from a bound of
-        the solver's own, which proves nothing here; None if it has none within ``seconds``."""
+    def whole_steps(self, node: Node, below: int, seconds: float, close: float) -> tuple[int, ...] | None:
+        """The step of every layer, of an integer program: with a latency less than ``below`` and no more than ``close``
+        from a bound of the solver's own, which proves nothing here; None if it has none within ``seconds``."""
         self._bound_all(node, {})
+        self.latency.SetUb((below - 1) * self.scale)
         self.solver.SetTimeLimit(max(1, int(1e3 * seconds)))
         self.solver.SetSolverSpecificParametersAsString(f"output_flag=false,mip_rel_gap={close}")
-        if self.solver.Solve() not in (self.optimal, self.feasible):
+        if self.solver.Solve() != self.optimal:
             return None
         return tuple(
             max(range(len(shares)), key=lambda at: float(shares[at].solution_value()))

@@ -39,8 +39,10 @@ PLUNGE = 0.3
 """How far from the bound of all to the best latency a part may be that is gone on with at once."""
 LARGE = 400
 """Nodes of a tree that is worth an integer program."""
-LONGEST_WHOLE, SHARE_WHOLE, CLOSE_ENOUGH = 20.0, 0.4, 0.04
-"""Seconds for that program, and what of a limit; how far from its own bound its answer may be."""
+LONGEST_WHOLE, SHARE_WHOLE = 30.0, 0.35
+"""Seconds for such a program at the most, and what of the time that is left."""
+CLOSE_ENOUGH = (0.08, 0.04)
+"""How far from the program's own bound its answer may be; it has none to show before that."""
 
 
 @dataclass
@@ -179,15 +181,15 @@ class PaceTree:
             self._keep(improved(self.relaxation, self.best, whole, self.steps, self.most_pes))
 
     def _solve_whole(self, effort: Effort) -> None:
-        """An allocation near the best from a solver of integer programs, for a tree that grows large."""
-        left = effort.seconds_left()
-        seconds = LONGEST_WHOLE if left is None else min(LONGEST_WHOLE, SHARE_WHOLE * left)
+        """Allocations near the best from a solver of integer programs, for a tree that grows large."""
         low, high = zip(*self.instance.pace, strict=True)
         whole = Node(low, high, 0)
-        relaxation = Relaxation(self.instance, self.steps, self.starts, self.instance.cycles[1], "HIGHS")
-        taken = relaxation.whole_steps(whole, seconds, CLOSE_ENOUGH)
-        if taken is not None:
-            made = paced(self.relaxation, taken, whole, self.steps)
+        for close in CLOSE_ENOUGH:
+            left = effort.seconds_left()
+            seconds = LONGEST_WHOLE if left is None else min(LONGEST_WHOLE, SHARE_WHOLE * left)
+            relaxation = Relaxation(self.instance, self.steps, self.starts, self.instance.cycles[1], "HIGHS")
+            taken = relaxation.whole_steps(whole, self.below, seconds, close)
+            made = None if taken is None else paced(self.relaxation, taken, whole, self.steps)
             if made is not None:
                 self._keep(made)
                 self._improve()
