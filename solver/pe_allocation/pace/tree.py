@@ -29,13 +29,12 @@ from mapper.solver.pe_allocation.pace.rounding import (
 )
 from mapper.solver.pe_allocation.pace.weight import Weights, weighed, weights_of
 
-TRIED = 8
+TRIED = 16
 """Layers among which one is chosen to part a node."""
-RELIABLE = 4
+RELIABLE = 8
 """Trials of a layer after which its gains are taken from these."""
-FEW_LEFT_OUT = 8
-ROUNDED_EVERY = 8
-PLUNGE = 0.3
+ROUNDED_EVERY = 64
+PLUNGE = 0.1
 """How far from the bound of all to the best latency a part may be that is gone on with at once."""
 LARGE = 400
 """Nodes of a tree that is worth an integer program."""
@@ -134,24 +133,21 @@ class PaceTree:
     def _relaxed(self, node: Node) -> Open | None:
         """The node as far as it may hold something better, with its solution."""
         known = affordable(node, self.table, self.most_pes)
-        while known is not None:
-            self.nodes += 1
-            relaxed = self.relaxation.solve(known)
-            if relaxed is None:
-                # Without a solution the node stays as it is, with the bound of the one it is part of.
-                return self._unsolved(known)
-            weights = weights_of(relaxed, self.starts, self.positions, known.high, self.most_pes)
-            said = weighed(known, self.table, weights, self.most_pes, self.below)
-            if said.left is None:
-                return None
-            after = affordable(said.left, self.table, self.most_pes)
-            left_out = 0 if after is None else self._count(known) - self._count(after)
-            if after is not None and left_out < FEW_LEFT_OUT:
-                if self.nodes % ROUNDED_EVERY == 1:
-                    self._round(after, relaxed, weights)
-                return Open(after, relaxed, weights)
-            known = after
-        return None
+        if known is None:
+            return None
+        self.nodes += 1
+        relaxed = self.relaxation.solve(known)
+        if relaxed is None:
+            # Without a solution the node stays as it is, with the bound of the one it is part of.
+            return self._unsolved(known)
+        weights = weights_of(relaxed, self.starts, self.positions, known.high, self.most_pes)
+        said = weighed(known, self.table, weights, self.most_pes, self.below)
+        after = None if said.left is None else affordable(said.left, self.table, self.most_pes)
+        if after is None:
+            return None
+        if self.nodes % ROUNDED_EVERY == 1:
+            self._round(after, relaxed, weights)
+        return Open(after, relaxed, weights)
 
     def _unsolved(self, node: Node) -> Open | None:
         if node.low == node.high:
@@ -160,9 +156,6 @@ class PaceTree:
         paces = [float(pace) for pace in node.low]
         silent = Relaxed(paces, [0.0] * len(paces), [0.0] * len(paces), [0.0] * len(self.starts), 0.0)
         return Open(node, silent, Weights(0, (0,) * len(paces), 0))
-
-    def _count(self, node: Node) -> int:
-        return int(self.table.open_steps(node).sum())
 
     def _round(self, node: Node, relaxed: Relaxed, weights: Weights) -> None:
         made = rounded(self.relaxation, relaxed, node, self.steps, weights, self.most_pes)
