@@ -12,7 +12,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mapper.formulations.pe_allocation.program.instance import AllocationInstance
 from mapper.solver.method import Effort
@@ -92,9 +92,8 @@ class PaceTree:
     def search(self, effort: Effort, most_nodes: int | None = None) -> bool:
         """Whether it came to its end; then nothing is better than ``best`` (or less than ``below`` where that is
         None)."""
-        low, high = zip(*self.instance.pace, strict=True)
         self.bound = self.instance.cycles[0]
-        root = self._relaxed(Node(low, high, self.bound))
+        root = self._relaxed(replace(self._whole(), bound=self.bound))
         if root is not None:
             self._dive(root, effort)
             self._improve()
@@ -113,6 +112,16 @@ class PaceTree:
             self._plunge(opened, effort)
         self.bound = self.below
         return True
+
+    def _whole(self) -> Node:
+        """All paces; a layer that takes the latency to be beaten for a frame, or longer, is of no use."""
+        low, high = zip(*self.instance.pace, strict=True)
+        caps = ((self.below - 1) // count for count in self.positions)
+        return Node(
+            low,
+            tuple(max(least, min(most, cap)) for least, most, cap in zip(low, high, caps, strict=True)),
+            0,
+        )
 
     def _plunge(self, opened: Open, effort: Effort) -> None:
         """Part a node, and go on with the better of its parts while that is near the bound of all: the linear program
@@ -169,14 +178,11 @@ class PaceTree:
     def _improve(self) -> None:
         """Moves on from the best allocation, within the paces of the instance."""
         if self.best is not None:
-            low, high = zip(*self.instance.pace, strict=True)
-            whole = Node(low, high, 0)
-            self._keep(improved(self.relaxation, self.best, whole, self.steps, self.most_pes))
+            self._keep(improved(self.relaxation, self.best, self._whole(), self.steps, self.most_pes))
 
     def _solve_whole(self, effort: Effort) -> None:
         """Allocations near the best from a solver of integer programs, for a tree that grows large."""
-        low, high = zip(*self.instance.pace, strict=True)
-        whole = Node(low, high, 0)
+        whole = self._whole()
         for close in CLOSE_ENOUGH:
             left = effort.seconds_left()
             seconds = LONGEST_WHOLE if left is None else min(LONGEST_WHOLE, SHARE_WHOLE * left)
