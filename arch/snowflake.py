@@ -29,6 +29,10 @@ VMACS = 4
 """vMACs of a compute unit."""
 LANES = 16
 """MACs of a vMAC, and words of a line of a buffer."""
+TABLE_SEGMENTS = 256
+"""Straight pieces of the function in a unit's look-up table."""
+TABLE_WORDS = 3 + TABLE_SEGMENTS + 1
+"""Words of such a table: how wide its pieces are, the slopes beyond them, and the values between them."""
 BLOCK = VMACS * LANES
 """Accumulators of a compute unit."""
 MACS = UNITS * BLOCK
@@ -48,28 +52,41 @@ FINEST_ENERGY = 1e-12
 class Timing(Part):
     """This project's constants, in cycles: from a request at the external memory to its last word in a buffer beyond
     the time its bytes take, from the last operand of a vector instruction to its result, and how many vector
-    instructions and how many transfers may wait."""
+    instructions and how many transfers may wait, and how many words the look-up table of a unit maps in a cycle."""
 
     memory_latency: Size = 64
     vector_latency: Size = 8
     vector_queue: Count = 16
     transfer_queue: Count = 64
+    table_words: Count = 4
 
 
 class Host(Part):
-    """What runs what the accelerator lacks: so many elements a second (this project's constant)."""
+    """What runs what the accelerator lacks, one operator after another: elements that it reads and writes a second, and
+    multiply-accumulates besides (this project's constants, of the order of one core of the ZC706's Cortex-A9)."""
 
     elements_per_second: float = Field(default=1e8, gt=0, le=1e15, allow_inf_nan=False)
+    macs_per_second: float = Field(default=1e9, gt=0, le=1e18, allow_inf_nan=False)
+
+    def seconds(self, elements: int, macs: int) -> Fraction:
+        """What an operator takes, exactly."""
+        speeds = (Fraction(repr(speed)) for speed in (self.elements_per_second, self.macs_per_second))
+        return sum(
+            (count / speed for count, speed in zip((elements, macs), speeds, strict=True)), Fraction(0)
+        )
 
 
 class Energy(Part):
     """This project's constants; the paper gives power only. Picojoules of a multiply-accumulate, of a word read or
-    written in a buffer, of a byte to or from the external memory, and of a cluster for a cycle."""
+    written in a buffer, of a byte to or from the external memory, of a cluster for a cycle, and on the host of an
+    element that it reads or writes and of a multiply-accumulate (0.5 W at the speeds of ``Host``)."""
 
     mac: Constant = 3.0
     buffer_word: Constant = 2.0
     dram_byte: Constant = 80.0
     cluster_cycle: Constant = 500.0
+    host_element: Constant = 5000.0
+    host_mac: Constant = 500.0
 
     @model_validator(mode="after")
     def _countable(self) -> Energy:
@@ -85,9 +102,15 @@ class Energy(Part):
 
     @cached_property
     def whole(self) -> tuple[int, int, int, int]:
-        """The constants, in their order, in these parts."""
-        mac, word, byte, cycle = (int(price * self.parts) for price in self._exact)
+        """The accelerator's constants, in their order, in these parts."""
+        mac, word, byte, cycle, *_ = (int(price * self.parts) for price in self._exact)
         return mac, word, byte, cycle
+
+    @cached_property
+    def host(self) -> tuple[int, int]:
+        """The host's constants, element and multiply-accumulate, in these parts."""
+        *_, element, mac = (int(price * self.parts) for price in self._exact)
+        return element, mac
 
     @property
     def _exact(self) -> tuple[Fraction, ...]:
@@ -174,7 +197,7 @@ def snowflake_preset(name: str) -> dict[str, Any] | None:
             "(@CLOCK sets it, as in snowflake-1cc@250). Published: "
             "256 MACs, 256 kB of maps buffer, 512 kB of weight buffers and two banks of 512 instructions a cluster, "
             "power of the board. This project's choices: 4.5 GB/s also where the board has more, latencies, queues, "
-            "energies, the host's speed."
+            "energies; speed and energy of the host, of the order of one core of a Cortex-A9 at 0.5 W."
         ),
         "clusters": clusters,
         "accelerators": 4,
@@ -184,7 +207,20 @@ def snowflake_preset(name: str) -> dict[str, Any] | None:
         "board": "ZC706" if small else "AC510",
         "maps_buffer_bytes": 256 * 1024,
         "weight_buffer_bytes": 512 * 1024,
-        "timing": {"memory_latency": 64, "vector_latency": 8, "vector_queue": 16, "transfer_queue": 64},
-        "host": {"elements_per_second": 1e8},
-        "energy_pj": {"mac": 3.0, "buffer_word": 2.0, "dram_byte": 80.0, "cluster_cycle": 500.0},
+        "timing": {
+            "memory_latency": 64,
+            "vector_latency": 8,
+            "vector_queue": 16,
+            "transfer_queue": 64,
+            "table_words": 4,
+        },
+        "host": {"elements_per_second": 1e8, "macs_per_second": 1e9},
+        "energy_pj": {
+            "mac": 3.0,
+            "buffer_word": 2.0,
+            "dram_byte": 80.0,
+            "cluster_cycle": 500.0,
+            "host_element": 5000.0,
+            "host_mac": 500.0,
+        },
     }

@@ -138,7 +138,7 @@ def main(path="", *options):
 #   all of them take at least the last potential less the first. One run of all layers is "layer-parallel".
 MOST, ENDLESS, WORK = 1 << 62, 1 << 40000, [0]
 MODES = ("layer-parallel", "layer-by-layer", "mixed")
-MODELS = {"calculus": MODES, "streaming": MODES[:1], "lanes": MODES[1:2]}
+MODELS = {"calculus": MODES, "streaming": MODES, "lanes": MODES[1:2]}
 
 
 def toil(count):

@@ -1554,10 +1554,34 @@ def closed(machine, layers, ways, asked):
     return count - exact, exact
 
 
+# Host. The program stops at each call of the host, whatever the partition: a constant that every chain pays besides.
+def host_part(given, machine):
+    """What the host adds to every partition: its operators one after another for the images of all accelerators, while
+    all clusters wait; energy is that of one accelerator's images and clusters."""
+    calls, images, each, clock, speeds, energy = fields(
+        given, "calls", "images", "each", "clock_hz", "speeds", "energy"
+    )
+    images, each, clock = (whole(one, 1) for one in (images, each, clock))
+    need(len(speeds) == len(energy) == 2 and type(calls) is list, "the host is no host", "malformed")
+    speeds, energy = [rational(one) for one in speeds], [whole(one, 0, 1 << 200) for one in energy]
+    need(min(speeds) > 0, "the host has no speed", "malformed")
+    calls = [[whole(one) for one in call] for call in calls]
+    need({*map(len, calls)} <= {2}, "a call has elements and products", "malformed")
+    seconds = [sum(count / speed for count, speed in zip(call, speeds)) for call in calls]
+    cycles = sum(-(-images * clock * one // 1) for one in seconds)
+    if machine.objective != "energy":
+        return cycles if machine.objective == "latency" else 0
+    spent = sum(count * price for call in calls for count, price in zip(call, energy))
+    return each * spent + machine.energy[3] * cycles * machine.clusters
+
+
 def check(problem, claim, evidence):
-    objective, sense, unit, given, layers = fields(problem, "objective", "sense", "unit", "machine", "layers")
+    objective, sense, unit, given, layers, host = fields(
+        problem, "objective", "sense", "unit", "machine", "layers", "host"
+    )
     need((sense, unit) == ("least", OBJECTIVES[objective]), "has another sense or unit", "malformed")
     machine, layers = Machine(read(given, MACHINE), objective), layers_of(layers)
+    hosted = host_part(host, machine)
     rule, path, potentials = fields(evidence, "rule", "path", "potentials")
     need(rule == "chain" and len(potentials) == len(layers), "needs the rule chain", "malformed")
     lists = [potentials, *potentials, *(one for own in potentials for one in own)]
@@ -1581,9 +1605,10 @@ def check(problem, claim, evidence):
     else:
         parts = machine.per_pj if objective == "energy" else 1
         value, bound = rational(value), rational(bound)
-        need(value * parts == paid_by(machine, layers, ways, path, agreed), "the partition has another value")
+        paid = paid_by(machine, layers, ways, path, agreed) + hosted
+        need(value * parts == paid, "the partition has another value")
         need(bound <= value and (status == "bounded" or bound == value), "value and bound are not as claimed")
-        need(least is not None and least >= bound * parts, "a chain may cost less")
+        need(least is not None and least + hosted >= bound * parts, "a chain may cost less")
         said = f"{status} {value} {unit}" + (f", bound {bound}" if status == "bounded" else "")
     by_floor, exact = closed(machine, layers, ways, asked)
     return f"{said}: a chain of {len(layers)} layers; {by_floor} options closed by floors, {exact} costs recomputed"

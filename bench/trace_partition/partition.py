@@ -32,7 +32,7 @@ def main() -> None:
     for name in given.networks:
         best = solve(posed(name, given.arch), "auto", given.seconds)
         rule = solve(posed(name, given.arch), "greedy", given.seconds)
-        mine, theirs = best.cost.total, rule.cost.total
+        mine, theirs = best.part(linear=True), rule.part(linear=True)
         latency.append(
             [
                 name,
@@ -66,7 +66,7 @@ def main() -> None:
         )
         if not given.no_traffic:
             least = solve(posed(name, given.arch, objective="traffic"), "auto", given.seconds)
-            moved = least.cost.total
+            moved = least.part(linear=True)
             traffic.append(
                 [
                     name,

@@ -73,10 +73,8 @@ class Solved:
         return "–" if not value or bound is None else f"{(value - bound) / value:.2%}"
 
     def part(self, linear: bool) -> Cost:
-        """The cost of all layers, or without the linear ones."""
-        if linear:
-            return self.cost.total
-        kept = [own for layer, own in self.layers if layer.op not in LINEAR]
+        """The cost of all layers, or without the linear ones; without the host."""
+        kept = [own for layer, own in self.layers if linear or layer.op not in LINEAR]
         return summed(self.problem.machine, self.problem.configuration, kept)
 
     @property

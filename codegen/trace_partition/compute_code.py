@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from mapper.arch.snowflake import TABLE_WORDS
 from mapper.codegen.trace_partition.register import NOP, Number, Piece, RegisterFile
 from mapper.models.trace_partition.isa.instruction import (
+    CLIP,
     COOP_MOVE,
     MAX_START,
+    MAX_TABLE,
     REACH,
     RELU,
     START_SHIFT,
+    TABLE_MOVE,
     WIDE,
     WRITE,
     Instruction,
@@ -44,6 +48,8 @@ class _ObjectWriter:
                 self._register[pointer.name] = self._constant(pointer.start)
         self._length = [self._constant(trace.length) for trace in o.traces]
         self._extent = self._constant(o.extent)
+        mapped = o.operation == "table" and o.bias is not None
+        self._table_words = self._constant(TABLE_WORDS) if mapped else 0
         far = {
             symbol.number for segment in nest.segments for symbol in segment if abs(symbol.number) >= REACH
         }
@@ -68,7 +74,7 @@ class _ObjectWriter:
         register = self._register[symbol.pointer]
         match symbol.kind:
             case "trace":
-                return self._maximum(symbol.number) if self._o.operation == "max" else self._product(symbol)
+                return self._product(symbol) if self._o.operation == "mac" else self._maximum(symbol.number)
             case "add" if symbol.number in self._far:
                 return Instruction(Operation.ADD, register, register, self._far[symbol.number])
             case "add":
@@ -81,6 +87,12 @@ class _ObjectWriter:
                 )
             case "nop":
                 return NOP
+            case "clip":
+                low, high = self._register["low"], self._register["high"]
+                return Instruction(Operation.VMOV, b=low, c=high, flags=Move.CLIP)
+            case "bias" if self._o.operation == "table":
+                words = self._table_words
+                return Instruction(Operation.VMOV, b=self._register["bias"], c=words, flags=TABLE_MOVE)
             case "bias":
                 return self._move("bias", Move.BIAS)
             case "initial":
@@ -97,15 +109,20 @@ class _ObjectWriter:
             start = Start.BIAS if o.initial is None else Start.INITIAL
         flags, out = _MODES[o.mode] | start << START_SHIFT, 0
         if number == len(o.traces) - 1:
-            flags |= WRITE | (WIDE if o.wide else 0) | (RELU if o.relu else 0)
+            flags |= WRITE | (WIDE if o.wide else 0) | self._activation
             out = self._register["out"]
         maps, weights = self._register["maps"], self._register[symbol.pointer]
         return Instruction(Operation.MAC, out, maps, weights, self._length[number], flags)
 
+    @property
+    def _activation(self) -> int:
+        return (RELU if self._o.relu else 0) | (CLIP if self._o.clip is not None else 0)
+
     def _maximum(self, number: int) -> Instruction:
         o = self._o
         flags, out = MAX_START if number == 0 else 0, 0
+        flags |= MAX_TABLE if o.operation == "table" else 0
         if number == len(o.traces) - 1:
-            flags |= WRITE | (RELU if o.relu else 0)
+            flags |= WRITE | self._activation
             out = self._register["out"]
         return Instruction(Operation.MAX, out, self._register["maps"], self._length[number], flags=flags)

@@ -86,6 +86,8 @@ class _Compiler:
             tuple(self._call(call, image) for image in range(self._images) for call in self._calls),
             tuple(self._views(self._network.inputs, image) for image in range(self._images)),
             tuple(self._views(self._network.outputs, image) for image in range(self._images)),
+            shapes=self._network.shapes,
+            accelerators=self._configuration.accelerators,
         )
 
     def _shares(self) -> range:
@@ -107,6 +109,7 @@ class _Compiler:
             words = packed(layer.layer, layer.mapping, self._machine, self._data[name], self._sharing, share)
             for kind, packing in zip(("weights", "bias"), words, strict=True):
                 places[f"{kind}:{name}"] = self._segment(f"{kind}:{name}", share, packing)
+            places[f"table:{name}"] = self._segment(f"table:{name}", share, self._data[name].table)
         return places
 
     def _segment(self, name: str, share: int, words: Words) -> int:

@@ -258,8 +258,10 @@ print(f"bisection: {speedup:,.0f} times as fast")
 # but the program only needs another constraint, and the closed form remains useful as a valid inequality.
 #
 # ## A real case
-# `mapper` states the same problem with matched rates, latency, storage and ties, solves it by ILP, and places the
-# layers on the array. On the paper's network it must find our interval, both on 6x6 PEs and on the paper's 4x4.
+# `mapper` states the same problem with start times, latency, storage and ties, solves it exactly, and places the
+# layers on the array. By default layers start when the pixels of their first window are there in raster order, as its
+# simulator confirms (`--model streaming`); the paper's matched rates are `--model calculus`. The interval is the same.
+# On the paper's network it must find ours, on 6x6 PEs and on the paper's 4x4.
 
 # %%
 CLOCK_HZ = 50e6

@@ -124,7 +124,7 @@ def rows_table(rows: Sequence[Row]) -> Element:
             shown(row.computed),
             row.unit,
             row.verdict,
-            row.reason,
+            row.fitted if row.verdict == "fitted" else row.reason,
         ]
         for row in rows
     ]

@@ -9,8 +9,8 @@ from typing import Literal
 from xml.etree.ElementTree import Element
 
 Value = Decimal | int | float | str
-Verdict = Literal["agrees", "differs", "not published", "not computed"]
-VERDICTS: tuple[Verdict, ...] = ("agrees", "differs", "not published", "not computed")
+Verdict = Literal["agrees", "fitted", "differs", "not published", "not computed"]
+VERDICTS: tuple[Verdict, ...] = ("agrees", "fitted", "differs", "not published", "not computed")
 
 
 def agree(published: Value, computed: Value) -> bool:
@@ -30,7 +30,8 @@ class Row:
 
     ``published`` is None where the text of the paper has no value, ``computed`` where there is nothing to compute it
     from. Its digits say how exactly a number is printed: ``Decimal("9.02e3")`` stands for 9020 known to three.
-    ``clocked`` are seconds of the machine this runs on, which agree with nothing but by chance.
+    ``clocked`` are seconds of the machine this runs on, which agree with nothing but by chance. ``fitted`` says which
+    parameter was taken from the published value itself: that the two are then equal says nothing.
 
     Raises: ValueError if the row does not agree and gives no reason, or agrees and gives one.
     """
@@ -42,6 +43,7 @@ class Row:
     computed: Value | None
     reason: str = ""
     clocked: bool = False
+    fitted: str = ""
 
     def __post_init__(self) -> None:
         said = f"{self.place}, {self.quantity}: {self.computed} beside {self.published}"
@@ -49,7 +51,7 @@ class Row:
             raise ValueError(f"{said}: neither is known")
         if self.verdict == "agrees" and self.reason:
             raise ValueError(f"{said} agrees, and yet a reason for a difference is given")
-        if self.verdict != "agrees" and not self.reason:
+        if self.verdict not in ("agrees", "fitted") and not self.reason:
             raise ValueError(f"{said}: {self.verdict}, and no reason is given")
 
     @property
@@ -58,7 +60,9 @@ class Row:
             return "not published"
         if self.computed is None:
             return "not computed"
-        return "agrees" if not self.clocked and agree(self.published, self.computed) else "differs"
+        if self.clocked or not agree(self.published, self.computed):
+            return "differs"
+        return "fitted" if self.fitted else "agrees"
 
 
 def beside(

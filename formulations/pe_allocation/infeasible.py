@@ -94,8 +94,21 @@ def _storage(problem: AllocationProblem) -> str | None:
         if problem.model == "streaming":
             what += " at least"
     if words * width <= most:
-        return None
+        return None if problem.mode == "layer-by-layer" else _line_buffers(problem, most)
     return f"{what} {words * width:,} bytes of buffers, and there are {most:,}"
+
+
+def _line_buffers(problem: AllocationProblem, most: int) -> str | None:
+    """The calculus counts less than raster order asks for at any paces."""
+    network, width = problem.network, problem.machine.word_bytes
+    weights, _ = fused_words(network, range(len(network.layers)))
+    words = weights + least_line_buffers(network)
+    if words * width <= most:
+        return None
+    return (
+        f"weights ({weights * width:,}) and line buffers in raster order need {words * width:,} bytes at least as they "
+        f"are configured, and there are {most:,}"
+    )
 
 
 def _pes(problem: AllocationProblem) -> str | None:

@@ -37,7 +37,7 @@ def largest_number(problem: PartitionProblem, layer: TraceLayer) -> int:
     machine, clusters = problem.machine, problem.configuration.clusters
     numerator, denominator = machine.cycles_per_byte
     work = products(layer)
-    views = [view for view in (layer.input, layer.output, layer.residual) if view is not None]
+    views = (*layer.read, layer.output)
     words = 4 * work + sum(view.height * view.width * view.pitch for view in views)
     waits = machine.timing.memory_latency + machine.timing.vector_latency + STEP
     moved = clusters * 2 * (words + MOST_STEPS * STEP) * numerator

@@ -8,6 +8,7 @@ from typing import Literal
 
 from mapper.arch.snowflake import SnowflakeMachine
 from mapper.models.trace_partition.configuration import Configuration
+from mapper.models.trace_partition.host_cost import host_energy, host_total
 from mapper.models.trace_partition.lowering.layer import TraceNetwork
 from mapper.models.trace_partition.mapping import LayerMapping, Mode, Order, Split
 from mapper.models.trace_partition.partition_cost import Cost, PartitionCost
@@ -56,7 +57,7 @@ FREE = Pin()
 @dataclass(frozen=True)
 class PartitionProblem:
     """Least cycles (``latency``), bytes to and from external memory (``traffic``) or picojoules (``energy``) of one
-    run of the network's layers on the accelerator; the host's operators are not part of it. ``pins``: by layer name."""
+    run of the network, with what the host runs of it. ``pins``: by layer name."""
 
     network: TraceNetwork
     machine: SnowflakeMachine
@@ -69,6 +70,18 @@ class PartitionProblem:
         if self.objective == "latency":
             return cost.cycles
         return cost.dram_bytes if self.objective == "traffic" else cost.energy_pj
+
+    @property
+    def host_part(self) -> int:
+        """What the host adds to every partition's value, energies in parts of a pJ: its own, and what the clusters take
+        that wait for it. What it reads and writes does not cross the accelerator's port."""
+        given = self.network, self.machine, self.configuration
+        cycles = host_total(*given)
+        if self.objective == "latency":
+            return cycles
+        *_, waiting = self.machine.energy_pj.whole
+        spent = host_energy(*given) + waiting * cycles * self.configuration.clusters
+        return 0 if self.objective == "traffic" else spent
 
     def pin(self, layer: str) -> Pin:
         """What is given of the layer called ``layer``."""

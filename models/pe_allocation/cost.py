@@ -13,8 +13,9 @@ from mapper.models.pe_allocation.mapping import Allocation
 from mapper.models.pe_allocation.stream import timing as streaming
 from mapper.models.pe_allocation.stream.layer import StreamNetwork
 
-Model = Literal["calculus", "streaming", "lanes"]
-MODELS: tuple[Model, ...] = ("calculus", "streaming", "lanes")
+Model = Literal["streaming", "calculus", "lanes"]
+MODELS: tuple[Model, ...] = ("streaming", "calculus", "lanes")
+"""By which cycles and buffers are counted, the default first."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def evaluate(
         )
     )
     if allocation.mode == "mixed" and len(allocation.segments) > 1:
-        return _mixed(network, machine, allocation, z_out)
+        return _mixed(network, machine, allocation, z_out, model)
     return _parallel(network, machine, allocation, z_out, model)
 
 
@@ -162,18 +163,24 @@ def _sequential(
 
 
 def _mixed(
-    network: StreamNetwork, machine: TcpaMachine, allocation: Allocation, z_out: tuple[int, ...]
+    network: StreamNetwork, machine: TcpaMachine, allocation: Allocation, z_out: tuple[int, ...], model: Model
 ) -> AllocationCost:
     """Runs of fused layers one after another; a single run of all layers is the mode ``layer-parallel``."""
     timed: list[LayerTiming] = []
     now = last = traffic = pes = 0
     largest = (0, 0, 0)
     for number, members in enumerate(allocation.parts()):
-        inner = segment.segment_timings(network, members, z_out)
+        if model == "streaming":
+            inner = streaming.streamed(network, z_out, members)
+        else:
+            inner = segment.segment_timings(network, members, z_out)
         last = now
         now += max(timing.start + timing.latency for timing in inner)
         timed += [replace(timing, start=last + timing.start) for timing in inner]
-        words = (*storage.fused_words(network, members), segment.held_words(network, allocation, number))
+        weights, intermediate = storage.fused_words(network, members)
+        if model == "streaming":
+            intermediate = sum(streaming.line_buffer_peaks(network, inner, members))
+        words = (weights, intermediate, segment.held_words(network, allocation, number))
         largest = max(largest, words, key=sum)
         traffic += words[0] + segment.off_chip_words(network, allocation, number)
         pes = max(pes, pes_used(allocation, members))

@@ -5,7 +5,8 @@ position, and the four units either have four rows or four ranges of channels of
 ceil(channels / (4 or 64, times 4 where units share channels)) instructions for each product of the window, whatever the
 tiles; a line holds 16 words. Products whose input lies beyond the edge, or is a zero between spread pixels, are not
 counted, as a plan may leave them out. COOP, LANE and MAX leave the port of Buf no free cycle, so that each of their
-results takes cycles of its own (the last one of a layer excepted, which drains when the unit is done).
+results takes cycles of its own (the last one of a layer excepted, which drains when the unit is done). Of results that
+go through a look-up table as many as it maps in a cycle take one more.
 
 Memory: every pixel of the input that some window reads, every weight, every word of the residual and of the output
 crosses the port once, unless it stays in Buf. Computation and memory may overlap fully; no more is assumed than that
@@ -17,17 +18,12 @@ Several clusters share compute and bandwidth at best evenly, and the slowest has
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
-import numpy as np
-import numpy.typing as npt
-
-from mapper.arch.snowflake import BLOCK, LANES, UNITS, VMACS, WORD_BYTES, SnowflakeMachine
+from mapper.arch.snowflake import BLOCK, LANES, TABLE_WORDS, UNITS, VMACS, WORD_BYTES, SnowflakeMachine
 from mapper.models.trace_partition.configuration import Configuration
 from mapper.models.trace_partition.lowering.layer import TraceLayer
 from mapper.models.trace_partition.mapping import Mode, Split
-
-Counts = npt.NDArray[np.int64]
+from mapper.models.trace_partition.product import pixels_read, window_taps
 
 
 @dataclass(frozen=True)
@@ -80,7 +76,7 @@ def option_bound(
     """The least that ``layer`` takes in ``mode`` with units that share as ``unit_split`` says, whatever its tile,
     its order and how clusters share it."""
     sharing, images = configuration.sharing, configuration.images // configuration.accelerators
-    vector = -(-_vector_cycles(layer, mode, unit_split) // sharing)
+    vector = -(-(_vector_cycles(layer, mode, unit_split) + _table_cycles(layer, machine)) // sharing)
     words = _moved_words(layer, input_stays, output_stays)
     moved = images * words * WORD_BYTES
     cycles, scale = machine.cycles_per_byte
@@ -102,7 +98,7 @@ def option_bound(
 
 def _vector_cycles(layer: TraceLayer, mode: Mode, unit_split: Split) -> int:
     """Cycles of the vector units of all clusters together."""
-    taps = _taps(layer)
+    taps = window_taps(layer)
     points = layer.rows * layer.columns
     apart = UNITS if unit_split == "rows" else 1
     together = UNITS // apart
@@ -118,14 +114,21 @@ def _vector_cycles(layer: TraceLayer, mode: Mode, unit_split: Split) -> int:
     return -(-blocks * int(taps.sum()) * inputs // apart)
 
 
+def _table_cycles(layer: TraceLayer, machine: SnowflakeMachine) -> int:
+    """Cycles of the four units for what goes through their look-up tables."""
+    return 0 if layer.table is None else -(-_results(layer) // (UNITS * machine.timing.table_words))
+
+
 def _moved_words(layer: TraceLayer, input_stays: bool, output_stays: bool) -> int:
     """Words that cross the external memory's port for one image."""
     results = _results(layer)
     words = 0 if output_stays else results
     if layer.residual is not None:
         words += results
+    if layer.table is not None:
+        words += TABLE_WORDS
     if not input_stays:
-        words += _read(layer, 0) * _read(layer, 1) * layer.input.channels
+        words += pixels_read(layer, 0) * pixels_read(layer, 1) * layer.input.channels
     window = layer.kernel[0] * layer.kernel[1]
     if layer.work == "convolution":
         words += layer.filters * layer.group_inputs * window
@@ -140,33 +143,6 @@ def _buffer_words(layer: TraceLayer, mode: Mode) -> int:
     """Words read and written in buffers for one image, transfers apart: for each product a weight, and its input once
     for the products that share it."""
     if layer.work != "convolution":
-        return int(_taps(layer).sum()) * layer.output.channels + _results(layer)
-    products = int(_taps(layer).sum()) * layer.group_inputs * layer.filters
+        return int(window_taps(layer).sum()) * layer.output.channels + _results(layer)
+    products = int(window_taps(layer).sum()) * layer.group_inputs * layer.filters
     return products + products // (VMACS if mode == "coop" else BLOCK) + _results(layer)
-
-
-def _taps(layer: TraceLayer) -> Counts:
-    """Positions of the window that lie on an input, for every output pixel: [rows][columns]."""
-    return np.multiply.outer(_along(layer, 0)[0], _along(layer, 1)[0])
-
-
-def _read(layer: TraceLayer, axis: int) -> int:
-    """Rows, or columns, of the input that some window reads."""
-    return _along(layer, axis)[1]
-
-
-def _along(layer: TraceLayer, axis: int) -> tuple[Counts, int]:
-    extent = (layer.input.height, layer.input.width)[axis]
-    outputs = (layer.rows, layer.columns)[axis]
-    window = layer.kernel[axis], layer.stride[axis], layer.dilation[axis], layer.upsample[axis]
-    return _window(extent, outputs, *window, layer.pads[axis][0])
-
-
-@lru_cache(maxsize=1 << 10)
-def _window(
-    extent: int, outputs: int, kernel: int, stride: int, dilation: int, upsample: int, pad: int
-) -> tuple[Counts, int]:
-    """Positions of the window on an input, for every output of one direction; and how many inputs any of them reads."""
-    at = np.arange(outputs)[:, None] * stride - pad + np.arange(kernel)[None, :] * dilation
-    inside = (at >= 0) & (at <= (extent - 1) * upsample) & (at % upsample == 0)
-    return inside.sum(axis=1, dtype=np.int64), len(np.unique(at[inside]))

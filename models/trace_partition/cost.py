@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mapper.arch.snowflake import SnowflakeMachine
 from mapper.models.trace_partition.configuration import Configuration
+from mapper.models.trace_partition.host_cost import host_cycles, host_energy, host_total
 from mapper.models.trace_partition.lowering.layer import TraceLayer, TraceNetwork
 from mapper.models.trace_partition.mapping import LayerMapping, Partition
 from mapper.models.trace_partition.partition_cost import OPERANDS, HostTime, LayerCost, PartitionCost, summed
+from mapper.models.trace_partition.product import real_products
 from mapper.models.trace_partition.steps.plan import LayerPlan, plan_layer
 from mapper.models.trace_partition.timing.share_cost import share_costs
 
@@ -25,7 +29,7 @@ def layer_cost(
     sharing = configuration.sharing
     shares = share_costs(cluster_plans(layer, mapping, machine, configuration), machine)
     causes = max((share.time for share in shares), key=lambda time: time.cycles)._asdict()
-    causes["sync"] = SYNC_CYCLES if sharing > 1 else 0
+    causes |= {"sync": SYNC_CYCLES if sharing > 1 else 0, "host": 0}
     cycles = causes.pop("cycles") + causes["sync"]
     return LayerCost(
         machine,
@@ -34,6 +38,7 @@ def layer_cost(
         causes,
         {operand: sum(share.moved[operand] for share in shares) for operand in OPERANDS},
         layer.macs,
+        real_products(layer),
         sum(share.buffer_words for share in shares),
         sum(share.instructions for share in shares),
         max(share.steps for share in shares),
@@ -55,17 +60,23 @@ def cluster_plans(
 def evaluate(
     network: TraceNetwork, machine: SnowflakeMachine, configuration: Configuration, partition: Partition
 ) -> PartitionCost:
-    """What ``network`` costs under ``partition``: its layers one after another.
+    """What ``network`` costs under ``partition``: its layers and what the host runs, one after another.
 
     Raises: ValueError as `plan_layer` does, or if the partition has not as many layers as the network.
     """
     layers = tuple(
-        layer_cost(layer, mapping, machine, configuration)
+        replace(layer_cost(layer, mapping, machine, configuration), frames=network.frames)
         for layer, mapping in zip(network.traced, partition.layers, strict=True)
     )
-    total = summed(machine, configuration, layers)
-    speed = machine.host.elements_per_second
-    seconds = [(layer.name, total.images * layer.elements / speed) for layer in network.hosted]
-    whole = total.seconds + sum(taken for _, taken in seconds)
-    hosted = tuple(HostTime(name, taken, taken / whole) for name, taken in seconds)
+    traced = summed(machine, configuration, layers)
+    waited = host_total(network, machine, configuration)
+    total = replace(
+        traced,
+        cycles=traced.cycles + waited,
+        causes=traced.causes | {"host": waited},
+        host_energy=host_energy(network, machine, configuration),
+        frames=network.frames,
+    )
+    each = [(layer.name, host_cycles(layer, machine, configuration)) for layer in network.hosted]
+    hosted = tuple(HostTime(name, taken, taken / total.cycles) for name, taken in each)
     return PartitionCost(layers, total, hosted)

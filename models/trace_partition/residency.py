@@ -28,10 +28,8 @@ def linked(network: TraceNetwork) -> tuple[bool, ...]:
     readers: dict[str, int] = {}
     writers: dict[str, int] = {}
     for layer in network.layers:
-        views = [layer.input, layer.residual] if isinstance(layer, TraceLayer) else list(layer.inputs)
-        for view in views:
-            if view is not None:
-                readers[view.tensor] = readers.get(view.tensor, 0) + 1
+        for view in layer.read if isinstance(layer, TraceLayer) else layer.inputs:
+            readers[view.tensor] = readers.get(view.tensor, 0) + 1
         writers[layer.output.tensor] = writers.get(layer.output.tensor, 0) + 1
     public = {view.tensor for _, view in (*network.inputs, *network.outputs)}
     found = []

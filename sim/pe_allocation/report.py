@@ -19,6 +19,8 @@ from mapper.sim.pe_allocation.simulation import Run, simulate
 
 FRAMES = 3
 """Frames that are streamed; the interval is that between the last two."""
+TOLERANCE = 0.05
+"""By how much of the simulated value latency, throughput and buffers of the calculus may be off and still agree."""
 MANY_POSITIONS = 150_000
 """Positions of one frame from which on two frames have to do."""
 
@@ -28,8 +30,9 @@ def report(problem: AllocationProblem, allocation: Allocation, seed: int = 0) ->
 
     ``agrees``: outputs equal those of the reference, nothing went wrong, and in steady mode (``--model streaming``) and
     layer by layer start times, latency, interval and buffer peaks are the model's to the cycle and word. The calculus
-    lets a layer start after F = min(K^2, S^2) pixels; here it waits for the last pixel of its window. That difference
-    is reported under ``physical``, layer by layer, and is no failure.
+    lets a layer start after F = min(K^2, S^2) pixels; here it waits for the last pixel of its window. Where latency,
+    throughput or buffers are off by more than ``TOLERANCE`` for that, ``agrees`` is False; the difference is reported
+    under ``physical``, layer by layer, and ``failed`` is False all the same.
 
     Raises: InputError as ``configure``.
     """
@@ -45,11 +48,13 @@ def report(problem: AllocationProblem, allocation: Allocation, seed: int = 0) ->
     same = not exact or _as_modelled(cost, configuration, run)
     if configuration.steady:
         same = same and simulated == cost.cost_json()
+    sound = error == 0 and not run.violations
     return {
         "outputs_equal": error == 0,
         "max_error": error,
         "cost_simulated": simulated,
-        "agrees": error == 0 and not run.violations and same,
+        "agrees": sound and same and (exact or _is_close(cost.cost_json(), simulated)),
+        "failed": not (sound and same),
         "frames": frames,
         "violations": [violation.to_json() for violation in run.violations],
         "physical": _physical(problem, configuration, cost, run, simulated),
@@ -69,6 +74,14 @@ def _frames(configuration: Configuration, cost: AllocationCost) -> int:
                     since = timing.start + timing.latency - cost.timed[source.feed].start
                     frames_behind = max(frames_behind, since // cost.interval)
     return max(FRAMES if positions <= MANY_POSITIONS else 2, frames_behind + 1)
+
+
+def _is_close(model: dict[str, Any], simulated: dict[str, Any]) -> bool:
+    """Whether the model's latency, throughput and buffers are within the tolerance."""
+    return all(
+        abs(model[key] - simulated[key]) <= TOLERANCE * simulated[key]
+        for key in ("cycles", "throughput_fps", "buffer_bytes")
+    )
 
 
 def _latency(run: Run) -> int:

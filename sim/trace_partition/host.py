@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from mapper.models.trace_partition.data.quantisation import ONE, words
+from mapper.models.trace_partition.data.fixed_point import ONE, words
 from mapper.models.trace_partition.isa.program import HostCall
 from mapper.models.trace_partition.lowering.host_operator import RELAYING, HostOperator
 from mapper.sim.trace_partition.functional.tensor_map import Memory, tensor_map

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from mapper.models.trace_partition.data.quantisation import ONE
+from mapper.models.trace_partition.data.fixed_point import ONE
 from mapper.models.trace_partition.lowering.layer import HostLayer, TensorView, TraceLayer, TraceNetwork
 from mapper.sim.trace_partition.functional.tensor_map import Memory, tensor_map
 from mapper.workloads.network.network_layer import LayerNetwork

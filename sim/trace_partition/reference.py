@@ -1,8 +1,8 @@
 """A network in the machine's arithmetic, layer by layer and without the machine: what every program has to compute.
 
 Words are Q8.8, sums Q16.16 modulo 2^32 that start with the bias and the residual, shifted left by 8; a result is
-(sum + 128) >> 8, saturated to 16 bits, then ReLU, then the larger of two halves (MFM). Products are made in double
-precision, in which they and their sums are exact.
+(sum + 128) >> 8, saturated to 16 bits, then the larger of two halves (MFM), then the activation: ReLU, clipping or a
+table. Products are made in double precision, in which they and their sums are exact.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mapper.models.trace_partition.data.quantisation import FRACTION_BITS, ONE, LayerData
+from mapper.models.trace_partition.data.fixed_point import FRACTION_BITS, ONE
+from mapper.models.trace_partition.data.function_table import mapped
+from mapper.models.trace_partition.data.quantisation import LayerData
 from mapper.models.trace_partition.isa.program import HostCall
 from mapper.models.trace_partition.lowering.layer import HostLayer, TraceLayer, TraceNetwork
 from mapper.models.trace_partition.tile.window import window_classes
@@ -60,16 +62,17 @@ def layer_words(layer: TraceLayer, data: LayerData, memory: Memory) -> Words:
     """What ``layer`` makes of what lies in ``memory``, as (rows, columns, channels)."""
     given = tensor_map(layer.input, memory)
     if layer.work == "max":
-        return _rectified(_largest(layer, given), layer.relu)
-    sums = _convolution(layer, data, given) if layer.work == "convolution" else _lanes(layer, data, given)
+        return _activated(layer, data, _largest(layer, given))
+    convolves = layer.work == "convolution"
+    sums = _convolution(layer, data, given) if convolves else _lanes(layer, data, given, memory)
     sums += data.bias.astype(np.int64) << FRACTION_BITS
     if layer.residual is not None:
         sums += tensor_map(layer.residual, memory).astype(np.int64) << FRACTION_BITS
-    results = _rectified(rounded(sums), layer.relu)
+    results = rounded(sums)
     if layer.mfm:
         half = layer.output.channels
         results = np.maximum(results[..., :half], results[..., half:])
-    return results
+    return _activated(layer, data, results)
 
 
 def rounded(sums: Sums) -> Words:
@@ -79,8 +82,13 @@ def rounded(sums: Sums) -> Words:
     return results
 
 
-def _rectified(results: Words, relu: bool) -> Words:
-    return np.maximum(results, np.int16(0)) if relu else results
+def _activated(layer: TraceLayer, data: LayerData, results: Words) -> Words:
+    if layer.relu:
+        results = np.maximum(results, np.int16(0))
+    if layer.clip is not None:
+        low, high = layer.clip
+        results = np.minimum(np.maximum(results, np.int16(low)), np.int16(high))
+    return results if layer.table is None else mapped(results, data.table).astype(np.int16)
 
 
 def _convolution(layer: TraceLayer, data: LayerData, given: Words) -> Sums:
@@ -109,8 +117,11 @@ def _product(patches: Doubles, kernel: Doubles) -> Sums:
     return total
 
 
-def _lanes(layer: TraceLayer, data: LayerData, given: Words) -> Sums:
-    """Sums (rows, columns, channels) channel by channel, every window with the weights of its class."""
+def _lanes(layer: TraceLayer, data: LayerData, given: Words, memory: Memory) -> Sums:
+    """Sums (rows, columns, channels) channel by channel, every window with the weights of its class, or each pixel with
+    the gate."""
+    if layer.gate is not None:
+        return given.astype(np.int64) * tensor_map(layer.gate, memory).astype(np.int64)
     maps = _padded(layer, given, 0).astype(np.int64)
     classes = window_classes(layer)
     numbers = np.add.outer(np.array(classes.row_of) * len(classes.columns), np.array(classes.column_of))

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from mapper.arch.overlay import OverlayMachine
+from mapper.arch.overlay import SCALE, OverlayMachine
 from mapper.formulations.algorithm_selection.problem import Pin, SelectionProblem
 from mapper.formulations.algorithm_selection.program.cost_graph import CostGraph, Costs, GraphBuilder
 from mapper.models.algorithm_selection.cost import evaluate
@@ -74,6 +74,9 @@ def prove(problem: SelectionProblem, claim: Claim[Selection], effort: Effort) ->
             most, reached = min(problem.most_pes, fewer), longest + 1
     search = _Boxes(problem, builder, most, reached)
     boxes = search.closed(effort)
+    # The checker counts time in units of its own, as many to a cycle as words need: ours are parts of them.
+    word = Fraction(machine.units_per_word, unit)
+    parts = unit // (SCALE * word.denominator)
     return Proof(
         restated(problem),
         claim.status,
@@ -83,7 +86,7 @@ def prove(problem: SelectionProblem, claim: Claim[Selection], effort: Effort) ->
             "rule": "boxes",
             "mapping": mapping,
             "order": search.order(),
-            "boxes": [[*box, *search.weights.get(box, ())] for box in boxes],
+            "boxes": [[*box, *([a * parts, b] for a, b in search.weights.get(box, ()))] for box in boxes],
         },
     )
 

@@ -10,6 +10,7 @@ from mapper.models.pe_allocation.mapping import Allocation
 from mapper.solver.contradiction import refuse_contradiction
 from mapper.solver.method import Effort, Method
 from mapper.solver.outcome import Outcome
+from mapper.solver.pe_allocation.pace.search import pace_tree
 from mapper.solver.pe_allocation.parallel.brute_force import BRUTE_FORCE
 from mapper.solver.pe_allocation.parallel.constraint_program import CONSTRAINT_PROGRAM
 from mapper.solver.pe_allocation.parallel.greedy import GREEDY
@@ -23,11 +24,14 @@ SHARE = 0.6
 
 
 def _automatic(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation]:
-    """The integer linear program; what it leaves unproven within its share of a limit goes to CP-SAT. Where layers may
-    share PEs CP-SAT comes first: the relaxation of who works where is weak.
+    """In the streaming model the tree of paces. Else, and where layers may share PEs, the integer linear program; what
+    it leaves unproven within its share of a limit goes to CP-SAT. For shared PEs CP-SAT comes first: the relaxation of
+    who works where is weak.
 
     Raises: ContradictionError if the two cannot both be right.
     """
+    if problem.model == "streaming" and not problem.sharing:
+        return replace(pace_tree(problem, effort), method="pace tree")
     one, other = INTEGER_PROGRAM, CONSTRAINT_PROGRAM
     if problem.sharing:
         one, other = other, one
@@ -58,7 +62,8 @@ def _better(
 AUTOMATIC: AllocationMethod = Method(
     "auto",
     True,
-    "the integer linear program, then CP-SAT for what remains unproven or if PEs are shared",
+    "a tree of paces in the streaming model; otherwise, or if PEs are shared, the integer linear program, then CP-SAT "
+    "for what remains unproven",
     _automatic,
     at_once=GREEDY,
 )

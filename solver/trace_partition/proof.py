@@ -31,6 +31,8 @@ def prove(problem: PartitionProblem, claim: Claim[Partition], effort: Effort) ->
 
     Raises: NotCertifiedError if the effort ended before the options were known, or the table says otherwise.
     """
+    if any(layer.clip or layer.table or layer.gate for layer in problem.network.traced):
+        raise NotCertifiedError("the checker does not restate what clipping, look-up tables and gates cost")
     table = option_table(problem, lambda: effort.stopped() is not None)
     bound = _ahead(table)[0]
     document = problem_document(problem)
@@ -44,6 +46,7 @@ def prove(problem: PartitionProblem, claim: Claim[Partition], effort: Effort) ->
     value = {"latency": model.cycles, "traffic": model.dram_bytes, "energy": model.energy_parts}[
         problem.objective
     ]
+    bound += problem.host_part
     if claim.status == "optimal" and bound != value:
         raise NotCertifiedError("the options were not searched to the end")
     parts = problem.machine.energy_pj.parts if problem.objective == "energy" else 1
@@ -114,7 +117,29 @@ def problem_document(problem: PartitionProblem) -> dict[str, Any]:
             "per_pj": machine.energy_pj.parts,
         },
         "layers": [_layer(layer, may_stay, problem.pin(layer.name), places) for layer, may_stay in layers],
+        "host": _host(problem),
     }
+
+
+def _host(problem: PartitionProblem) -> dict[str, Any]:
+    """The elements and multiply-accumulates of each operator that the host runs, its speeds, the images of all
+    accelerators and of one, and the energies in parts of a pJ."""
+    machine, configuration = problem.machine, problem.configuration
+    element, mac = machine.energy_pj.host
+    speeds = machine.host.elements_per_second, machine.host.macs_per_second
+    return {
+        "calls": [[layer.elements, layer.macs] for layer in problem.network.hosted],
+        "images": configuration.images,
+        "each": configuration.images // configuration.accelerators,
+        "clock_hz": machine.clock_hz,
+        "speeds": [_exact(speed) for speed in speeds],
+        "energy": [element, mac],
+    }
+
+
+def _exact(number: float) -> int | str:
+    found = Fraction(repr(number))
+    return int(found) if found.denominator == 1 else str(found)
 
 
 def _layer(layer: TraceLayer, may_stay: bool, pin: Pin, places: dict[str, int]) -> dict[str, Any]:

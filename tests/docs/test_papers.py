@@ -55,6 +55,16 @@ def test_a_value_that_differs_by_more_needs_a_reason(published: Value, computed:
     assert Row("Table 1", "cycles", published, "", computed, "misprint").verdict == "differs"
 
 
+def test_a_value_that_agrees_since_a_parameter_was_fitted_to_it_is_said_to_be_fitted() -> None:
+    fitted = "the preset takes it from the paper"
+    assert Row("Section 2", "MACs", 256, "", 256, fitted=fitted).verdict == "fitted"
+    assert (
+        Row("Section 2", "bandwidth", 4.5, "GB/s", 4.1, "less is moved", fitted=fitted).verdict == "differs"
+    )
+    with pytest.raises(ValueError, match="no reason"):
+        Row("Section 2", "bandwidth", 4.5, "GB/s", 4.1, fitted=fitted)
+
+
 def test_a_reason_for_a_value_that_agrees_is_refused() -> None:
     with pytest.raises(ValueError, match="agrees, and yet"):
         Row("Table 1", "cycles", 5, "", 5, "misprint")
@@ -91,7 +101,7 @@ def test_the_page_loads_nothing_and_counts_what_it_shows() -> None:
     assert not re.findall(r'(?:src|href)="(?!#|data:)', text)
     counted = re.search(r"<tbody><tr><th.*?</th>(.*?)</tr></tbody>", text)
     assert counted is not None
-    assert re.findall(r"<td>(.*?)</td>", counted[1]) == ["3", "1", "1", "1", "0", "1", "2"]
+    assert re.findall(r"<td>(.*?)</td>", counted[1]) == ["3", "1", "0", "1", "1", "0", "1", "2"]
     assert "why b" in text and "why c" in text
     assert "Failed after 1 s: ValueError: broken" in text
 

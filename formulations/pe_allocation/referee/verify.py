@@ -13,12 +13,13 @@ from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.verdict import BrokenRule, Verdict
 from mapper.models.pe_allocation.cost import AllocationCost, evaluate
 from mapper.models.pe_allocation.mapping import Allocation, Pe
+from mapper.models.pe_allocation.needed import needed_bytes
 
 ALLOCATED = "every layer has at least one PE, and at least one unit, up to those of a PE"
 IDLE = "idle cycles are not negative"
 FEWEST = "no more PEs than there are"
 FED = "no layer works faster than its pixels come (Eq. 9)"
-STORED = "buffers hold weights, intermediate values and maps (Eq. 15)"
+STORED = "buffers, as they are configured, hold weights, intermediate values and maps (Eq. 15)"
 PACE = "frames come as often as asked for"
 PINNED = "pinned decisions are kept"
 UNITS = "a layer uses all units of its PEs"
@@ -41,7 +42,7 @@ def verify(problem: AllocationProblem, allocation: Allocation) -> Verdict[Alloca
     cost = evaluate(problem.network, problem.machine, allocation, problem.model)
     found = [
         *_pinned(problem, allocation),
-        *_limits(problem, cost),
+        *_limits(problem, allocation, cost),
         *_fed(problem, allocation),
         *_shared(problem, allocation),
         *_placed(problem, allocation),
@@ -95,12 +96,14 @@ def _pinned(problem: AllocationProblem, allocation: Allocation) -> Iterator[Brok
             yield BrokenRule(UNITS, layer.name, problem.units(layer) - allocation.delta[position])
 
 
-def _limits(problem: AllocationProblem, cost: AllocationCost) -> Iterator[BrokenRule]:
+def _limits(problem: AllocationProblem, allocation: Allocation, cost: AllocationCost) -> Iterator[BrokenRule]:
     if cost.pes > problem.most_pes:
         yield BrokenRule(FEWEST, "pes", cost.pes - problem.most_pes)
     most = problem.most_bytes
-    if most is not None and cost.buffer_bytes > most:
-        yield BrokenRule(STORED, "buffer_bytes", cost.buffer_bytes - most)
+    if most is not None:
+        held = needed_bytes(problem.network, problem.machine, allocation, cost)
+        if held > most:
+            yield BrokenRule(STORED, "buffer_bytes", held - most)
     if problem.longest_interval is not None and cost.interval > problem.longest_interval:
         yield BrokenRule(PACE, "throughput_fps", cost.interval - problem.longest_interval)
 

@@ -35,8 +35,9 @@ def rank_of(problem: PartitionProblem, cost: Cost) -> Rank:
 
 
 def in_unit(problem: PartitionProblem, value: int) -> int | float:
-    """A value of ``rank_of`` in the objective's unit."""
-    return value / problem.machine.energy_pj.parts if problem.objective == "energy" else value
+    """A sum over all layers of what ``rank_of`` puts first, with the host's part, in the objective's unit."""
+    whole = value + problem.host_part
+    return whole / problem.machine.energy_pj.parts if problem.objective == "energy" else whole
 
 
 def words_needed(
@@ -82,4 +83,5 @@ def nameless(layer: TraceLayer) -> TraceLayer:
         input=view(layer.input, "input"),
         output=view(layer.output, "output"),
         residual=None if layer.residual is None else view(layer.residual, "residual"),
+        gate=None if layer.gate is None else view(layer.gate, "gate"),
     )

@@ -74,7 +74,9 @@ def _in_turns(parts: list[_Timed], family: Family) -> Integers:
     served: Any = np.int64(0)
     found = []
     for part in parts:
-        found.append(np.broadcast_to(part.unhindered + part.waiting + served * part.awaits, family.shape))
+        late = served * part.awaits
+        found.append(np.broadcast_to(part.unhindered + part.waiting + late, family.shape))
+        found.append(np.broadcast_to(part.unhindered + part.mapping + late, family.shape))
         served = served + part.first_turn
     first = parts[0]
     alike = np.ones(family.shape, dtype=np.bool_)
@@ -255,6 +257,14 @@ class _Timed(ShareCount):
         last = self.rows.last * self.columns.last * (self.share.channels - (self.outs - 1) * self.co)
         last = last * (not self.family.output_resident)
         return self.time(self.first_words) + latency + self._in_line + self.time(last)
+
+    @property
+    def mapping(self) -> Any:
+        """Cycles beyond ``unhindered`` for results that go through the look-up table."""
+        if self.layer.table is None:
+            return 0
+        results = self.share.groups * self.rows.work * self.layer.columns * self._over_outs(self._channels)
+        return results // self.problem.machine.timing.table_words
 
     @property
     def waiting(self) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mapper.arch.snowflake import BLOCK, INSTRUCTION_BYTES, LANES, UNITS, VMACS, WORD_BYTES
+from mapper.arch.snowflake import BLOCK, INSTRUCTION_BYTES, LANES, TABLE_WORDS, UNITS, VMACS, WORD_BYTES
 from mapper.formulations.trace_partition.problem import PartitionProblem
 from mapper.formulations.trace_partition.program.axis_floor import axis_floor
 from mapper.formulations.trace_partition.program.option import Family
@@ -155,6 +155,8 @@ class ShareCount:
         words = words + self._results * (not self.family.output_resident)
         if self.layer.residual is not None:
             words = words + self._results
+        if self.layer.table is not None:
+            words = words + TABLE_WORDS
         return words + instructions * (INSTRUCTION_BYTES // WORD_BYTES)
 
     @property
@@ -214,6 +216,8 @@ class ShareCount:
             words = words + points * channels * copies
         if self.layer.mfm:
             words = words + points * self._filters(size)
+        if self.layer.table is not None:
+            words = words + TABLE_WORDS
         if self.layer.work != "max":
             words = words + self._filters(size) * np.minimum(groups * self.outs, KEPT)
         return words + np.where(self.ins > 1, 2 * points * self._filters(size), 0)

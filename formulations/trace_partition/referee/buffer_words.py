@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from mapper.arch.snowflake import BLOCK, LANES, UNITS, VMACS
+from mapper.arch.snowflake import BLOCK, LANES, TABLE_WORDS, UNITS, VMACS
 from mapper.models.trace_partition.lowering.layer import TraceLayer
 from mapper.models.trace_partition.mapping import LayerMapping
 
@@ -145,6 +145,8 @@ def unit_words(layer: TraceLayer, mapping: LayerMapping, sharing: int, cluster: 
         words += _lines(points * channels) * min(stored, BUFFERS)
     if cut.ins > 1:
         words += _lines(2 * points * filters)
+    if layer.table is not None:
+        words += _lines(TABLE_WORDS)
     if layer.work != "max":
         words += _lines(filters) * min(cut.outs * cut.groups, BUFFERS)
     return words + (_lines(points * filters) if layer.mfm else 0)

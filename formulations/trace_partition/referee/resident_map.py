@@ -46,8 +46,7 @@ def may_stay(network: TraceNetwork, position: int) -> bool:
 
 
 def _read(layer: object) -> tuple[TensorView, ...]:
-    views = (layer.input, layer.residual) if isinstance(layer, TraceLayer) else getattr(layer, "inputs", ())
-    return tuple(view for view in views if view is not None)
+    return layer.read if isinstance(layer, TraceLayer) else getattr(layer, "inputs", ())
 
 
 def _words(view: TensorView) -> tuple[int, int, int, int]:

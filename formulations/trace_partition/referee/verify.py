@@ -33,6 +33,7 @@ TILED = "a tile has at least one element and is within the layer, its channels w
 MODE = "layers channel by channel run in mode indp"
 SHARED = "clusters on one image share every layer, and no layer otherwise; grouped layers by whole groups"
 AVERAGED = "units share rows of an average only where all its windows have as many rows in the map"
+GATED = "units share rows where the weights are a gate, which lies one channel after another"
 COUNTED = "a layer has no more steps than can be listed"
 KEPT = (
     "an input or output that stays in Buf stays whole, and lies in the units as the layer reads or makes it"
@@ -83,6 +84,8 @@ def _shaped(problem: PartitionProblem, layer: TraceLayer, mapping: LayerMapping)
         yield BrokenRule(SHARED, layer.name, layer.groups % sharing)
     if layer.average == "inside" and mapping.unit_split == "rows" and edge_windows(layer, 0) > 1:
         yield BrokenRule(AVERAGED, layer.name, edge_windows(layer, 0) - 1)
+    if layer.gate is not None and mapping.unit_split != "rows":
+        yield BrokenRule(GATED, layer.name, 1)
     if max(beyond) > 0:
         return
     steps = tiles(layer, mapping, portion(layer, mapping, sharing, 0)).steps

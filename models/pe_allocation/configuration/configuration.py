@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isqrt
 
 from mapper.arch.tcpa import TcpaMachine
@@ -53,7 +54,8 @@ def configure(
     run_of = {at: number for number, members in enumerate(runs) for at in members}
     z_out = tuple(timing.z_out for timing in cost.timed)
     regions = _regions(network, machine, allocation)
-    rings = streaming.feed_peaks(network, streaming.streamed(network, z_out))
+    apart = model == "streaming" and not alone
+    rings = _rings(network, z_out, runs if apart and len(runs) > 1 else (None,))
     layers = []
     for at, layer in enumerate(network.layers):
         _check_sizes(network, layer)
@@ -103,7 +105,7 @@ def configure(
         allocation.mode,
         model,
         cost.interval,
-        model == "streaming" and len(runs) == 1 and not alone,
+        apart,
         tuple(layers),
         streams(network, machine, regions, runs),
         allocation.shared,
@@ -114,6 +116,18 @@ def configure(
             for at in segment.leaving(network, members)
         ),
     )
+
+
+def _rings(
+    network: StreamNetwork, z_out: tuple[int, ...], runs: Sequence[range | None]
+) -> list[tuple[int, ...]]:
+    """Words of the ring before each feed of every layer, in raster order at these paces; a run of its own where there
+    are several (None: all layers at once)."""
+    return [
+        ring
+        for members in runs
+        for ring in streaming.feed_peaks(network, streaming.streamed(network, z_out, members), members)
+    ]
 
 
 def _regions(

@@ -46,17 +46,21 @@ def delay(layer: StreamLayer, feed: StreamLayer, z_feed: int, z_out: int) -> int
     return int(by_row.max() + by_column.max())
 
 
-def streamed(network: StreamNetwork, z_out: tuple[int, ...]) -> tuple[LayerTiming, ...]:
-    """Earliest start times at steady paces ``z_out``; ``z_in`` is the delay after the layer that decides."""
-    found: list[LayerTiming] = []
-    for position, layer in enumerate(network.layers):
-        pace = z_out[position]
+def streamed(
+    network: StreamNetwork, z_out: tuple[int, ...], members: range | None = None
+) -> tuple[LayerTiming, ...]:
+    """Earliest start times at steady paces ``z_out``; ``z_in`` is the delay after the layer that decides. Of a run of
+    layers (``members``) from its start on: what earlier runs have made is there without waiting."""
+    found: dict[int, LayerTiming] = {}
+    for position in range(len(network.layers)) if members is None else members:
+        layer, pace = network.layers[position], z_out[position]
         start = wait = 0
         for feed in layer.feeds:
-            lag = delay(layer, network.layers[feed], z_out[feed], pace)
-            start, wait = max((start, wait), (found[feed].start + lag, lag))
-        found.append(LayerTiming(wait, pace, start, pace * layer.positions))
-    return tuple(found)
+            if feed in found:
+                lag = delay(layer, network.layers[feed], z_out[feed], pace)
+                start, wait = max((start, wait), (found[feed].start + lag, lag))
+        found[position] = LayerTiming(wait, pace, start, pace * layer.positions)
+    return tuple(found.values())
 
 
 def latency(timed: tuple[LayerTiming, ...]) -> int:
@@ -64,22 +68,35 @@ def latency(timed: tuple[LayerTiming, ...]) -> int:
     return max(layer.start + layer.latency for layer in timed)
 
 
-def line_buffer_peaks(network: StreamNetwork, timed: tuple[LayerTiming, ...]) -> tuple[int, ...]:
+def line_buffer_peaks(
+    network: StreamNetwork, timed: tuple[LayerTiming, ...], members: range | None = None
+) -> tuple[int, ...]:
     """Most words that the buffers before each layer hold, frames following each other at the slowest layer's pace.
 
     Every feed has a buffer of its own. A pixel is held from the moment it is made until the last position that may
-    read it has been made; pixels are freed in raster order. What enters from the frame is read from off the chip and
-    held by no buffer.
+    read it has been made; pixels are freed in raster order. What enters from the frame, or from an earlier run than
+    that of the layers ``members``, is held by no line buffer.
     """
-    return tuple(sum(peaks) for peaks in feed_peaks(network, timed))
+    return tuple(sum(peaks) for peaks in feed_peaks(network, timed, members))
 
 
-def feed_peaks(network: StreamNetwork, timed: tuple[LayerTiming, ...]) -> tuple[tuple[int, ...], ...]:
+def feed_peaks(
+    network: StreamNetwork, timed: tuple[LayerTiming, ...], members: range | None = None
+) -> tuple[tuple[int, ...], ...]:
     """For each layer the most words that the buffer of each of its feeds holds."""
-    interval = max(layer.latency for layer in timed)
+    every = range(len(network.layers)) if members is None else members
+    # A run of several ends before the next frame, so that no two frames meet in its buffers.
+    alone = members is not None
+    interval = latency(timed) if alone else max(layer.latency for layer in timed)
+    at_work = dict(zip(every, timed, strict=True))
     return tuple(
-        tuple(_peak(layer, network.layers[feed], timed[at], timed[feed], interval) for feed in layer.feeds)
-        for at, layer in enumerate(network.layers)
+        tuple(
+            _peak(network.layers[at], network.layers[feed], at_work[at], at_work[feed], interval)
+            if feed in at_work
+            else 0
+            for feed in network.layers[at].feeds
+        )
+        for at in every
     )
 
 

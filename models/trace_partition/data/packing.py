@@ -34,9 +34,9 @@ def packed(
             for out in range(tiling.outs):
                 filters = _filters(tiling, group, out)
                 biases.append(_chosen(data.bias, filters, 0).reshape(-1))
-                for number in range(tiling.ins):
+                for number in range(tiling.ins if layer.gate is None else 0):
                     weights.append(_tile(tiling, data.kernel, filters, out, number))
-    return np.concatenate(weights), np.concatenate(biases)
+    return np.concatenate(weights or [empty]), np.concatenate(biases)
 
 
 def _filters(tiling: LayerTiling, group: int, out: int) -> npt.NDArray[np.int64]:

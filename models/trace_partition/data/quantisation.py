@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from mapper.models.trace_partition.data.fixed_point import ONE, Words, words
+from mapper.models.trace_partition.data.function_table import function_table, has_table
 from mapper.models.trace_partition.lowering.draft import scales_channels
 from mapper.models.trace_partition.lowering.layer import TraceLayer, TraceNetwork
-from mapper.models.trace_partition.lowering.view import flat_geometry, geometry
+from mapper.models.trace_partition.lowering.view import Geometry, flat_geometry, geometry
 from mapper.models.trace_partition.tile.window import Span, window_classes
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import BIAS_OPERAND, LayerNetwork
 from mapper.workloads.network.operator_network import NetworkOperator
+from mapper.workloads.network.work import is_scale
 
-Words = npt.NDArray[np.int16]
 Doubles = npt.NDArray[np.float64]
 Values = npt.NDArray[Any]
 Weights = Mapping[str, npt.NDArray[Any]]
-FRACTION_BITS = 8
-ONE = 1 << FRACTION_BITS
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +31,14 @@ class LayerData:
 
     ``kernel``: of a convolution (filters, kernel rows, kernel columns, input channels of a group); of a lane layer
     (window class, kernel rows, kernel columns, channels), classes as ``window_classes`` counts them; empty for a
-    maximum pool. ``bias``: one word per filter or channel (zeros where the layer has none); empty for a maximum pool.
+    maximum pool and where a gate is in its place. ``bias``: one word per filter or channel (zeros where the layer has
+    none); empty for a maximum pool. ``table``: of the unit's look-up table (``function_table``); empty if the layer has
+    none.
     """
 
     kernel: Words
     bias: Words
+    table: Words = field(default_factory=lambda: np.zeros(0, np.int16))
 
 
 def quantised(network: LayerNetwork, trace: TraceNetwork, weights: Weights) -> dict[str, LayerData]:
@@ -49,20 +52,7 @@ def quantised(network: LayerNetwork, trace: TraceNetwork, weights: Weights) -> d
     Raises: InputError if a weight is missing or of another shape than the network says.
     """
     constants = _Constants(network, weights)
-    return {layer.name: constants.data(layer) for layer in trace.traced}
-
-
-def words(values: npt.NDArray[Any]) -> Words:
-    """Numbers in Q8.8: halves to even, saturated, what is not a number as 0."""
-    # A power of two changes no mantissa, so that single precision is as exact as double.
-    kind = values.dtype if values.dtype == np.float32 else np.float64
-    with np.errstate(invalid="ignore", over="ignore"):
-        scaled = np.multiply(values, ONE, dtype=kind)
-    np.rint(scaled, out=scaled)
-    np.nan_to_num(scaled, copy=False, nan=0.0)
-    limits = np.iinfo(np.int16)
-    found: Words = np.clip(scaled, limits.min, limits.max, out=scaled).astype(np.int16)
-    return found
+    return {layer.name: constants.table(layer, constants.data(layer)) for layer in trace.traced}
 
 
 def spread_weights(rows: Span, columns: Span, kernel: tuple[int, int]) -> Words:
@@ -90,25 +80,35 @@ class _Constants:
             kernels = [spread_weights(*spans, layer.kernel) for spans in window_classes(layer).spans]
             averages = np.repeat(np.stack(kernels)[..., np.newaxis], layer.filters, axis=3)
             return LayerData(averages, np.zeros(layer.filters, np.int16))
+        if layer.gate is not None:
+            return LayerData(np.zeros(0, np.int16), np.zeros(layer.filters, np.int16))
         operator = self.operators.get(layer.name)
         kernel, bias = self._unscaled(layer, operator)
         scales = [self.operators[name] for name, _ in layer.merged if name in self.operators]
         if layer.work == "lane" and layer.op != "Conv" and operator is not None:
             scales = [operator, *scales]
         for one in scales:
-            if self._is_scale(one):
+            if self._is_scale(one, layer):
                 factor, shift = self._scale(one, layer.filters)
                 # Filters come first in a convolution's kernel, channels last in a lane layer's.
                 along = factor if layer.work == "lane" else factor.reshape(-1, 1, 1, 1)
                 kernel, bias = kernel * along, bias * factor + shift
         return LayerData(words(kernel), words(bias))
 
+    def table(self, layer: TraceLayer, data: LayerData) -> LayerData:
+        """``data`` with the look-up table of the layer's activation."""
+        if layer.table is None:
+            return data
+        operators = [self.operators[name] for name in (layer.name, *(name for name, _ in layer.merged))]
+        function = next(one for one in operators if has_table(one))
+        return replace(data, table=function_table(function, self.weights, layer.table == "product"))
+
     def _unscaled(self, layer: TraceLayer, operator: NetworkOperator | None) -> tuple[Values, Doubles]:
         """Kernel and bias before what is merged, as ``LayerData`` has them."""
         filters = layer.filters
         if operator is None or layer.op not in ("Conv", "ConvTranspose", "Gemm", "MatMul"):
             return np.ones((1, 1, 1, filters)), np.zeros(filters)
-        bias = np.zeros(filters)
+        bias = np.zeros(1 if self._is_deep(operator) else filters)
         place = BIAS_OPERAND.get(layer.op, len(operator.operands))
         if place < len(operator.operands) and operator.operands[place]:
             bias = self._values(operator.operands[place]).reshape(-1) + bias
@@ -120,8 +120,29 @@ class _Constants:
             grouped = values.reshape(layer.groups, -1, *values.shape[1:]).swapaxes(1, 2)
             turned = np.flip(grouped, tuple(range(3, grouped.ndim)))
             values = turned.reshape(filters, -1, *values.shape[2:])
+        if values.ndim == 5 and layer.op == "Conv":
+            return self._deep(layer, operator, values), np.repeat(bias, filters // bias.size)
         kernel = values.reshape(filters, -1, *layer.kernel).transpose(0, 2, 3, 1)
         return (kernel.transpose(3, 1, 2, 0) if layer.work == "lane" else kernel), bias
+
+    def _is_deep(self, operator: NetworkOperator) -> bool:
+        return operator.op == "Conv" and len(self.shapes[operator.operands[1]]) == 5
+
+    def _deep(self, layer: TraceLayer, operator: NetworkOperator, values: Values) -> Values:
+        """The kernel over three axes as one over two: filters of every depth of the result, channels of every depth of
+        the input, 0 where the window does not reach."""
+        network, window = self.network.layer(layer.name), operator.window
+        assert window is not None
+        depths, given = network.output_shape[2], network.inputs[0].shape[2]
+        filters, inputs, deep, *flat = values.shape
+        band = np.zeros((filters, depths, inputs, given, *flat), values.dtype)
+        for depth in range(depths):
+            for at in range(deep):
+                read = depth * window.strides[0] - window.pads[0][0] + at * window.dilations[0]
+                if 0 <= read < given:
+                    band[:, depth, :, read] = values[:, :, at]
+        kernel: Values = band.reshape(filters * depths, inputs * given, *flat).transpose(0, 2, 3, 1)
+        return kernel
 
     def _matrix(
         self, layer: TraceLayer, operator: NetworkOperator, values: Values, bias: Doubles
@@ -134,12 +155,17 @@ class _Constants:
             values, bias = values if alpha == 1.0 else values * np.float64(alpha), bias * beta
         one = self.network.layer(layer.name).inputs[0]
         form = flat_geometry(one, geometry(self.network.operators.tensors[one.memory]))
+        if layer.input.height > 1:
+            form = Geometry(layer.input.channels, 1, 1)
         maps = values.reshape(layer.filters, form.channels, form.pixels).swapaxes(1, 2)
         return maps.reshape(layer.filters, 1, 1, -1), bias
 
-    def _is_scale(self, operator: NetworkOperator) -> bool:
+    def _is_scale(self, operator: NetworkOperator, layer: TraceLayer) -> bool:
         shape = self.network.operators.tensors.get(operator.output)
-        return shape is not None and bool(operator.weights) and scales_channels(operator, shape)
+        if shape is None or not operator.weights:
+            return False
+        rows = layer.linear and is_scale(operator, shape, len(shape) - 1)
+        return rows or scales_channels(operator, shape)
 
     def _scale(self, operator: NetworkOperator, channels: int) -> tuple[Doubles, Doubles]:
         """What every channel is multiplied by, and what is then added."""

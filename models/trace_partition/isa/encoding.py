@@ -7,17 +7,18 @@ import numpy.typing as npt
 
 from mapper.arch.snowflake import BANK_INSTRUCTIONS
 from mapper.models.trace_partition.isa.instruction import (
+    CLIP,
     COOP_MOVE,
     DEAL,
     IMMEDIATE_BITS,
     MAX_START,
+    MAX_TABLE,
     RELU,
     UNITS_SHIFT,
     WIDE,
     WRITE,
     Instruction,
     MacMode,
-    Move,
     Operation,
     Target,
 )
@@ -44,8 +45,8 @@ BITS: dict[Operation, int] = {
     Operation.LD: _A | _B | _C | _D | _UNITS | 3,
     Operation.TMOV: _A | _B | _C | _D | 3 << UNITS_SHIFT,
     Operation.VMOV: _B | _C | COOP_MOVE | 3,
-    Operation.MAC: _A | _B | _C | _D | RELU | WIDE | WRITE | 15,
-    Operation.MAX: _A | _B | _C | RELU | WRITE | MAX_START,
+    Operation.MAC: _A | _B | _C | _D | CLIP | RELU | WIDE | WRITE | 15,
+    Operation.MAX: _A | _B | _C | CLIP | RELU | WRITE | MAX_TABLE | MAX_START,
 }
 """The bits below the operation that an instruction has; the others are 0."""
 CODE_LOAD_BITS = _B | 3
@@ -75,8 +76,6 @@ def fault(word: int) -> str | None:
         return f"LD.{'BWIF'[flags & 3]} has no units {units}"
     if operation is Operation.MAC and flags & 3 not in tuple(MacMode):
         return "MAC has no mode 3"
-    if operation is Operation.VMOV and flags & 3 not in tuple(Move):
-        return "VMOV has no kind 3"
     return None
 
 
@@ -91,7 +90,7 @@ def first_fault(words: npt.NDArray[np.uint32]) -> int | None:
     had = np.where(load & (kind == Target.CODE), np.uint32(CODE_LOAD_BITS), bits[code])
     wrong = (code >= len(Operation)) | (rest & ~had != 0)
     wrong |= load & ((units > DEAL) | ((kind == Target.FILL) & (units == DEAL)))
-    wrong |= ((code == Operation.MAC) | (code == Operation.VMOV)) & (kind == 3)
+    wrong |= (code == Operation.MAC) & (kind == 3)
     return int(np.argmax(wrong)) if wrong.any() else None
 
 

@@ -65,6 +65,7 @@ class Move(IntEnum):
     BIAS = 0
     ADD = 1
     PARTIAL = 2
+    CLIP = 3
 
 
 ALL_UNITS = 4
@@ -74,10 +75,15 @@ DEAL = 5
 UNITS_SHIFT = 2
 START_SHIFT = 2
 COOP_MOVE = 1 << 2
+TABLE_MOVE = Move.CLIP | COOP_MOVE
+"""VMOV that fills the look-up tables: flags 2-0."""
 MAX_START = 1
+MAX_TABLE = 1 << 1
+"""MAX of words that go through the table first."""
 WRITE = 1 << 4
 WIDE = 1 << 5
 RELU = 1 << 6
+CLIP = 1 << 7
 DELAY_SLOTS = 2
 IMMEDIATE_BITS = 18
 REACH = 1 << IMMEDIATE_BITS - 1

@@ -8,11 +8,14 @@ from itertools import product
 
 from mapper.models.trace_partition.isa.instruction import (
     ALL_UNITS,
+    CLIP,
     COOP_MOVE,
     DEAL,
     MAX_START,
+    MAX_TABLE,
     RELU,
     START_SHIFT,
+    TABLE_MOVE,
     UNITS_SHIFT,
     WIDE,
     WRITE,
@@ -71,12 +74,16 @@ def _all() -> Iterator[Mnemonic]:
         yield Mnemonic(f"TMOV.{unit}", Operation.TMOV, "abcd", flags=unit << UNITS_SHIFT)
     for (move, name), (letters, flags) in product(_MOVES.items(), _options(("C", COOP_MOVE))):
         yield Mnemonic(f"VMOV.{name}{letters}", Operation.VMOV, "bc", flags=move | flags)
+    yield Mnemonic("VMOV.CLIP", Operation.VMOV, "bc", flags=Move.CLIP)
+    yield Mnemonic("VMOV.TABLE", Operation.VMOV, "bc", flags=TABLE_MOVE)
     for mode, (start, name), (letters, flags) in product(
-        MacMode, _STARTS.items(), _options(("W", WRITE), ("X", WIDE), ("R", RELU))
+        MacMode, _STARTS.items(), _options(("W", WRITE), ("X", WIDE), ("R", RELU), ("K", CLIP))
     ):
         text = f"MAC.{mode.name}.{name}{letters}"
         yield Mnemonic(text, Operation.MAC, "abcd", flags=mode | start << START_SHIFT | flags)
-    for letters, flags in _options(("S", MAX_START), ("W", WRITE), ("R", RELU)):
+    for letters, flags in _options(
+        ("S", MAX_START), ("T", MAX_TABLE), ("W", WRITE), ("R", RELU), ("K", CLIP)
+    ):
         yield Mnemonic(f"MAX{letters}", Operation.MAX, "abc", flags=flags)
 
 

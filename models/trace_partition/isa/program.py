@@ -70,7 +70,8 @@ class HostCall:
 class Program:
     """What an accelerator's memory holds and its clusters run, for one image (or one per cluster, each then with
     tensors of its own, named ``<image>/<tensor>``). Addresses are words of 16 bits from ``base``; ``words``: how
-    many there are. ``inputs`` and ``outputs``: for each image ONNX tensor names and where they lie."""
+    many there are. ``inputs`` and ``outputs``: for each image ONNX tensor names and where they lie; ``shapes``: those
+    that ONNX has for them. ``accelerators``: how many run it, each on images of its own."""
 
     name: str
     words: int
@@ -81,3 +82,5 @@ class Program:
     inputs: tuple[tuple[tuple[str, TensorView], ...], ...]
     outputs: tuple[tuple[tuple[str, TensorView], ...], ...]
     base: int = 0
+    shapes: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    accelerators: int = 1

@@ -120,6 +120,8 @@ def _assembled(header: Header, data: bytes, at: int) -> Program:
         inputs=tuple(tuple((named.name, named.view.view()) for named in image) for image in header.inputs),
         outputs=tuple(tuple((named.name, named.view.view()) for named in image) for image in header.outputs),
         base=header.base,
+        shapes=header.shapes,
+        accelerators=header.accelerators,
     )
 
 

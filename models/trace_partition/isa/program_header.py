@@ -14,6 +14,7 @@ MOST_INSTRUCTIONS = 1 << 24
 LARGEST_WORDS = 1 << 31
 Words = Annotated[int, Field(ge=0, le=LARGEST_WORDS, strict=True)]
 Size = Annotated[int, Field(ge=1, le=1 << 24, strict=True)]
+Shape = Annotated[tuple[Size, ...], Field(max_length=16)]
 LONGEST_NAME = 4200
 """As long as names of a network may be, with what is put before them."""
 Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
@@ -133,6 +134,8 @@ class Header(_Part):
     calls: Annotated[tuple[CallEntry, ...], Field(max_length=1 << 12)]
     inputs: Images
     outputs: Images
+    shapes: Annotated[tuple[tuple[Name, Shape], ...], Field(max_length=1 << 11)] = ()
+    accelerators: Annotated[int, Field(ge=1, le=16, strict=True)] = 1
 
     @classmethod
     def of(cls, program: Program) -> Header:
@@ -157,6 +160,8 @@ class Header(_Part):
             calls=tuple(CallEntry.of(call) for call in program.calls),
             inputs=_images(program.inputs),
             outputs=_images(program.outputs),
+            shapes=program.shapes,
+            accelerators=program.accelerators,
         )
 
 

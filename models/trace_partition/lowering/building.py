@@ -7,19 +7,31 @@ import math
 from dataclasses import replace
 from typing import Literal
 
+from mapper.models.trace_partition.lowering.activation import is_activation
 from mapper.models.trace_partition.lowering.draft import Drafts, Join, scales_channels
+from mapper.models.trace_partition.lowering.gate import product
 from mapper.models.trace_partition.lowering.layer import TensorView, TraceLayer, TraceNetwork, Work
 from mapper.models.trace_partition.lowering.layer_window import trace_window
+from mapper.models.trace_partition.lowering.other_form import average_twice, flat_convolution, several_rows
 from mapper.models.trace_partition.lowering.placing import placed
-from mapper.models.trace_partition.lowering.view import channel_part, flat_geometry, geometry, is_whole, whole
+from mapper.models.trace_partition.lowering.view import (
+    channel_part,
+    flat_geometry,
+    geometry,
+    is_whole,
+    whole,
+)
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import LayerInput, LayerNetwork, NetworkLayer
+
+LARGEST_WINDOW = 1024
+"""Positions of a window whose weights have a line each of a vMAC's weight buffer."""
 
 
 def trace_network(network: LayerNetwork) -> TraceNetwork:
     """The layers of ``network`` as the accelerator and its host run them, in order.
 
-    Scales are folded into the convolution before them; ReLU, the larger of two halves (MFM) and the addition of
+    Scales are folded into the convolution before them; ReLU, Clip, the larger of two halves (MFM) and the addition of
     another map are merged into the convolution whose result they take. Concatenations along channels cost nothing:
     their parts are written where the whole lies, or copied where that cannot be.
 
@@ -46,6 +58,9 @@ class _Building:
             self._name_views(layer)
         outputs = tuple((one.tensor, self._handed_out(one)) for one in self.given.outputs)
         made = placed(self.drafts, outputs)
+        batch = operators.batch or 1
+        if any(layer.linear and layer.rows == batch for layer in made.traced):
+            made = replace(made, frames=batch)
         if not made.traced:
             remedy = "has no layer that the accelerator runs; give a network with convolutions"
             raise InputError(self.given.name, "", remedy)
@@ -92,6 +107,11 @@ class _Building:
     def _convolution(self, layer: NetworkLayer) -> bool | None:
         """Whether scales fold into it; None if the accelerator lacks it, as of the other methods."""
         one = layer.inputs[0]
+        if len(one.shape) == 5 and layer.op == "Conv":
+            flat = flat_convolution(layer)
+            if flat is not None:
+                self._slide(flat, "convolution", flat.window.groups)
+            return None if flat is None else True
         if len(one.shape) not in (3, 4) or layer.op not in ("Conv", "ConvTranspose"):
             return None
         groups, plain = layer.window.groups, layer.work == "convolution"
@@ -108,6 +128,10 @@ class _Building:
             return False
         if window.count_pads and window.covering_pads(one.shape[2:], layer.output_shape[2:]) != window.pads:
             return None  # some windows count some of what lies beyond the map
+        if math.prod(window.kernel) > LARGEST_WINDOW and len(window.kernel) == 2:
+            if one.shape[0] != 1:
+                raise self._several(layer, one.shape[0])
+            return average_twice(self.drafts, layer)
         self._slide(layer, "lane", average="all" if window.count_pads else "inside")
         return False
 
@@ -145,10 +169,10 @@ class _Building:
     def _fully_connected(self, layer: NetworkLayer) -> bool | None:
         """A convolution of one pixel whose channels are all inputs, pixel by pixel as they lie."""
         one, rows = layer.inputs[0], layer.matrix[0]
-        if rows > 1 and rows == self.given.operators.batch:
-            raise self._several(layer, rows)
-        if rows > 1 or layer.op not in ("Gemm", "MatMul"):
+        if layer.op not in ("Gemm", "MatMul"):
             return None
+        if rows > 1:
+            return several_rows(self.drafts, layer)
         memory = self.drafts.forms[one.memory]
         form = flat_geometry(one, memory)
         if form.pixels != memory.pixels:
@@ -173,7 +197,7 @@ class _Building:
     def _scale(self, layer: NetworkLayer) -> bool | None:
         one = layer.inputs[0]
         scales = scales_channels(layer.operator, one.shape)
-        if (not scales and layer.op != "Relu") or one.shape != layer.output_shape:
+        if not (scales or is_activation(layer.operator)) or one.shape != layer.output_shape:
             return None
         self.drafts.lane(layer.operator, self.drafts.read(one))
         return scales
@@ -181,6 +205,8 @@ class _Building:
     def _elementwise(self, layer: NetworkLayer) -> bool | None:
         if len(layer.inputs) == 1 and layer.operator.weights:
             return self._scale(layer)
+        if layer.op == "Mul" and len(layer.inputs) == 2 and not layer.operator.weights:
+            return product(self.drafts, layer)
         alike = all(one.shape == layer.output_shape for one in layer.inputs)
         if layer.operator.weights or not alike:
             return None
@@ -220,10 +246,12 @@ class _Building:
             isinstance(maker, TraceLayer)
             and maker.work == "convolution"
             and maker.residual is None
-            and not (maker.relu or maker.mfm)
+            and not (maker.activated or maker.mfm)
             and uses.get(second.tensor, 1) == 1
             and is_whole(second, self.drafts.forms[second.tensor])
             and makers.get(first.tensor, -1) < place
+            and (first.height * first.width, first.channels)
+            == (maker.output.height * maker.output.width, maker.output.channels)
         ):
             merged = (*maker.merged, (layer.name, layer.op))
             self.drafts.change(place, replace(maker, residual=first, output=made, merged=merged))
@@ -242,7 +270,7 @@ class _Building:
         if (
             not isinstance(maker, TraceLayer)
             or maker.work != "convolution"
-            or (maker.groups, maker.mfm, maker.residual) != (1, False, None)
+            or (maker.groups, maker.mfm, maker.residual, maker.table) != (1, False, None, None)
             or self.drafts.uses[first.memory] != 2
         ):
             return None

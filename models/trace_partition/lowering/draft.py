@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import count
 
+from mapper.models.trace_partition.lowering.activation import activated, is_activation
 from mapper.models.trace_partition.lowering.host_operator import (
     can_run,
     host_attributes,
@@ -20,11 +21,11 @@ from mapper.workloads.network.work import ACTIVATIONS, is_scale
 REASONS = {
     "lrn": "the accelerator has no division or power",
     "softmax": "the accelerator has no exponential",
-    "activation": "ReLU is the only activation of the accelerator",
+    "activation": "the accelerator has no such activation",
     "movement": "the accelerator moves no elements within a map",
     "concatenation": "only channels are concatenated in place",
     "matrix_product": "the accelerator multiplies by constant weights only",
-    "fully_connected": "the accelerator multiplies one row only",
+    "fully_connected": "the accelerator multiplies numbers of Q8.8 only",
     "elementwise": "the accelerator adds maps of one size only",
 }
 RELAYING = "elements keep their order but not their pixels"
@@ -53,6 +54,7 @@ class Drafts:
         self.forms: dict[str, Geometry] = {name: geometry(tensors[name]) for name in network.operators.inputs}
         self.makers: dict[str, int] = {}
         self.uses: dict[str, int] = {}
+        self.in_rows: set[str] = set()
         self._names = {operator.name for operator in network.operators.operators}
         for one in (*(one for layer in network.layers for one in layer.inputs), *network.outputs):
             self.uses[one.memory] = self.uses.get(one.memory, 0) + 1
@@ -73,6 +75,19 @@ class Drafts:
         """A new tensor of the network, whole."""
         self.forms[tensor] = geometry(self.network.operators.tensors[tensor])
         return whole(tensor, self.forms[tensor])
+
+    def made_in_rows(self, tensor: str, rows: int) -> TensorView:
+        """A new tensor whose elements lie in ONNX's order, as ``rows`` pixels."""
+        words = geometry(self.network.operators.tensors[tensor]).words
+        self.forms[tensor] = Geometry(words, 1, 1)
+        self.in_rows.add(tensor)
+        return TensorView(tensor, rows, 1, words // rows, words // rows)
+
+    def made_like(self, before: TensorView, tensor: str) -> TensorView:
+        """A new tensor, whole, that lies as ``before`` does."""
+        return (
+            self.made_in_rows(tensor, before.height) if before.tensor in self.in_rows else self.made(tensor)
+        )
 
     def read(self, one: LayerInput) -> TensorView:
         """A layer's input as a map of its own shape; the host moves elements that lie otherwise."""
@@ -129,40 +144,32 @@ class Drafts:
             self.put(HostLayer(name, layer.source, layer.op, views, made, elements, reason, macs, attributes))
 
     def finish(self, place: int, merged: tuple[NetworkOperator, ...], folds: bool) -> None:
-        """What follows the layer at ``place`` on each element: scales are folded into its weights if it ``folds``, a
-        ReLU is merged; else they become layers of their own."""
+        """What follows the layer at ``place`` on each element: scales are folded into its weights if it ``folds``, an
+        activation of the machine is merged; else they become layers of their own."""
         for operator in merged:
             layer = self.items[place]
             assert not isinstance(layer, Join)
             pair = ((operator.name, operator.op),)
             shape = self.network.operators.tensors[operator.output]
-            scales = scales_channels(operator, shape)
-            if isinstance(layer, TraceLayer) and ((scales and folds) or operator.op == "Relu"):
-                made = self.made(operator.output)
-                self.change(
-                    place,
-                    replace(layer, output=made, merged=layer.merged + pair, relu=operator.op == "Relu"),
-                )
-            elif scales or operator.op == "Relu":
+            rows = isinstance(layer, TraceLayer) and layer.output.tensor in self.in_rows
+            scales = scales_channels(operator, shape) or (rows and is_scale(operator, shape, len(shape) - 1))
+            merges = layer if scales and folds else None
+            if isinstance(layer, TraceLayer) and not scales:
+                merges = activated(layer, operator)
+            if isinstance(merges, TraceLayer):
+                made = self.made_like(merges.output, operator.output)
+                self.change(place, replace(merges, output=made, merged=merges.merged + pair))
+            elif scales or is_activation(operator):
                 place, folds = self.lane(operator, layer.output), scales
             else:
                 self.host(self._alone(operator, layer.output))
                 place, folds = len(self.items) - 1, False
 
     def lane(self, operator: NetworkOperator, given: TensorView) -> int:
-        """A layer that scales every channel, or a ReLU by itself; its place."""
-        return self.put(
-            TraceLayer(
-                operator.name,
-                operator.source,
-                operator.op,
-                "lane",
-                given,
-                self.made(operator.output),
-                relu=operator.op == "Relu",
-                macs=operator.macs,
-            )
-        )
+        """A layer that scales every channel, or an activation by itself; its place."""
+        made, macs = self.made_like(given, operator.output), operator.macs
+        layer = TraceLayer(operator.name, operator.source, operator.op, "lane", given, made, macs=macs)
+        return self.put(activated(layer, operator) or layer)
 
     def copy(self, view: TensorView, made: TensorView) -> TraceLayer:
         """A layer, not among the others yet, that copies a map."""

@@ -47,6 +47,7 @@ def host_attributes(layer: NetworkLayer, starts: tuple[int, ...], result: int = 
         "operands": operands,
         "constants": tuple(name for name, _ in operator.weights),
         "result": result,
+        "macs": 0 if result else layer.macs,
     }
     own |= {f"shape.x{place}": one.shape for place, one in enumerate(layer.inputs)}
     own |= {f"start.x{place}": start for place, start in enumerate(starts)}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from mapper.workloads.network.operator_network import Shape
+
 Work = Literal["convolution", "lane", "max"]
 """A convolution (grouped, transposed and fully connected ones too); channel by channel with one product per word of
 the window (depthwise convolution, average pool, scale, addition); maximum pool."""
@@ -33,7 +35,10 @@ class TraceLayer:
     ``kernel``, ``stride``, ``dilation``, ``upsample`` are (rows, columns); ``pads`` ((top, bottom), (left, right)),
     the ends with as much as the last window needs. ``upsample`` above 1 spreads the input with zeros (transposed
     convolution: pads, kernel and stride are then those of the ordinary convolution of the spread map, whose height is
-    ``(height - 1) * upsample + 1``). ``residual`` is added before the ReLU. ``mfm``: twice ``output.channels`` are
+    ``(height - 1) * upsample + 1``). ``residual`` is added before the activation: ReLU, ``clip``, which keeps
+    results between two words, or ``table``: results go through the operator's ``function``, or are multiplied by it
+    (``product``), as the look-up table has it. ``gate``: one pixel with a number for each channel of a lane layer, by
+    which it multiplies in place of constant weights. ``mfm``: twice ``output.channels`` are
     computed, and the larger of channel c and c + output.channels is kept. Work ``lane``: kernel (kh, kw) of each
     channel; ``average`` says that it is an average pool, and whether positions in the padding count (``all``) or not
     (``inside``). ``groups`` split input and output channels of a convolution evenly. ``macs`` are those of the ONNX
@@ -58,11 +63,24 @@ class TraceLayer:
     average: Literal["all", "inside"] | None = None
     macs: int = 0
     merged: tuple[tuple[str, str], ...] = ()
+    clip: tuple[int, int] | None = None
+    table: Literal["function", "product"] | None = None
+    gate: TensorView | None = None
 
     @property
     def linear(self) -> bool:
         """Whether it is a matrix product in the network: a fully connected layer."""
         return self.op in ("Gemm", "MatMul")
+
+    @property
+    def activated(self) -> bool:
+        """Whether something is done to its results that is no sum."""
+        return self.relu or self.clip is not None or self.table is not None
+
+    @property
+    def read(self) -> tuple[TensorView, ...]:
+        """Everything of the network's tensors that it reads, its input first."""
+        return (self.input, *(view for view in (self.residual, self.gate) if view is not None))
 
     @property
     def rows(self) -> int:
@@ -115,13 +133,16 @@ class HostLayer:
 @dataclass(frozen=True)
 class TraceNetwork:
     """Layers in the order in which they run. ``tensors``: words of every tensor in external memory (weights apart).
-    ``inputs`` and ``outputs``: ONNX tensor name and where it lies."""
+    ``inputs`` and ``outputs``: ONNX tensor name and where it lies; ``shapes``: those that ONNX has for them.
+    ``frames``: how many a run has, the rows of a batch of which each is one (maps come one at a time)."""
 
     name: str
     layers: tuple[TraceLayer | HostLayer, ...]
     tensors: tuple[tuple[str, int], ...]
     inputs: tuple[tuple[str, TensorView], ...]
     outputs: tuple[tuple[str, TensorView], ...]
+    shapes: tuple[tuple[str, Shape], ...] = ()
+    frames: int = 1
 
     @property
     def traced(self) -> tuple[TraceLayer, ...]:

@@ -38,7 +38,9 @@ class _Placing:
         views = [view for layer in layers for view in _views(layer)]
         found = dict.fromkeys(view.tensor for view in (*(view for _, view in (*inputs, *handed)), *views))
         tensors = tuple((name, self.drafts.forms[name].words) for name in found)
-        return TraceNetwork(self.drafts.network.name, layers, tensors, inputs, handed)
+        known = self.drafts.network.operators.tensors
+        shapes = tuple((name, known[name]) for name, _ in (*inputs, *handed) if name in known)
+        return TraceNetwork(self.drafts.network.name, layers, tensors, inputs, handed, shapes)
 
     def _join(self) -> dict[str, list[TraceLayer]]:
         """Gives every part of a concatenation its home in the whole; the copies of those that have one already, are
@@ -51,7 +53,8 @@ class _Placing:
                 continue
             copies[item.output], first, form = [], 0, forms[item.output]
             for part in item.parts:
-                if is_whole(part, forms[part.tensor]) and part.tensor not in inputs | parents.keys():
+                taken = inputs | parents.keys() | self.drafts.in_rows
+                if is_whole(part, forms[part.tensor]) and part.tensor not in taken:
                     parents[part.tensor] = (item.output, first)
                 else:
                     made = replace(part, tensor=item.output, pitch=form.channels, offset=first)
@@ -72,7 +75,8 @@ class _Placing:
             self.layers.append(replace(layer, inputs=inputs, output=moved_home(layer.output, self.homes)))
             return
         form = self.drafts.forms[layer.input.tensor]
-        if layer.input.tensor in self.homes and layer.input.channels > form.channels:
+        view = layer.input
+        if view.tensor in self.homes and (view.channels > form.channels or view.pitch < form.channels):
             gathered = whole(layer.input.tensor, form)
             made = self.drafts.separate(gathered)
             self._put(self.drafts.copy(gathered, made))
@@ -83,6 +87,7 @@ class _Placing:
             input=moved_home(layer.input, self.homes),
             output=moved_home(layer.output, self.homes),
             residual=residual,
+            gate=None if layer.gate is None else moved_home(layer.gate, self.homes),
         )
         self.layers.append(_as_column(moved))
 
@@ -108,4 +113,4 @@ def _as_column(layer: TraceLayer) -> TraceLayer:
 def _views(layer: Layer) -> tuple[TensorView, ...]:
     if isinstance(layer, HostLayer):
         return (*layer.inputs, layer.output)
-    return (layer.input, layer.output, *(() if layer.residual is None else (layer.residual,)))
+    return (*layer.read, layer.output)

@@ -27,6 +27,7 @@ class Addresses:
     residual: int
     partial: int
     temporary: int
+    table: int
 
 
 def compute_objects(tiling: LayerTiling, place: Place, at: Addresses) -> Iterator[ComputeObject]:
@@ -39,11 +40,19 @@ def compute_objects(tiling: LayerTiling, place: Place, at: Addresses) -> Iterato
         for first, blocks, extent in _blocks(tiling.unit_channels(place.out), BLOCK):
             for down, across in windows:
                 yield _maximum(tiling, place, at, down, across, first, blocks, extent)
-        return
+    else:
+        yield from _summed(tiling, place, at, windows)
+    if tiling.layer.table is not None and last:
+        yield from _mapped(tiling, place, at)
+
+
+def _summed(
+    tiling: LayerTiling, place: Place, at: Addresses, windows: list[tuple[Range, Range]]
+) -> Iterator[ComputeObject]:
     for first, blocks, extent in _blocks(tiling.unit_filters(place.out), tiling.weights(place.out, 0).block):
         for down, across in windows:
             yield _products(tiling, place, at, down, across, first, blocks, extent)
-    if tiling.layer.mfm and last:
+    if tiling.layer.mfm and place.number == tiling.ins - 1:
         yield from _halves(tiling, place, at)
 
 
@@ -110,6 +119,7 @@ def _maximum(
         columns=Loop(across.count, maps=tiling.column_axis.stride * maps.column_pitch, out=column),
         traces=traces or (Trace(0, 0, 0),),
         relu=layer.relu,
+        clip=layer.clip,
     )
 
 
@@ -178,6 +188,7 @@ def _products(
         ),
         wide=not last,
         relu=layer.relu and last and not layer.mfm,
+        clip=layer.clip if last and not layer.mfm else None,
     )
 
 
@@ -215,4 +226,44 @@ def _halves(tiling: LayerTiling, place: Place, at: Addresses) -> Iterator[Comput
             columns=Loop(width, maps=2 * channels, out=column),
             traces=(Trace(0, 0, extent), Trace(channels, 0, extent)),
             relu=tiling.layer.relu,
+            clip=tiling.layer.clip,
         )
+
+
+def _mapped(tiling: LayerTiling, place: Place, at: Addresses) -> Iterator[ComputeObject]:
+    """The results through the look-up table, where they lie: pixels one after another as one run of words."""
+    row, column = at.out_pitches
+    length, columns = (
+        tiling.unit_channels(place.out),
+        tiling.columns.tiles[tiling.columns.kinds[place.column]].outputs,
+    )
+    rows = tiling.rows.tiles[tiling.rows.kinds[place.row]].unit_outputs
+    if column == length:
+        length, columns = length * columns, 1
+    if columns == 1 and row == length:
+        length, rows = length * rows, 1
+    bias: int | None = at.table
+    for first, blocks, extent in _blocks(length, BLOCK):
+        for block in range(1 if columns == 1 else blocks):
+            start = at.out + first + block * BLOCK
+            along = (
+                Loop(blocks, maps=BLOCK, out=BLOCK)
+                if columns == 1
+                else Loop(columns, maps=column, out=column)
+            )
+            yield ComputeObject(
+                operation="table",
+                mode="indp",
+                maps=start,
+                weights=0,
+                out=start,
+                bias=bias,
+                initial=None,
+                initial_wide=False,
+                extent=extent,
+                blocks=Loop(),
+                rows=Loop(rows, maps=row, out=row),
+                columns=along,
+                traces=(Trace(0, 0, extent),),
+            )
+            bias = None

@@ -33,11 +33,11 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """An instruction: ``bias`` and ``initial`` are VMOV, ``trace`` the vector instruction of trace ``number`` (its
-    weights at ``pointer``), ``add`` adds ``number`` to ``pointer``, ``set`` sets it to ``number``, ``branch`` goes
+    """An instruction: ``clip``, ``bias`` and ``initial`` are VMOV, ``trace`` the vector instruction of trace ``number``
+    (its weights at ``pointer``), ``add`` adds ``number`` to ``pointer``, ``set`` sets it to ``number``, ``branch`` goes
     ``number`` instructions on while ``pointer`` is not ``end`` (none: 0), ``nop`` does nothing."""
 
-    kind: Literal["bias", "initial", "trace", "add", "set", "branch", "nop"]
+    kind: Literal["clip", "bias", "initial", "trace", "add", "set", "branch", "nop"]
     pointer: str = ""
     number: int = 0
     end: str = ""
@@ -91,6 +91,9 @@ class _Nest:
             self._point("bias", o.bias, "bias")
         if o.initial is not None:
             self._point("initial", o.initial, "initial")
+        if o.clip is not None:
+            low, high = (limit % (1 << 16) for limit in o.clip)
+            self._pointers |= {"low": Pointer("low", low), "high": Pointer("high", high)}
         self._moved: dict[str, int] = {}
 
     def _point(self, name: str, start: int, grows: str) -> None:
@@ -98,7 +101,8 @@ class _Nest:
         self._pointers[name] = Pointer(name, start, (growth[0], growth[1], growth[2]))
 
     def whole(self) -> LoopNest:
-        segments = self._level(0)
+        segments: list[Segment] = [] if self._o.clip is None else [(Symbol("clip"),)]
+        segments += self._level(0)
         pointers = tuple(self._pointers.values())
         final = {name: self._pointers[name].start + moved for name, moved in self._moved.items()}
         return LoopNest(tuple(segments), pointers, final)

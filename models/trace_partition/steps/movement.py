@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mapper.arch.snowflake import UNITS
+from mapper.arch.snowflake import BLOCK, LANES, TABLE_WORDS, UNITS, VMACS
 from mapper.models.trace_partition.lowering.layer import TensorView
 from mapper.models.trace_partition.steps.step import Transfer, Units
 from mapper.models.trace_partition.steps.transfer_nest import Dimension, nest_transfers
@@ -143,7 +143,31 @@ def bias_transfers(tiling: LayerTiling, place: Place, local: int) -> tuple[Trans
     )
 
 
+def table_transfers(tiling: LayerTiling, local: int) -> tuple[Transfer, ...]:
+    """Brings the layer's look-up table to word ``local`` of every unit."""
+    return tuple(nest_transfers("buf", "all", local, f"table:{tiling.layer.name}", 0, (), TABLE_WORDS))
+
+
 def weights_transfers(tiling: LayerTiling, place: Place, local: int) -> tuple[Transfer, ...]:
     """Brings a tile's weights to word ``local`` of WBuf."""
+    if tiling.layer.gate is not None:
+        return _gate_transfers(tiling, place, tiling.layer.gate, local)
     memory = weights_place(tiling, place.group, place.out, place.number)
     return tiling.weights(place.out, place.number).transfers(f"weights:{tiling.layer.name}", memory, local)
+
+
+def _gate_transfers(tiling: LayerTiling, place: Place, gate: TensorView, local: int) -> tuple[Transfer, ...]:
+    """A line of channels for each vMAC; of the last line, which other words may follow, no more than its channels,
+    whose place is reached by bringing as much of the lines before it again."""
+    memory = gate.offset + tiling.share.first_channel + place.out * tiling.mapping.tile.out_channels
+    blocks, left = divmod(tiling.out_channels(place.out), BLOCK)
+    found = []
+    if blocks:
+        found.append(Transfer("wbuf", "all", local, gate.tensor, memory, VMACS * blocks, LANES, LANES, LANES))
+    lines, rest = divmod(left, LANES)
+    at = local + blocks * LANES, gate.tensor, memory + blocks * BLOCK
+    if lines:
+        found.append(Transfer("wbuf", "all", *at, lines, LANES, 0, LANES))
+    if rest:
+        found.append(Transfer("wbuf", "all", *at, lines + 1, rest, 0, LANES))
+    return tuple(found)

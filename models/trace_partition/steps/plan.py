@@ -18,6 +18,7 @@ from mapper.models.trace_partition.steps.movement import (
     bias_transfers,
     maps_transfers,
     output_transfers,
+    table_transfers,
     weights_place,
     weights_transfers,
 )
@@ -71,7 +72,8 @@ class LayerPlan:
             tile = tiling.weights(0, 0).vmac_words
             self._weights = tuple(tile * number for number in range(min(tiling.weight_tiles, 2)))
             self.vmac_words = tile * len(self._weights)
-            self.weight_words = weights_place(tiling, tiling.share.groups, 0, 0)
+            packs = tiling.layer.gate is None
+            self.weight_words = weights_place(tiling, tiling.share.groups, 0, 0) if packs else 0
             self.bias_words = bias_place(tiling, tiling.share.groups, 0)
 
     def steps(self) -> Iterator[Step]:
@@ -129,6 +131,9 @@ class LayerPlan:
         elif operand == "bias":
             tile = (place.group, place.out)
             transfers = bias_transfers(self.tiling, place, self._buf.bias[buffer])
+        elif operand == "table":
+            tile = (0,)
+            transfers = table_transfers(self.tiling, self._buf.table)
         else:
             view = self.tiling.layer.residual
             if view is None:
@@ -160,6 +165,7 @@ class LayerPlan:
             residual=at("residual", buf.residual),
             partial=buf.partial,
             temporary=buf.temporary,
+            table=buf.table,
         )
         return tuple(compute_objects(tiling, place, addresses))
 
@@ -185,6 +191,7 @@ class LayerPlan:
         """Operands that are loaded."""
         layer = self.tiling.layer
         found: list[Operand] = ["weights", "bias"] if layer.work != "max" else []
+        found += [] if layer.table is None else ["table"]
         found += [] if self.tiling.mapping.input_resident else ["input"]
         return (*found, "residual") if layer.residual is not None else tuple(found)
 

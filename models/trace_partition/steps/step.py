@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Operand = Literal["input", "weights", "bias", "residual", "output"]
+from mapper.arch.snowflake import TABLE_WORDS
+
+Operand = Literal["input", "weights", "bias", "residual", "table", "output"]
 Units = int | Literal["all", "deal"]
 
 
@@ -15,8 +17,8 @@ class Transfer:
 
     ``target``: Buf, WBuf, or a fill of Buf with ``value`` (no memory is read). ``units``: as the machine's LD has them.
     ``local``: first word in the buffer; ``memory``: first word, counted from the start of ``tensor``, which is a
-    tensor of the network, or ``weights:<layer>`` or ``bias:<layer>``. Pitches are words from piece to piece. Every
-    number fits the machine's 16-bit fields.
+    tensor of the network, or ``weights:<layer>``, ``bias:<layer>`` or ``table:<layer>``. Pitches are words from piece
+    to piece. Every number fits the machine's 16-bit fields.
     """
 
     target: Literal["buf", "wbuf", "fill"]
@@ -77,11 +79,14 @@ class ComputeObject:
     has one; a layer without a bias has zeros); at each point comes a VMOV of the initial value where ``initial`` is
     an address (``initial_wide``: PART, partial sums of 32 bits; else ADD), then a MAC per trace: the first starts
     from the initial value, or else the bias, the last writes ``extent`` results at the point's ``out``. Operation
-    ``max``: a MAX per trace, the first starts, the last writes; ``bias`` and ``initial`` are None. Addresses are
-    words of Buf (``maps``, ``out``, ``bias``, ``initial``) and WBuf (``weights``).
+    ``max``: a MAX per trace, the first starts, the last writes; ``bias`` and ``initial`` are None. Operation
+    ``table``: the same with words that go through the look-up table, which each turn of ``blocks`` first fills from
+    ``bias`` if that is an address. Addresses are
+    words of Buf (``maps``, ``out``, ``bias``, ``initial``) and WBuf (``weights``). Results are kept within ``clip``
+    (least and largest word), which a VMOV sets before all else.
     """
 
-    operation: Literal["mac", "max"]
+    operation: Literal["mac", "max", "table"]
     mode: Literal["coop", "indp", "lane"]
     maps: int
     weights: int
@@ -96,6 +101,14 @@ class ComputeObject:
     traces: tuple[Trace, ...]
     wide: bool = False
     relu: bool = False
+    clip: tuple[int, int] | None = None
+
+    @property
+    def bias_words(self) -> int:
+        """Words that the VMOV of each turn of ``blocks`` reads."""
+        if self.bias is None:
+            return 0
+        return TABLE_WORDS if self.operation == "table" else self.extent
 
 
 @dataclass(frozen=True)

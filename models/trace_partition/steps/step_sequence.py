@@ -17,7 +17,7 @@ Flags = npt.NDArray[np.bool_]
 @dataclass(frozen=True)
 class StepSequence:
     """All steps of a layer on a cluster, an array element for each. Operands are ``input``, ``weights``, ``bias``,
-    ``residual`` and ``output``."""
+    ``residual``, ``table`` and ``output``."""
 
     tiling: LayerTiling
 
@@ -42,6 +42,7 @@ class StepSequence:
             "weights": (group * outs + out) * ins + number,
             "bias": group * outs + out,
             "residual": pixel * outs + out,
+            "table": np.zeros_like(out),
             "output": pixel * outs + out,
         }
 
@@ -106,6 +107,7 @@ class StepSequence:
             "weights": last_out * 2 + last_in,
             "bias": last_out,
             "residual": output,
+            "table": np.zeros_like(out),
             "output": output,
             "compute": compute,
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from mapper.arch.snowflake import LANES
+from mapper.arch.snowflake import LANES, TABLE_WORDS
 from mapper.models.trace_partition.lowering.layer import TraceLayer
 from mapper.models.trace_partition.mapping import LayerMapping
 from mapper.models.trace_partition.tile.geometry import Axis, AxisTiling, axis_of, axis_tiling
@@ -172,7 +172,8 @@ def lined(words: int) -> int:
 
 @dataclass(frozen=True)
 class BufLayout:
-    """First words in Buf: of each buffer of maps, output, residual and bias; of the partial sums and MFM's filters."""
+    """First words in Buf: of each buffer of maps, output, residual and bias; of the partial sums, MFM's filters and the
+    look-up table."""
 
     maps: tuple[int, ...]
     out: tuple[int, ...]
@@ -180,6 +181,7 @@ class BufLayout:
     bias: tuple[int, ...]
     partial: int
     temporary: int
+    table: int
     words: int
 
 
@@ -217,6 +219,7 @@ def buf_layout(
     partial = region(2 * points * filters, 1 if tiling.ins > 1 else 0)
     bias = region(filters, tiling.share.groups * tiling.outs if layer.work != "max" else 0)
     temporary = region(points * filters, 1 if layer.mfm else 0)
+    table = region(TABLE_WORDS, 0 if layer.table is None else 1)
     return BufLayout(
         maps,
         out,
@@ -224,6 +227,7 @@ def buf_layout(
         bias,
         partial[0] if partial else 0,
         temporary[0] if temporary else 0,
+        table[0] if table else 0,
         place - low + fixed,
     )
 

@@ -77,6 +77,8 @@ def misfit(layer: TraceLayer, mapping: LayerMapping, sharing: int) -> str | None
         return f"{layer.groups} groups cannot be dealt evenly to {sharing} clusters"
     if layer.mfm and (grouped or layer.work != "convolution" or layer.residual is not None):
         return "MFM follows convolutions of one group without residual only"
+    if mapping.unit_split != "rows" and layer.gate is not None:
+        return "units share the rows of a layer with a gate, whose numbers lie one channel after another"
     if mapping.unit_split == "rows" and layer.average == "inside" and len(window_classes(layer).rows) > 1:
         return "units that share rows cannot average rows at the edge over fewer positions"
     return None

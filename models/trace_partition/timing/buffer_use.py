@@ -15,8 +15,7 @@ def object_words(o: ComputeObject) -> int:
     weights = {"coop": VMACS * length, "indp": VMACS * LANES * length, "lane": length}[o.mode]
     words = points * (length + (weights if o.operation == "mac" else 0))
     words += points * o.extent * (2 if o.wide else 1)
-    if o.bias is not None:
-        words += blocks * o.extent
+    words += blocks * o.bias_words
     if o.initial is not None:
         words += points * o.extent * (2 if o.initial_wide else 1)
     return UNITS * words

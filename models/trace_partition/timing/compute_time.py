@@ -14,6 +14,7 @@ from mapper.models.trace_partition.timing import vector_time as table
 from mapper.models.trace_partition.timing.object_code import ObjectCode, object_code
 
 _KINDS = {"coop": table.COOP, "indp": table.INDP, "lane": table.LANE}
+_OPERATIONS = {"max": table.MAXIMUM, "table": table.TABLE}
 _USUAL = Constants()
 
 
@@ -74,6 +75,7 @@ def _aligned(o: ComputeObject) -> ComputeObject:
         o.traces,
         o.wide,
         o.relu,
+        o.clip,
     )
 
 
@@ -89,14 +91,14 @@ def _timed(objects: tuple[ComputeObject, ...], registers: tuple[int, ...], const
         width = 2 if o.wide else 1
         read = o.extent if o.initial is not None else 0
         row = [
-            table.MAXIMUM if o.operation == "max" else _KINDS[o.mode],
+            _OPERATIONS.get(o.operation, _KINDS[o.mode]),
             *(o.maps, o.weights, o.out, o.bias or 0, o.initial or 0),
-            *(o.extent if o.bias is not None else 0, read * (2 if o.initial_wide else 1), o.extent * width),
+            *(o.bias_words, read * (2 if o.initial_wide else 1), o.extent * width),
         ]
         for loop in (o.blocks, o.rows, o.columns):
             row += [loop.count, loop.maps, loop.weights, loop.out, loop.bias, loop.initial]
         row += [loaded, code.before_bias, code.before_initial]
-        row += [code.after_point, code.after_row, code.after_block]
+        row += [code.after_point, code.after_row, code.after_block, int(o.clip is not None)]
         rows.append(row)
         for trace, before in zip(o.traces, code.before_trace, strict=True):
             traces.append([trace.maps, trace.weights, trace.length, before])
@@ -109,5 +111,6 @@ def _timed(objects: tuple[ComputeObject, ...], registers: tuple[int, ...], const
         np.array(traces, dtype=np.int64),
         constants.vector_queue,
         constants.vector_latency,
+        constants.table_words,
     )
     return Timing(busy, issued, conflict, max(issued, finished), static)

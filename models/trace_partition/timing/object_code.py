@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from mapper.arch.snowflake import TABLE_WORDS
 from mapper.models.trace_partition.isa.instruction import DELAY_SLOTS
 from mapper.models.trace_partition.steps.loop_nest import LoopNest, Symbol, loop_nest
 from mapper.models.trace_partition.steps.step import ComputeObject
 
-_VECTOR = ("bias", "initial", "trace")
+_VECTOR = ("clip", "bias", "initial", "trace")
 _ENDS = ("end 2", "end 1", "end 0")
 
 
@@ -71,7 +72,8 @@ def _held(o: ComputeObject, nest: LoopNest, changed: set[str]) -> tuple[tuple[st
     compared = {
         symbol.end: symbol.pointer for symbol in _unrolled(nest) if symbol.kind == "branch" and symbol.end
     }
-    found = dict.fromkeys([("", o.extent), *(("", trace.length) for trace in o.traces)])
+    lengths = [o.extent] if o.operation != "table" or o.bias is None else [o.extent, TABLE_WORDS]
+    found = dict.fromkeys([("", length) for length in (*lengths, *(trace.length for trace in o.traces))])
     for pointer in nest.pointers:
         if pointer.name not in changed:
             base = compared.get(pointer.name, pointer.name).split()[0]

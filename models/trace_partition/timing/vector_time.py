@@ -14,23 +14,25 @@ import numpy as np
 
 from mapper.models.compiled import compiled
 
-COOP, INDP, LANE, MAXIMUM = 0, 1, 2, 3
+COOP, INDP, LANE, MAXIMUM, TABLE = 0, 1, 2, 3, 4
 """What the vector instructions of an object are."""
 
 # Columns of an object's row: kind, addresses, words of the moves and of the result, then per loop (blocks, rows,
-# columns) the turns and the growth of the five addresses, then scalar instructions at their places.
+# columns) the turns and the growth of the five addresses, then scalar instructions at their places, and how often the
+# limits of results are set before all else.
 KIND, MAPS, WEIGHTS, OUT, BIAS, INITIAL = range(6)
 BIAS_WORDS, INITIAL_WORDS, OUT_WORDS = range(6, 9)
 LOOPS, LOOP = 9, 6
 PROLOGUE = LOOPS + 3 * LOOP
 BEFORE_BIAS, BEFORE_INITIAL, AFTER_POINT, AFTER_ROW, AFTER_BLOCK = range(PROLOGUE + 1, PROLOGUE + 6)
-FIELDS = AFTER_BLOCK + 1
+CLIPS = AFTER_BLOCK + 1
+FIELDS = CLIPS + 1
 
 # What is found: when the last instruction has been issued and the last result is in Buf, and what happened between.
 ISSUED, FINISHED, BUSY, CONFLICT = range(4)
 
 
-def _run(objects: Any, first: Any, traces: Any, queue: int, latency: int) -> Any:
+def _run(objects: Any, first: Any, traces: Any, queue: int, latency: int, table_words: int) -> Any:
     """``objects``: int64 [objects][FIELDS]; ``traces``: int64 [traces][4], maps offset, weights offset, length, scalar
     instructions before it; those of object i are rows first[i] to first[i + 1]. Answers int64 [4].
 
@@ -55,6 +57,15 @@ def _run(objects: Any, first: Any, traces: Any, queue: int, latency: int) -> Any
             turn[level] = 0
             left[level] = -1
         issue += o[PROLOGUE]
+        for _ in range(o[CLIPS]):
+            issue = max(issue, ring[place])
+            begin = max(end, issue + 1)
+            issue += 1
+            pending = max(0, pending - (begin - end))
+            end = begin + 1
+            busy += 1
+            ring[place] = end + latency
+            place = (place + 1) % queue
         level = 0
         # Loops as one walk: level 0 blocks, 1 rows, 2 columns; a body runs at level 2, then turns end inside out.
         while level >= 0:
@@ -86,6 +97,8 @@ def _run(objects: Any, first: Any, traces: Any, queue: int, latency: int) -> Any
                     elif kind == 1:
                         free = trace[2] - moves
                         moves = trace[2]
+                    elif kind == 4:
+                        moves = max(moves, (trace[2] + table_words - 1) // table_words)
                     if number == 1 + first[which + 1] - first[which]:
                         writes = (at_line[2] + o[OUT_WORDS] + 15) // 16
                 number += 1
@@ -143,12 +156,14 @@ def _run(objects: Any, first: Any, traces: Any, queue: int, latency: int) -> Any
 _compiled = compiled(_run)
 
 
-def vector_time(objects: Any, first: Any, traces: Any, queue: int, latency: int) -> tuple[int, int, int, int]:
+def vector_time(
+    objects: Any, first: Any, traces: Any, queue: int, latency: int, table_words: int
+) -> tuple[int, int, int, int]:
     """When the core has issued the last instruction, when the last result is in Buf, cycles of the vector unit at
     work, and conflict cycles; counted from the first instruction's issue, the vector unit idle.
 
     ``objects``: int64 [objects][FIELDS]; ``traces``: int64 [traces][4]: maps offset, weights offset, length, scalar
     instructions before it; those of object i are rows first[i] to first[i + 1].
     """
-    found = _compiled(objects, first, traces, queue, latency)
+    found = _compiled(objects, first, traces, queue, latency, table_words)
     return int(found[ISSUED]), int(found[FINISHED]), int(found[BUSY]), int(found[CONFLICT])

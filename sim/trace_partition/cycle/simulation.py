@@ -145,6 +145,7 @@ def _constants(program: Program, machine: SnowflakeMachine, in_step: bool) -> In
         (column.VECTOR_LATENCY, machine.timing.vector_latency),
         (column.VECTOR_QUEUE, machine.timing.vector_queue),
         (column.TRANSFER_QUEUE, machine.timing.transfer_queue),
+        (column.MAPPED, machine.timing.table_words),
         (column.UNIT_WORDS, machine.unit_words),
         (column.VMAC_WORDS, machine.vmac_words),
         (column.MEMORY_WORDS, machine.memory_bytes // WORD_BYTES),

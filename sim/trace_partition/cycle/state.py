@@ -167,6 +167,7 @@ HAZARDS = 16
     VECTOR_LATENCY,
     VECTOR_QUEUE,
     TRANSFER_QUEUE,
+    MAPPED,
     UNIT_WORDS,
     VMAC_WORDS,
     MEMORY_WORDS,
@@ -181,8 +182,8 @@ HAZARDS = 16
     FOUND,
     STOP_CLUSTER,
     STOP_PLACE,
-) = range(20)
-MACHINE_FIELDS = 20
+) = range(21)
+MACHINE_FIELDS = 21
 
 
 class State(NamedTuple):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mapper.arch.snowflake import BLOCK, LANES, UNITS, VMACS
+from mapper.arch.snowflake import BLOCK, LANES, TABLE_WORDS, UNITS, VMACS
 from mapper.models.compiled import compiled
-from mapper.models.trace_partition.isa.instruction import COOP_MOVE, WIDE, WRITE
+from mapper.models.trace_partition.isa.instruction import COOP_MOVE, MAX_TABLE, WIDE, WRITE
 from mapper.sim.trace_partition.cycle.state import (
     AFTER,
     AFTER_RESULT,
@@ -50,6 +50,7 @@ from mapper.sim.trace_partition.cycle.state import (
     LOAD,
     LONG,
     LONG_EXTENT,
+    MAPPED,
     OPEN,
     OPEN_AT,
     OPEN_WANTED,
@@ -73,7 +74,7 @@ from mapper.sim.trace_partition.cycle.state import (
 from mapper.sim.trace_partition.cycle.tag import hazard, latest, lines, note, record, where
 
 VMOV, MAC, MAX = 10, 11, 12
-PART = 2
+PART, CLIP = 2, 3
 COOP, INDP, LANE = 0, 1, 2
 
 
@@ -163,7 +164,12 @@ def _operands(
 ) -> tuple[int, int, int, int]:
     """Why a vector instruction cannot be, or FINE, and the words of Buf and WBuf that it reads and of Buf it writes."""
     kind, reads, weights, writes = flags & 3, 0, 0, 0
-    if operation == VMOV:
+    if operation == VMOV and kind == CLIP:
+        if flags & COOP_MOVE:
+            reads = rc
+            if reads > TABLE_WORDS:
+                return LONG, reads, weights, writes
+    elif operation == VMOV:
         if rc > (VMACS if flags & COOP_MOVE else BLOCK):
             return LONG, reads, weights, writes
         reads = 2 * rc if kind == PART else rc
@@ -207,6 +213,8 @@ def _vector(s: Any, c: int, place: int, time: int, ra: int, rb: int, rc: int, rd
         cycles = max(used, lines(rc, reads))
     elif operation == MAC and kind == INDP:
         cycles, free = reads, reads - used
+    elif operation == MAX and flags & MAX_TABLE:
+        cycles = max(used, (reads + s.machine[MAPPED] - 1) // s.machine[MAPPED])
     cycles = max(cycles, 1)
     counts = s.counts[c, one[LAYER]]
     start = max(time + 1, core[END])

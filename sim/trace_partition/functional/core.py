@@ -14,7 +14,10 @@ from mapper.sim.trace_partition.functional.vector import (
     COOP,
     FILL,
     MOVE_BIAS,
+    MOVE_CLIP,
     NO_BANK,
+    TABLE_MOVE,
+    fill_table,
     mac,
     maximum,
     move,
@@ -22,11 +25,11 @@ from mapper.sim.trace_partition.functional.vector import (
 
 HALTED, HOST, SYNCHRONISED, CODE_LOAD, PAUSED = 0, -1, -2, -3, -4
 """Why the core stops, beside the faults (above 0): finished, a host operation, SYNC, LD.I, fuel spent."""
-PLACE, HERE, BANK, LOADED, SLOTS, TARGET, EXTENT, MODE, FUEL = range(9)
+PLACE, HERE, BANK, LOADED, SLOTS, TARGET, EXTENT, MODE, FUEL, LOW, HIGH = range(11)
 """Scalars of a cluster: next place, place of the instruction that was run last, banks left behind, whether the other
-bank is loaded, delay slots to come, where they lead, extent, mode of the last MAC, and lines of 16 words that may still
-be moved or multiplied (an instruction counts one more, a vector instruction four)."""
-SCALARS = 9
+bank is loaded, delay slots to come, where they lead, extent, mode of the last MAC, lines of 16 words that may still
+be moved or multiplied (an instruction counts one more, a vector instruction four), and the limits of results."""
+SCALARS = 11
 VECTOR_WORK = 4
 BANK_PLACES = _BANK
 HALT, MOVI, ADD, ADDI, BNE, BLT, SYNC, LD, TMOV, VMOV, MAC, MAX = (
@@ -45,8 +48,8 @@ lines = compiled(_lines)
 
 
 def _run(
-    code: Any, base: int, registers: Any, scalars: Any, buf: Any, wbuf: Any, sums: Any, bias: Any, initial: Any,
-    largest: Any, memory: Any, counts: Any,
+    code: Any, base: int, registers: Any, scalars: Any, buf: Any, wbuf: Any, held: Any, largest: Any, table: Any,
+    memory: Any, counts: Any,
 ) -> int:  # fmt: skip
     """Run a cluster; the answer is why it stopped. ``code`` (two banks) and ``registers`` hold numbers
     below 2^32,
@@ -79,12 +82,17 @@ def _run(
             mode = flags & 3
             scalars[FUEL] -= rd // 16 if mode == COOP else rd
             extent, last = scalars[EXTENT], scalars[MODE]
-            fault = mac(flags, ra, rb, rc, rd, extent, last, buf, wbuf, sums, bias, initial)
+            low, high = scalars[LOW], scalars[HIGH]
+            fault = mac(flags, ra, rb, rc, rd, extent, last, buf, wbuf, held, low, high)
             scalars[MODE] = mode
         elif operation == MAX:
-            fault = maximum(flags, ra, rb, rc, buf, largest)
+            fault = maximum(flags, ra, rb, rc, buf, largest, table, scalars[LOW], scalars[HIGH])
+        elif operation == VMOV and flags & TABLE_MOVE == TABLE_MOVE:
+            fault = fill_table(rb, rc, buf, table)
+        elif operation == VMOV and flags & 3 == MOVE_CLIP:
+            scalars[LOW], scalars[HIGH] = (rb & 0xFFFF ^ 0x8000) - 0x8000, (rc & 0xFFFF ^ 0x8000) - 0x8000
         elif operation == VMOV:
-            fault = move(flags, rb, rc, buf, bias, initial)
+            fault = move(flags, rb, rc, buf, held)
             if flags & 3 == MOVE_BIAS:
                 scalars[EXTENT] = rc
         elif operation == ADDI:
@@ -121,4 +129,6 @@ def _run(
             return fault
 
 
-run = compiled(_run, lines=lines, load=load, store=store, mac=mac, maximum=maximum, move=move)
+run = compiled(
+    _run, lines=lines, load=load, store=store, fill_table=fill_table, mac=mac, maximum=maximum, move=move
+)

@@ -12,7 +12,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mapper.arch.snowflake import BANK_INSTRUCTIONS, BLOCK, REGISTERS, UNITS, VMACS, SnowflakeMachine
+from mapper.arch.snowflake import (
+    BANK_INSTRUCTIONS,
+    BLOCK,
+    REGISTERS,
+    TABLE_WORDS,
+    UNITS,
+    VMACS,
+    SnowflakeMachine,
+)
 from mapper.models.trace_partition.isa.encoding import decode, first_fault
 from mapper.models.trace_partition.isa.instruction import Instruction, Operation
 from mapper.models.trace_partition.isa.mnemonic import mnemonic_of, written
@@ -138,8 +146,9 @@ class _Cluster:
         self._scalars[core.MODE] = -1
         self._buf = np.zeros((UNITS, machine.unit_words), np.int16)
         self._wbuf = np.zeros((UNITS, VMACS, machine.vmac_words), np.int16)
-        self._sums, self._bias, self._initial = (np.zeros((UNITS, BLOCK), np.int32) for _ in range(3))
+        self._held = np.zeros((3, UNITS, BLOCK), np.int32)
         self._largest = np.zeros((UNITS, BLOCK), np.int16)
+        self._table = np.zeros((UNITS, TABLE_WORDS), np.int16)
         self.counts = np.zeros(len(Operation), np.int64)
         self.spent = 0
         self._load(0, program.clusters[number].address, "the first bank")
@@ -154,10 +163,9 @@ class _Cluster:
             self._scalars,
             self._buf,
             self._wbuf,
-            self._sums,
-            self._bias,
-            self._initial,
+            self._held,
             self._largest,
+            self._table,
             self._memory.words,
             self.counts,
         )

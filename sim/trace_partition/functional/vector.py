@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mapper.arch.snowflake import BLOCK as _BLOCK
+from mapper.arch.snowflake import TABLE_SEGMENTS as _SEGMENTS
 from mapper.models.compiled import compiled
 from mapper.models.trace_partition.isa import instruction
 
@@ -35,7 +36,9 @@ START_SHIFT, UNITS_SHIFT = instruction.START_SHIFT, instruction.UNITS_SHIFT
 FROM_BIAS, FROM_INITIAL, FROM_ZERO = (
     int(start) for start in (instruction.Start.BIAS, instruction.Start.INITIAL, instruction.Start.ZERO)
 )
-MOVE_BIAS, MOVE_PARTIAL = int(instruction.Move.BIAS), int(instruction.Move.PARTIAL)
+MOVE_BIAS, MOVE_PARTIAL, MOVE_CLIP = (
+    int(move) for move in (instruction.Move.BIAS, instruction.Move.PARTIAL, instruction.Move.CLIP)
+)
 TO_BUF, TO_WBUF, FILL = (
     int(target) for target in (instruction.Target.BUF, instruction.Target.WBUF, instruction.Target.FILL)
 )
@@ -45,7 +48,9 @@ COOP_MOVE, MAX_START, ALL_UNITS, DEAL = (
     instruction.ALL_UNITS,
     instruction.DEAL,
 )
-WRITE, WIDE, RELU = instruction.WRITE, instruction.WIDE, instruction.RELU
+MAX_TABLE, TABLE_MOVE = instruction.MAX_TABLE, int(instruction.TABLE_MOVE)
+SEGMENTS, SEGMENT_BITS = _SEGMENTS, 8
+WRITE, WIDE, RELU, CLIP = instruction.WRITE, instruction.WIDE, instruction.RELU, instruction.CLIP
 
 
 def _dot(maps: Any, weights: Any) -> Any:
@@ -84,7 +89,19 @@ def _spread(maps: Any, weights: Any, total: Any) -> None:
 spread = compiled(_spread)
 
 
-def _write(buf: Any, at: int, sums: Any, step: int, extent: int, flags: int) -> int:
+def _activated(value: int, flags: int, low: int, high: int) -> Any:
+    """A result as it is written: 0 if negative and ``R``, within the limits if ``K``."""
+    if flags & RELU:
+        value = max(value, 0)
+    if flags & CLIP:
+        value = min(max(value, low), high)
+    return value
+
+
+activated = compiled(_activated)
+
+
+def _write(buf: Any, at: int, sums: Any, step: int, extent: int, flags: int, low: int, high: int) -> int:
     """Results of every unit into Buf, from every ``step``-th sum."""
     words = 2 * extent if flags & WIDE else extent
     if at + words > buf.shape[1]:
@@ -97,12 +114,12 @@ def _write(buf: Any, at: int, sums: Any, step: int, extent: int, flags: int) -> 
                 buf[unit, at + 2 * i + 1] = np.int16(value >> 16)
             else:
                 value = (value + 128) >> 8
-                value = min(max(value, 0 if flags & RELU else -32768), 32767)
+                value = activated(min(max(value, -32768), 32767), flags, low, high)
                 buf[unit, at + i] = np.int16(value)
     return 0
 
 
-write = compiled(_write)
+write = compiled(_write, activated=activated)
 
 
 def _mac(
@@ -115,11 +132,12 @@ def _mac(
     last_mode: int,
     buf: Any,
     wbuf: Any,
-    sums: Any,
-    bias: Any,
-    initial: Any,
+    held: Any,
+    low: int,
+    high: int,
 ) -> int:
-    """MAC; ``last_mode`` is that of the MAC before (-1: none)."""
+    """MAC; ``last_mode`` is that of the MAC before (-1: none). ``held``: accumulators, bias, initial values."""
+    sums, bias, initial = held[0], held[1], held[2]
     mode, start = flags & 3, flags >> START_SHIFT & 3
     if mode == LANE and length > BLOCK:
         return TOO_LONG
@@ -162,7 +180,7 @@ def _mac(
     if flags & WRITE:
         if mode == COOP and extent > wbuf.shape[1]:
             return TOO_WIDE
-        fault: int = write(buf, out, sums, 16 if mode == COOP else 1, extent, flags)
+        fault: int = write(buf, out, sums, 16 if mode == COOP else 1, extent, flags, low, high)
         return fault
     return 0
 
@@ -170,7 +188,40 @@ def _mac(
 mac = compiled(_mac, dot=dot, spread=spread, write=write)
 
 
-def _maximum(flags: int, out: int, maps: int, length: int, buf: Any, largest: Any) -> int:
+def _mapped(word: int, table: Any) -> Any:
+    """A word through a unit's table: on the straight line between the two values that it lies between, beyond them all
+    on a line of the first or the last slope."""
+    shift = min(max(int(table[0]), 0), 16 - SEGMENT_BITS)
+    at = (word >> shift) + SEGMENTS // 2
+    if at < 0:
+        value = int(table[3]) + ((word + (SEGMENTS // 2 << shift)) * int(table[1]) + 128 >> 8)
+    elif at >= SEGMENTS:
+        value = int(table[3 + SEGMENTS]) + ((word - (SEGMENTS // 2 << shift)) * int(table[2]) + 128 >> 8)
+    else:
+        part, rise = word - (at - SEGMENTS // 2 << shift), int(table[4 + at]) - int(table[3 + at])
+        value = int(table[3 + at]) + (rise * part + (1 << shift >> 1) >> shift)
+    return min(max(value, -32768), 32767)
+
+
+mapped = compiled(_mapped)
+
+
+def _fill_table(at: int, words: int, buf: Any, table: Any) -> int:
+    """VMOV.TABLE: the first words of every unit's table."""
+    if words > table.shape[1]:
+        return TOO_LONG
+    if at + words > buf.shape[1]:
+        return BEYOND_BUF
+    table[:, :words] = buf[:, at : at + words]
+    return 0
+
+
+fill_table = compiled(_fill_table)
+
+
+def _maximum(
+    flags: int, out: int, maps: int, length: int, buf: Any, largest: Any, table: Any, low: int, high: int
+) -> int:
     """MAX."""
     if length > BLOCK:
         return TOO_LONG
@@ -181,20 +232,22 @@ def _maximum(flags: int, out: int, maps: int, length: int, buf: Any, largest: An
     for unit in range(buf.shape[0]):
         for i in range(length):
             word = buf[unit, maps + i]
+            if flags & MAX_TABLE:
+                word = np.int16(mapped(int(word), table[unit]))
             if flags & MAX_START or word > largest[unit, i]:
                 largest[unit, i] = word
         if flags & WRITE:
             for i in range(length):
-                word = largest[unit, i]
-                buf[unit, out + i] = np.int16(0) if flags & RELU and word < 0 else word
+                buf[unit, out + i] = np.int16(activated(int(largest[unit, i]), flags, low, high))
     return 0
 
 
-maximum = compiled(_maximum)
+maximum = compiled(_maximum, activated=activated, mapped=mapped)
 
 
-def _move(flags: int, at: int, words: int, buf: Any, bias: Any, initial: Any) -> int:
-    """VMOV, apart from the extent."""
+def _move(flags: int, at: int, words: int, buf: Any, held: Any) -> int:
+    """VMOV, apart from the extent and the limits."""
+    bias, initial = held[1], held[2]
     kind, spaced = flags & 3, flags & COOP_MOVE
     if words > (buf.shape[0] if spaced else BLOCK):
         return TOO_LONG

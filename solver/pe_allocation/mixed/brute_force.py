@@ -60,7 +60,7 @@ def every_mixed(problem: AllocationProblem) -> Iterator[Allocation]:
         counts.append(range(1, min(problem.most_pes, layer.filters) + 1) if pin.pes is None else (pin.pes,))
         free = range(1, most + 1) if problem.free_delta else (most,)
         units.append(free if pin.delta is None else (pin.delta,))
-    for starts in _cuts(problem):
+    for starts in cuts(problem):
         for pes in product(*counts):
             for delta in product(*units):
                 idle = _idle(problem, starts, pes, delta)
@@ -68,7 +68,8 @@ def every_mixed(problem: AllocationProblem) -> Iterator[Allocation]:
                     yield Allocation("mixed", pes, idle, delta, segments=starts, on_chip=on_chip)
 
 
-def _cuts(problem: AllocationProblem) -> Iterator[tuple[int, ...]]:
+def cuts(problem: AllocationProblem) -> Iterator[tuple[int, ...]]:
+    """Every way to cut the layers into runs: their first layers."""
     if problem.segments is not None:
         yield problem.segments
         return

@@ -16,15 +16,32 @@ from mapper.solver.outcome import Outcome
 from mapper.solver.pe_allocation.mixed.brute_force import mixed_brute_force
 from mapper.solver.pe_allocation.mixed.constraint_program import mixed_constraint_program
 from mapper.solver.pe_allocation.mixed.exact import search_mixed
-from mapper.solver.pe_allocation.mixed.fusing import all_fused, greedy_fusing
+from mapper.solver.pe_allocation.mixed.fusing import all_fused, greedy_fusing, outcome_of_heuristic
 from mapper.solver.pe_allocation.mixed.integer_program import mixed_integer_program
+from mapper.solver.pe_allocation.mixed.streamed_brute_force import streamed_brute_force
+from mapper.solver.pe_allocation.mixed.streaming import search_streamed
 from mapper.solver.pe_allocation.parallel.stage import first_allocation
 
 Search = Callable[[AllocationProblem, Effort], Outcome[Allocation]]
 
 
 def _automatic(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation]:
-    return replace(search_mixed(problem, effort), method="runs of fused layers")
+    search = search_streamed if problem.model == "streaming" else search_mixed
+    return replace(search(problem, effort), method="runs of fused layers")
+
+
+def _by_model(search: Search, streamed: Search) -> Search:
+    """A search by the calculus, and what answers by the streaming model in its place."""
+
+    def searched(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation]:
+        return (streamed if problem.model == "streaming" else search)(problem, effort)
+
+    return searched
+
+
+def _all_fused_or_none(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation]:
+    """The better of the two ends: all layers in one run, or each a run of its own."""
+    return outcome_of_heuristic(problem, plain(problem), effort)
 
 
 def plain(problem: AllocationProblem) -> Allocation | None:
@@ -64,10 +81,10 @@ def _answering(search: Search) -> Search:
 
 MIXED: dict[str, Search] = {
     "auto": _answering(_automatic),
-    "ilp": _answering(mixed_integer_program),
-    "cp-sat": _answering(mixed_constraint_program),
-    "brute-force": mixed_brute_force,
-    "greedy": greedy_fusing,
+    "ilp": _answering(_by_model(mixed_integer_program, search_streamed)),
+    "cp-sat": _answering(_by_model(mixed_constraint_program, search_streamed)),
+    "brute-force": _by_model(mixed_brute_force, streamed_brute_force),
+    "greedy": _by_model(greedy_fusing, _all_fused_or_none),
     "proportional": all_fused,
 }
 """By the names of the catalogue."""

@@ -22,9 +22,11 @@ from mapper.formulations.pe_allocation.program.mixed.fused_run import (
     useful_choices,
 )
 from mapper.formulations.pe_allocation.program.mixed.run_table import NEVER, Partition, Partitions, run_table
+from mapper.models.pe_allocation.calculus import unthrottled
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.models.pe_allocation.storage import fused_words
+from mapper.models.pe_allocation.stream.timing import line_buffer_peaks, streamed
 from mapper.solver.method import Effort
 from mapper.solver.outcome import Outcome
 from mapper.solver.pe_allocation.mixed.resident_map import kept_maps
@@ -110,8 +112,20 @@ def with_kept_maps(problem: AllocationProblem, found: Allocation, most_bytes: in
     room = None
     if most_bytes is not None:
         most = most_bytes // problem.machine.word_bytes
-        room = [most - sum(fused_words(problem.network, run)) for run in runs]
+        room = [most - run_words(problem, found, run) for run in runs]
     return replace(found, on_chip=kept_maps(problem.network, runs, room))
+
+
+def run_words(problem: AllocationProblem, found: Allocation, run: range) -> int:
+    """Words of weights and between the layers of a run: by the streaming model at their paces."""
+    network = problem.network
+    weights, between = fused_words(network, run)
+    if problem.model == "streaming":
+        made = unthrottled(network, found.pes, found.delta)
+        z_out = tuple(cycles + idle for cycles, idle in zip(made, found.throttle, strict=True))
+        whole = run if len(run) < len(z_out) else None
+        between = sum(line_buffer_peaks(network, streamed(network, z_out, whole), whole))
+    return weights + between
 
 
 def joined(

@@ -34,10 +34,9 @@ from mapper.solver.pe_allocation.parallel.proportional import proportional
 
 def all_fused(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation]:
     """One run of all layers, with PEs in proportion to the work [Heidorn2019, sec. 6]."""
-    refuse_streaming(problem)
     fused = replace(problem, mode="layer-parallel", sharing=False, segments=None)
     found = proportional(fused, effort).mapping
-    return _outcome_of(problem, None if found is None else replace(found, mode="mixed"), effort)
+    return outcome_of_heuristic(problem, None if found is None else replace(found, mode="mixed"), effort)
 
 
 def greedy_fusing(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation]:
@@ -52,11 +51,13 @@ def greedy_fusing(problem: AllocationProblem, effort: Effort) -> Outcome[Allocat
         taken = runs.fused(pes)
         made = None if taken is None else joined(problem, taken, (False,) * (len(taken) - 1))
         if made is not None and verify(problem, made).valid:
-            return _outcome_of(problem, made, effort)
-    return _outcome_of(problem, None, effort)
+            return outcome_of_heuristic(problem, made, effort)
+    return outcome_of_heuristic(problem, None, effort)
 
 
-def _outcome_of(problem: AllocationProblem, found: Allocation | None, effort: Effort) -> Outcome[Allocation]:
+def outcome_of_heuristic(
+    problem: AllocationProblem, found: Allocation | None, effort: Effort
+) -> Outcome[Allocation]:
     """The outcome of a heuristic: proven where its allocation meets the bound."""
     bound = bound_of(problem)
     stop: Stop = effort.stopped() or "heuristic"

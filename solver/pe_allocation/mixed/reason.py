@@ -8,10 +8,13 @@ from dataclasses import replace
 
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program.choice import choices
+from mapper.formulations.pe_allocation.program.delay import least_line_buffers
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.storage import fused_words
 from mapper.solver.method import Effort
 from mapper.solver.pe_allocation.mixed.exact import search_mixed
+from mapper.solver.pe_allocation.mixed.streamed_runs import run_network
+from mapper.solver.pe_allocation.mixed.streaming import search_streamed
 
 
 def why_mixed_infeasible(problem: AllocationProblem) -> str | None:
@@ -26,7 +29,10 @@ def why_mixed_infeasible(problem: AllocationProblem) -> str | None:
         named = " to ".join(
             dict.fromkeys((network.layers[run.start].name, network.layers[run.stop - 1].name))
         )
-        needs = sum(fused_words(network, run)) * problem.machine.word_bytes
+        weights, between = fused_words(network, run)
+        if problem.model == "streaming":
+            between = least_line_buffers(run_network(network, run.start, run.stop))
+        needs = (weights + between) * problem.machine.word_bytes
         if most is not None and needs > most:
             return f"{named} alone needs {needs:,} bytes of buffers, and there are {most:,}"
         pes = sum(
@@ -36,7 +42,8 @@ def why_mixed_infeasible(problem: AllocationProblem) -> str | None:
             return f"{named} alone needs {pes:,} PEs, and there are {problem.most_pes:,}"
     if problem.longest_interval is None:
         return None
-    fastest = search_mixed(replace(problem, objective="throughput", longest_interval=None), Effort()).mapping
+    search = search_streamed if problem.model == "streaming" else search_mixed
+    fastest = search(replace(problem, objective="throughput", longest_interval=None), Effort()).mapping
     if fastest is None:
         return None
     cost = evaluate(network, problem.machine, fastest, problem.model)

@@ -50,7 +50,7 @@ def brute_force(problem: AllocationProblem, effort: Effort) -> Outcome[Allocatio
         return Outcome.bounded(
             best.allocation, value, None, stop, restrictions=left_out, evaluations=best.tried
         )
-    paced = problem.model == "streaming" and problem.most_bytes is not None
+    paced = problem.most_bytes is not None and problem.mode == "layer-parallel"
     if paced and why_infeasible(problem) is None:
         # Longer idle times than were tried might need fewer words in buffers.
         value = None if best.allocation is None else _value(problem, best)

@@ -20,7 +20,9 @@ def constraint_program(problem: AllocationProblem, effort: Effort) -> Outcome[Al
     return staged(problem, effort, decide, partial(decide, work=TIE_WORK))
 
 
-def decide(instance: AllocationInstance, effort: Effort, work: float | None = None) -> Decision:
+def decide(
+    instance: AllocationInstance, effort: Effort, best: Allocation | None = None, work: float | None = None
+) -> Decision:
     """Have CP-SAT solve one instance, with so much ``work`` at most."""
     from mapper.formulations.pe_allocation.program.cp_sat import AllocationConstraintProgram
     from mapper.solver.cp_sat import run_cp_sat

@@ -50,7 +50,7 @@ def _best(
     instance = instance_of(problem, goal, limits)
     if not instance.possible:
         return None, True
-    decided = decide(instance, effort)
+    decided = decide(instance, effort, None)
     if decided.allocation is None:
         return None, decided.is_final
     if not fits(problem, decided.allocation, limits):

@@ -7,7 +7,7 @@ among those that are no worse in the others; of several allocations with the sam
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -83,6 +83,9 @@ def front(problem: AllocationProblem, effort: Effort) -> Front[Allocation]:
         found = _Found(allocations, PROGRAMME)
         if run is None and effort.stopped() is not None:
             found = _Found(_path(problem), "greedy")
+        # Line buffers as they are configured may exceed a limit that the calculus keeps; other paces are not tried.
+        kept = [one for one in found.allocations if verify(problem, one).valid]
+        found = replace(found, allocations=kept, complete=len(kept) == len(found.allocations))
     return _front(problem, effort, found)
 
 

@@ -26,7 +26,9 @@ def integer_program(problem: AllocationProblem, effort: Effort) -> Outcome[Alloc
     return staged(problem, effort, partial(confirmed, work=work), partial(decide, nodes=TIE_NODES))
 
 
-def decide(instance: AllocationInstance, effort: Effort, nodes: int | None = None) -> Decision:
+def decide(
+    instance: AllocationInstance, effort: Effort, best: Allocation | None = None, nodes: int | None = None
+) -> Decision:
     """Have CBC solve one instance, with ``nodes`` of its tree at most; its answer is rounded to integers.
 
     CBC computes in floating point: it may take 1e-9 of a choice for none, which coefficients of many digits turn into
@@ -54,7 +56,12 @@ def solved(instance: AllocationInstance, effort: Effort, nodes: int | None = Non
     return Decision(allocation, False, None, result.stop), result.answer in ("optimal", "infeasible")
 
 
-def confirmed(instance: AllocationInstance, effort: Effort, work: float | None = CHECK_WORK) -> Decision:
+def confirmed(
+    instance: AllocationInstance,
+    effort: Effort,
+    best: Allocation | None = None,
+    work: float | None = CHECK_WORK,
+) -> Decision:
     """What CBC finds, called final where it meets the bound by argument or where CP-SAT, in integers, has nothing
     better within ``work`` (None: whatever it takes). What CP-SAT finds instead is the answer; where it gets to no end,
     nothing is proven."""
@@ -69,7 +76,7 @@ def confirmed(instance: AllocationInstance, effort: Effort, work: float | None =
             better = instance_of(instance.problem, instance.goal, less)
         if value == instance.least or not better.possible:
             return replace(decision, is_final=True, bound=value, stop="complete")
-    checked = exactly(better, effort, work)
+    checked = exactly(better, effort, work=work)
     if checked.allocation is not None:
         return checked
     if checked.is_final:

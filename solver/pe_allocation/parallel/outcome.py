@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from mapper.formulations.objective import THROUGHPUT
@@ -90,14 +90,29 @@ def chosen_in(allocation: Allocation, problem: AllocationProblem) -> tuple[Choic
 
 
 def paced(problem: AllocationProblem, chosen: Sequence[Choice]) -> Allocation | None:
-    """The allocation that gives layers what is chosen, at their least paces or at matched ones, whichever is better;
-    None if it breaks a rule."""
+    """The allocation that gives layers what is chosen, at the best of a few paces (``_tried_paces``); None if all break
+    a rule."""
     best: tuple[tuple[int, int, int], Allocation] | None = None
-    for matched in (False, True) if problem.model == "streaming" else (False,):
-        found = allocation_of(problem, chosen, paces(problem, chosen, matched=matched))
+    for z_out in _tried_paces(problem, chosen):
+        found = allocation_of(problem, chosen, z_out)
         verdict = verify(problem, found)
         if verdict.valid and verdict.cost is not None:
             rank = problem.rank(verdict.cost)
             if best is None or rank < best[0]:
                 best = rank, found
     return None if best is None else best[1]
+
+
+def _tried_paces(problem: AllocationProblem, chosen: Sequence[Choice]) -> Iterator[Sequence[int]]:
+    """The least paces; in the streaming model also matched ones, and those at which all layers take about as long for a
+    frame as the slowest: a layer that does not run ahead starts early, and so do those after it."""
+    least = paces(problem, chosen)
+    yield least
+    if problem.model == "streaming":
+        yield paces(problem, chosen, matched=True)
+        layers = problem.network.layers
+        interval = max(pace * layer.positions for pace, layer in zip(least, layers, strict=True))
+        yield [
+            pace if problem.pin(layer).throttle is not None else max(pace, interval // layer.positions)
+            for pace, layer in zip(least, layers, strict=True)
+        ]

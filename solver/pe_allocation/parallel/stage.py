@@ -25,10 +25,11 @@ from mapper.solver.pe_allocation.parallel.outcome import (
     quantity,
     roomy,
 )
+from mapper.solver.pe_allocation.parallel.thrift import thrifty_allocations
 
 Found = Outcome[Allocation]
 ROUNDED = "allocations that rounding in floating point hides are not looked for"
-BUFFERS = "line buffers of the streaming model are checked, not searched for"
+BUFFERS = "of allocations that keep the limit on buffers only some are tried"
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,8 @@ class Decision:
     stop: Stop
 
 
-Decide = Callable[[AllocationInstance, Effort], Decision]
+Decide = Callable[[AllocationInstance, Effort, Allocation | None], Decision]
+"""Solve an instance, given an allocation that keeps its limits (None: none is known)."""
 
 
 def first_allocation(problem: AllocationProblem) -> Allocation | None:
@@ -61,23 +63,28 @@ def staged(problem: AllocationProblem, effort: Effort, decide: Decide, break_tie
     """The best allocation by ``decide``, proven if the objective is; ties are broken by ``break_tie`` as far as its
     limits and the effort reach.
 
-    The programs do not know how full the streaming model's line buffers get, which depends on all paces. If the best
-    allocation without that limit keeps it, it is the best with it too; else the same layers' PEs are tried at other
-    paces, and nothing is proven.
+    The programs do not know how full line buffers get, which depends on all paces. If the best allocation without that
+    limit keeps it, it is the best with it too; else paces are sought at which little waits between layers (``thrift``),
+    and what is found is proven where it is as good as without the limit.
     """
-    if problem.model != "streaming" or problem.most_bytes is None or why_infeasible(problem) is not None:
+    if problem.most_bytes is None or why_infeasible(problem) is not None:
         return _staged(problem, effort, decide, break_tie)
     found = _staged(roomy(problem), effort, decide, break_tie)
     if found.mapping is None or verify(problem, found.mapping).valid:
         return found
-    stop = "heuristic" if found.stop == "complete" else found.stop
     start = effort.known(problem)
     known = None if start is None else replace(start.mapping, placement=None, unplaceable=False)
-    tried = (first_allocation(problem), paced(problem, chosen_in(found.mapping, problem)), known)
+    tried = [first_allocation(problem), paced(problem, chosen_in(found.mapping, problem)), known]
+    if not problem.sharing:
+        tried += thrifty_allocations(problem, chosen_in(found.mapping, problem), effort)
     kept = [allocation for allocation in tried if allocation is not None]
     best = min(kept, key=lambda allocation: problem.rank(cost_of(problem, allocation)), default=None)
     value = None if best is None else problem.value(cost_of(problem, best))
-    return Outcome.bounded(best, value, found.bound, stop, restrictions=(BUFFERS,))
+    if best is not None and value == found.bound:
+        # No better than without the limit.
+        return Outcome.optimal(best, value)
+    stop = "heuristic" if found.stop == "complete" else found.stop
+    return Outcome.bounded(best, value, found.bound, effort.stopped() or stop, restrictions=(BUFFERS,))
 
 
 def _staged(problem: AllocationProblem, effort: Effort, decide: Decide, break_tie: Decide) -> Found:
@@ -150,10 +157,12 @@ def _stage(
     if best is not None and goal != GOALS[problem.objective][0] and now == instance.least:
         # A tie that the bounds break already.
         return Decision(best, True, now, "complete")
-    decided = decide(instance, effort)
+    decided = decide(instance, effort, best)
     found = decided.allocation
     if found is None:
-        return Decision(best, best is None and decided.is_final, None, decided.stop)
+        # Nothing better than what is known.
+        bound = None if best is None else decided.bound
+        return Decision(best, decided.is_final and bound in (None, now), bound, decided.stop)
     if not fits(problem, found, within):
         return Decision(best, False, None, decided.stop)
     exact = decided.bound == quantity(problem, found, goal)

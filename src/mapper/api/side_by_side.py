@@ -48,9 +48,13 @@ class MachineRow:
 
     @property
     def utilisation(self) -> float | None:
-        """Multiply-accumulates over those that the machine could do in the time; None where that is unknown."""
+        """Multiply-accumulates over those that the machine could do in the time; None where that is unknown. A kind
+        that counts them itself, without those that it leaves out or to others, says so as ``efficiency``."""
         if self.solution is None or self.cost is None or not self.cost.get("cycles"):
             return None
+        if "efficiency" in self.cost:
+            used: float | None = self.cost["efficiency"]
+            return used
         return self.macs / (self.kind.peak(self.solution.posed.machine) * float(self.cost["cycles"]))
 
     @property
@@ -70,8 +74,12 @@ class MachineRow:
         if self.solution is None:
             return (f"cannot run it: {self.refused}",)
         clock = getattr(self.solution.posed.machine, "clock_mhz", None)
-        skipped = sorted({entry["op"] for entry in self.solution.skipped})
-        beside = (f"not mapped: {', '.join(skipped)}",) if skipped else ()
+        skipped = self.solution.skipped
+        left = sorted({entry["op"] for entry in skipped if not entry["share_of_time"]})
+        hosted = sorted({entry["op"] for entry in skipped if entry["share_of_time"]})
+        share = self.solution.host_share
+        beside = [f"not mapped: {', '.join(left)}"] if left else []
+        beside += [f"on the host, {share:.1%} of the time: {', '.join(hosted)}"] if hosted else []
         clocked = ("no clock",) if clock is None else (f"clock {clock:g} MHz",)
         return (*clocked, *self.kind.leaves_out, *beside)
 

@@ -60,6 +60,11 @@ class Solution:
         return posed.kind.shares(posed.read.skipped, posed.parts[0].problem, self.cost)
 
     @property
+    def host_share(self) -> float:
+        """The share of the time that operators take which are not mapped, as far as it is part of the cost."""
+        return math.fsum(entry["share_of_time"] or 0.0 for entry in self.skipped)
+
+    @property
     def exit_code(self) -> int:
         """0: mapped; 1: proven to have no answer, or rejected by the referee; 3: no answer in time."""
         if self.certificate.found:

@@ -96,6 +96,8 @@ def simulate(
     parts = [{**by_key[part.key], "name": part.name} for part in problem.parts]
     data = {"seed": seed} | {key: value for part in parts for key, value in part.pop("data", {}).items()}
     models = [part["cost_model"] for part in parts]
+    # A kind may report a difference that is no failure.
+    failed = [part.get("failed", not (part["outputs_equal"] and part["agrees"])) for part in parts]
     return as_document(
         {
             "schema": "mapper.simulation/1",
@@ -104,6 +106,7 @@ def simulate(
             "cost_model": problem.kind.total(models),
             "cost_simulated": problem.kind.total([part["cost_simulated"] for part in parts]),
             "agrees": all(part["agrees"] for part in parts),
+            "failed": any(failed),
             "parts": [one for part in parts for one in part.pop("parts", None) or [part]],
             "data": data,
         }

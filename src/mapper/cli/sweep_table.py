@@ -27,17 +27,25 @@ def plan_lines(plan: Plan, workers: int) -> list[str]:
     ]
 
 
-def sweep_rows(sweep: Sweep) -> tuple[list[str], list[list[str]]]:
-    """Heading and lines of a sweep."""
+def sweep_rows(sweep: Sweep, model: str | None = None) -> tuple[list[str], list[list[str]]]:
+    """Heading and lines of a sweep, with the model if one was asked for."""
     varied = list(sweep.rows[0].vary or {}) if sweep.rows else []
     keys = next((list(row.cost) for row in sweep.rows if row.cost is not None), [])
     keys = [key for key in keys if key != "edp_of_totals"]
-    heading = [*varied, *keys, "gap", "proof", "seconds"]
-    return heading, [_sweep_line(row, varied, keys) for row in sweep.rows]
+    named = [] if model is None else [model]
+    heading = [*varied, *(["model"] if named else []), *keys, "gap", "proof", "seconds"]
+    return heading, [_sweep_line(row, varied, named, keys) for row in sweep.rows]
 
 
-def _sweep_line(row: Row, varied: Sequence[str], keys: Sequence[str]) -> list[str]:
+def _sweep_line(row: Row, varied: Sequence[str], named: Sequence[str], keys: Sequence[str]) -> list[str]:
     certificate = row.certificate
     point = [str((row.vary or {})[key]) for key in varied]
     costs = [number((row.cost or {}).get(key)) for key in keys]
-    return [*point, *costs, percent(certificate.gap), proof(certificate), f"{certificate.seconds:.2f}"]
+    return [
+        *point,
+        *named,
+        *costs,
+        percent(certificate.gap),
+        proof(certificate),
+        f"{certificate.seconds:.2f}",
+    ]

@@ -13,10 +13,13 @@ from mapper.workloads.text.plain_text import markdown, plain
 
 if TYPE_CHECKING:
     from mapper.api.comparison import Comparison
+    from mapper.api.problem import PosedProblem
     from mapper.api.solution import Solution
     from mapper.api.trade_off import TradeOff
     from mapper.solver.certificate import Certificate
 
+TableRows = tuple[list[str], list[list[str]]]
+"""The heading and the lines of a table."""
 SHOWN_SKIPPED = 12
 WIDEST_CELL = 80
 COMPARED = ("ii", "energy_pj", "throughput_fps", "cycles", "buffer_bytes")
@@ -51,11 +54,21 @@ def proof(certificate: Certificate) -> str:
     return PROOFS[certificate.evidence]
 
 
-def solution_rows(solution: Solution) -> tuple[list[str], list[list[str]]]:
-    """Heading and lines of a solution's table, with a line of totals."""
+def with_model(posed: PosedProblem, rows: TableRows) -> TableRows:
+    """A table whose lines name the model by which they are counted, if it is not the kind's default."""
+    model = posed.options.model
+    if model is None or model == posed.kind.default_model:
+        return rows
+    heading, lines = rows
+    return [*heading[:1], "model", *heading[1:]], [[*line[:1], model, *line[1:]] for line in lines]
+
+
+def solution_rows(solution: Solution) -> TableRows:
+    """Heading and lines of a solution's table, first what the host takes of it, with a line of totals."""
     keys = [key for key in _cost_keys(solution) if key != "edp_of_totals"]
     heading = ["part", *keys, "gap", "proof", "method", "seconds"]
-    lines, shown = [], solution.shown
+    shown = solution.shown
+    lines = [_host_row(solution, keys)] if solution.host_share else []
     for part in shown:
         name = part.name if part.same_as is None else f"{part.name} = {part.same_as}"
         costs = [number((part.cost or {}).get(key)) for key in keys]
@@ -63,7 +76,16 @@ def solution_rows(solution: Solution) -> tuple[list[str], list[list[str]]]:
     if len(shown) > 1:
         costs = [number((solution.cost or {}).get(key)) for key in keys]
         lines.append(["total", *costs, *_certified(solution.certificate)])
-    return heading, lines
+    return with_model(solution.posed, (heading, lines))
+
+
+def _host_row(solution: Solution, keys: Sequence[str]) -> list[str]:
+    """What operators take that are not mapped, in cycles and milliseconds of the whole."""
+    cost, share = solution.cost or {}, solution.host_share
+    taken = {key: share * cost[key] for key in ("cycles", "latency_ms") if cost.get(key) is not None}
+    if "cycles" in taken:
+        taken["cycles"] = round(taken["cycles"])
+    return [f"host: {share:.1%} of the time", *(number(taken.get(key)) for key in keys), *["–"] * 4]
 
 
 def _cost_keys(solution: Solution) -> list[str]:
@@ -100,7 +122,7 @@ def comparison_rows(comparison: Comparison) -> tuple[list[str], list[list[str]]]
                 f"{certificate.cpu_seconds:.2f}",
             ]
         )
-    return heading, lines
+    return with_model(comparison.posed, (heading, lines))
 
 
 def front_rows(found: TradeOff) -> tuple[list[str], list[list[str]]]:
@@ -110,7 +132,7 @@ def front_rows(found: TradeOff) -> tuple[list[str], list[list[str]]]:
         [number((point.cost or {}).get(key)) for key in keys] + [proof(point.certificate)]
         for point in found.points
     ]
-    return [*keys, "proof"], lines
+    return with_model(found.posed, ([*keys, "proof"], lines))
 
 
 def why_no_front(found: TradeOff) -> str:

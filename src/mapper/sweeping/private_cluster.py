@@ -175,7 +175,8 @@ def private_cluster(workers: int) -> Iterator[SpecCluster]:
             "worker_class": PrivateWorker,
             "silence_logs": logging.CRITICAL,
         }
-        scheduler = {"host": folder, "protocol": SCHEME, "dashboard": False}
+        # Each makes a folder of its own: in this one, or it stands beside it when a signal ends the command.
+        scheduler = {"host": folder, "protocol": SCHEME, "dashboard": False, "local_directory": folder}
         cluster = SpecCluster(  # type: ignore[no-untyped-call]
             scheduler={"cls": PrivateScheduler, "options": scheduler},
             name="mapper",

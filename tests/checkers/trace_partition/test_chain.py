@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,9 @@ import pytest
 from hypothesis import given
 
 from mapper.formulations.trace_partition.problem import PartitionProblem
+from mapper.models.trace_partition.lowering.layer import HostLayer
 from mapper.solver.method import Effort
-from mapper.solver.proof import Claim, digest
+from mapper.solver.proof import Claim, NotCertifiedError, digest
 from mapper.solver.trace_partition.catalogue import METHODS
 from mapper.solver.trace_partition.proof import prove
 from tests.checkers.trace_partition.claim import (
@@ -39,6 +41,34 @@ def test_an_optimum_is_certified(objective: str) -> None:
     assert status == "certified"
     assert reason.startswith(f"optimal {example(objective)['claim']['value']} ")
     assert Fraction(example(objective)["claim"]["value"]) == least(example(objective)["problem"])
+
+
+@pytest.mark.parametrize("objective", ["latency", "traffic", "energy"])
+def test_what_the_host_takes_is_restated(objective: str) -> None:
+    bare = posed_example(objective)
+    last = bare.network.layers[-1].output
+    calls = [HostLayer(f"lrn{size}", "", "LRN", (last,), last, size, "", 10 * size) for size in (3000, 7)]
+    hosted = replace(bare, network=replace(bare.network, layers=(*bare.network.layers, *calls)))
+    document, without = proof_of(hosted), proof_of(bare)
+    parts = hosted.machine.energy_pj.parts if objective == "energy" else 1
+    apart = Fraction(document["claim"]["value"]) - Fraction(without["claim"]["value"])
+    assert apart == Fraction(hosted.host_part, parts) and (apart > 0) == (objective != "traffic")
+    assert verdict_on(document)[0] == "certified", verdict_on(document)
+    claim = {**document["claim"], **{name: without["claim"][name] for name in ("value", "bound")}}
+    if objective != "traffic":
+        assert verdict_on({**document, "claim": claim})[0] == "refuted"
+
+
+@pytest.mark.parametrize("field", [{"clip": (0, 1536)}, {"table": "function"}])
+def test_what_clipping_and_tables_cost_is_not_restated(field: dict[str, Any]) -> None:
+    posed = posed_example()
+    first, second = posed.network.traced
+    layers = (first, replace(second, **field))
+    problem = replace(posed, network=replace(posed.network, layers=layers))
+    with pytest.raises(
+        NotCertifiedError, match="does not restate what clipping, look-up tables and gates cost"
+    ):
+        proof_of(problem)
 
 
 def test_the_checker_runs_alone(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_options_of_random_layers_are_recomputed(count: int) -> None:
     seen: Counter[bool] = Counter()
 
     @drawn(count)
-    @given(st.one_of(any_layers(), problems(2)), st.randoms(use_true_random=False))
+    @given(st.one_of(any_layers(restated=True), problems(2)), st.randoms(use_true_random=False))
     def holds(problem: PartitionProblem, draw: random.Random) -> None:
         for at, layer in enumerate(problem.network.traced):
             for family in families_of(problem, at)[:2]:

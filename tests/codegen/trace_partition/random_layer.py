@@ -17,6 +17,7 @@ from mapper.models.trace_partition.residency import linked, obstacle
 from mapper.models.trace_partition.steps.plan import plan_layer
 from mapper.models.trace_partition.tile.share import misfit
 from mapper.models.trace_partition.tile.window import window_classes
+from tests.models.trace_partition.example import random_table
 
 Words = npt.NDArray[np.int16]
 
@@ -62,7 +63,7 @@ def random_layer(rng: random.Random, work: str | None = None) -> TraceLayer:
     residual = None
     if work != "max" and not mfm and rng.random() < 0.3:
         residual = TensorView("r", high, wide, results, results + extra)
-    return TraceLayer(
+    made = TraceLayer(
         "layer1",
         "n1",
         "Op",
@@ -79,6 +80,25 @@ def random_layer(rng: random.Random, work: str | None = None) -> TraceLayer:
         rng.random() < 0.5,
         mfm,
         average,  # type: ignore[arg-type]
+    )
+    clip, table = rng.choice([None, None, None, (0, 1536), (-700, 300)]), rng.choice([None, None, "function"])
+    return replace(made, clip=clip, table=table)  # type: ignore[arg-type]
+
+
+def random_gated(rng: random.Random) -> TraceLayer:
+    """A layer that multiplies each channel of tensor ``x`` by a number of tensor ``g``."""
+    size, channels = (rng.randint(1, 11), rng.randint(1, 9)), rng.choice([1, 5, 16, 64, 70, 130])
+    extra = rng.choice([0, 0, 3, 32])
+    return TraceLayer(
+        "layer1",
+        "n1",
+        "Mul",
+        "lane",
+        TensorView("x", *size, channels, channels + extra, extra),
+        TensorView("y", *size, channels, channels + 2 * extra, extra),
+        relu=rng.random() < 0.3,
+        table=rng.choice([None, None, "function"]),
+        gate=TensorView("g", 1, 1, channels, channels + extra, extra),
     )
 
 
@@ -107,7 +127,7 @@ def random_mapping(
 
 def network_of(layer: TraceLayer) -> TraceNetwork:
     """The network that is ``layer`` alone; what it adds is an input too."""
-    views = [view for view in (layer.input, layer.residual) if view is not None]
+    views = layer.read
     tensors = [
         (view.tensor, view.offset + view.height * view.width * view.pitch) for view in (*views, layer.output)
     ]
@@ -123,14 +143,17 @@ def network_of(layer: TraceLayer) -> TraceNetwork:
 def random_data(rng: random.Random, layer: TraceLayer) -> LayerData:
     """Constants whose results are neither all 0 nor all saturated."""
     numbers = np.random.default_rng(rng.getrandbits(32))
+    table = random_table(numbers) if layer.table else np.zeros(0, np.int16)
     if layer.work == "max":
-        return LayerData(np.zeros(0, np.int16), np.zeros(0, np.int16))
+        return LayerData(np.zeros(0, np.int16), np.zeros(0, np.int16), table)
+    if layer.gate is not None:
+        return LayerData(np.zeros(0, np.int16), np.zeros(layer.filters, np.int16), table)
     if layer.work == "convolution":
         shape: tuple[int, ...] = (layer.filters, *layer.kernel, layer.group_inputs)
     else:
         shape = (window_classes(layer).count, *layer.kernel, layer.output.channels)
     kernel = numbers.integers(-200, 200, shape).astype(np.int16)
-    return LayerData(kernel, numbers.integers(-3000, 3000, layer.filters).astype(np.int16))
+    return LayerData(kernel, numbers.integers(-3000, 3000, layer.filters).astype(np.int16), table)
 
 
 def random_images(rng: random.Random, network: TraceNetwork) -> dict[str, Words]:

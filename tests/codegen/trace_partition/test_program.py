@@ -32,6 +32,7 @@ from tests.codegen.trace_partition.random_layer import (
     network_of,
     random_chain,
     random_data,
+    random_gated,
     random_images,
     random_layer,
     random_mapping,
@@ -71,7 +72,7 @@ def test_layers_of_every_kind_equal_the_reference_under_any_mapping(
     configuration: Configuration, seed: int
 ) -> None:
     rng = random.Random(seed)
-    layer = random_layer(rng)
+    layer = random_layer(rng) if rng.random() < 0.8 else random_gated(rng)
     network = network_of(layer)
     on = machine(configuration.clusters)
     mapping = random_mapping(rng, layer, on, configuration.sharing)
@@ -83,7 +84,7 @@ def test_layers_of_every_kind_equal_the_reference_under_any_mapping(
 @given(seed=st.integers(0, 1 << 32))
 def test_code_waits_for_all_that_it_reads(seed: int) -> None:
     rng = random.Random(seed)
-    layer = random_layer(rng)
+    layer = random_layer(rng) if rng.random() < 0.8 else random_gated(rng)
     configuration = rng.choice([ONE, SHARED])
     on = machine(configuration.clusters)
     mapping = random_mapping(rng, layer, on, configuration.sharing)

@@ -49,6 +49,14 @@ def test_utilisation_is_the_networks_products_over_those_the_machine_could_do(le
     assert tcpa.utilisation == pytest.approx(tcpa.macs / (512 * tcpa.cost["cycles"]))
 
 
+def test_a_row_that_counts_the_host_says_its_share_and_never_uses_more_than_there_is() -> None:
+    row = side_by_side("lenet5", ["snowflake-1cc"], search=Search(time_limit=60.0)).rows[0]
+    assert row.solution is not None and row.cost is not None
+    assert f"on the host, {row.solution.host_share:.1%} of the time: Softmax" in row.warnings
+    assert row.cost["cycles"] > sum(part.cost["cycles"] for part in row.solution.shown if part.cost)
+    assert row.utilisation == row.cost["efficiency"]
+
+
 def test_two_images_are_counted_once_each() -> None:
     one, two = (
         side_by_side("lenet5", ["dynamap-u200"], None, Options(batch=batch)).rows[0] for batch in (None, 2)

@@ -62,8 +62,12 @@ def test_a_part_holds_the_decisions_and_steps_of_the_design(solved: Path) -> Non
 
 def test_cycles_and_bytes_of_the_parts_add_up(solved: Path) -> None:
     document = json.loads(solved.read_text())
-    for key in ("cycles", "dram_bytes"):
-        assert sum(part["cost"][key] for part in document["parts"]) == document["cost"][key]
+    assert sum(part["cost"]["dram_bytes"] for part in document["parts"]) == document["cost"]["dram_bytes"]
+    (softmax,) = document["skipped"]
+    hosted = softmax["share_of_time"] * document["cost"]["cycles"]
+    assert hosted == pytest.approx(2 * 10 * 2)  # 200 MHz, 100 elements a microsecond
+    layers = sum(part["cost"]["cycles"] for part in document["parts"])
+    assert layers + round(hosted) == document["cost"]["cycles"] == document["certificate"]["value"]
     causes = document["parts"][0]["breakdown"]["cycles"]
     assert sum(causes.values()) == document["parts"][0]["cost"]["cycles"]
 
@@ -78,6 +82,16 @@ def test_what_the_host_runs_is_listed_with_its_share_of_the_time(solved: Path) -
     (softmax,) = json.loads(solved.read_text())["skipped"]
     assert softmax["op"] == "Softmax"
     assert 0 < softmax["share_of_time"] < 1
+
+
+def test_the_tables_first_line_is_the_hosts_share_where_it_has_one(mapper: Any) -> None:
+    code, out, _ = mapper("solve", *SMALL, "--method", "greedy")
+    heading = next(at for at, line in enumerate(out.splitlines()) if line.lstrip().startswith("part"))
+    first, second = out.splitlines()[heading + 2 : heading + 4]
+    assert code == 0
+    assert first.split()[:6] == ["host:", "0.1%", "of", "the", "time", "40"]
+    assert second.split()[0] == "conv1"
+    assert "host:" not in mapper("solve", "lenet5/conv1", *SMALL[1:], "--method", "greedy")[1].split()
 
 
 def test_a_solution_evaluates_to_its_own_cost(mapper: Any, solved: Path) -> None:
@@ -125,7 +139,7 @@ def test_a_binary_runs_inference_from_python(generated: Path) -> None:
     network = api.load(generated / "program.snow")
     image = np.random.default_rng(0).random((1, 28, 28), dtype=np.float32)
     answer = network.run(image)
-    assert isinstance(answer, np.ndarray) and answer.shape == (10,)
+    assert isinstance(answer, np.ndarray) and answer.shape == (1, 10)
     assert answer.sum() == pytest.approx(1, abs=0.05)
     np.testing.assert_array_equal(answer, network.run(image[None]))
     with pytest.raises(api.InputError, match="shape"):
@@ -171,8 +185,9 @@ def test_two_images_on_two_clusters_have_twice_the_throughput(mapper: Any) -> No
         "--json",
     )
     two = json.loads(mapper("solve", *words)[1])["cost"]
-    assert two["cycles"] == one["cycles"]
-    assert two["throughput_fps"] == pytest.approx(2 * one["throughput_fps"])
+    # One host has the images of both: its 40 cycles of Softmax each.
+    assert two["cycles"] == one["cycles"] + 40
+    assert two["throughput_fps"] == pytest.approx(2 * 2e8 / two["cycles"])
 
 
 @pytest.mark.parametrize(

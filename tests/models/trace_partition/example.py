@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
+from mapper.arch.snowflake import TABLE_WORDS
+from mapper.models.trace_partition.data.function_table import mapped
 from mapper.models.trace_partition.data.quantisation import LayerData
 from mapper.models.trace_partition.lowering.layer import TensorView, TraceLayer
 from mapper.models.trace_partition.mapping import LayerMapping, Tile
@@ -103,6 +105,8 @@ def layers(draw: Draw) -> TraceLayer:
         relu=draw(st.booleans()),
         mfm=mfm,
         average=draw(st.sampled_from((None, "all", "inside"))) if work == "lane" else None,
+        clip=draw(st.sampled_from((None, None, (0, 500), (-400, 100)))),
+        table=draw(st.sampled_from((None, None, "function"))),
     )
 
 
@@ -151,8 +155,9 @@ def mappings(draw: Draw, layer: TraceLayer, sharing: int) -> LayerMapping:
 def data_of(layer: TraceLayer, seed: int) -> LayerData:
     """Random weights and biases."""
     random = np.random.default_rng(seed)
+    table = random_table(random) if layer.table else np.zeros(0, np.int16)
     if layer.work == "max":
-        return LayerData(np.zeros(0, np.int16), np.zeros(0, np.int16))
+        return LayerData(np.zeros(0, np.int16), np.zeros(0, np.int16), table)
     if layer.work == "lane":
         shape = (window_classes(layer).count, *layer.kernel, layer.output.channels)
     else:
@@ -160,7 +165,14 @@ def data_of(layer: TraceLayer, seed: int) -> LayerData:
     return LayerData(
         random.integers(-300, 300, shape).astype(np.int16),
         random.integers(-999, 999, layer.filters).astype(np.int16),
+        table,
     )
+
+
+def random_table(random: np.random.Generator) -> npt.NDArray[np.int16]:
+    """A look-up table that is no function that anybody knows."""
+    shift, slopes = random.integers(0, 8, 1), random.integers(-300, 300, 2)
+    return np.concatenate([shift, slopes, random.integers(-9999, 9999, TABLE_WORDS - 3)]).astype(np.int16)
 
 
 def memory_of(layer: TraceLayer, seed: int) -> dict[str, Integers]:
@@ -212,4 +224,6 @@ def computed(layer: TraceLayer, data: LayerData, memory: dict[str, Integers]) ->
         found = np.clip((found + 128) >> 8, -(1 << 15), (1 << 15) - 1)
     if layer.mfm:
         found = np.maximum(found[..., : layer.output.channels], found[..., layer.output.channels :])
-    return np.maximum(found, 0) if layer.relu else found
+    found = np.maximum(found, 0) if layer.relu else found
+    found = found if layer.clip is None else np.clip(found, *layer.clip)
+    return found if layer.table is None else mapped(found, data.table)

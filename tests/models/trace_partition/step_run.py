@@ -7,6 +7,8 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
+from mapper.arch.snowflake import TABLE_WORDS
+from mapper.models.trace_partition.data.function_table import mapped
 from mapper.models.trace_partition.steps.plan import LayerPlan
 from mapper.models.trace_partition.steps.step import ComputeObject, Load, Store, Transfer
 
@@ -23,6 +25,7 @@ class StepMachine:
         self.memory = memory
         self.buf = random.integers(-(1 << 15), 1 << 15, (UNITS, unit_words))
         self.wbuf = random.integers(-(1 << 15), 1 << 15, (UNITS, VMACS, vmac_words))
+        self.tables = [np.zeros(TABLE_WORDS, np.int16)] * UNITS
 
     def run(self, plan: LayerPlan) -> None:
         """The steps in the order of their code: a step's loads before the step before it is computed, and each store
@@ -75,7 +78,11 @@ class StepMachine:
             weights = o.weights + sum(turn * loop.weights for turn, loop in turns)
             out = o.out + sum(turn * loop.out for turn, loop in turns)
             for unit in range(UNITS):
-                if o.operation == "max":
+                if o.operation == "table":
+                    if o.bias is not None:
+                        self.tables[unit] = self._within(self.buf[unit], o.bias, TABLE_WORDS).astype(np.int16)
+                    found = mapped(self._within(self.buf[unit], maps, o.extent), self.tables[unit])
+                elif o.operation == "max":
                     read = [
                         self._within(self.buf[unit], maps + trace.maps, trace.length) for trace in o.traces
                     ]
@@ -118,8 +125,10 @@ class StepMachine:
             pairs = np.stack([(found + (1 << 15)) % (1 << 16) - (1 << 15), found >> 16], axis=1)
             self._within(self.buf[unit], out, 2 * len(found))[:] = pairs.reshape(-1)
             return
-        rounded = found if o.operation == "max" else np.clip((found + 128) >> 8, -(1 << 15), (1 << 15) - 1)
-        self._within(self.buf[unit], out, len(found))[:] = np.maximum(rounded, 0) if o.relu else rounded
+        rounded = found if o.operation != "mac" else np.clip((found + 128) >> 8, -(1 << 15), (1 << 15) - 1)
+        rounded = np.maximum(rounded, 0) if o.relu else rounded
+        kept = rounded if o.clip is None else np.clip(rounded, *o.clip)
+        self._within(self.buf[unit], out, len(found))[:] = kept
 
     @staticmethod
     def _target(transfer: Transfer, piece: int) -> tuple[tuple[int, ...], int, int]:

@@ -44,6 +44,7 @@ def test_the_steps_of_any_mapping_compute_the_layer(data: st.DataObject) -> None
         weights, biases = packed(layer, mapping, machine(), constants, sharing, cluster)
         assert (len(weights), len(biases)) == (plan.weight_words, plan.bias_words)
         constant = {"weights:layer": weights.astype(np.int64), "bias:layer": biases.astype(np.int64)}
+        constant["table:layer"] = constants.table.astype(np.int64)
         StepMachine(memory | constant, plan.unit_words, plan.vmac_words, seed=3).run(plan)
     assert np.array_equal(pixels(layer.output, memory), expected)
     untouched = np.ones(len(before), dtype=np.bool_)

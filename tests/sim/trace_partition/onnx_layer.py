@@ -9,7 +9,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-from mapper.models.trace_partition.data.quantisation import ONE, quantised, words
+from mapper.models.trace_partition.data.fixed_point import ONE, words
+from mapper.models.trace_partition.data.quantisation import quantised
 from mapper.models.trace_partition.lowering.building import trace_network
 from mapper.models.trace_partition.lowering.host_call import host_calls
 from mapper.models.trace_partition.lowering.layer import TraceNetwork

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mapper.models.trace_partition.data.function_table import mapped
 from mapper.models.trace_partition.isa.program import HostCall
 from mapper.models.trace_partition.isa.program_file import relocated
 from mapper.sim.trace_partition.functional.memory import Memory
@@ -63,6 +64,39 @@ def test_lane_multiplies_word_by_word() -> None:
     words, _ = executed(program_of(code, constants=tuple(weights.ravel().tolist())))
     expected = rounded(2 * weights.ravel()[:40] * RAMP[:40].astype(np.int64) - 256)
     assert words[:40] == [max(0, word) for word in expected]
+
+
+def test_results_are_kept_within_the_limits_that_were_set_last() -> None:
+    code = load("LD.B.0", 0, INPUT, 1, 64, (0, 0)) + numbers(
+        r1=64, r2=100, r3=(-170) & 0xFFFF, r4=(-150) & 0xFFFF
+    )
+    code += "VMOV.CLIP r3, r4\nMAX.S.W.K r2, r0, r1\n" + store(0, 0, 100, 64)
+    code += "MOVI r5, 3\nVMOV.CLIP r0, r5\nMAX.S.W.K r2, r0, r1\n" + store(0, 64, 100, 64)
+    code += "MAX.S.W r2, r0, r1\n" + store(0, 128, 100, 64) + "HALT 0"
+    words, _ = executed(program_of(code), np.arange(64, dtype=np.int16) - 200)
+    image = np.arange(64) - 200
+    assert words[:64] == np.clip(image, -170, -150).tolist()
+    assert words[64:128] == np.clip(image, 0, 3).tolist()
+    assert words[128:192] == image.tolist()
+
+
+def test_sums_are_rounded_before_they_are_kept_within_limits() -> None:
+    code = fill(0, 512, 64) + fill(64, 77, 64) + numbers(r1=64, r2=200, r3=(-300) & 0xFFFF, r4=76)
+    code += "VMOV.BIAS r1, r1\nVMOV.CLIP r3, r4\nMAC.LANE.BIAS.W.K r2, r0, r0, r0\n" + store(1, 0, 200, 64)
+    code += "VMOV.BIAS r0, r1\nMAC.LANE.BIAS.W.R.K r2, r0, r0, r0\n" + store(1, 64, 200, 64) + "HALT 0"
+    words, _ = executed(program_of(code))
+    assert words[:128] == [76] * 128
+
+
+def test_words_go_through_the_table_that_was_filled_last() -> None:
+    values = np.random.default_rng(5).integers(-3000, 3000, 257)
+    table = np.concatenate([[5, 100, -300], values])
+    image = np.random.default_rng(6).integers(-9000, 9000, 64)
+    code = load("LD.B.A", 100, constants_at(1), 1, 260, (0, 0)) + load("LD.B.1", 0, INPUT, 1, 64, (0, 0))
+    code += numbers(r1=64, r2=400, r3=100, r4=260)
+    code += "VMOV.TABLE r3, r4\nMAX.S.T.W r2, r0, r1\n" + store(1, 0, 400, 64) + "HALT 0"
+    words, _ = executed(program_of(code, constants=tuple(table.tolist())), image.astype(np.int16))
+    assert words[:64] == mapped(image, table.astype(np.int16)).tolist()
 
 
 def test_delay_slots_run_whether_or_not_the_branch_is_taken() -> None:

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mapper.models.trace_partition.data.quantisation import LayerData, quantised, words
+from mapper.models.trace_partition.data.fixed_point import words
+from mapper.models.trace_partition.data.quantisation import LayerData, quantised
 from mapper.models.trace_partition.data.seeded_weight import sensible_weights
 from mapper.models.trace_partition.lowering.building import trace_network
 from mapper.models.trace_partition.lowering.host_call import host_calls

@@ -120,38 +120,42 @@ def problems_of_every_mode(draw: st.DrawFn) -> AllocationProblem:
 
 @st.composite
 def _of_every_mode(draw: st.DrawFn) -> AllocationProblem:
-    way = draw(st.sampled_from(("parallel", "sharing", "units", "streaming", "mixed", "sequential")))
+    ways = ("parallel", "sharing", "units", "streaming", "mixed", "streaming runs", "sequential")
+    way = draw(st.sampled_from(ways))
     if way == "streaming":
         posed = draw(problems("streaming", 2, draw(st.booleans()), draw(st.booleans())))
+    elif way == "streaming runs":
+        posed = draw(problems("streaming", 2))
     else:
         most = {"parallel": 4, "sharing": 4, "units": 3, "mixed": 4, "sequential": 3}[way]
         pins = draw(st.booleans())
         posed = draw(problems("calculus", most, way == "sharing", way in ("units", "sequential"), pins))
     posed = replace(posed, machine=draw(_machines(posed.machine, posed.free_delta)))
-    if way == "mixed":
+    if way in ("mixed", "streaming runs"):
         starts = draw(st.sampled_from((None, None, (0,), tuple(range(len(posed.network.layers))))))
         posed = replace(posed, mode="mixed", segments=starts)
     if way == "sequential":
         model = draw(st.sampled_from(MODELS_IN_TURN))
         posed = replace(posed, mode="layer-by-layer", model=model)
-    if way != "streaming" and draw(st.integers(0, 7)) == 0:
+    if posed.model != "streaming" and draw(st.integers(0, 7)) == 0:
         rare = draw(st.sampled_from(RARE_PINS))
         posed = replace(posed, pins={**posed.pins, draw(st.sampled_from(posed.network.names)): rare})
     if draw(st.integers(0, 2)) == 0:
         posed = replace(posed, longest_interval=draw(_edge(_interval_of(draw, posed))))
-    if draw(st.integers(0, 3)) == 0:
+    if way != "streaming runs" and draw(st.integers(0, 3)) == 0:
         posed = replace(posed, max_bytes=draw(st.one_of(st.integers(1, 150), _edge(_bytes_of(draw, posed)))))
-        if way == "streaming":
+        if posed.mode == "layer-parallel":
             # A pace bounds the idle cycles, of which more may need fewer words in buffers.
             longest = draw(st.integers(4, 24))
             posed = replace(posed, longest_interval=longest, sharing=False, free_delta=False)
-    return posed if _has_few_paces(posed) else replace(posed, model="calculus")
+    return posed if _has_few_paces(posed) else replace(posed, model="calculus", max_bytes=None)
 
 
 def _has_few_paces(problem: AllocationProblem) -> bool:
-    """Whether all PEs, units and idle cycles of the streaming model can be tried in seconds: maps of a pixel leave much
-    time for idle cycles."""
-    if problem.model != "streaming":
+    """Whether all PEs, units and idle cycles can be tried in seconds where these count, by the streaming model or for a
+    limit on buffers: maps of a pixel leave much time for idle cycles."""
+    limited = problem.mode == "layer-parallel" and problem.max_bytes is not None
+    if problem.model != "streaming" and not limited:
         return True
     longest = problem.interval_limit(most_interval(problem)) * (2 if problem.objective == "latency" else 1)
     ways = [problem.units(layer) if problem.free_delta else 1 for layer in problem.network.layers]

@@ -137,12 +137,14 @@ def varied_problems(draw: st.DrawFn) -> PartitionProblem:
 
 
 @st.composite
-def any_layers(draw: st.DrawFn) -> PartitionProblem:
+def any_layers(draw: st.DrawFn, restated: bool = False) -> PartitionProblem:
+    """``restated``: without the activations whose cost the checker does not restate."""
     configuration = draw(st.sampled_from((ONE, ONE, SHARED, TWO_IMAGES, TWO_BOARDS)))
     if draw(st.booleans()):
         given = draw(chains(2))
     else:
-        given = network_of(random_layer(random.Random(draw(st.integers(0, 1 << 32)))))
+        layer = random_layer(random.Random(draw(st.integers(0, 1 << 32))))
+        given = network_of(replace(layer, clip=None, table=None) if restated else layer)
     board = draw(machines(configuration.clusters))
     pins = {one.name: _pins(draw, one, configuration.sharing, len(given.traced) > 1) for one in given.traced}
     posed = PartitionProblem(given, board, configuration, draw(st.sampled_from(OBJECTIVES)), pins)

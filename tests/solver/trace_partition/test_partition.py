@@ -11,9 +11,10 @@ from hypothesis import given, settings
 
 from mapper.arch.snowflake import UNITS, VMACS, Energy
 from mapper.formulations.trace_partition.infeasible import why_infeasible
-from mapper.formulations.trace_partition.problem import MOST_STEPS, PartitionProblem, Pin
+from mapper.formulations.trace_partition.problem import MOST_STEPS, Objective, PartitionProblem, Pin
 from mapper.formulations.trace_partition.referee.verify import verify
 from mapper.models.trace_partition.configuration import Configuration
+from mapper.models.trace_partition.lowering.layer import HostLayer
 from mapper.models.trace_partition.tile.share import unit_channels
 from mapper.solver import cp_sat
 from mapper.solver.cp_sat import Answer, CpSatResult
@@ -53,6 +54,24 @@ def test_exact_methods_agree_with_brute_force_and_no_heuristic_is_better(problem
             assert found.value >= truth.value
             assert found.bound is not None and 0 < found.bound <= truth.value
             assert verify(problem, found.mapping).valid
+
+
+@pytest.mark.parametrize("objective", ["latency", "traffic", "energy"])
+def test_values_and_bounds_hold_what_the_host_takes(objective: Objective) -> None:
+    bare = replace(_pair(), objective=objective)
+    last = bare.network.layers[-1].output
+    host = HostLayer("softmax1", "", "Softmax", (last,), last, 3000, "has no exponential", 7000)
+    hosted = replace(bare, network=replace(bare.network, layers=(*bare.network.layers, host)))
+    for name in (*EXACT, *HEURISTIC):
+        if name == "brute-force":  # takes longer
+            continue
+        one, two = (METHODS[name].search(problem, Effort()) for problem in (bare, hosted))
+        assert one.value is not None and two.value is not None and two.bound is not None
+        apart = hosted.host_part / (bare.machine.energy_pj.parts if objective == "energy" else 1)
+        assert (apart > 0) == (objective != "traffic")
+        assert two.value - one.value == pytest.approx(apart)
+        assert two.proven == one.proven and two.bound <= two.value
+        assert two.bound - apart == pytest.approx(one.bound)
 
 
 @pytest.mark.parametrize("name", EXACT)

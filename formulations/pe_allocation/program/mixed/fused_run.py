@@ -96,9 +96,9 @@ class _Labels:
 
 
 def refuse_streaming(problem: AllocationProblem) -> None:
-    """Raises: InputError for a model that mixed mode does not count by."""
+    """Raises: InputError where only the calculus tells what a run costs without solving it."""
     if problem.model != "calculus":
-        remedy = "the mixed mode counts cycles by the calculus; leave --model out"
+        remedy = "trade-offs and the program of mixed mode are those of the calculus; give --model calculus"
         raise InputError("--model", problem.model, remedy)
 
 

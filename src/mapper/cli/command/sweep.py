@@ -82,7 +82,7 @@ def sweep(
     if as_json:
         print(dumped(found.to_json()), end="")
     else:
-        print_table(*sweep_rows(found))
+        print_table(*sweep_rows(found, problem.options.model))
     if plot is not None:
         from mapper.cli.plot import draw_sweep
 

@@ -34,6 +34,10 @@ from mapper.workloads.graph.kernel_source import is_kernel
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.source import load_layers
 
+RUNS_APART = (
+    "the program is that of all layers in one run; of several runs each is such a program of its own layers on all "
+    "PEs, and the runs are a shortest path, whose length is the sum of their latencies"
+)
 AllocationPart = ProblemPart[LayerNetwork, AllocationProblem]
 
 
@@ -83,9 +87,8 @@ class PeAllocation(Kind[LayerNetwork, AllocationProblem, Allocation]):
         if options.model not in MODELS:
             raise InputError("--model", str(options.model), f"the kind has {', '.join(MODELS)}")
         fixed = read_fix(options.fix, network)
-        needed = {"lanes": "layer-by-layer", "streaming": "layer-parallel"}.get(options.model, fixed.mode)
-        if fixed.mode != needed:
-            raise InputError("--model", options.model, f"holds for --fix mode={needed} alone")
+        if options.model == "lanes" and fixed.mode != "layer-by-layer":
+            raise InputError("--model", options.model, "holds for --fix mode=layer-by-layer alone")
         problem = _problem(network, machine, cast(ObjectiveName, objective.name), options, fixed)
         refuse_large(problem)
         return (ProblemPart(value.name, value.name, problem, 0, value),)
@@ -177,12 +180,15 @@ class PeAllocation(Kind[LayerNetwork, AllocationProblem, Allocation]):
         return read_operator_structure(structure, source)
 
     def formulation(self, problem: AllocationProblem) -> Formulation:
+        from mapper.formulations.pe_allocation.program.ilp import build
+
+        if problem.mode == "mixed" and problem.model == "streaming":
+            # Each run is a problem of layers that work at once; this is the one of all layers.
+            return build(replace(problem, mode="layer-parallel", sharing=False, segments=None))
         if problem.mode == "mixed":
             from mapper.formulations.pe_allocation.program.mixed.ilp import build as build_mixed
 
             return build_mixed(problem)
-        from mapper.formulations.pe_allocation.program.ilp import build
-
         return build(problem)
 
     def remarks(self, problem: AllocationProblem, formulation: Formulation) -> list[str]:
@@ -199,7 +205,11 @@ class PeAllocation(Kind[LayerNetwork, AllocationProblem, Allocation]):
         else:
             found = paced_allocation(problem)
         lines = [] if found is None else adjustment_lines(problem, found)
-        return lines + (fusion_lines(problem) if problem.mode == "mixed" else [])
+        if problem.mode != "mixed":
+            return lines
+        if problem.model == "streaming":
+            lines.append(RUNS_APART)
+        return lines + fusion_lines(problem)
 
     def proof_lines(self, proof: Mapping[str, Any], reason: str) -> list[str]:
         from mapper.kind.pe_allocation.words import proof_lines

@@ -82,7 +82,7 @@ def fusion_lines(problem: AllocationProblem) -> list[str]:
         between = "–" if len(way.segments) == 1 else "on chip" if way.on_chip else "off chip"
         named = (starts, between) if way.mode == "mixed" else (way.mode, "in and out")
         rows.append((*named, way.off_chip_words, f"{way.macs_per_byte:.2f}", way.buffer_bytes))
-    return ["", "every way to fuse the layers", *text_table(heading, rows)]
+    return ["", "every way to fuse the layers, buffers by the calculus", *text_table(heading, rows)]
 
 
 def simulated_lines(result: dict[str, Any]) -> list[str]:

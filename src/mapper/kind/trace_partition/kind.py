@@ -41,9 +41,7 @@ class TracePartition(Kind[LayerNetwork, PartitionProblem, Partition]):
     name: ClassVar[str] = "trace_partition"
     objectives: ClassVar[tuple[Objective, ...]] = (LATENCY, TRAFFIC, ENERGY)
     options: ClassVar[frozenset[str]] = frozenset({"fix"})
-    leaves_out: ClassVar[tuple[str, ...]] = (
-        "what the host runs (LRN, softmax), and the image's way from and to the host",
-    )
+    leaves_out: ClassVar[tuple[str, ...]] = ("the image's way from and to the host",)
 
     def peak(self, machine: SnowflakeMachine) -> int:
         return MACS * machine.clusters

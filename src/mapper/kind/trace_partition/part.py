@@ -10,6 +10,7 @@ from mapper.arch.snowflake import SnowflakeMachine
 from mapper.formulations.trace_partition.problem import PartitionProblem
 from mapper.kind.kind import Part, ProblemPart
 from mapper.models.trace_partition.cost import evaluate
+from mapper.models.trace_partition.host_cost import host_cycles
 from mapper.models.trace_partition.lowering.layer import TensorView, TraceLayer, TraceNetwork
 from mapper.models.trace_partition.mapping import LayerMapping, Partition
 from mapper.models.trace_partition.mapping_file import partition_from_json
@@ -108,6 +109,7 @@ def _problem_of(layer: TraceLayer) -> TraceLayer:
         input=_place_of(layer.input),
         output=_place_of(layer.output),
         residual=residual,
+        gate=None if layer.gate is None else _place_of(layer.gate),
         merged=(),
     )
 
@@ -152,12 +154,13 @@ def shares(
     skipped: tuple[dict[str, Any], ...], problem: PartitionProblem, cost: Mapping[str, Any] | None
 ) -> tuple[dict[str, Any], ...]:
     """The host's operators with their share of the time of accelerator and host together."""
-    if cost is None or cost.get("latency_ms") is None:
+    if cost is None or not cost.get("cycles"):
         return skipped
-    speed = problem.machine.host.elements_per_second
-    spent = {layer.name: 1e3 * layer.elements / speed for layer in problem.network.hosted}
-    together = float(cost["latency_ms"]) + sum(spent.values())
+    spent = {
+        layer.name: host_cycles(layer, problem.machine, problem.configuration)
+        for layer in problem.network.hosted
+    }
     return tuple(
-        {**entry, "share_of_time": spent[entry["name"]] / together} if entry["name"] in spent else entry
+        {**entry, "share_of_time": spent[entry["name"]] / cost["cycles"]} if entry["name"] in spent else entry
         for entry in skipped
     )

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from mapper.codegen.trace_partition import compile_program, listing
@@ -115,19 +114,3 @@ def generated(part: PartitionPart, partition: Partition, seed: int) -> dict[str,
         BINARY: write_program(program),
         "timeline.svg": timeline,
     }
-
-
-def words_of(
-    image: npt.NDArray[Any], channels: int, height: int, width: int, source: str
-) -> npt.NDArray[np.int16]:
-    """An image (channels, height, width), or one in a batch of one, in Q8.8 with channels innermost.
-
-    Raises: InputError if it has another shape.
-    """
-    from mapper.models.trace_partition.data.quantisation import words
-
-    shape = tuple(image.shape[-3:]) if image.ndim in (3, 4) else tuple(image.shape)
-    if shape != (channels, height, width) or (image.ndim == 4 and image.shape[0] != 1):
-        wanted = f"({channels}, {height}, {width})"
-        raise InputError(source, "image", f"has the shape {tuple(image.shape)}; give {wanted}")
-    return words(np.moveaxis(image.reshape(shape), 0, 2))

@@ -28,7 +28,8 @@ def partition_lines(problem: PartitionProblem, partition: Partition) -> list[str
     apart = summed(machine, problem.configuration, convolving)
     lines = [
         f"  configuration  {problem.configuration.name}, {machine.clock_mhz:g} MHz, {machine.bandwidth_gb_s:g} GB/s",
-        f"  speed          {_speed(total.throughput_fps)}, without linear layers {_speed(apart.throughput_fps)}",
+        f"  speed          {_speed(total.throughput_fps)}, without linear layers and host "
+        f"{_speed(apart.throughput_fps)}",
     ]
     if total.gop_per_watt:
         lines.append(
@@ -40,9 +41,10 @@ def partition_lines(problem: PartitionProblem, partition: Partition) -> list[str
         f"  program        {total.instructions:,} instructions, {total.steps:,} steps",
     ]
     if cost.hosted:
-        host = sum(one.seconds for one in cost.hosted)
+        waited = 1e3 * total.causes["host"] / machine.clock_hz
+        share = sum(one.share_of_time for one in cost.hosted)
         lines.append(
-            f"  host           {len(cost.hosted)} operators, {1e3 * host:.2f} ms in addition to the accelerator"
+            f"  host           {len(cost.hosted)} operators, {waited:.2f} ms ({share:.1%}), while the accelerator waits"
         )
     traced = problem.network.traced
     listed = list(zip(traced, partition.layers, cost.layers, strict=True))[:MOST_SHOWN]

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from mapper.models.trace_partition.isa.instruction import (
     ALL_UNITS,
+    CLIP,
     COOP_MOVE,
     DEAL,
     MAX_START,
@@ -15,6 +16,7 @@ from mapper.models.trace_partition.isa.instruction import (
     WIDE,
     WRITE,
     Instruction,
+    Move,
     Operation,
     Target,
 )
@@ -56,12 +58,13 @@ def instructions(draw: st.DrawFn) -> Instruction:
         case Operation.TMOV:
             return Instruction(operation, a, b, c, d, flags=draw(st.integers(0, 3)) << UNITS_SHIFT)
         case Operation.VMOV:
-            return Instruction(operation, b=b, c=c, flags=draw(st.integers(0, 2)) | draw(_flag(COOP_MOVE)))
+            kind = draw(st.sampled_from(list(Move)))
+            lanes = 0 if kind is Move.CLIP else draw(_flag(COOP_MOVE))
+            return Instruction(operation, b=b, c=c, flags=kind | lanes)
         case Operation.MAC:
             flags = draw(st.integers(0, 2)) | draw(st.integers(0, 3)) << START_SHIFT
-            flags |= draw(_flag(WRITE)) | draw(_flag(WIDE)) | draw(_flag(RELU))
+            flags |= draw(_flag(WRITE)) | draw(_flag(WIDE)) | draw(_flag(RELU)) | draw(_flag(CLIP))
             return Instruction(operation, a, b, c, d, flags=flags)
         case Operation.MAX:
-            return Instruction(
-                operation, a, b, c, flags=draw(_flag(MAX_START)) | draw(_flag(WRITE)) | draw(_flag(RELU))
-            )
+            flags = draw(_flag(MAX_START)) | draw(_flag(WRITE)) | draw(_flag(RELU)) | draw(_flag(CLIP))
+            return Instruction(operation, a, b, c, flags=flags)

@@ -38,7 +38,9 @@ from tests.models.trace_partition.isa.random_instruction import instructions
         (Instruction(Operation.TMOV, 1, 2, 3, 4, 3 << UNITS_SHIFT), 0x9088_640C),
         (Instruction(Operation.VMOV, b=9, c=8, flags=6), 0xA025_0006),
         (Instruction(Operation.MAC, 1, 2, 3, 4, MacMode.LANE | Start.BIAS << 2 | WRITE | RELU), 0xB088_6456),
+        (Instruction(Operation.VMOV, b=9, c=8, flags=3), 0xA025_0003),
         (Instruction(Operation.MAX, 1, 2, 3, flags=0x51), 0xC088_6051),
+        (Instruction(Operation.MAX, 1, 2, 3, flags=0x90), 0xC088_6090),
     ],
 )
 def test_bits_lie_where_the_page_says(instruction: Instruction, word: int) -> None:
@@ -97,7 +99,7 @@ def test_many_words_are_judged_as_each_of_them(many: list[int]) -> None:
         Instruction(Operation.LD, flags=DEAL << UNITS_SHIFT | Target.FILL),
         Instruction(Operation.LD, a=1, flags=Target.CODE),
         Instruction(Operation.TMOV, flags=4 << UNITS_SHIFT),
-        Instruction(Operation.VMOV, flags=3),
+        Instruction(Operation.VMOV, flags=3, d=1),
         Instruction(Operation.MAC, flags=3),
     ],
 )
