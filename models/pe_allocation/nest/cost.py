@@ -21,8 +21,8 @@ Steps = NDArray[np.int64]
 @dataclass(frozen=True)
 class NestCost:
     """``cycles`` by cause: ``fill`` until every PE that is fed has its first words, ``wait`` until the tile that ends
-    last begins, ``words`` that begin in it after its first one, ``pipeline`` of an iteration, and ``drain`` on the way to
-    the border. ``streams`` enter or leave the array; ``sums`` wait in a PE at once."""
+    last begins, ``words`` that begin in it after its first one, ``pipeline`` of an iteration, and ``drain`` on the way
+    to the border. ``streams`` enter or leave the array; ``sums`` wait in a PE at once."""
 
     fill: int
     wait: int

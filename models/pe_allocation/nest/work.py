@@ -16,8 +16,8 @@ LINK_LATENCY = 1
 
 @dataclass(frozen=True)
 class Work:
-    """``operations`` of an iteration, one after another, so that its result is there after ``depth`` cycles; a PE begins
-    a word of up to ``lanes`` iterations every ``interval`` cycles."""
+    """``operations`` of an iteration, one after another, so that its result is there after ``depth`` cycles; a PE
+    begins a word of up to ``lanes`` iterations every ``interval`` cycles."""
 
     operations: int
     lanes: int

@@ -125,6 +125,6 @@ def _sizes(problem: NestProblem, loop: str | None, most: int) -> Iterator[int]:
             yield size
 
 
-ENUMERATION: Method[NestProblem, NestMapping] = Method(
-    "auto", True, "every layout and size of tiles, cut off by the words of a full tile", search
+BRANCH_AND_BOUND: Method[NestProblem, NestMapping] = Method(
+    "branch-and-bound", True, "every layout and size of tiles, cut off by the words of a full tile", search
 )

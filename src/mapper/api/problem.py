@@ -101,7 +101,7 @@ def posed(
     if unknown:
         flag = "--" + unknown[0].replace("_", "-")
         raise InputError(flag, "", f"does not apply to a {kind.name} problem; leave it out")
-    options = replace(options, model=options.model or kind.default_model)
+    options = replace(options, model=options.model or kind.model_of(read.value))
     parts = kind.pose(read.value, machine, known[chosen], options)
     return PosedProblem(kind, workload, arch, known[chosen], options, read, machine, parts)
 

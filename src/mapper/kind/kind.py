@@ -165,6 +165,10 @@ class Kind(ABC, Generic[V, P, M]):
 
         return load_layers(text, batch).macs
 
+    def model_of(self, value: V) -> str | None:
+        """What ``--model`` is for a workload where nobody says, None where it has no choice."""
+        return self.default_model
+
     @abstractmethod
     def read(self, text: str, batch: int | None) -> Workload[V]:
         """The workload that ``text`` names.

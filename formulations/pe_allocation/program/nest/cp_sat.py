@@ -267,7 +267,8 @@ class NestProgram(CpSatFormulation):
                     self.model.add(self.fill >= LINK_LATENCY * links).only_enforce_if(*one)
 
     @family(
-        r"z \ge F + \mu_r r + \mu_c c + \sum_l d_l^{(r,c)} + \delta + \ell\, b_{r,c} \quad \forall (r,c) \text{ with results}"
+        r"z \ge F + \mu_r r + \mu_c c + \sum_l d_l^{(r,c)} + \delta + \ell\, b_{r,c}"
+        r" \quad \forall (r,c) \text{ with results}"
     )
     def ended(self) -> None:
         """The last result of every tile that finishes results is back in a buffer; of a sum it is the last tile of

@@ -27,7 +27,6 @@ from mapper.solver.front import Front
 from mapper.solver.method import Effort, Method
 from mapper.solver.proof import Claim, Proof
 from mapper.workloads.catalogue import CATALOGUE
-from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.source import DOCUMENT_SUFFIXES
 
@@ -54,6 +53,9 @@ class WorkloadKind(Kind[Any, Any, Any]):
     def macs(self, text: str, batch: int | None) -> int:
         return self.networks.macs(text, batch)
 
+    def model_of(self, value: Any) -> str | None:
+        return self._of(value).model_of(value)
+
     def objectives_of(self, value: Any) -> tuple[Objective, ...]:
         return self._of(value).objectives_of(value)
 
@@ -66,8 +68,6 @@ class WorkloadKind(Kind[Any, Any, Any]):
     def pose(
         self, value: Any, machine: Any, objective: Objective, options: Options
     ) -> tuple[ProblemPart[Any, Any], ...]:
-        if isinstance(value, LoopNest) and options.model not in (None, self.default_model):
-            raise InputError("--model", str(options.model), "holds for networks alone; leave it out")
         return self._of(value).pose(value, machine, objective, options)
 
     def methods(self) -> dict[str, Method[Any, Any]]:

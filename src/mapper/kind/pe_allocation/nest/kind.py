@@ -1,4 +1,4 @@
-"""Loop nests on a TCPA: locally sequential, globally parallel, by a linear schedule [Teich1993]."""
+"""Loop nests on a TCPA: locally sequential, globally parallel, by a linear schedule [Teich2014]."""
 
 from __future__ import annotations
 
@@ -48,6 +48,8 @@ class NestAllocation(Kind[LoopNest, NestProblem, NestMapping]):
     def pose(
         self, value: LoopNest, machine: TcpaMachine, objective: Objective, options: Options
     ) -> tuple[NestPart, ...]:
+        if options.model is not None:
+            raise InputError("--model", options.model, "holds for networks alone; leave it out")
         if options.min_throughput is not None:
             raise InputError("--min-throughput", "", "a loop nest has no frames; leave it out")
         pins = read_nest_fix(options.fix, value)
@@ -107,8 +109,8 @@ class NestAllocation(Kind[LoopNest, NestProblem, NestMapping]):
 
     def words(self, problem: NestProblem, part: Part) -> ProofWords:
         return ProofWords(
-            "every choice of two loops for rows and columns, every size of their tiles, every order of the loops within "
-            "a tile, and every start of the tiles",
+            "every choice of two loops for rows and columns, every size of their tiles, every order of the loops "
+            "within a tile, and every start of the tiles",
             {
                 "auto": "every layout and size of tiles was tried whose full tile alone does not take longer, in the "
                 "orders among which a best one is",
