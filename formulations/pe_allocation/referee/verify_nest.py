@@ -160,6 +160,6 @@ def _pinned(problem: NestProblem, mapping: NestMapping) -> Iterator[BrokenRule]:
             yield BrokenRule(PINNED, f"{loop}.tile", abs(mapping.tile_of[loop] - size))
     if pins.order is not None and mapping.order != pins.order:
         yield BrokenRule(PINNED, "order", 1)
-    for axis, loop in pins.axes.items():
-        if getattr(mapping, axis) != loop:
+    for axis, pinned in pins.axes.items():
+        if getattr(mapping, axis) != pinned:
             yield BrokenRule(PINNED, axis, 1)

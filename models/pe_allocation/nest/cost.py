@@ -97,7 +97,7 @@ def evaluate(nest: LoopNest, grid: Grid, mapping: NestMapping) -> NestCost:
         drain=LINK_LATENCY * int(distance[place]),
         pes=shape[0] * shape[1],
         bytes_of={one.name: one.words * grid.machine.word_bytes for one in tensors(nest)},
-        streams=streams(nest, mapping, shape),
+        streams=streams(nest, (mapping.rows, mapping.columns), shape),
         sums=_sums(nest, mapping),
         clock_hz=grid.machine.clock_hz,
     )
@@ -139,12 +139,12 @@ def _leaving(nest: LoopNest, mapping: NestMapping, shape: tuple[int, int]) -> ND
     return found
 
 
-def streams(nest: LoopNest, mapping: NestMapping, shape: tuple[int, int]) -> int:
-    """Streams that enter or leave the array, each of which an address generator makes."""
+def streams(nest: LoopNest, axes: tuple[str | None, str | None], shape: tuple[int, int]) -> int:
+    """Streams that enter or leave the array, each of which an address generator makes, with these loops on so many rows
+    and columns."""
     count = 0
     for operand in nest.operands:
-        rows, columns = held(nest, mapping, operand)
-        lines = (shape[0] if rows else 1) * (shape[1] if columns else 1)
+        lines = math.prod(tiles for loop, tiles in zip(axes, shape, strict=True) if loop in operand.loops)
         begun = operand.is_updated and not operand.zero_initialised
         count += lines * (2 if begun else 1)
     return count

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from mapper.formulations.pe_allocation.nest.infeasible import why_nest_infeasible
 from mapper.formulations.pe_allocation.nest.problem import NestProblem
-from mapper.models.pe_allocation.nest.cost import evaluate
+from mapper.models.pe_allocation.nest.cost import evaluate, streams
 from mapper.models.pe_allocation.nest.mapping import NestMapping
 from mapper.solver.method import Effort, Method, Progress
 from mapper.solver.outcome import Outcome
@@ -38,14 +38,11 @@ class Best:
         return self.rank[0]
 
     def offer(self, axes: Axes, tile: dict[str, int]) -> None:
-        """Try the orders of these tiles; too many streams leave them out."""
+        """Try the orders of these tiles."""
         for order in orders(self.problem, axes, tile):
             found = mapping_of(self.problem, axes, tile, order)
             cost = evaluate(self.problem.nest, self.problem.grid, found)
             self.evaluations += 1
-            generators = self.problem.machine.border.address_generators
-            if generators is not None and cost.streams > generators:
-                return
             rank, text = self.problem.rank(cost), str(found.to_json())
             if (rank, text) < (self.rank, self._text):
                 self.mapping, self.rank, self._text = found, rank, text
@@ -88,7 +85,7 @@ def tiles(problem: NestProblem, axes: Axes, best: Best | float) -> Iterator[dict
     """Every size of tiles with these loops on rows and columns that may not be worse than the best; loops that are
     laid out have at least two tiles, since fewer are another layout's."""
     rows, columns = axes
-    machine, nest = problem.machine, problem.nest
+    nest = problem.nest
     tile = dict(nest.trip_counts)
     for loop, size in problem.pins.tile.items():
         if loop not in axes and size != tile[loop]:
@@ -99,23 +96,36 @@ def tiles(problem: NestProblem, axes: Axes, best: Best | float) -> Iterator[dict
         limit = best if isinstance(best, float) else best.cycles
         return least_cycles(problem, iterations) > limit
 
-    for high in _sizes(problem, rows, min(machine.rows, problem.most_pes)):
+    for high in _sizes(problem, rows, min(problem.machine.rows, problem.most_pes)):
         if worse(inside * high):
             return
         above = 1 if rows is None else -(-nest.trip_counts[rows] // high)
-        for wide in _sizes(problem, columns, min(machine.columns, problem.most_pes // above)):
+        for wide in _sizes(problem, columns, _most_columns(problem, axes, above)):
             if worse(inside * high * wide):
                 break
-            for loop, size in ((rows, high), (columns, wide)):
-                if loop is not None:
-                    tile[loop] = size
+            for laid_out, size in ((rows, high), (columns, wide)):
+                if laid_out is not None:
+                    tile[laid_out] = size
             yield dict(tile)
+
+
+def _most_columns(problem: NestProblem, axes: Axes, rows: int) -> int:
+    """The most columns that PEs and address generators allow beside so many rows, 0 if none."""
+    most = min(problem.machine.columns, problem.most_pes // rows)
+    generators = problem.machine.border.address_generators
+    if generators is None:
+        return most
+    fitting = (
+        count for count in range(most, 0, -1) if streams(problem.nest, axes, (rows, count)) <= generators
+    )
+    return next(fitting, 0)
 
 
 def _sizes(problem: NestProblem, loop: str | None, most: int) -> Iterator[int]:
     """Sizes that make at least two tiles of a loop, the smallest first; 1 where no loop is laid out."""
     if loop is None:
-        yield 1
+        if most:
+            yield 1
         return
     bound = problem.nest.trip_counts[loop]
     pinned = problem.pins.axes

@@ -30,7 +30,8 @@ def orders(problem: NestProblem, axes: Axes, tile: dict[str, int]) -> Iterator[t
     # Loops of one iteration a tile change nothing and stand outside.
     idle = [loop for loop in problem.nest.loops if tile[loop] == 1]
     busy = [loop for loop in problem.nest.loops if tile[loop] > 1]
-    for last in sorted(busy, key=lambda loop: loop not in summing) or [None]:
+    innermost: list[str | None] = [*sorted(busy, key=lambda loop: loop not in summing)]
+    for last in innermost or [None]:
         rest = [loop for loop in busy if loop != last]
         split = [loop for loop in rest if loop in axes and loop not in summing]
         chained = [loop for loop in rest if loop in axes and loop in summing]

@@ -184,7 +184,8 @@ class NestProgram(CpSatFormulation):
     @family(r"d_l = \lambda_l (w_l - 1),\quad d'_l = \lambda_l (v_l - 1)")
     def spans(self) -> None:
         """Cycles from the first step of a loop to its last, in a full tile and in the last one."""
-        self.span, self.span_last = {}, {}
+        self.span: dict[str, Any] = {}
+        self.span_last: dict[str, Any] = {}
         for loop in self.loops:
             for spans, steps, name in ((self.span, self.full, "d"), (self.span_last, self.short, "e")):
                 spans[loop] = self.model.new_int_var(0, self.most, f"{name}_{loop}")
