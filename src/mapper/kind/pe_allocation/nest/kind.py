@@ -1,4 +1,4 @@
-"""Loop nests on a TCPA: locally sequential, globally parallel, by a linear schedule [Teich2014]."""
+"""Loop nests on a TCPA: locally sequential, globally parallel, by a linear schedule [Walter2025]."""
 
 from __future__ import annotations
 
