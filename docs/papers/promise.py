@@ -11,7 +11,10 @@ SEARCH = 30.0
 """Seconds of one search."""
 SOME = ("lenet5", "cifar10", "squeezenet", "resnet18")
 """Networks where a run of one takes minutes; ``python -m bench.promise`` does them all."""
-APART = "the preset counts the array's passes (Eqs. 8 to 14); the program also loads, transforms and stores, one word a cycle"
+APART = (
+    "the preset counts the array's passes (Eqs. 8 to 14); the program also loads, transforms and stores, one word a "
+    "cycle"
+)
 
 
 def rows(promise: Promise, networks: tuple[str, ...]) -> Found:
