@@ -63,12 +63,12 @@ class Kept:
         return self.equal and tolerance is not None and abs(self.off) <= tolerance
 
 
-def kept(promise: Promise, workload: str, seconds: float | None = None) -> Kept:
-    """Solve ``workload`` within ``seconds`` and simulate the solution.
+def kept(promise: Promise, workload: str, seconds: float | None = None, method: str = "auto") -> Kept:
+    """Solve ``workload`` within ``seconds`` by a method and simulate the solution.
 
     Raises: InputError if the machine cannot run it; ValueError if there is no solution.
     """
-    solution = mapper.solve(workload, promise.machine, search=Search(time_limit=seconds))
+    solution = mapper.solve(workload, promise.machine, search=Search(method, seconds))
     if not solution.certificate.found:
         raise ValueError(f"{workload} has no solution on {promise.machine} within {seconds} s")
     found: dict[str, Any] = mapper.simulate(solution.to_json())
