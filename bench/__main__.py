@@ -29,6 +29,7 @@ BENCHMARKS = (
     "bench.trace_partition.partition",
     "bench.trace_partition.layers",
     "bench.trace_partition.scaling",
+    "bench.promise",
     "bench.sweep_scaling",
 )
 

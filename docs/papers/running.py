@@ -11,8 +11,8 @@ from multiprocessing.connection import Connection
 
 from docs.papers.row import Found, Item, Paper
 
-NAMES = ("dmazerunner", "cgra", "tcpa", "dynamap", "snowflake")
-"""The papers: a module each."""
+NAMES = ("dmazerunner", "cgra", "tcpa", "dynamap", "snowflake", "promise")
+"""The papers, and what simulators say of the kinds: a module each."""
 
 
 @dataclass(frozen=True)

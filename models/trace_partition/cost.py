@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from mapper.arch.snowflake import SnowflakeMachine
 from mapper.models.trace_partition.configuration import Configuration
@@ -45,6 +46,10 @@ def layer_cost(
     )
 
 
+_again = lru_cache(maxsize=1 << 9)(layer_cost)
+"""A partition is costed by its search, by the referee, and where it is shown."""
+
+
 def cluster_plans(
     layer: TraceLayer, mapping: LayerMapping, machine: SnowflakeMachine, configuration: Configuration
 ) -> list[LayerPlan]:
@@ -65,7 +70,7 @@ def evaluate(
     Raises: ValueError as `plan_layer` does, or if the partition has not as many layers as the network.
     """
     layers = tuple(
-        replace(layer_cost(layer, mapping, machine, configuration), frames=network.frames)
+        replace(_again(layer, mapping, machine, configuration), frames=network.frames)
         for layer, mapping in zip(network.traced, partition.layers, strict=True)
     )
     traced = summed(machine, configuration, layers)

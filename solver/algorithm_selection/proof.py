@@ -110,7 +110,7 @@ class _Boxes:
     def closed(self, effort: Effort) -> list[Box]:
         if self.problem.array is not None:
             rows, columns = self.problem.array
-            waiting = [(rows, rows, columns, columns)] if rows * columns <= self.most else []
+            waiting = [(rows, rows, columns, columns)] if columns <= self._widest(rows) else []
         else:
             waiting = [(1, self.most, 1, self.most)] if self.most > 0 else []
         found: list[Box] = []

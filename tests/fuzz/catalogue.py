@@ -113,7 +113,7 @@ def _mapping(path: Path) -> None:
 
 
 def _store(path: Path) -> None:
-    from mapper.cli.terminal import number
+    from mapper.kind.cell import number
     from mapper.store import Store, StoreError
     from mapper.store.recall import Recall
     from mapper.workloads.document import InputError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mapper.cli.terminal import number, percent, proof
+from mapper.kind.cell import number, percent, proof
 
 if TYPE_CHECKING:
     from mapper.api.side_by_side import SideBySide

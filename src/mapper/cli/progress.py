@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
-from mapper.cli.terminal import number, percent
+from mapper.kind.cell import number, percent
 from mapper.workloads.document import InputError
 from mapper.workloads.process.whole_file import open_stream
 from mapper.workloads.text.plain_text import plain

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from mapper.cli.terminal import number, percent, proof
+from mapper.kind.cell import number, percent, proof
 
 if TYPE_CHECKING:
     from mapper.api.comparison import Row

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from mapper.kind.cell import number, percent, proof
 from mapper.workloads.text.plain_text import markdown, plain
 
 if TYPE_CHECKING:
@@ -24,34 +25,6 @@ SHOWN_SKIPPED = 12
 WIDEST_CELL = 80
 COMPARED = ("ii", "energy_pj", "throughput_fps", "cycles", "buffer_bytes")
 """Costs that a simulation shows beside the model's."""
-PROOFS = {"certified": "certified", "solver": "proven by solver", "bounded": "bounded", "none": "not proven"}
-"""What stands for a claim, by a certificate's ``evidence``."""
-
-
-def number(value: Any) -> str:
-    """A figure for people: whole numbers with separators, large or small ones in powers of ten."""
-    if value is None:
-        return "–"
-    if isinstance(value, int) and abs(value) < 10**12:
-        return f"{value:,}"
-    if value and (abs(value) >= 1e9 or abs(value) < 1e-3):
-        return f"{value:.6e}"
-    return f"{value:,.4g}" if isinstance(value, float) else str(value)
-
-
-def percent(gap: float | None) -> str:
-    """A gap as a percentage."""
-    return "–" if gap is None else f"{gap:.2%}"
-
-
-def proof(certificate: Certificate) -> str:
-    """What is proven and by whom: certified (a checker accepted the proof), proven by solver, or bounded."""
-    if certificate.broken:
-        return "rejected: " + ", ".join(dict.fromkeys(rule.rule for rule in certificate.broken))
-    if not certificate.found:
-        proven = f"infeasible, {PROOFS[certificate.evidence]}"
-        return proven if certificate.proven else f"none ({certificate.stop.replace('_', ' ')})"
-    return PROOFS[certificate.evidence]
 
 
 def with_model(posed: PosedProblem, rows: TableRows) -> TableRows:

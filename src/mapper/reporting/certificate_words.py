@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from mapper.cli.terminal import number, percent
+from mapper.kind.cell import number, percent
 from mapper.kind.words import ProofWords
 from mapper.solver.certificate import Certificate
 

@@ -10,8 +10,8 @@ from xml.etree.ElementTree import Element
 
 from markupsafe import Markup
 
-from mapper.cli.terminal import number, percent, proof
 from mapper.kind import objective_named
+from mapper.kind.cell import number, percent, proof
 from mapper.kind.kind import AnyPart, Part
 from mapper.reporting import chart
 from mapper.reporting.certificate_words import PROVEN, Words, words

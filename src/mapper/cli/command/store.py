@@ -101,7 +101,7 @@ def _entries(store: Store, prefix: str) -> list[Entry]:
 
 
 def _line(entry: Entry) -> list[str]:
-    from mapper.cli.terminal import number
+    from mapper.kind.cell import number
 
     certificate = entry.certificate
     return [

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
-from mapper.cli.terminal import number
 from mapper.formulations.tiling.problem import TilingProblem
+from mapper.kind.cell import number
 from mapper.kind.tiling.words import closed
 from mapper.models.tiling import tile
 from mapper.models.tiling.bound import ideal_cycles

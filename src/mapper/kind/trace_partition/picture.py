@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from mapper.cli.terminal import number
 from mapper.formulations.trace_partition.problem import PartitionProblem
+from mapper.kind.cell import number
 from mapper.kind.trace_partition.words import MOST_LAYERS, parts_of
 from mapper.models.trace_partition.cost import cluster_plans, evaluate
 from mapper.models.trace_partition.mapping import Partition

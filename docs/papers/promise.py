@@ -1,0 +1,53 @@
+"""No paper: what ``solve`` reports against what ``simulate`` measures, for every kind."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from bench.promise import NETWORKS, PROMISES, Kept, Promise, kept
+from docs.papers.row import Found, Item, Paper, Row
+
+SEARCH = 30.0
+"""Seconds of one search."""
+SOME = ("lenet5", "cifar10", "squeezenet", "resnet18")
+"""Networks where a run of one takes minutes; ``python -m bench.promise`` does them all."""
+APART = (
+    "the preset counts the array's passes (Eqs. 8 to 14); the program also loads, transforms and stores, one word a "
+    "cycle"
+)
+
+
+def rows(promise: Promise, networks: tuple[str, ...]) -> Found:
+    """A row for every network: cycles."""
+    return Found(tuple(row(kept(promise, network, SEARCH)) for network in networks))
+
+
+def row(one: Kept) -> Row:
+    """Reported and simulated cycles, with the verdict on the promise."""
+    if one.reported == one.simulated:
+        reason = ""
+    elif one.promise.tolerance is None:
+        reason = APART
+    else:
+        said = "within" if one.within else "BEYOND"
+        reason = (
+            f"{100 * float(one.off):+.2f} %, {said} the tolerance of {100 * float(one.promise.tolerance):g} %"
+        )
+    return Row(one.workload, "cycles", one.reported, "", one.simulated, reason)
+
+
+def _item(promise: Promise) -> Item:
+    networks = NETWORKS if promise.kind in ("tiling", "pe_allocation") else SOME
+    if promise.kind == "modulo_schedule":
+        networks = ("lenet5",)
+    about = f"Least of the default objective on {promise.machine}; searches are cut after {SEARCH:g} s."
+    return Item(promise.kind, about, 1200, partial(rows, promise, networks))
+
+
+PAPER = Paper(
+    "promise",
+    "What solve reports, and what simulate measures",
+    "No paper: under \u201cpublished\u201d stands what solve reports of its solution, under \u201ccomputed\u201d what "
+    "the simulator of the kind measures when it runs that solution.",
+    tuple(map(_item, PROMISES)),
+)
