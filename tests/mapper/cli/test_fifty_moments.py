@@ -38,6 +38,8 @@ COMMANDS = {
        for name in ("auto", "exact", "algorithm-1")},
     **{f"allocation {name}": ("solve", *ALLOCATION, "--method", name)
        for name in ("auto", "ilp", "cp-sat", "brute-force", "greedy")},
+    **{f"nest {name}": ("solve", "matmul", "--arch", "tcpa-4x4", "--method", name)
+       for name in ("auto", "cp-sat", "brute-force")},
     **{f"selection {name}": ("solve", *SELECTION, "--method", name)
        for name in ("auto", "joint", "algorithm-1", "annealing", "random")},
     **{f"partition {name}": ("solve", *PARTITION, "--method", name)

@@ -108,13 +108,18 @@ class NestAllocation(Kind[LoopNest, NestProblem, NestMapping]):
         return build(problem)
 
     def words(self, problem: NestProblem, part: Part) -> ProofWords:
+        tried = (
+            "every layout and size of tiles was tried whose full tile alone does not take longer, in the orders among "
+            "which a best one is"
+        )
         return ProofWords(
             "every choice of two loops for rows and columns, every size of their tiles, every order of the loops "
             "within a tile, and every start of the tiles",
             {
-                "auto": "every layout and size of tiles was tried whose full tile alone does not take longer, in the "
-                "orders among which a best one is",
+                "auto": tried,
+                "branch-and-bound": tried,
                 "cp-sat": "CP-SAT has refuted fewer cycles",
+                "brute-force": "every mapping was tried",
             },
         )
 
