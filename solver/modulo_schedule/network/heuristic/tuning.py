@@ -164,11 +164,14 @@ def _time(ii: int, stages: int, trips: int) -> int:
     return (trips + stages - 1) * ii
 
 
-def exhaustive(problem: LayerProblem, effort: Effort, most: int = 4) -> Outcome[LayerMapping]:
+def exhaustive(
+    problem: LayerProblem, effort: Effort, most: int = 4, last_resort: bool = True
+) -> Outcome[LayerMapping]:
     """The best of all algorithms: for every nest and innermost loop the best ``most`` covers are scheduled. Where time
     is limited and no mapping known Algorithm 1 comes first, so that what is cut is no worse. With a mapping known
     no cover is scheduled to the end that makes a layer of more cycles, and without a limit of time as many more covers
-    are weighed as searches came before.
+    are weighed as searches came before. As a ``last_resort`` nests are scheduled as they are written, even when the
+    time is over.
 
     Raises: InputError if the machine does not say what VLIW mode costs, or no PE executes an operation.
     """
@@ -200,7 +203,7 @@ def exhaustive(problem: LayerProblem, effort: Effort, most: int = 4) -> Outcome[
                 if effort.stopped() is None:
                     least = min(tuning.bound(innermost) for innermost in nest.innermost())
                 if complete:
-                    tried = tuned(tuning, effort, most, limit - taken + 1)
+                    tried = tuned(tuning, effort, most, limit - taken + 1, last_resort)
                     evaluations += len(tried)
                 seen[position, nest] = least, tried
             bound += least
@@ -237,9 +240,12 @@ def _outcome(
     return Outcome.ended(mapping, value, bound, ended, proven=proven, evaluations=evaluations)
 
 
-def tuned(tuning: NestTuning, effort: Effort, most: int, limit: float = inf) -> list[Tried]:
+def tuned(
+    tuning: NestTuning, effort: Effort, most: int, limit: float = inf, last_resort: bool = True
+) -> list[Tried]:
     """The best ``most`` covers over all innermost loops, scheduled, but for those that are seen to take no fewer
-    cycles than another, or than ``limit``; without a limit the nest as it is written if none of them can be."""
+    cycles than another, or than ``limit``; without a limit, as a ``last_resort``, the nest as it is written if none
+    of them can be."""
     nest = tuning.nest
     covers: list[Cover] = []
     for innermost in nest.innermost():
@@ -254,9 +260,8 @@ def tuned(tuning: NestTuning, effort: Effort, most: int, limit: float = inf) -> 
         one = tuning.schedule(cover, effort, best)
         if one is not None:
             tried.append(one)
-    if not tried and limit == inf and effort.deadline is None:
+    if not tried and limit == inf and last_resort:
         # A body that is not unrolled is scheduled in no time: a layer without an answer would void the network's.
-        # Against the clock the baseline has come before.
         one = tuning.schedule(tuning.as_written(next(nest.innermost())), replace(effort, deadline=None))
         tried += [] if one is None else [one]
     return tried
