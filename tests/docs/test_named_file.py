@@ -12,7 +12,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 ROOMS = (
-    "arch", "bench", "checkers", "codegen", "docs", "formulations", "models", "sim", "solver", "src", "tests", "workloads"
+    "arch", "bench", "checkers", "codegen", "docs", "formulations", "models", "sim", "solver", "src", "tests",
+    "workloads",
 )  # fmt: skip
 
 
