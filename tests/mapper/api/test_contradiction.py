@@ -330,15 +330,26 @@ def test_a_front_refuses_a_point_that_another_is_better_than(
         return replace(found, points=(*found.points, point))
 
     monkeypatch.setattr(PeAllocation, "front", with_a_worse_point)
-    words = ("solve", NETWORK, "--objective", "latency", "--pareto", "-o", "front.json")
+    words = (
+        "solve",
+        NETWORK,
+        "--objective",
+        "latency",
+        "--pareto",
+        "--model",
+        "calculus",
+        "-o",
+        "front.json",
+    )
     told(mapper(*words), here / "front.json.contradiction.json")
 
 
 @pytest.mark.parametrize("objective", ["throughput", "latency", "pes"])
 def test_a_front_is_held_against_the_store(mapper: Any, here: Path, objective: str) -> None:
     store = Store(here / "s.sqlite")
-    posed = pose(NETWORK, None, objective, Options())
-    words = ("solve", NETWORK, "--objective", objective, "--pareto", "--store", str(store.path))
+    posed = pose(NETWORK, None, objective, Options(model="calculus"))
+    words = ("solve", NETWORK, "--objective", objective, "--pareto", "--model", "calculus")
+    words += ("--store", str(store.path))
     run(posed, Search("ilp", workers=1, store=store))
     assert mapper(*words)[0] == 0
     pick = min if objective == "throughput" else max

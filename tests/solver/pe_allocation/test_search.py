@@ -93,7 +93,8 @@ def test_line_buffers_that_the_best_allocation_keeps_prove_it(mnist: AllocationP
     assert kept.proven and kept.value == best.value
     tight = INTEGER_PROGRAM.search(replace(free, max_bytes=12_264), Effort())
     assert tight.proven and tight.value == best.value, "idle cycles keep the limit at the same pace"
-    tighter = INTEGER_PROGRAM.search(replace(free, max_bytes=12_263), Effort())
+    in_time = Effort(deadline=time.monotonic() + 5)
+    tighter = INTEGER_PROGRAM.search(replace(free, max_bytes=12_263), in_time)
     assert not tighter.proven and tighter.restrictions == (BUFFERS,)
     none = INTEGER_PROGRAM.search(replace(free, max_bytes=9000), Effort())
     assert none.proven and none.mapping is None
