@@ -348,8 +348,8 @@ def test_a_front_refuses_a_point_that_another_is_better_than(
 def test_a_front_is_held_against_the_store(mapper: Any, here: Path, objective: str) -> None:
     store = Store(here / "s.sqlite")
     posed = pose(NETWORK, None, objective, Options(model="calculus"))
-    words = ("solve", NETWORK, "--objective", objective, "--pareto", "--model", "calculus")
-    words += ("--store", str(store.path))
+    kept = ("--model", "calculus", "--store", str(store.path))
+    words = ("solve", NETWORK, "--objective", objective, "--pareto", *kept)
     run(posed, Search("ilp", workers=1, store=store))
     assert mapper(*words)[0] == 0
     pick = min if objective == "throughput" else max
