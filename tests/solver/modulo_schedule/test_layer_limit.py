@@ -15,7 +15,7 @@ from mapper.solver.modulo_schedule.network.heuristic.tuning import NestTuning, T
 from tests.codegen.modulo_schedule.small_layer import convolution_layer, window_of
 
 
-def as_written(nest: NestTuning, effort: Effort, most: int, limit: float) -> list[Tried]:
+def as_written(nest: NestTuning, effort: Effort, most: int, limit: float, last_resort: bool) -> list[Tried]:
     """What is left of tuning a nest when the time is over: no loop unrolled."""
     one = nest.schedule(nest.as_written(next(nest.nest.innermost())), Effort())
     return [] if one is None else [one]
