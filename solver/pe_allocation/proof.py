@@ -141,4 +141,4 @@ def _lacks_room(problem: AllocationProblem) -> bool:
     if problem.most_bytes is None:
         return False
     said = why_infeasible(problem)
-    return said is not None and "bytes of buffers" in said
+    return said is not None and ("bytes of buffers" in said or "line buffers" in said)
