@@ -61,13 +61,24 @@ class PeGroup(Part):
 
 class VliwMode(Part):
     """What code costs that does not run on the array [Bae2018, sec. II-A]: cycles to set up and start a loop, for
-    each live-in that it takes, for each word that is copied (im2col, im2row, padding), and for each element
+    each live-in that it takes, for the address of each array that it accesses, until the first live-in has come from
+    memory (the others follow it), for each word that is copied (im2col, im2row, padding), and for each element
     of operators that the array cannot run, by operator (``other``: of any)."""
 
     set_up_cycles: Annotated[int, Field(ge=0, le=10**6, strict=True)]
     live_in_cycles: Annotated[int, Field(ge=0, le=10**6, strict=True)]
+    address_cycles: Annotated[int, Field(ge=0, le=10**6, strict=True)] = 0
+    fetch_cycles: Annotated[int, Field(ge=0, le=10**6, strict=True)] = 0
     word_cycles: Annotated[int, Field(ge=0, le=10**6, strict=True)]
     element_cycles: dict[str, Annotated[int, Field(ge=0, le=10**6, strict=True)]]
+
+
+class ConfigurationMemory(Part):
+    """Where the words of kernels lie while they run: how many cycles' worth (contexts) fit, so that no II can be
+    larger, and how many cycles a context takes to be loaded. A kernel is loaded before its first start in a layer."""
+
+    contexts: Annotated[int, Field(ge=1, le=1 << 20, strict=True)]
+    context_cycles: Annotated[int, Field(ge=0, le=10**6, strict=True)]
 
 
 class CgraMachine(Part):
@@ -91,6 +102,7 @@ class CgraMachine(Part):
     sram_bytes: Annotated[int, Field(ge=1)] | None = None
     power_w: Annotated[float, Field(gt=0, le=1e6)] | None = None
     vliw: VliwMode | None = None
+    configuration_memory: ConfigurationMemory | None = None
 
     @model_validator(mode="after")
     def _is_buildable(self) -> CgraMachine:

@@ -60,7 +60,8 @@ def _srp(rows: int, columns: int) -> dict[str, Any]:
         "registers of 32 bits in all, float32, load latency 16, 8 memory-capable and 8 float-capable of 16 "
         "PEs, 0.15 W. This project's choices: links to all eight neighbours, memory and float units on "
         f"alternate PEs, integer and multiply units on all, {registers} registers a PE with two read ports "
-        "and one write port, the other latencies, 0.15 W at every size, and the cycles of code in VLIW mode."
+        "and one write port, the other latencies, 0.15 W at every size, the cycles of code in VLIW mode, and the "
+        "size of the configuration memory, which is loaded a word per cycle."
     )
     return {
         **_head(f"srp-{rows}x{columns}", description, rows, columns),
@@ -79,9 +80,10 @@ def _srp(rows: int, columns: int) -> dict[str, Any]:
         "sram_bytes": 327680,
         "power_w": 0.15,
         "vliw": {
-            "set_up_cycles": 10, "live_in_cycles": 1, "word_cycles": 4,
+            "set_up_cycles": 10, "live_in_cycles": 1, "address_cycles": 1, "fetch_cycles": 16, "word_cycles": 4,
             "element_cycles": {"LRN": 80, "Softmax": 60, "other": 20},
         },
+        "configuration_memory": {"contexts": 128, "context_cycles": rows * columns},
     }  # fmt: skip
 
 

@@ -27,12 +27,12 @@ from mapper.models.modulo_schedule.network.mapping import LayerMapping
 from mapper.models.modulo_schedule.network.nest import Nest
 from mapper.solver.method import Effort
 from mapper.solver.modulo_schedule.heuristic.iterative import ITERATIVE
+from mapper.solver.modulo_schedule.network.heuristic.nest_tuning import NestTuning, Tried
 from mapper.solver.modulo_schedule.network.heuristic.tuning import (
-    NestTuning,
-    Tried,
     algorithm_1,
     exhaustive,
     single,
+    sums_in_memory,
     unoptimised,
     variants,
     written,
@@ -51,7 +51,7 @@ def main() -> None:
     parser.add_argument("sections", nargs="*", default=list(SECTIONS), help=", ".join(SECTIONS))
     parser.add_argument("--array", default="srp-4x4")
     parser.add_argument("--phases-of", default="cifar10", metavar="NETWORK")
-    parser.add_argument("--histogram-of", default="squeezenet", metavar="NETWORK")
+    parser.add_argument("--histogram-of", default="squeezenet-1.0", metavar="NETWORK")
     parser.add_argument("--method", default="auto", help="tuner of the histogram")
     parser.add_argument("--layer", default="lenet5/conv2", help="whose matrix product is scheduled often")
     parser.add_argument("--covers", type=int, default=60, help="how often")
@@ -75,7 +75,8 @@ def _interchanged(tuning: NestTuning) -> list[Cover]:
 Step = Callable[[LayerProblem, Effort], Outcome[LayerMapping]]
 
 PHASES: tuple[tuple[str, Step], ...] = (
-    ("GEMM (baseline)", unoptimised),
+    ("GEMM, sums in registers (baseline)", unoptimised),
+    ("GEMM, sums in memory as in Fig. 3(a)", sums_in_memory),
     ("+ inlined functions", lambda problem, effort: single(problem, problem.choices[-1], written, effort)),
     ("+ optCGRA by the rule", lambda problem, effort: single(problem, problem.choices[0], written, effort)),
     ("+ interchange", lambda problem, effort: single(problem, problem.choices[0], _interchanged, effort)),

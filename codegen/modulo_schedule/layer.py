@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from mapper.codegen.modulo_schedule.copy_program import copies_after, copies_before
 from mapper.codegen.modulo_schedule.nest_program import nest_program
-from mapper.codegen.modulo_schedule.program import generate
+from mapper.codegen.modulo_schedule.network.layer_steps import configured
+from mapper.codegen.modulo_schedule.program import configuration_files
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.models.modulo_schedule.network.algorithm import Algorithm
-from mapper.models.modulo_schedule.network.mapping import LayerMapping, kernel_of
+from mapper.models.modulo_schedule.network.mapping import LayerMapping
 from mapper.workloads.network.network_layer import NetworkLayer
 from mapper.workloads.text.plain_text import plain
 
@@ -28,8 +29,7 @@ def generate_layer(problem: LayerProblem, mapping: LayerMapping) -> dict[str, st
         loops = [loop for loop in mapping.loops if loop.nest == position]
         files[f"{nest.name}.c"] = nest_program(nest, [loop.box for loop in loops])
         for number, loop in enumerate(loops):
-            kernel = kernel_of(nest, loop.box, loop.pointer_uses)
-            made = generate(kernel, problem.machine, loop.schedule)
+            made = configuration_files(configured(nest, loop, problem.machine), problem.machine)
             files |= {f"{nest.name}.{number}.{name}": text for name, text in made.items()}
     return files | {f"{name}.c": text for name, text in after.items()}
 

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from mapper.models.modulo_schedule.configuration.word import Configuration, Immediate, Output, Register, Word
+from mapper.models.modulo_schedule.configuration.word import (
+    Configuration,
+    Immediate,
+    LiveIn,
+    LiveInName,
+    Operand,
+    Register,
+    Word,
+)
 from mapper.workloads.text.plain_text import plain
 
 LEGEND = """\
-; OUT is the PE's own output register, OUT[r,c] that of PE [r,c], Rk an own register, #v an immediate.
+; OUT is the PE's own output register, OUT[r,c] that of PE [r,c], Rk an own register, #v an immediate,
+; $x a live-in, which the driver writes into the word before each start.
 ; {a b} in front of an operand: iterations 0, 1 ... take these values instead.
 ; @Sn: active for iteration i in repetition i + n of the II words. +L: readable L cycles after the issue.
 ; ?x: switched off where x is 0. load a+3: the word 3 beyond the index."""
@@ -48,10 +57,15 @@ def _register(number: int, shared_from: int | None) -> str:
     return f"R{number}" if shared_from is None or number < shared_from else f"s{number - shared_from}"
 
 
-def _operand(operand: Immediate | Output | Register, word: Word, shared_from: int | None) -> str:
+def _operand(operand: Operand, word: Word, shared_from: int | None) -> str:
     if isinstance(operand, Immediate):
         return f"#{operand.value}"
-    first = "{" + " ".join(map(str, operand.initial)) + "} " if operand.initial else ""
+    if isinstance(operand, LiveIn):
+        return f"${_token(operand.name)}"
+    given = (
+        f"${_token(one.live_in)}" if isinstance(one, LiveInName) else str(one) for one in operand.initial
+    )
+    first = "{" + " ".join(given) + "} " if operand.initial else ""
     if isinstance(operand, Register):
         return first + _register(operand.register_number, shared_from)
     return first + ("OUT" if operand.pe == word.pe else f"OUT[{operand.pe[0]},{operand.pe[1]}]")

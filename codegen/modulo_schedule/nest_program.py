@@ -11,8 +11,8 @@ from mapper.models.modulo_schedule.network.nest import Access, Box, Nest
 WEIGHTS = "a"
 """The array from which an optCGRA nest takes its live-in weights: ``a[filter][channel][column][row]``."""
 
-_POINTER = re.compile(r"(?:const )?float (?:\*restrict (\w+)|(\w+)\[\d+\])")
-_LIVE_IN = re.compile(r"float (\w+)")
+POINTER = re.compile(r"(?:const )?float (?:\*restrict (\w+)|(\w+)\[\d+\])")
+LIVE_IN = re.compile(r"float (\w+)")
 _WINDOW_VALUE = re.compile(r"(a|sb)(\d+)_(\d+)_(\d+)")
 
 
@@ -74,31 +74,31 @@ def _around(nest: Nest, number: int, box: Box) -> list[str]:
             step = f"{name}++" if unroll == 1 else f"{name} += {unroll}"
             lines.append(f"{'    ' * depth}for (long {name} = {start}; {name} < {start + count}; {step})")
             depth += 1
-    given = ", ".join(_argument(nest, box, parameter) for parameter in _parameters(nest, box))
+    given = ", ".join(_argument(nest, box, parameter) for parameter in parameters(nest, box))
     return [*lines, f"{'    ' * depth}{_function(nest, number)}({given});"]
 
 
-def _parameters(nest: Nest, box: Box) -> list[str]:
+def parameters(nest: Nest, box: Box) -> list[str]:
     """The declarations in the head of the kernel's function."""
     head = kernel_text(nest, box).partition("\n")[0]
     return head[head.index("(") + 1 : head.rindex(")")].split(", ")
 
 
 def _argument(nest: Nest, box: Box, parameter: str) -> str:
-    if (pointer := _POINTER.fullmatch(parameter)) is not None:
-        access = _access(nest, pointer[1] or pointer[2])
+    if (pointer := POINTER.fullmatch(parameter)) is not None:
+        access = access_of(nest, pointer[1] or pointer[2])
         return f"{access.array} + {_index(nest, box, access, 0)}"
-    live_in = _LIVE_IN.fullmatch(parameter)
+    live_in = LIVE_IN.fullmatch(parameter)
     assert live_in is not None, parameter
-    access, offset = _place(nest, live_in[1])
+    access, offset = place_of(nest, live_in[1])
     return f"{access.array}[{_index(nest, box, access, offset)}]"
 
 
-def _place(nest: Nest, live_in: str) -> tuple[Access, int]:
+def place_of(nest: Nest, live_in: str) -> tuple[Access, int]:
     """The access that a live-in stands for, and its distance in words from that of the first copy."""
     if nest.window is None:
         array, _, offset = live_in.rpartition("_")
-        return _access(nest, array), int(offset)
+        return access_of(nest, array), int(offset)
     height, width, _ = nest.window
     value = _WINDOW_VALUE.fullmatch(live_in)
     assert value is not None, live_in
@@ -113,7 +113,7 @@ def _place(nest: Nest, live_in: str) -> tuple[Access, int]:
     return weights, weights.offsets({filters: one, channels: channel}) + tap
 
 
-def _access(nest: Nest, array: str) -> Access:
+def access_of(nest: Nest, array: str) -> Access:
     return next(access for access in (nest.output, *nest.inputs) if access.array == array)
 
 

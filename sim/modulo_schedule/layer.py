@@ -10,6 +10,7 @@ from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.models.modulo_schedule.network.cost import (
     evaluate_layer,
     live_ins,
+    load_cycles,
     outside_cycles,
     set_up_cycles,
 )
@@ -38,7 +39,7 @@ def report_layer(problem: LayerProblem, mapping: LayerMapping, seed: int = 0) ->
     algorithm, machine = problem.choice(mapping.algorithm), problem.machine
     model = evaluate_layer(algorithm, problem.layer.op, machine, mapping)
     known: dict[tuple[Kernel, ModuloSchedule], dict[str, Any]] = {}
-    array = set_up = 0
+    array = set_up = load = 0
     loops = []
     for loop in mapping.loops:
         nest = algorithm.nests[loop.nest]
@@ -51,10 +52,11 @@ def report_layer(problem: LayerProblem, mapping: LayerMapping, seed: int = 0) ->
         once = found["cycles"] + (trips - found["iterations"]) * loop.schedule.ii
         array += runs * once
         set_up += runs * set_up_cycles(machine, live_ins(kernel))
+        load += load_cycles(machine, loop.schedule.ii)
         keys = ("outputs_equal", "max_error", "agrees", "iterations", "violations")
         loops.append({"nest": nest.name, "runs": runs, "cycles": once, **{key: found[key] for key in keys}})
     copy, unmapped = outside_cycles(algorithm, problem.layer.op, machine)
-    simulated = replace(model, kernel=array, fill=0, set_up=set_up, copy=copy, unmapped=unmapped)
+    simulated = replace(model, kernel=array, fill=0, set_up=set_up, load=load, copy=copy, unmapped=unmapped)
     errors = [loop["max_error"] for loop in loops]
     return {
         "outputs_equal": all(loop["outputs_equal"] for loop in loops),

@@ -17,9 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mapper.arch.cgra import CgraMachine
+from mapper.models.modulo_schedule.configuration.live_in import bound, live_in_names
 from mapper.models.modulo_schedule.configuration.word import (
     Configuration,
     Immediate,
+    LiveIn,
+    LiveInName,
+    Operand,
     Output,
     Register,
     Word,
@@ -57,15 +61,21 @@ def simulate(
     memory: Mapping[str, NDArray[Any]],
     trip_count: int,
     values: Values = "numbers",
+    live_ins: Mapping[str, Number] | None = None,
 ) -> Run:
-    """Run the words for ``trip_count`` iterations.
+    """Run the words for ``trip_count`` iterations, with ``live_ins`` by name.
 
     ``memory``: one array of one dimension per array that words name, int32 or float32; it is left as it is.
     With ``values="symbols"`` every operation, loads and stores included, makes a symbol of its operands and
     the memory is not touched. The run goes on after a violation, as the array would.
 
-    Raises: InputError if an opcode has no numeric meaning, lacks operands, or names an array without words.
+    Raises: InputError if an opcode has no numeric meaning, lacks operands, or names an array without words,
+    or if a live-in is missing.
     """
+    for name in live_in_names(configuration):
+        if live_ins is None or name not in live_ins:
+            raise InputError(configuration.kernel, f"live-in {name[:60]!r}", "is missing; give its number")
+    configuration = bound(configuration, live_ins or {})
     if values == "numbers":
         _check_runs(configuration, memory)
     return _Array(configuration, machine, memory, trip_count, values).run()
@@ -170,11 +180,14 @@ class _Array:
             return 0 if predicate == 0 else self._access(word, operands)
         return evaluate(word.opcode, operands)
 
-    def _operand(self, operand: Immediate | Output | Register, word: Word, iteration: int) -> Number:
+    def _operand(self, operand: Operand, word: Word, iteration: int) -> Number:
         if isinstance(operand, Immediate):
             return operand.value
+        assert not isinstance(operand, LiveIn)
         if iteration < len(operand.initial):
-            return operand.initial[iteration]
+            first = operand.initial[iteration]
+            assert not isinstance(first, LiveInName)
+            return first
         value = self.held.get(self._place(operand, word))
         if value is None:
             self._violate("only what was written is read", f"{named(word)}, operand {operand.position}")
@@ -199,7 +212,7 @@ class _Array:
     def _violate(self, rule: str, place: str) -> None:
         self.violations[Violation(rule, place)] = None
 
-    def _place(self, operand: Immediate | Output | Register, word: Word) -> Place:
+    def _place(self, operand: Operand, word: Word) -> Place:
         if isinstance(operand, Register):
             return self._register(operand.register_number, word)
         return (operand.pe, None) if isinstance(operand, Output) else (SHARED, None)

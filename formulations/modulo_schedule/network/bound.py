@@ -10,19 +10,20 @@ from __future__ import annotations
 import math
 
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
-from mapper.models.modulo_schedule.network.algorithm import Algorithm, baseline
-from mapper.models.modulo_schedule.network.cost import outside_cycles
+from mapper.models.modulo_schedule.network.algorithm import Algorithm
+from mapper.models.modulo_schedule.network.baseline import baselines
+from mapper.models.modulo_schedule.network.cost import LiveIns, outside_cycles
 from mapper.models.modulo_schedule.network.estimate import FLOAT_OPERATIONS, Counts, Estimator
 from mapper.models.modulo_schedule.network.nest import Nest
 
 
 def ideal_cycles(problem: LayerProblem) -> int:
-    """Least cycles of any mapping of the layer, the paper's baseline among them.
+    """Least cycles of any mapping of the layer, the baselines among them.
 
     Raises: InputError if the machine does not say what VLIW mode costs, or no PE executes an operation.
     """
     estimator = Estimator(problem.machine)
-    choices = (*problem.choices, baseline(problem.layer, problem.machine))
+    choices = (*problem.choices, *baselines(problem.layer, problem.machine))
     return min(_ideal(choice, problem, estimator) for choice in choices)
 
 
@@ -36,11 +37,11 @@ def least_counts(nest: Nest) -> Counts:
     words = math.prod(extent for name, extent in nest.loops if name not in nest.accumulated)
     points = math.prod(extent for _, extent in nest.loops)
     return Counts(
-        loads=words if nest.accumulated else 0,
+        loads=words if nest.accumulated and not nest.in_register else 0,
         stores=words,
         pointers=0,
         others=tuple((opcode, points * _each(nest)) for opcode in FLOAT_OPERATIONS[nest.operation]),
-        live_ins=0,
+        live_ins=LiveIns(0, 0),
         depth=0,
         recurrence=0,
     )

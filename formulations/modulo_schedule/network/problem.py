@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from mapper.arch.cgra import CgraMachine
-from mapper.models.modulo_schedule.network.algorithm import Algorithm, algorithms, baseline
+from mapper.models.modulo_schedule.network.algorithm import Algorithm, algorithms
+from mapper.models.modulo_schedule.network.baseline import baselines
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import NetworkLayer
 
@@ -34,18 +35,22 @@ class LayerProblem:
 
     @cached_property
     def space(self) -> tuple[Algorithm, ...]:
-        """The algorithms that a mapping may have: the choices and, where it is not one of them by another name, the
-        baseline, whose activations run in VLIW mode. That is best where an output has a word or two."""
-        plain = baseline(self.layer, self.machine)
-        known = self.algorithm is not None or any(choice.nests == plain.nests for choice in self.choices)
-        return self.choices if known else (*self.choices, plain)
+        """The algorithms that a mapping may have: the choices and, where they are none of these by another name, the
+        baselines, whose activations run in VLIW mode and whose sums may stay in registers. That is best where an
+        output has a word or two."""
+        if self.algorithm is not None:
+            return self.choices
+        known = [choice.nests for choice in self.choices]
+        plain = baselines(self.layer, self.machine)
+        own = {one.nests: one for one in reversed(plain) if one.nests not in known}
+        return (*self.choices, *reversed(own.values()))
 
     def choice(self, name: str) -> Algorithm:
         """The algorithm called ``name``.
 
         Raises: InputError if the layer has no such algorithm.
         """
-        for choice in (*self.choices, baseline(self.layer, self.machine)):
+        for choice in (*self.choices, *baselines(self.layer, self.machine)):
             if choice.name == name:
                 return choice
         known = ", ".join(choice.name for choice in self.choices)

@@ -56,12 +56,30 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, defer_build=True)
 
 
+class LiveInName(_Part):
+    """A number that is not known before the loop starts, by its name."""
+
+    live_in: Name
+
+
 class Immediate(_Part):
-    """A constant or live-in in the word itself."""
+    """A constant in the word itself."""
 
     kind: Literal["immediate"] = Field(default="immediate", alias="from")
     position: Position
     value: Value
+
+
+class LiveIn(_Part):
+    """A number that the driver writes into the word before each start."""
+
+    kind: Literal["live_in"] = Field(default="live_in", alias="from")
+    position: Position
+    name: Name
+
+
+First = Value | LiveInName
+"""What an operand is in one of the first iterations."""
 
 
 class Output(_Part):
@@ -70,7 +88,7 @@ class Output(_Part):
     kind: Literal["output"] = Field(default="output", alias="from")
     position: Position
     pe: Pe
-    initial: tuple[Value, ...] = ()
+    initial: tuple[First, ...] = ()
 
 
 class Register(_Part):
@@ -79,10 +97,10 @@ class Register(_Part):
     kind: Literal["register"] = Field(default="register", alias="from")
     position: Position
     register_number: RegisterNumber = Field(alias="register")
-    initial: tuple[Value, ...] = ()
+    initial: tuple[First, ...] = ()
 
 
-Operand = Annotated[Immediate | Output | Register, Field(discriminator="kind")]
+Operand = Annotated[Immediate | LiveIn | Output | Register, Field(discriminator="kind")]
 
 
 class Word(_Part):
@@ -108,7 +126,7 @@ class Word(_Part):
     registers: tuple[RegisterNumber, ...] = ()
 
     @property
-    def read(self) -> tuple[Immediate | Output | Register, ...]:
+    def read(self) -> tuple[Operand, ...]:
         """Every operand, the predicate last."""
         return self.operands if self.predicate is None else (*self.operands, self.predicate)
 

@@ -16,7 +16,7 @@ from mapper.workloads.network.network_layer import NetworkLayer
 from mapper.workloads.network.operator_network import NetworkOperator
 
 GEMM, IM2COL, IM2ROW, POOL = "gemm", "im2col+gemm", "im2row+optcgra", "pool"
-MERGED_POOL, DIRECT, VLIW, BASELINE = "merge+pool", "direct", "vliw", "baseline"
+MERGED_POOL, DIRECT, VLIW = "merge+pool", "direct", "vliw"
 WHOLE_WINDOW = 16
 """Words of a pool's window up to which its copies stand in the body."""
 FAR_BELOW = -3.4028234663852886e38
@@ -52,15 +52,13 @@ def algorithms(layer: NetworkLayer, machine: CgraMachine) -> tuple[Algorithm, ..
     return (_vliw(layer),)
 
 
-def baseline(layer: NetworkLayer, machine: CgraMachine) -> Algorithm:
-    """The layer without any of the paper's steps [Bae2018, sec. VII-A]: a convolution is a matrix product, and
-    activations are called as functions, so that they run in VLIW mode."""
-    known = algorithms(layer, machine)
-    plain = known[-1] if layer.work == "convolution" else known[0]
-    kept = tuple(nest for nest in plain.nests if nest.name != "activation")
-    called = len(plain.nests) - len(kept)
-    elements = plain.elements + called * math.prod(layer.output_shape)
-    return replace(plain, name=BASELINE, nests=kept, elements=elements)
+def is_in_place(layer: NetworkLayer) -> bool:
+    """Whether a layer is a concatenation of whole stretches of memory, which takes no time: what makes its inputs
+    writes them next to each other."""
+    if layer.work != "concatenation":
+        return False
+    axis = layer.operator.integer("axis", 1)
+    return all(size == 1 for size in layer.output_shape[: axis % len(layer.output_shape)])
 
 
 def uses_registers(kernel: int, machine: CgraMachine) -> bool:
@@ -158,7 +156,7 @@ def _mapped(operator: NetworkOperator) -> Operation | None:
 
 
 _ACTIVATIONS: dict[str, Operation] = {"Relu": "relu", "LeakyRelu": "leaky_relu", "Clip": "clip"}
-_SCALES = frozenset({"BatchNormalization", "Mul", "Add", "Sub", "Div"})
+SCALES = frozenset({"BatchNormalization", "Mul", "Add", "Sub", "Div"})
 _ELEMENTWISE: dict[str, Operation] = {
     "Add": "add", "Sum": "add", "Sub": "subtract", "Mul": "multiply", "Max": "larger",
 }  # fmt: skip
@@ -171,7 +169,7 @@ def _unmapped(layer: NetworkLayer) -> int:
     left = [
         operator
         for operator in layer.merged
-        if _mapped(operator) is None and not (folded and operator.op in _SCALES)
+        if _mapped(operator) is None and not (folded and operator.op in SCALES)
     ]
     return len(left) * math.prod(layer.output_shape)
 
@@ -246,10 +244,7 @@ def _pool(layer: NetworkLayer) -> tuple[Algorithm, ...]:
     }
     greatest = layer.work == "max_pool"
     divisor = () if greatest else (float(taps),)
-    # Averages that leave padding, or what is beyond it, out divide by other numbers at the rim; those are mended
-    # in VLIW mode.
-    counted = [sum(pad) for pad in window.pads] if window.count_pads else [0, 0]
-    rim = 0 if greatest or pads == counted else 2 * planes * (rows + columns)
+    rim = rim_elements(layer)
     operation: Operation = "max" if greatest else "sum"
     size = (("p", planes * rows * columns),)
     flat = Access("out", (("p", 1),))
@@ -285,6 +280,19 @@ def _pool(layer: NetworkLayer) -> tuple[Algorithm, ...]:
     pool = Nest("pool", loops, operation, output, (Access("in", strides),))
     scale = () if greatest else (Nest("scale", size, "scale", flat, (flat,), 1, divisor),)
     return (Algorithm(POOL, (fill, pool, *scale, *ends), 1, copied, rim, words),)
+
+
+def rim_elements(layer: NetworkLayer) -> int:
+    """Elements of a pool that are mended in VLIW mode: averages that leave padding, or what is beyond it, out divide by
+    other numbers at the rim."""
+    if layer.work != "average_pool":
+        return 0
+    window = layer.window
+    batch, channels, *sizes = layer.inputs[0].shape
+    rows, columns = layer.output_shape[2:]
+    pads = [sum(pad) for pad in window.covering_pads(tuple(sizes), (rows, columns))]
+    counted = [sum(pad) for pad in window.pads] if window.count_pads else [0, 0]
+    return 0 if pads == counted else 2 * batch * channels * (rows + columns)
 
 
 def _direct(layer: NetworkLayer) -> Algorithm | None:

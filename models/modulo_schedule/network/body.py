@@ -2,7 +2,8 @@
 
 What no iteration of the innermost loop changes comes in as a parameter, a live-in that the loop's set-up in
 VLIW mode gives; arrays come in at the word that the first iteration touches. A word of the output is loaded
-once, takes everything that the copies of the body add to it in the order of the loops, and is stored once.
+once, takes everything that the copies of the body add to it in the order of the loops, and is stored once. Where sums
+stay in registers, a word is loaded by the loop's set-up and stored by every iteration.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ def kernel_text(nest: Nest, box: Box) -> str:
     body = writer.body()
     parameters = [*writer.pointers(), *(f"float {name}" for name in writer.live_ins)]
     lines = [f"void {nest.name}({', '.join(parameters)})", "{"]
+    lines += [f"    float {total} = {given};" for total, given in writer.carried.items()]
     lines += [] if nest.merged is None else ["    int next_word = 0, next_column = 0;"]
     lines += [f"    for (int x = 0; x < {box.trip_count(nest)}; x++) {{"]
     lines += [f"        {line}" for line in (*writer.merging(), *body)]
@@ -30,12 +32,14 @@ def kernel_text(nest: Nest, box: Box) -> str:
 
 
 class _Writer:
-    """Writes the body of one box; ``live_ins`` are the parameters it found that it needs, in order."""
+    """Writes the body of one box; ``live_ins`` are the parameters it found that it needs, in order, and ``carried``
+    the sums that stay in registers, each with the parameter that it starts from."""
 
     def __init__(self, nest: Nest, box: Box) -> None:
         self.nest, self.inner = nest, box.innermost
         self.unroll = dict(zip(nest.names, box.unroll, strict=True))
         self.live_ins: dict[str, None] = {}
+        self.carried: dict[str, str] = {}
 
     def pointers(self) -> list[str]:
         """Declarations of the arrays that the loop touches."""
@@ -81,7 +85,12 @@ class _Writer:
                 f"r{offset}",
             )
             if nest.accumulated:
-                loads.append(f"float {total} = {place};")
+                if nest.in_register:
+                    given = f"{nest.output.array}_{offset}"
+                    self.live_ins[given] = None
+                    self.carried[total] = given
+                else:
+                    loads.append(f"float {total} = {place};")
                 for other in summed:
                     updates += [f"{total} = {term};" for term in self._terms(total, one | other)]
             else:

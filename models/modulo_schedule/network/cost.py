@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from math import inf
+from typing import Any, NamedTuple
 
 from mapper.arch.cgra import CgraMachine, VliwMode
 from mapper.models.modulo_schedule.network.algorithm import Algorithm
@@ -15,15 +16,24 @@ from mapper.workloads.graph.kernel import Kernel
 WORD_BYTES = 4
 
 
+class LiveIns(NamedTuple):
+    """What a kernel gets before it starts: numbers from memory, and the addresses of the arrays that it accesses."""
+
+    values: int
+    arrays: int
+
+
 @dataclass(frozen=True)
 class LayerCost:
     """Cycles of a layer by cause: ``kernel`` n*II, ``fill`` (SC-1)*II, ``set_up`` loops and their live-ins,
-    ``copy`` im2col, im2row and padding, ``unmapped`` operators without a unit. ``bytes_used``: of all operands
-    together, against the machine's SRAM. Times are None without a clock, energy without a power."""
+    ``load`` the words of kernels into the configuration memory, ``copy`` im2col, im2row and padding, ``unmapped``
+    operators without a unit. ``bytes_used``: of all operands together, against the machine's SRAM. Times are None
+    without a clock, energy without a power."""
 
     kernel: int
     fill: int
     set_up: int
+    load: int
     copy: int
     unmapped: int
     words: tuple[tuple[str, int], ...]
@@ -33,7 +43,7 @@ class LayerCost:
 
     @property
     def cycles(self) -> int:
-        return self.kernel + self.fill + self.set_up + self.copy + self.unmapped
+        return self.kernel + self.fill + self.set_up + self.load + self.copy + self.unmapped
 
     @property
     def bytes_used(self) -> int:
@@ -58,6 +68,7 @@ class LayerCost:
                 "kernel": self.kernel,
                 "fill": self.fill,
                 "set_up": self.set_up,
+                "load": self.load,
                 "copy": self.copy,
                 "unmapped": self.unmapped,
             },
@@ -77,16 +88,30 @@ def vliw_mode(machine: CgraMachine) -> VliwMode:
     return machine.vliw
 
 
-def live_ins(kernel: Kernel) -> int:
-    """Parameters that the loop's set-up hands to a kernel."""
+def live_ins(kernel: Kernel) -> LiveIns:
+    """What the loop's set-up hands to a kernel."""
     head = kernel.text.partition("\n")[0]
-    return head.count("float ") - head.count("restrict") - head.count("[")
+    arrays = head.count("restrict") + head.count("[")
+    return LiveIns(head.count("float ") - arrays, arrays)
 
 
-def set_up_cycles(machine: CgraMachine, given: int) -> int:
-    """Cycles to start a kernel that takes ``given`` live-ins."""
+def set_up_cycles(machine: CgraMachine, given: LiveIns) -> int:
+    """Cycles to start a kernel that takes these live-ins: they are fetched from memory one after another."""
     mode = vliw_mode(machine)
-    return mode.set_up_cycles + given * mode.live_in_cycles
+    fetched = mode.fetch_cycles + given.values * mode.live_in_cycles if given.values else 0
+    return mode.set_up_cycles + given.arrays * mode.address_cycles + fetched
+
+
+def load_cycles(machine: CgraMachine, ii: int) -> int:
+    """Cycles to load a kernel's words into the configuration memory."""
+    memory = machine.configuration_memory
+    return 0 if memory is None else ii * memory.context_cycles
+
+
+def most_contexts(machine: CgraMachine) -> float:
+    """The largest II of which the words fit into the configuration memory."""
+    memory = machine.configuration_memory
+    return inf if memory is None else memory.contexts
 
 
 def outside_cycles(algorithm: Algorithm, op: str, machine: CgraMachine) -> tuple[int, int]:
@@ -94,25 +119,35 @@ def outside_cycles(algorithm: Algorithm, op: str, machine: CgraMachine) -> tuple
 
     Raises: InputError if the machine does not say what VLIW mode costs.
     """
-    mode = vliw_mode(machine)
-    each = mode.element_cycles.get(op, mode.element_cycles.get("other", mode.word_cycles))
-    return algorithm.copied_words * mode.word_cycles, algorithm.elements * each
+    copied = algorithm.copied_words * vliw_mode(machine).word_cycles
+    return copied, algorithm.elements * element_cycles(op, machine)
 
 
-def evaluate_layer(algorithm: Algorithm, op: str, machine: CgraMachine, mapping: LayerMapping) -> LayerCost:
-    """The cost of ``mapping``: every kernel runs (n + SC - 1) * II cycles each time it is started (Eq. 2).
+def element_cycles(op: str, machine: CgraMachine) -> int:
+    """Cycles of an element that the array cannot compute, of an operator of type ``op``.
 
     Raises: InputError if the machine does not say what VLIW mode costs.
     """
-    kernel = fill = set_up = 0
+    mode = vliw_mode(machine)
+    return mode.element_cycles.get(op, mode.element_cycles.get("other", mode.word_cycles))
+
+
+def evaluate_layer(algorithm: Algorithm, op: str, machine: CgraMachine, mapping: LayerMapping) -> LayerCost:
+    """The cost of ``mapping``: every kernel is loaded once and runs (n + SC - 1) * II cycles each time it is started
+    (Eq. 2).
+
+    Raises: InputError if the machine does not say what VLIW mode costs.
+    """
+    kernel = fill = set_up = load = 0
     for loop in mapping.loops:
         nest: Nest = algorithm.nests[loop.nest]
         runs, ii = loop.box.runs(nest), loop.schedule.ii
         kernel += runs * loop.box.trip_count(nest) * ii
         fill += runs * (loop.schedule.stages - 1) * ii
         set_up += runs * set_up_cycles(machine, live_ins(kernel_of(nest, loop.box, loop.pointer_uses)))
+        load += load_cycles(machine, ii)
     copy, unmapped = outside_cycles(algorithm, op, machine)
     return LayerCost(
-        kernel, fill, set_up, copy, unmapped, tuple(algorithm.words.items()),
+        kernel, fill, set_up, load, copy, unmapped, tuple(algorithm.words.items()),
         machine.clock_mhz, machine.power_w, machine.sram_bytes,
     )  # fmt: skip

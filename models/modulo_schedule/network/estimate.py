@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from mapper.arch.cgra import CgraMachine, Pe
 from mapper.models.modulo_schedule.bound import fullest_pes
+from mapper.models.modulo_schedule.network.cost import LiveIns
 from mapper.models.modulo_schedule.network.nest import Access, Nest, copies
 from mapper.workloads.document import InputError
 
@@ -34,7 +35,7 @@ class Counts:
     stores: int
     pointers: int
     others: tuple[tuple[str, int], ...]
-    live_ins: int
+    live_ins: LiveIns
     depth: int
     recurrence: int
 
@@ -50,18 +51,21 @@ def counts(nest: Nest, unroll: Mapping[str, int], innermost: str, machine: CgraM
     along = tuple(name for name in nest.names if name not in nest.accumulated)
     outputs = math.prod(unroll[name] for name in along)
     summed = math.prod(unroll[name] for name in nest.accumulated)
-    loads, live_ins = 0, 0
+    loads, live_ins, arrays = 0, 0, {nest.output.array}
     strides: set[int] = set()
     for access in nest.inputs:
         words = _words(access, unroll)
         if access.stride(innermost):
             loads += words
+            arrays.add(access.array)
             if nest.merged is None:
                 strides.add(access.stride(innermost) * unroll[innermost])
         else:
             live_ins += words
     step = nest.output.stride(innermost) * unroll[innermost]
-    if nest.accumulated:
+    if nest.in_register:
+        live_ins += outputs
+    elif nest.accumulated:
         loads += outputs
         strides.add(step)
     taps = len(nest.inputs[0].taps)
@@ -75,7 +79,9 @@ def counts(nest: Nest, unroll: Mapping[str, int], innermost: str, machine: CgraM
     loaded = machine.latency("load") if loads else 0
     inner_sum = innermost in nest.accumulated
     recurrence = 0
-    if inner_sum:
+    if nest.in_register:
+        recurrence = _sum_latency(nest, summed * taps, machine)
+    elif inner_sum:
         recurrence = machine.latency("load") + _sum_latency(nest, summed * taps, machine) + 1
     elif nest.merged is not None:
         # The column is counted, compared and chosen before the next one can be.
@@ -86,7 +92,7 @@ def counts(nest: Nest, unroll: Mapping[str, int], innermost: str, machine: CgraM
         stores=outputs,
         pointers=len(strides - {0}) + bool(step) + (0 if nest.merged is None else 3),
         others=floats,
-        live_ins=live_ins,
+        live_ins=LiveIns(live_ins, len(arrays)),
         depth=bool(strides - {0}) + loaded + chain,
         recurrence=recurrence,
     )
@@ -197,7 +203,7 @@ def _window_counts(nest: Nest, unroll: Mapping[str, int], machine: CgraMachine) 
         stores=outputs,
         pointers=loaded + 1,
         others=(("fmul", products), ("fadd", products)),
-        live_ins=filters * channels * taps + channels * kept * height,
+        live_ins=LiveIns(filters * channels * taps + channels * kept * height, 2),
         depth=max(latency("load") + 1 + loaded_path, latency("fmul") + taps * latency("fadd"))
         + (channels - 1) * latency("fadd"),
         recurrence=0,

@@ -45,7 +45,8 @@ class Nest:
     slope of a leaky ReLU, the ends of a clip, what a scale divides by. ``window``: kernel height, kernel
     width and stride of an optCGRA nest, whose last loop runs over the positions of all rows. ``merged``: the
     last loop runs over rows and columns in one [Bae2018, Fig. 4(c)]: after so many columns the inputs go on so many
-    words further than a column's stride.
+    words further than a column's stride. ``in_register``: the last loop, over which the output accumulates, keeps each
+    word's sum in a register; the word comes in as a live-in, and every iteration stores what it has become.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Nest:
     numbers: tuple[float, ...] = ()
     window: tuple[int, int, int] | None = None
     merged: tuple[int, int] | None = None
+    in_register: bool = False
 
     @property
     def extents(self) -> dict[str, int]:
@@ -76,7 +78,7 @@ class Nest:
     @property
     def keeps_last(self) -> bool:
         """Whether the last loop must stay innermost, since iterations hand registers on to the next one."""
-        return self.window is not None or self.merged is not None
+        return self.window is not None or self.merged is not None or self.in_register
 
     def last_word(self, access: Access, counts: Mapping[str, int]) -> int:
         """The furthest word, from that of the first iteration, that ``access`` touches in so many iterations of
@@ -93,7 +95,7 @@ class Nest:
         carried = list(self.accumulated)
         if self.keeps_last:
             carried.append(self.names[-1])
-        return tuple(tuple(int(name == loop) for name in self.names) for loop in carried)
+        return tuple(tuple(int(name == loop) for name in self.names) for loop in dict.fromkeys(carried))
 
     def innermost(self) -> Iterator[str]:
         """Loops that may be moved to the innermost place, the one written there first."""

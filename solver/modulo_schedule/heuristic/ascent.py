@@ -47,7 +47,9 @@ MOST_STEPS = 150_000
 """Steps after which no round begins, if time is not limited: less than a minute."""
 
 
-def searched(problem: ModuloProblem, effort: Effort, start: Start, starts: int) -> Outcome[ModuloSchedule]:
+def searched(
+    problem: ModuloProblem, effort: Effort, start: Start, starts: int, enough: int = 0
+) -> Outcome[ModuloSchedule]:
     """The schedule of the least II at which ``start`` finds one, proven where that II is the bound.
 
     A light ascent, one start for an II and wider steps the higher it is, finds some schedule soon; where it does
@@ -56,7 +58,7 @@ def searched(problem: ModuloProblem, effort: Effort, start: Start, starts: int) 
     gets ``starts`` in a round. At an II of MII + operations + latencies the
     operations fit one after the other; beyond it nothing is tried. A few more starts at the least II choose the
     schedule with the fewest stages, then moves. With a schedule known the rounds begin below it; without ``starts``
-    the ascent is all.
+    the ascent is all. Below an II that is ``enough`` nothing is tried.
 
     Raises: InputError if no PE can execute an operation, or a cycle of the graph has distance 0.
     """
@@ -75,18 +77,19 @@ def searched(problem: ModuloProblem, effort: Effort, start: Start, starts: int) 
     bound, last = lower, lower + instance.operations + int(instance.delay.sum())
     if problem.fixed_ii is not None:
         bound = last = problem.fixed_ii
+    least = min(max(bound, enough), last)
     trial = Trial(instance, effort)
     had: dict[int, int] = {}
-    found = _ascended(trial, start, bound, last, True) if known is None else known.mapping
+    found = _ascended(trial, start, least, last, True) if known is None else known.mapping
     if found is None:
-        found = _ascended(trial, start, bound, last, False)
+        found = _ascended(trial, start, least, last, False)
     most = MOST_STEPS if effort.deadline is None else maxsize
     more = 1
-    while more <= starts and (found is None or found.ii > bound) and not trial.is_over():
+    while more <= starts and (found is None or found.ii > least) and not trial.is_over():
         effort.report(Progress(None if found is None else found.ii, bound, trial.evaluations))
         if found is not None and trial.evaluations > most:
             break
-        better = _round(trial, start, had, more, bound, last if found is None else found.ii - 1)
+        better = _round(trial, start, had, more, least, last if found is None else found.ii - 1)
         if better is None:
             more *= 2
         else:

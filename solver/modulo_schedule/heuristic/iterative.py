@@ -93,12 +93,13 @@ def _search(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
     return searched(problem, effort, _start, RESTARTS)
 
 
-def search_briefly(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
-    """The search with two starts for an II: for kernels that are scheduled by the hundred.
+def search_briefly(problem: ModuloProblem, effort: Effort, enough: int = 0) -> Outcome[ModuloSchedule]:
+    """The search with two starts for an II, down to one that is ``enough``: for kernels that are scheduled by the
+    hundred.
 
     Raises: InputError if no PE can execute an operation, or a cycle of the graph has distance 0.
     """
-    return searched(problem, effort, _start, BRIEF_STARTS)
+    return searched(problem, effort, _start, BRIEF_STARTS, enough)
 
 
 def search_at_once(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:

@@ -15,7 +15,12 @@ from mapper.solver.modulo_schedule.catalogue import AUTOMATIC
 from mapper.solver.modulo_schedule.catalogue import METHODS as KERNEL_METHODS
 from mapper.solver.modulo_schedule.heuristic.iterative import AT_ONCE, ITERATIVE, search_at_once
 from mapper.solver.modulo_schedule.network.exact.loop_proof import tuned_and_decided
-from mapper.solver.modulo_schedule.network.heuristic.tuning import algorithm_1, exhaustive, unoptimised
+from mapper.solver.modulo_schedule.network.heuristic.tuning import (
+    algorithm_1,
+    exhaustive,
+    sums_in_memory,
+    unoptimised,
+)
 from mapper.solver.outcome import Outcome
 from mapper.workloads.document import InputError
 
@@ -61,6 +66,10 @@ def _baseline(problem: Problem, effort: Effort) -> Found:
     return unoptimised(_layer("baseline", problem), effort)
 
 
+def _in_memory(problem: Problem, effort: Effort) -> Found:
+    return sums_in_memory(_layer("baseline-in-memory", problem), effort)
+
+
 def _layer(name: str, problem: Problem) -> LayerProblem:
     if isinstance(problem, LayerProblem):
         return problem
@@ -88,7 +97,18 @@ _TUNERS = (
     ),
     ("exact", False, "networks: tuner, then CP-SAT on every chosen loop that is above its MII", _exact),
     ("algorithm-1", False, "networks: the paper's pruned search by MII * iterations", _algorithm_1),
-    ("baseline", False, "networks: matrix products as written, nothing unrolled", _baseline),
+    (
+        "baseline",
+        False,
+        "networks: matrix products as written, sums in registers, nothing unrolled",
+        _baseline,
+    ),
+    (
+        "baseline-in-memory",
+        False,
+        "networks: the same with every sum going through memory, as the paper's Fig. 3(a) is written",
+        _in_memory,
+    ),
 )
 
 _AT_ONCE: AnyMethod = Method(ITERATIVE.name, False, "what is there at once", _at_once)

@@ -9,12 +9,13 @@ from itertools import product
 
 import pytest
 
-from mapper.arch.cgra import CgraMachine
+from mapper.arch.cgra import CgraMachine, ConfigurationMemory
 from mapper.arch.source import load_machine
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.modulo_schedule.network.referee import verify as referee
 from mapper.formulations.modulo_schedule.network.referee.verify import (
     COVERED,
+    FITS,
     LEGAL,
     ORDERED,
     UNROLLED,
@@ -169,3 +170,12 @@ def test_a_tuned_layer_breaks_no_rule_and_a_loop_of_it_that_is_moved_does() -> N
     late = replace(loop.schedule, placements=(first, *loop.schedule.placements[1:]))
     broken = verify_layer(problem, replace(mapping, loops=(replace(loop, schedule=late), *mapping.loops[1:])))
     assert broken.broken and all("box 0" in rule.place for rule in broken.broken)
+
+
+def test_a_kernel_that_does_not_fit_into_the_configuration_memory_is_noticed() -> None:
+    problem, mapping = tuned()
+    largest = max(loop.schedule.ii for loop in mapping.loops)
+    for contexts, broken in ((largest, set()), (largest - 1, {FITS})):
+        memory = ConfigurationMemory(contexts=contexts, context_cycles=1)
+        small = replace(problem, machine=problem.machine.model_copy(update={"configuration_memory": memory}))
+        assert {rule.rule for rule in verify_layer(small, mapping).broken} == broken

@@ -22,6 +22,7 @@ from mapper.arch.source import load_machine
 from mapper.models.modulo_schedule.bound import mii
 from mapper.models.modulo_schedule.network import mapping
 from mapper.models.modulo_schedule.network.algorithm import IM2ROW, Algorithm, algorithms
+from mapper.models.modulo_schedule.network.baseline import baselines
 from mapper.models.modulo_schedule.network.cost import live_ins
 from mapper.models.modulo_schedule.network.estimate import Counts, Estimator, counts
 from mapper.models.modulo_schedule.network.mapping import kernel_of
@@ -47,7 +48,7 @@ def nests_of(network: str) -> tuple[Nest, ...]:
     found = [
         nest
         for layer in load_layers(network).layers
-        for algorithm in algorithms(layer, machine_of())
+        for algorithm in (*algorithms(layer, machine_of()), *baselines(layer, machine_of()))
         for nest in algorithm.nests
     ]
     return tuple(dict.fromkeys(found))

@@ -36,8 +36,10 @@ def tuned_machines(draw: st.DrawFn) -> CgraMachine:
         "latency_cycles": {opcode: draw(latency) for opcode in opcodes},
         "vliw": {
             "set_up_cycles": draw(cycles), "live_in_cycles": draw(cycles), "word_cycles": draw(cycles),
+            "address_cycles": draw(cycles), "fetch_cycles": draw(cycles),
             "element_cycles": {"other": draw(cycles)},
         },
+        "configuration_memory": draw(st.sampled_from([None, {"contexts": 4096, "context_cycles": draw(cycles)}])),
     }  # fmt: skip
     return cgra_from_document(document, "test")
 

@@ -20,11 +20,12 @@ from mapper.solver.method import Effort, Method, Progress
 from mapper.solver.modulo_schedule.catalogue import AUTOMATIC, on_corners
 from mapper.solver.modulo_schedule.heuristic.annealing import ANNEALING
 from mapper.solver.modulo_schedule.heuristic.embedding import contains, corners, embed
-from mapper.solver.modulo_schedule.heuristic.iterative import ITERATIVE
+from mapper.solver.modulo_schedule.heuristic.iterative import ITERATIVE, search_briefly
 from mapper.solver.outcome import Outcome
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.dataflow_graph import DataflowGraph, Edge, Operation
 from mapper.workloads.graph.kernel import Kernel
+from mapper.workloads.graph.kernel_source import load_kernel
 
 Search = Method[ModuloProblem, ModuloSchedule]
 METHODS = [pytest.param(method, id=method.name) for method in (ITERATIVE, ANNEALING)]
@@ -193,6 +194,16 @@ def test_a_pinned_ii_is_kept(method: Search) -> None:
 def test_a_pinned_ii_below_mii_is_proven_to_have_no_schedule(method: Search) -> None:
     outcome = method.search(ModuloProblem(RING, _grid(3, 3), fixed_ii=2), Effort())
     assert (outcome.mapping, outcome.proven, outcome.stop) == (None, True, "complete")
+
+
+def test_below_an_ii_that_is_enough_nothing_is_tried_and_the_bound_stays() -> None:
+    kernel, machine = load_kernel("conv3x3")[0], load_machine("srp-4x4")[0]
+    assert isinstance(machine, CgraMachine)
+    problem = ModuloProblem(kernel, machine)
+    least = mii(kernel.graph, machine).value
+    found = search_briefly(problem, Effort(), enough=least + 3)
+    assert found.value is not None and found.value >= least + 3
+    assert (found.bound, found.proven) == (least, False)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -15,17 +15,13 @@ from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.modulo_schedule.network.referee.verify import verify_layer
 from mapper.models.modulo_schedule.bound import mii
 from mapper.models.modulo_schedule.latency import edge_latency
-from mapper.models.modulo_schedule.network.cost import live_ins, outside_cycles, set_up_cycles
+from mapper.models.modulo_schedule.network.cost import live_ins, load_cycles, outside_cycles, set_up_cycles
 from mapper.models.modulo_schedule.network.estimate import Estimator
 from mapper.models.modulo_schedule.network.mapping import kernel_of
 from mapper.models.modulo_schedule.network.nest import Box, Nest
 from mapper.solver.method import Effort
-from mapper.solver.modulo_schedule.network.heuristic.tuning import (
-    NestTuning,
-    algorithm_1,
-    exhaustive,
-    unoptimised,
-)
+from mapper.solver.modulo_schedule.network.heuristic.nest_tuning import NestTuning
+from mapper.solver.modulo_schedule.network.heuristic.tuning import algorithm_1, exhaustive, unoptimised
 from mapper.workloads.graph.kernel import Kernel
 from tests.codegen.modulo_schedule.small_layer import drawn_cover
 from tests.solver.modulo_schedule.random_layer import layer_problems
@@ -52,7 +48,8 @@ def least_cycles(nest: Nest, box: Box, kernel: Kernel, machine: CgraMachine) -> 
     """Cycles that no schedule of the box's own kernel goes below: its stages span its longest path, at any II."""
     least, path = mii(kernel.graph, machine).value, longest_path(kernel, machine)
     once = min((box.trip_count(nest) + path // ii) * ii for ii in range(least, least + path + 1))
-    return box.runs(nest) * (once + set_up_cycles(machine, live_ins(kernel)))
+    started = box.runs(nest) * (once + set_up_cycles(machine, live_ins(kernel)))
+    return started + load_cycles(machine, least)
 
 
 @pytest.mark.parametrize("count", counts(max(25, QUICK // 2), THOROUGH // 10))

@@ -75,11 +75,12 @@ class LayerFormulation(CpSatFormulation):
 
     @objective(
         r"\min \sum_a c_a y_a + \sum w_{n,o,u} x_{n,o,u},\quad w_{n,o,u} = \text{runs}\,(\max(t\,MII,\ "
-        r"(t-1)\,MII + D + 1) + s) + \sum_{\text{remainders } r} \min_{u'} w_{r,o,u'}"
+        r"(t-1)\,MII + D + 1) + s) + \ell\,MII + \sum_{\text{remainders } r} \min_{u'} w_{r,o,u'}"
     )
     def cycles(self) -> None:
         """Cycles in VLIW mode, and for every box its t iterations at MII, its longest path D and its set-up
-        s. What the factors leave over of a loop is a box of its own, unrolled as is best for it."""
+        s, and once l cycles for each cycle of MII to load its words. What the factors leave over of a loop is a
+        box of its own, unrolled as is best for it."""
         outside = [
             sum(outside_cycles(algorithm, self.problem.layer.op, self.problem.machine))
             for algorithm in self.problem.space

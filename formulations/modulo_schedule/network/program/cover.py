@@ -10,12 +10,14 @@ and is read as saving the whole vector.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from bisect import insort
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
 
 from mapper.formulations.modulo_schedule.network.problem import MOST_UNROLL
-from mapper.models.modulo_schedule.network.cost import set_up_cycles
+from mapper.models.modulo_schedule.network.cost import load_cycles, set_up_cycles
 from mapper.models.modulo_schedule.network.estimate import Counts, Estimator, counts
 from mapper.models.modulo_schedule.network.nest import Box, Nest, is_whole_row
 
@@ -33,46 +35,59 @@ class Cover:
 
 
 class CoverSearch:
-    """Covers of one nest with one innermost loop."""
+    """Covers of one nest with one innermost loop. ``each``: cycles that no vector undercuts for an iteration of the
+    nest; with it most vectors are ruled out by their main box, before what it leaves over is looked at."""
 
-    def __init__(self, nest: Nest, innermost: str, weigh: Weigh) -> None:
-        self.nest, self.innermost, self.weigh = nest, innermost, weigh
+    def __init__(self, nest: Nest, innermost: str, weigh: Weigh, each: Fraction = Fraction(0)) -> None:
+        self.nest, self.innermost, self.weigh, self.each = nest, innermost, weigh, each
         self.summed = tuple(nest.names.index(name) for name in nest.accumulated)
-        self.vectors = 0
         self._best: dict[Sizes, tuple[int, Sizes]] = {}
 
     def ranked(self, most: int) -> tuple[Cover, ...]:
         """The best ``most`` covers by different factors of the whole nest's main box, the best first."""
         whole = tuple(extent for _, extent in self.nest.loops)
-        found = sorted(self.weighed(whole))[:most]
-        return tuple(Cover(cycles, self._boxes(whole, factors)) for cycles, factors in found)
+        return tuple(
+            Cover(cycles, self._boxes(whole, factors)) for cycles, factors in self._first(whole, most)
+        )
 
     def least(self) -> int | None:
         """The least cycles of any cover, None if no vector is allowed."""
         whole = tuple(extent for _, extent in self.nest.loops)
-        return min((cycles for cycles, _ in self.weighed(whole)), default=None)
+        return next((cycles for cycles, _ in self._first(whole, 1)), None)
 
-    def weighed(self, counts: Sizes | None = None) -> list[tuple[int, Sizes]]:
-        """Every allowed vector of a box (None: the whole nest) with the cycles of the best cover that begins with
-        it."""
-        counts = tuple(extent for _, extent in self.nest.loops) if counts is None else counts
-        found = []
+    def weighed(self) -> list[tuple[int, Sizes]]:
+        """Every allowed vector of the whole nest with the cycles of the best cover that begins with it."""
+        whole = tuple(extent for _, extent in self.nest.loops)
+        return [(self._with_rest(whole, *one), one[2]) for one in self._mains(whole)]
+
+    def _first(self, counts: Sizes, most: int) -> list[tuple[int, Sizes]]:
+        """The best ``most`` vectors of a box, each with the cycles of the best cover that begins with it."""
+        each, per = self.each.as_integer_ratio()
+        whole = math.prod(counts)
+        mains = ((one[0] + (whole - math.prod(one[1])) * each // per, one) for one in self._mains(counts))
+        found: list[tuple[int, Sizes]] = []
+        for least, one in sorted(mains):
+            if len(found) == most and least > found[-1][0]:
+                break
+            insort(found, (self._with_rest(counts, *one), one[2]))
+            del found[most:]
+        return found
+
+    def _mains(self, counts: Sizes) -> Iterator[tuple[int, Sizes, Sizes]]:
+        """Every allowed vector of a box: cycles of its main box, iterations of that, and the factors."""
         for factors in product(*(range(1, min(MOST_UNROLL, count) + 1) for count in counts)):
             main = tuple(count // factor * factor for count, factor in zip(counts, factors, strict=True))
-            if not self._keeps_sums(counts, main, factors):
-                continue
-            cycles = self.weigh(main, factors)
-            self.vectors += 1
-            if cycles is None:
-                continue
-            for _, rest in _remainders(counts, main):
-                cycles += self._least(rest)[0]
-            found.append((cycles, factors))
-        return found
+            if self._keeps_sums(counts, main, factors):
+                cycles = self.weigh(main, factors)
+                if cycles is not None:
+                    yield cycles, main, factors
+
+    def _with_rest(self, counts: Sizes, cycles: int, main: Sizes, factors: Sizes) -> int:
+        return cycles + sum(self._least(rest)[0] for _, rest in _remainders(counts, main))
 
     def _least(self, counts: Sizes) -> tuple[int, Sizes]:
         if counts not in self._best:
-            self._best[counts] = min(self.weighed(counts))
+            (self._best[counts],) = self._first(counts, 1)
         return self._best[counts]
 
     def _keeps_sums(self, counts: Sizes, main: Sizes, factors: Sizes) -> bool:
@@ -118,6 +133,7 @@ class BoxWeight:
 
     def __init__(self, nest: Nest, innermost: str, estimator: Estimator) -> None:
         self.nest, self.innermost, self.estimator = nest, innermost, estimator
+        self._inner = nest.names.index(innermost)
         self._known: dict[Sizes, tuple[Counts, int]] = {}
 
     def body(self, factors: Sizes) -> tuple[Counts, int]:
@@ -128,15 +144,27 @@ class BoxWeight:
             self._known[factors] = counted, self.estimator.least_interval(counted)
         return self._known[factors]
 
+    def each(self, above: int = 0, most: float = math.inf) -> Fraction:
+        """Cycles that no vector undercuts for an iteration of the nest if its II is ``above`` its MII or more, and its
+        body has ``most`` operations or is not unrolled."""
+        found = []
+        for factors in product(*(range(1, min(MOST_UNROLL, extent) + 1) for _, extent in self.nest.loops)):
+            counted, interval = self.body(factors)
+            if counted.operations <= most or max(factors) == 1:
+                found.append(Fraction(interval + above, math.prod(factors)))
+        return self.nest.repeats * min(found)
+
     def least_cycles(self, main: Sizes, factors: Sizes, above: int = 0) -> int:
-        """Cycles that no schedule of a box can go below whose II is ``above`` its MII or more, set-up included.
+        """Cycles that no schedule of a box can go below whose II is ``above`` its MII or more, loading and set-up
+        included.
 
         Of n iterations the last issues n - 1 intervals after the first, and its last operation the longest path
         later; and n * II is below n * II + (SC - 1) * II.
         """
         counted, interval = self.body(factors)
         interval += above
-        box = Box(main, main, factors, self.innermost)
-        trips = box.trip_count(self.nest)
+        trips = main[self._inner] // factors[self._inner]
+        runs = self.nest.repeats * math.prod(main) // math.prod(factors) // trips
         once = max(trips * interval, (trips - 1) * interval + counted.depth + 1)
-        return box.runs(self.nest) * (once + set_up_cycles(self.estimator.machine, counted.live_ins))
+        started = runs * (once + set_up_cycles(self.estimator.machine, counted.live_ins))
+        return started + load_cycles(self.estimator.machine, interval)

@@ -18,6 +18,7 @@ LEGAL = "dependences keep their order"
 UNROLLED = "unroll factors up to 8"
 MERGED = "merged rows stay whole"
 ORDERED = "sums in the order of their loops"
+FITS = "words fit into the configuration memory"
 
 
 def verify_layer(problem: LayerProblem, mapping: LayerMapping) -> Verdict[LayerCost]:
@@ -52,6 +53,9 @@ def _broken(problem: LayerProblem, algorithm: Algorithm, mapping: LayerMapping) 
             if not _sums_in_order(nest, loop):
                 yield BrokenRule(ORDERED, place, 1)
             kernel = kernel_of(nest, loop.box, loop.pointer_uses)
+            memory = problem.machine.configuration_memory
+            if memory is not None and loop.schedule.ii > memory.contexts:
+                yield BrokenRule(FITS, place, loop.schedule.ii - memory.contexts)
             verdict = verify(ModuloProblem(kernel, problem.machine), loop.schedule)
             for rule in verdict.broken:
                 yield BrokenRule(rule.rule, f"{place}: {rule.place}", rule.size)

@@ -18,18 +18,21 @@ from mapper.solver.outcome import Outcome
 from mapper.workloads.graph.dataflow_graph import DataflowGraph
 from mapper.workloads.graph.kernel import Kernel
 
-_known: dict[tuple[DataflowGraph, str, int], Outcome[ModuloSchedule]] = {}
+_known: dict[tuple[DataflowGraph, str, int, int], Outcome[ModuloSchedule]] = {}
 _decided: dict[tuple[DataflowGraph, str, int, int], Outcome[ModuloSchedule]] = {}
 MOST_KNOWN = 20_000
 
 
-def loop_schedule(kernel: Kernel, machine: CgraMachine, effort: Effort) -> Outcome[ModuloSchedule]:
-    """A schedule of ``kernel``, a light search's best; the same for the same structure, machine and seed."""
+def loop_schedule(
+    kernel: Kernel, machine: CgraMachine, effort: Effort, enough: int = 0
+) -> Outcome[ModuloSchedule]:
+    """A schedule of ``kernel``, a light search's best down to an II that is ``enough``; the same for the same
+    structure, machine and seed."""
     structure = shape(kernel.graph)
-    key = (structure, machine.model_dump_json(by_alias=True), effort.seed)
+    key = (structure, machine.model_dump_json(by_alias=True), effort.seed, enough)
     if key not in _known:
         outcome = search_briefly(
-            ModuloProblem(Kernel("loop", structure), machine), replace(effort, report=_silent)
+            ModuloProblem(Kernel("loop", structure), machine), replace(effort, report=_silent), enough
         )
         if effort.stopped() is not None:
             return outcome

@@ -1,0 +1,129 @@
+"""Which words of memory the arrays of a layer's nests are: what each repeat (an image, a group) adds to them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from mapper.codegen.modulo_schedule.network.layout import Layout
+from mapper.models.modulo_schedule.network.algorithm import IM2ROW, Algorithm
+from mapper.models.modulo_schedule.network.nest import Nest
+from mapper.workloads.document import InputError
+from mapper.workloads.network.network_layer import NetworkLayer
+
+
+@dataclass(frozen=True)
+class Operand:
+    """An array's first word, and words from one image and from one group to the next."""
+
+    at: int
+    image: int = 0
+    group: int = 0
+
+
+@dataclass(frozen=True)
+class LayerWords:
+    """The arrays of a layer's nests by name. ``repeats``: images and groups. ``wide``: where rows of sums lie
+    before they are cut to the output's width; the output itself where they need not be. ``buffer_words`` of the
+    buffer are used."""
+
+    operands: dict[str, Operand]
+    repeats: tuple[int, int]
+    wide: int
+    buffer_words: int
+
+
+def words_of(layer: NetworkLayer, algorithm: Algorithm, layout: Layout) -> LayerWords:
+    """Where the arrays of the nests lie.
+
+    Raises: InputError for a product of data whose factors are broadcast.
+    """
+    output = layout.tensors[layer.output]
+    constants = {
+        array: layout.constants[layer.name, array]
+        for array in ("a", "b", "bias", "start", "factor", "shift")
+        if (layer.name, array) in layout.constants
+    }
+    if layer.work == "convolution":
+        return _convolution(layer, algorithm, layout, constants)
+    if layer.op in ("Gemm", "MatMul"):
+        return _product(layer, algorithm, layout, constants)
+    if layer.work in ("max_pool", "average_pool"):
+        source = layout.buffer if algorithm.copied_words else layout.place(layer.inputs[0])
+        operands = {"in": Operand(source), "out": Operand(output), "start": Operand(constants["start"])}
+        return LayerWords(operands, (1, 1), output, algorithm.copied_words)
+    if layer.work == "batch_normalization":
+        image = math.prod(layer.output_shape[1:])
+        operands = {
+            "in": Operand(layout.place(layer.inputs[0]), image),
+            "out": Operand(output, image),
+            "factor": Operand(constants["factor"]),
+            "shift": Operand(constants["shift"]),
+        }
+        return LayerWords(operands, (algorithm.nests[0].repeats, 1), output, 0)
+    operands = {
+        name: Operand(layout.place(one)) for name, one in zip(("in", "other"), layer.inputs, strict=False)
+    }
+    return LayerWords(operands | {"out": Operand(output)}, (1, 1), output, 0)
+
+
+def _convolution(
+    layer: NetworkLayer, algorithm: Algorithm, layout: Layout, constants: dict[str, int]
+) -> LayerWords:
+    shape, nest = layer.convolution, algorithm.nests[algorithm.main]
+    images, groups, filters = shape.batch, shape.groups, shape.out_channels // shape.groups
+    plane = math.prod(layer.inputs[0].shape[2:]) * (shape.in_channels // groups)
+    positions = math.prod(layer.output_shape[2:])
+    area = nest.output.stride("i")
+    used = algorithm.words["buffer"]
+    wide = layout.tensors[layer.output]
+    if algorithm.name == IM2ROW:
+        # Windows that straddle the end of the last row read a little beyond what im2row has laid out.
+        assert nest.window is not None
+        used += nest.window[0] * nest.window[1]
+        if area != positions:
+            wide = layout.buffer + used
+            used += images * shape.out_channels * area
+    laid = algorithm.words["buffer"] // (images * groups)
+    data = Operand(layout.buffer, laid * groups, laid)
+    if not algorithm.words["buffer"]:
+        data = Operand(layout.place(layer.inputs[0]), plane * groups, plane)
+    operands = {
+        "a": Operand(constants["a"], 0, filters * math.prod(shape.kernel) * (shape.in_channels // groups)),
+        "b": data,
+        "bias": Operand(constants["bias"], 0, filters),
+        "c": Operand(wide, filters * area * groups, filters * area),
+    }
+    return LayerWords(operands, (images, groups), wide, used)
+
+
+def _product(
+    layer: NetworkLayer, algorithm: Algorithm, layout: Layout, constants: dict[str, int]
+) -> LayerWords:
+    output = layout.tensors[layer.output]
+    nest = algorithm.nests[algorithm.main]
+    if layer.work == "fully_connected":
+        operands = {"a": Operand(constants["a"]), "b": Operand(layout.place(layer.inputs[0]))}
+    else:
+        operands, data = {}, iter(layer.inputs)
+        for array, name in zip(("a", "b"), layer.operator.operands, strict=False):
+            if array in constants:
+                operands[array] = Operand(
+                    constants[array], _apart(layer, nest, dict(layer.operator.weights)[name])
+                )
+            else:
+                one = next(data)
+                operands[array] = Operand(layout.place(one), _apart(layer, nest, one.shape))
+    size = math.prod(layer.output_shape) // nest.repeats
+    operands |= {"bias": Operand(constants["bias"]), "c": Operand(output, size)}
+    return LayerWords(operands, (nest.repeats, 1), output, 0)
+
+
+def _apart(layer: NetworkLayer, nest: Nest, shape: tuple[int, ...]) -> int:
+    """Words from one factor of a batch of products to the next."""
+    lead, size = math.prod(shape[:-2]), math.prod(shape[-2:])
+    if lead == nest.repeats:
+        return size
+    if lead == 1:
+        return 0
+    raise InputError(layer.name, "operands", "are broadcast along some axes; repeat them before")

@@ -1,0 +1,29 @@
+"""Layers without any of the paper's steps, which tuned ones are measured against [Bae2018, sec. VII-A]."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from mapper.arch.cgra import CgraMachine
+from mapper.models.modulo_schedule.network.algorithm import Algorithm, algorithms
+from mapper.workloads.network.network_layer import NetworkLayer
+
+BASELINE, IN_MEMORY = "register-baseline", "baseline"
+
+
+def baselines(layer: NetworkLayer, machine: CgraMachine) -> tuple[Algorithm, Algorithm]:
+    """The layer without any of the paper's steps [Bae2018, sec. VII-A]: a convolution is a matrix product, and
+    activations are called as functions, so that they run in VLIW mode.
+
+    In the first a sum stays in a register while the innermost loop adds to it, as any compiler keeps it; in the second
+    it goes through memory in every iteration, as Fig. 3(a) is written.
+    """
+    known = algorithms(layer, machine)
+    plain = known[-1] if layer.work == "convolution" else known[0]
+    kept = tuple(nest for nest in plain.nests if nest.name != "activation")
+    called = len(plain.nests) - len(kept)
+    elements = plain.elements + called * math.prod(layer.output_shape)
+    in_memory = replace(plain, name=IN_MEMORY, nests=kept, elements=elements)
+    held = tuple(replace(nest, in_register=nest.names[-1] in nest.accumulated) for nest in kept)
+    return replace(in_memory, name=BASELINE, nests=held), in_memory
