@@ -28,14 +28,15 @@ class PeArray(Part):
 
 
 class RegisterFile(Part):
-    """Register file of one PE (bytes). Without double-buffering the array waits for new data."""
+    """Register file of one PE (bytes). Without double-buffering the PEs wait for everything that the NoC moves."""
 
     bytes: Count
     double_buffered: bool = True
 
 
 class ScratchPad(Part):
-    """Scratch-pad (bytes), allocated to operands in whole banks; double-buffered, half of it is visible."""
+    """Scratch-pad (bytes), allocated to operands in whole banks; double-buffered, half of it is visible. Without, the
+    PEs wait for everything that DMA moves."""
 
     bytes: Count
     bank_bytes: Count
@@ -88,12 +89,28 @@ class Rules(Part):
     - ``partial_sums``: ``doubled`` reads and writes a partial sum at every transfer that leaves the array,
       and only writes it where it stays through several scratch-pad passes; ``first_visit_free`` skips
       exactly the reads of values that are still zero.
+    - ``leaving_sums``: ``exposed`` has the PEs of a double-buffered register file wait for a partial sum that leaves
+      them, and for the work behind it; ``buffered`` has it leave beside the next work, from the other buffer. A
+      register file with one buffer waits in either case.
     - ``energy``: ``rounded`` to whole pJ per layer, or ``exact``.
+    - ``timing``: in a ``steady`` run first tiles come, and last results go, during other layers; a ``timeline`` goes
+      from a cold start to the last write.
     """
 
     stored_extent: Literal["declared", "touched"] = "declared"
     partial_sums: Literal["doubled", "first_visit_free"] = "doubled"
+    leaving_sums: Literal["exposed", "buffered"] = "buffered"
     energy: Literal["rounded", "exact"] = "exact"
+    timing: Literal["steady", "timeline"] = "steady"
+
+
+PHYSICAL_RULES = Rules(
+    stored_extent="touched",
+    partial_sums="first_visit_free",
+    leaving_sums="buffered",
+    energy="exact",
+    timing="timeline",
+)
 
 
 class DataflowMachine(Part):
@@ -146,9 +163,13 @@ class DataflowMachine(Part):
         table = self.energy_pj.spm
         return table.by_bytes[self.spm.bytes] if isinstance(table, EnergyBySize) else table
 
-    @property
-    def follows_original_rules(self) -> bool:
-        return self.rules.partial_sums == "doubled" and self.rf.double_buffered
+
+def as_solved(fields: dict[str, Any]) -> dict[str, Any]:
+    """The document of a machine that a solution holds: ``leaving_sums`` was ``exposed`` before that rule had a name."""
+    rules = fields.get("rules")
+    if fields.get("schema") != "mapper.dataflow/1" or not isinstance(rules, dict):
+        return fields
+    return {**fields, "rules": {"leaving_sums": "exposed", **rules}}
 
 
 def dataflow_from_document(fields: dict[str, Any], source: str) -> DataflowMachine:

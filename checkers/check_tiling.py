@@ -14,8 +14,10 @@ Delivered: the words for PEs are at least the product, over dimensions that shar
   (1 + sum (r - 1)) * prod s >= 1 + sum (r*s - 1).
 Overhead: cycles are g(x) = T*x + sum w_i*((A_i - x)+ + (B_i - x)+), x = max(DMA, processing) of an SPM pass, where
   the w_i add up to T/u, u >= 2, so g never falls as x grows: setting processing or DMA to 0 gives a bound.
+Turns: with one scratch-pad buffer passes take DMA + processing, x, A_i and B_i are sums, and g is what it is without
+  DMA plus what it is without processing.
 Hidden: given what stays, ``price`` grows with computing, loads and crossings. A partial sum that stays is added up in
-  each visit, and computing waits for it, in an SPM pass or (Overhead) between two. So T*R passes of one SPM pass,
+  each visit (and computing waits, if exposed), in an SPM pass or (Overhead) between two. So T*R passes of one SPM pass,
   without the loads of what stays, are a bound.
 Least: what c adds to (b, s) is at least the minimum over all c that b divides. EDP is at least a product of two bounds.
 """
@@ -37,7 +39,7 @@ import sys
 from fractions import Fraction
 
 KIND = "tiling"
-TRUSTED = "cost model as in Tiling.price; lemmas Capacity, Kept, Delivered, Hidden, Overhead, Least (in the docstring)"
+TRUSTED = "cost model as in Tiling.price; lemmas Capacity, Kept, Delivered, Hidden, Overhead, Turns, Least (docstring)"
 
 
 # ---- The same lines in every checker: reading, binding, answering.
@@ -146,6 +148,7 @@ MACHINE = {
     "initiation_cycles": Fraction, "cycles_per_byte": Fraction, "clock_mhz": Fraction, "dma_clock_mhz": Fraction,
     "energy_pj": dict.fromkeys(("mac", "add", "rf", "noc", "spm", "dram"), Fraction), "energy": ("rounded", "exact"),
     "stored_extent": ("declared", "touched"), "partial_sums": ("doubled", "first_visit_free"),
+    "leaving_sums": ("exposed", "buffered"),
 }  # fmt: skip
 OPERAND = {"name": str, "access": ("read", "write", "read_write"), "zero_initialised": FLAG, "extents": [SIZE, 1, 8]}
 OPERAND["index"] = [{"": range(-1 << 40, 1 << 40)}, 1, 8]
@@ -187,6 +190,8 @@ class Tiling:
     """The problem, and what its mappings cost [Dave2019, secs. 4.1 to 4.3]."""
 
     def __init__(self, problem):
+        if type(problem) is dict and type(problem.get("machine")) is dict:  # the rule was there before its name
+            problem = problem | {"machine": {"leaving_sums": "exposed"} | problem["machine"]}
         p = read(problem, PROBLEM)
         operands, m, at, self.steps = p["operands"], p["machine"], [*p["loops"]].index, 0
         self.objective = OBJECTIVES.index(p["objective"])
@@ -205,6 +210,7 @@ class Tiling:
         operations = max(1, len(operands) - (2 if multiplies else 1))
         latency = 1 if m["pipelined"] else (m["multiply_cycles"] if multiplies else 0) + m["add_cycles"]
         self.iteration, self.pes, self.double = operations * latency, m["rows"] * m["columns"], m["rf_double_buffered"]
+        self.exposed = self.double and m["leaving_sums"] == "exposed"
         self.banks = m["spm_bytes"] // (2 if m["spm_double_buffered"] else 1) // m["bank_bytes"]
         self.doubled, faster = m["partial_sums"] == "doubled", m["clock_mhz"] / m["dma_clock_mhz"]
         self.burst = m["initiation_cycles"] * faster, m["cycles_per_byte"] * m["word_bytes"] * faster
@@ -225,6 +231,9 @@ class Tiling:
         self.allowed = {level: [{*p["factors"][level].get(name, ds)} for name, ds in zip(self.names, self.divisors)]
                         for level in LEVELS}
         self.holds, self.stays = functools.cache(self.holds), functools.cache(self.stays)
+
+    def together(self, dma, processing):  # of a pass, or of the layer: side by side, or in turn (lemma Turns)
+        return max(dma, processing) if self.m["spm_double_buffered"] else dma + processing
 
     def work(self, steps=1):
         self.steps += steps
@@ -276,7 +285,7 @@ class Tiling:
             energy += dma[k][0] * self.crossings(k, s_passes // dram[k], dma[k][2])
             visits = r_passes // spm[k] * s_passes if k in moving else s_passes // dram[k]
             energy += transfer * self.crossings(k, visits, free[k]) + addition * visits
-        every = q in moving and spm[q] == 1  # a partial sum leaves in every RF pass
+        every = self.exposed and q in moving and spm[q] == 1  # PEs wait for a partial sum in every RF pass
         hidden, cycles, always = compute if self.double and not every else 0, 0 if every else compute * r_passes, 0
         for stay in sorted({spm[k] for k in moving}):
             load = max(sum(rows[k][0] for k in net if k in moving and spm[k] <= stay) for net in self.networks)
@@ -284,18 +293,19 @@ class Tiling:
             cycles += max(0, load - hidden) * (r_passes // stay)
             hidden = max(hidden, load)
             if q in moving and spm[q] == stay:
-                cycles += (rows[q][1] + (compute if self.double or every else 0)) * (r_passes // stay)
+                cycles += (rows[q][1] + (compute if self.exposed else 0)) * (r_passes // stay)
         busy = sum(taken for (_, taken, _), n in zip(dma, dram) if n == 1)
         if q >= 0 and dram[q] == 1 and (self.doubled or not self.zero or s_passes > dma[q][2]):
             busy += dma[q][1]
-        usual, charged = max(busy, cycles), 0
+        usual, charged = self.together(busy, cycles), 0
+        behind = max(always, compute if self.double and not self.exposed else 0)
         total = usual * s_passes
         for stay in sorted(set(dram) - {1}):  # the passes before and after a change of tiles that stay for so many
             kept = [k for k in self.ops if 1 < dram[k] <= stay]
-            last = rows[q][1] + (compute if self.double else 0) if q in kept and q not in moving else 0
-            first = max([0, *(rows[k][0] - always for k in kept if spm[k] == r_passes)])
-            extra = max(usual, busy + sum(dma[k][1] for k in kept), cycles + last) - usual
-            extra += max(usual, busy + (dma[q][1] if q in kept else 0), cycles + first) - usual
+            last = rows[q][1] + (compute if self.exposed else 0) if q in kept and q not in moving else 0
+            first = max([0, *(rows[k][0] - behind for k in kept if spm[k] == r_passes)])
+            extra = max(usual, self.together(busy + sum(dma[k][1] for k in kept), cycles + last)) - usual
+            extra += max(usual, self.together(busy + (dma[q][1] if q in kept else 0), cycles + first)) - usual
             total += (extra - charged) * (s_passes // stay)
             charged = extra
         return energy, total
@@ -395,7 +405,8 @@ class Tiling:
         primes = [[d for d in ds if sum(d % e == 0 for e in ds) == 2] for ds in self.divisors]
 
         def closes(bounds, out, what):
-            closed = target is not None and all(self.worth(e + out[0], max(y, out[1])) >= target for e, y in bounds)
+            values = (self.worth(e + out[0], self.together(out[1], y)) for e, y in bounds)
+            closed = target is not None and all(value >= target for value in values)
             counts[what] += closed
             return closed
 

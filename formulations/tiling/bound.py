@@ -5,12 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 from mapper.formulations.tiling.problem import TilingProblem
-from mapper.models.tiling.bound import ideal_cycles, least_energy
+from mapper.models.tiling.bound import least_cycles, least_energy
 
 
 def exact_bound_of(problem: TilingProblem) -> Fraction:
-    """The objective's least value by argument alone: all PEs always busy, every word moved at least once."""
-    cycles, energy = ideal_cycles(problem.nest, problem.machine), least_energy(problem.nest, problem.machine)
+    """The objective's least value by argument alone: all PEs busy but where a level has one buffer, every word moved at
+    least once."""
+    cycles, energy = least_cycles(problem.nest, problem.machine), least_energy(problem.nest, problem.machine)
     return {"edp": cycles * energy, "energy": energy, "latency": Fraction(cycles)}[problem.objective]
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from mapper.arch.dataflow import DataflowMachine
-from mapper.models.tiling import tile
+from mapper.models.tiling import physical, tile
 from mapper.models.tiling import transfer as cost
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.models.tiling.order import reuse_factors
 from mapper.models.tiling.price import Prices
+from mapper.models.tiling.timeline import Times
 from mapper.workloads.nest.loop_nest import LoopNest
 
 
@@ -164,7 +167,11 @@ def evaluate(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -
     if machine.rules.energy == "rounded":
         energy = steps = cost.whole_pj(steps, per_pj)
         per_pj = 1
-    cycles = _cycles(nest, machine, q, machine.rf.double_buffered)
+    if machine.rules.timing == "timeline":
+        cycles, stalls = physical.run(nest, machine, mapping, _times(nest, machine, q))
+    else:
+        cycles = _cycles(nest, machine, q, buffers_of(machine))
+        stalls = _stalls(nest, machine, q, cycles)
     return TilingCost(
         energy_pj=energy,
         energy_steps=steps,
@@ -173,7 +180,7 @@ def evaluate(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -
         latency_ms=cycles / (machine.clock_mhz * 1e3),
         energy_by_resource=_energy_by_resource(nest, machine, q),
         words=_words(nest, machine, q),
-        stall_cycles=_stalls(nest, machine, q, cycles),
+        stall_cycles=stalls,
     )
 
 
@@ -181,7 +188,18 @@ def _passes(q: TileQuantities) -> cost.Passes:
     return cost.Passes(q.rf_passes, q.spm_passes, q.spm_reuse, q.dram_reuse)
 
 
-def _cycles(nest: LoopNest, machine: DataflowMachine, q: TileQuantities, double_buffered: bool) -> int:
+def _times(nest: LoopNest, machine: DataflowMachine, q: TileQuantities) -> Times:
+    into, out = physical.carried(nest, machine, q.array_words)
+    return Times(q.compute_cycles, sum(q.reduction_cycles), np.array(q.dma_cycles), np.array(into), int(out))
+
+
+def buffers_of(machine: DataflowMachine) -> cost.Buffers:
+    """What waits in ``machine``."""
+    rf, exposed = machine.rf.double_buffered, machine.rules.leaving_sums == "exposed"
+    return cost.Buffers(rf, machine.spm.double_buffered, rf and exposed)
+
+
+def _cycles(nest: LoopNest, machine: DataflowMachine, q: TileQuantities, buffers: cost.Buffers) -> int:
     read, write, _ = tile.networks_of(nest, machine)
     return cost.layer_cycles(
         q.compute_cycles,
@@ -194,7 +212,7 @@ def _cycles(nest: LoopNest, machine: DataflowMachine, q: TileQuantities, double_
         read,
         write,
         len(machine.noc.networks),
-        double_buffered,
+        buffers,
     )
 
 
@@ -252,10 +270,10 @@ def _stalls(nest: LoopNest, machine: DataflowMachine, q: TileQuantities, cycles:
     """Cycles beyond the useful ones, by what would be saved if a cause were removed after the others."""
     nothing = (0,) * len(nest.operands)
     useful = q.compute_cycles * q.rf_passes * q.spm_passes
-    no_reduction = _cycles(nest, machine, replace(q, reduction_cycles=nothing), machine.rf.double_buffered)
-    # With no NoC traffic there is nothing to hide: a simple buffer then has no wait at all.
+    no_reduction = _cycles(nest, machine, replace(q, reduction_cycles=nothing), buffers_of(machine))
+    # With no NoC traffic there is nothing to hide: a simple register file then has no wait at all.
     idle_noc = replace(q, reduction_cycles=nothing, noc_cycles=nothing)
-    dma_alone = _cycles(nest, machine, idle_noc, double_buffered=False)
+    dma_alone = _cycles(nest, machine, idle_noc, buffers_of(machine)._replace(rf=False, exposed=False))
     return {"noc": no_reduction - dma_alone, "dma": dma_alone - useful, "reduction": cycles - no_reduction}
 
 

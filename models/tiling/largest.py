@@ -27,7 +27,8 @@ def largest_cycles(nest: LoopNest, machine: DataflowMachine) -> int:
     computing takes n cycles of an iteration, twice where partial sums leave the array in every pass; every crossing
     of the NoC and every addition between PEs moves one of at most n*w words; DMA moves as many in bursts of one word
     at least, both ways for a partial sum. What a change of the operands that stay adds (two overheads, in at most
-    every second pass) is below twice the sum of these, and so is the whole below three times the sum.
+    every second pass) is below twice the sum of these, and so is the whole below three times the sum. A timeline in
+    which nothing is done beside anything else is below it too.
     """
     fixed, each, whole = burst_cost(machine)
     one_word = -(-(fixed + each) // whole) + 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 from mapper.workloads.nest.loop_nest import LoopNest
 
@@ -88,6 +89,29 @@ def _reuse_patterns(
         alive = frozenset(k for k in alive if loop not in dependent[k])
         reuse = tuple(used | {loop} if k in alive else used for k, used in enumerate(reuse))
     yield from extend(inner, alive, reuse, 0)
+
+
+def orders_by_walk(
+    operands: Mapping[str, int], again: frozenset[str], active: Sequence[str], innermost: Sequence[str] = ()
+) -> tuple[tuple[str, ...], ...]:
+    """Orders (outer to inner, of ``active`` loops) that differ in which tiles move when, one for each such walk.
+
+    ``operands``: those that depend on each loop, as bits; ``again``: loops that bring the result's tiles back.
+    Neighbours whose turns move the same tiles commute. Every order ends in the active ones of ``innermost``.
+    """
+    walks: dict[tuple[Any, ...], tuple[str, ...]] = {(): ()}
+    pinned = [loop for loop in reversed(innermost) if loop in active]
+    for place in range(len(active)):
+        grown: dict[tuple[Any, ...], tuple[str, ...]] = {}
+        for walk, inner in walks.items():
+            for loop in pinned[place : place + 1] or [loop for loop in active if loop not in inner]:
+                moved = (walk[-1][0] if walk else 0) | operands[loop]
+                turns, here = (moved, loop in again), frozenset({loop})
+                joins = bool(walk) and walk[-1][:2] == turns
+                longer = (*walk[:-1], (*turns, walk[-1][2] | here)) if joins else (*walk, (*turns, here))
+                grown.setdefault(longer, (loop, *inner))
+        walks = grown
+    return tuple(walks.values())
 
 
 def reuse_ends_alone(nest: LoopNest) -> bool:

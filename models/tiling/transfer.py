@@ -22,9 +22,18 @@ class Passes(NamedTuple):
     dram_reuse: Array
 
 
+class Buffers(NamedTuple):
+    """``rf``, ``spm``: whether a level has a second buffer, so that what moves to and from it moves beside the work;
+    ``exposed``: whether PEs wait for a partial sum that leaves them although they have one."""
+
+    rf: bool
+    spm: bool
+    exposed: bool
+
+
 def spm_pass_cycles(
     compute: int, passes: Passes, noc_cycles: Array, reduction_cycles: Array, updated: Array, read_network: Array,
-    write_network: Array, networks: int, double_buffered: bool,
+    write_network: Array, networks: int, buffers: Buffers,
 ) -> tuple[int, int]:  # fmt: skip
     """Cycles of one SPM pass, and those of the NoC in every RF pass of it."""
     rf_passes, spm_reuse, dram_reuse = passes.rf, passes.spm_reuse, passes.dram_reuse
@@ -33,14 +42,14 @@ def spm_pass_cycles(
     update_every_pass = False
     for k in range(operands):
         stays = spm_reuse[k] == rf_passes and dram_reuse[k] > 1
-        if updated[k] and not stays and spm_reuse[k] == 1:
+        if buffers.exposed and updated[k] and not stays and spm_reuse[k] == 1:
             update_every_pass = True
 
-    # One SPM pass: RF passes overlap with the NoC, unless a partial sum leaves the array in each of them.
-    serial = update_every_pass or not double_buffered
+    # One SPM pass: RF passes overlap with the NoC, unless there is one buffer or PEs wait for a partial sum in each.
+    serial = update_every_pass or not buffers.rf
     hidden = 0 if serial else compute
     cycles = 0 if update_every_pass else compute * rf_passes
-    exposes_work = update_every_pass or double_buffered
+    exposes_work = buffers.exposed
     every_pass_noc = 0
     every = 0
     while True:
@@ -77,7 +86,7 @@ def spm_pass_cycles(
 
 def layer_cycles(
     compute: int, passes: Passes, noc_cycles: Array, reduction_cycles: Array, dma_cycles: Array, updated: Array,
-    rereads: Array, read_network: Array, write_network: Array, networks: int, double_buffered: bool,
+    rereads: Array, read_network: Array, write_network: Array, networks: int, buffers: Buffers,
 ) -> int:  # fmt: skip
     """Cycles of the layer.
 
@@ -95,14 +104,16 @@ def layer_cycles(
         read_network,
         write_network,
         networks,
-        double_buffered,
+        buffers,
     )
-    # All SPM passes: DMA overlaps with processing through double-buffering.
+    # All SPM passes: DMA overlaps with processing through double-buffering; with one buffer they take turns.
     every_pass_dma = 0
     for k in range(operands):
         if dram_reuse[k] == 1:
             every_pass_dma += dma_cycles[k] * (2 if rereads[k] else 1)
-    usual = max(every_pass_dma, cycles)
+    usual = max(every_pass_dma, cycles) if buffers.spm else every_pass_dma + cycles
+    # What every RF pass hides of the transfers around it.
+    hidden = max(every_pass_noc, compute if buffers.rf and not buffers.exposed else 0)
     total = usual * spm_passes
     charged = 0
     every = 1
@@ -117,18 +128,20 @@ def layer_cycles(
         # Where tiles change that stay otherwise: fetched in the pass before; partial sums leave in the next.
         fetched, returned = every_pass_dma, every_pass_dma
         last, first = cycles, cycles
-        exposes_work = double_buffered
+        exposes_work = buffers.exposed
         for k in range(operands):
             if 1 < dram_reuse[k] <= every:
                 fetched += dma_cycles[k]
                 if updated[k]:
                     returned += dma_cycles[k]
                 if spm_reuse[k] == rf_passes:
-                    first = max(first, cycles + noc_cycles[k] - every_pass_noc)
+                    first = max(first, cycles + noc_cycles[k] - hidden)
                     if updated[k]:
                         last += reduction_cycles[k] + (compute if exposes_work else 0)
                         exposes_work = False
-        overhead = max(0, max(fetched, last) - usual) + max(0, max(returned, first) - usual)
+        before = max(fetched, last) if buffers.spm else fetched + last
+        after = max(returned, first) if buffers.spm else returned + first
+        overhead = max(0, before - usual) + max(0, after - usual)
         total += (overhead - charged) * (spm_passes // every)
         charged = overhead
     return total

@@ -172,11 +172,12 @@ class _Timing:
         ]
         # Without network traffic a register file has nothing to hide behind, and nothing to wait for.
         self._double_buffered = ledger.machine.rf.double_buffered and not free_networks
+        self._waits_for_sums = self._double_buffered and ledger.machine.rules.leaving_sums == "exposed"
         self._compute = compute_cycles(ledger)
         self._processing, self._every_pass_load = self._register_file_passes()
 
     def scratch_pad_pass(self, always: Sequence[int], begins: Sequence[int], ends: Sequence[int]) -> int:
-        """One scratch-pad pass: DMA beside processing.
+        """One scratch-pad pass: DMA beside processing, or before and after it where there is one buffer.
 
         ``always``: operands that change in every pass; ``begins``: those that begin a longer stay with it;
         ``ends``: those that end one.
@@ -186,25 +187,28 @@ class _Timing:
         dma += sum(footprints[k].dma_cycles for k in ends)
         dma += sum(footprints[k].dma_cycles for k in begins if operands[k].is_updated)
         load = max((self._noc[k] for k in begins if self._ledger.walk.stays(k)), default=0)
-        processing = self._processing + max(0, load - self._every_pass_load)
+        hidden = self._every_pass_load
+        if self._double_buffered and not self._waits_for_sums:
+            hidden = max(hidden, self._compute)
+        processing = self._processing + max(0, load - hidden)
         leaving = [k for k in ends if operands[k].is_updated and self._ledger.walk.stays(k)]
         if leaving:
             processing += sum(self._reduction[k] for k in leaving)
-            processing += self._compute if self._double_buffered else 0
-        return max(dma, processing)
+            processing += self._compute if self._waits_for_sums else 0
+        return max(dma, processing) if self._ledger.machine.spm.double_buffered else dma + processing
 
     def _register_file_passes(self) -> tuple[int, int]:
         """Cycles of one scratch-pad pass without DMA, and of the tiles that move in each of its passes.
 
-        Tiles for the next register-file pass come while one computes. A partial sum leaves before the PEs
-        go on, so that the computation behind it is not hidden. Tiles that stay through whole scratch-pad
-        passes move between those [Dave2019, sec. 4.3.3, continuous reuse].
+        Tiles for the next register-file pass come while one computes, into the other buffer if there is one. Where
+        PEs wait for a partial sum to leave, the computation behind it is not hidden. Tiles that stay through whole
+        scratch-pad passes move between those [Dave2019, sec. 4.3.3, continuous reuse].
         """
         spm, operands = self._ledger.walk.spm, self._ledger.nest.operands
         moving = [k for k in self._ledger.operands if not self._ledger.walk.stays(k)]
         arrives: dict[int, Flags] = {k: spm.arrives(k) for k in moving}
         sums = [k for k in moving if operands[k].is_updated]
-        leaves_every_pass = any(bool(arrives[k].all()) for k in sums)
+        leaves_every_pass = self._waits_for_sums and any(bool(arrives[k].all()) for k in sums)
         pattern: Numbers = np.zeros(spm.passes, np.int64)
         for k, flags in arrives.items():
             pattern |= flags.astype(np.int64) << k
@@ -223,7 +227,7 @@ class _Timing:
             left = _leaves(spm, k)
             gone |= left
             total += self._reduction[k] * int(np.count_nonzero(left))
-        if leaves_every_pass or self._double_buffered:
+        if self._waits_for_sums:
             total += self._compute * int(np.count_nonzero(gone))
         always = [k for k in moving if bool(arrives[k].all())]
         return total, self._load(always)

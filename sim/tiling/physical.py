@@ -13,18 +13,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from mapper.arch.dataflow import DataflowMachine, Rules
+from mapper.arch.dataflow import PHYSICAL_RULES, DataflowMachine, Rules
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.sim.tiling import accounting
 from mapper.sim.tiling.accounting import Ledger
 from mapper.sim.tiling.dataflow import Traffic, moves
 from mapper.sim.tiling.footprint import footprints, networks, shape_of
-from mapper.sim.tiling.simulation import check_size
+from mapper.sim.tiling.size import check_size
 from mapper.sim.tiling.walk import walk
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.nest.tensor import tensors
-
-PHYSICAL_RULES = Rules(stored_extent="touched", partial_sums="first_visit_free", energy="exact")
 
 
 @dataclass(frozen=True)
@@ -61,12 +59,14 @@ class PhysicalRun:
         }
 
 
-def simulate_physical(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -> PhysicalRun:
-    """Time and charge ``mapping`` under physical rules, without computing its result.
+def simulate_physical(
+    nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping, rules: Rules = PHYSICAL_RULES
+) -> PhysicalRun:
+    """Time ``mapping`` from cold start to last write and charge it under ``rules``, without computing its result.
 
     Raises: InputError if the factors do not multiply to the bounds, or if the run is too large to simulate.
     """
-    physical = machine.model_copy(update={"rules": PHYSICAL_RULES})
+    physical = machine.model_copy(update={"rules": rules})
     shape, passes = shape_of(nest, mapping), walk(nest, mapping)
     check_size(nest)
     traffic = tuple(Traffic() for _ in nest.operands)

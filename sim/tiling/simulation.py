@@ -13,17 +13,13 @@ from mapper.sim.tiling import accounting
 from mapper.sim.tiling.accounting import Ledger
 from mapper.sim.tiling.dataflow import Dataflow
 from mapper.sim.tiling.footprint import footprints, shape_of
+from mapper.sim.tiling.physical import simulate_physical
 from mapper.sim.tiling.reference import Array, initial_tensors, reference_output
+from mapper.sim.tiling.size import check_size
 from mapper.sim.tiling.statement import number_type
 from mapper.sim.tiling.walk import walk
-from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.nest.tensor import tensors
-
-MOST_BYTES = 1 << 30
-"""Memory that the tensors of a run may take: a byte per word that is read, 33 per word of the result."""
-MOST_ITERATIONS = 1 << 40
-"""Executions of the statement that are simulated at most; more would take many minutes."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +96,11 @@ def simulate(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping, s
     dataflow.run()
     output = data[result].astype(np.int64)
     ledger = Ledger(nest, machine, shape, passes, footprints(nest, machine, shape), dataflow.traffic)
-    cycles = accounting.cycles(ledger)
+    if machine.rules.timing == "timeline":
+        timed = simulate_physical(nest, machine, mapping, machine.rules)
+        cycles, stalls = timed.cycles, timed.stall_cycles
+    else:
+        cycles, stalls = accounting.cycles(ledger), accounting.stall_cycles(ledger)
     return Simulation(
         outputs_equal=bool(np.array_equal(output, expected)),
         max_error=_largest_difference(output, expected),
@@ -115,23 +115,12 @@ def simulate(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping, s
             operand.name: {"noc": ledger.crossings(k), "dram": ledger.dma_transfers(k)}
             for k, operand in enumerate(nest.operands)
         },
-        stall_cycles=accounting.stall_cycles(ledger),
+        stall_cycles=stalls,
         noc_busy_cycles=accounting.network_busy(ledger),
         dma_busy_cycles=accounting.dma_busy(ledger),
         rf_passes=passes.spm.passes * passes.dram.passes,
         spm_passes=passes.dram.passes,
     )
-
-
-def check_size(nest: LoopNest) -> None:
-    """Raises: InputError if ``nest`` is too large to run with real data."""
-    held = sum(tensor.words * (33 if tensor.written else 1) for tensor in tensors(nest))
-    if held > MOST_BYTES:
-        remedy = f"a run takes {held >> 20} MiB of data, more than {MOST_BYTES >> 20}; lower the bounds"
-        raise InputError(nest.name, "loops", remedy)
-    if nest.iterations > MOST_ITERATIONS:
-        remedy = f"{nest.iterations} iterations, more than {MOST_ITERATIONS}; lower the bounds"
-        raise InputError(nest.name, "loops", remedy)
 
 
 def checksum(output: Array) -> int:

@@ -21,6 +21,7 @@ OBJECTIVES: dict[Objective, str] = {
     "latency": "least latency in cycles",
 }
 BACKWARDS = "a dependence runs backwards, and whether an order keeps it is not judged by the checker"
+TIMELINE = "the checker adds up passes and knows no timeline, as --model physical has it"
 ROUNDED_DOWN = Fraction(1, 10**12)
 """The share by which a bound that is a float is claimed lower than it is printed: more than it was rounded by."""
 
@@ -28,11 +29,11 @@ ROUNDED_DOWN = Fraction(1, 10**12)
 def prove(problem: TilingProblem, claim: Claim[TilingMapping], effort: Effort) -> Proof:
     """The proof of a claim: the checker closes the boxes of the lattice of tiles by itself.
 
-    Raises: NotCertifiedError if a dependence runs backwards.
+    Raises: NotCertifiedError if a dependence runs backwards, or if cycles are those of a timeline.
     """
     fields = restated(problem)
     if fields is None:
-        raise NotCertifiedError(BACKWARDS)
+        raise NotCertifiedError(TIMELINE if problem.machine.rules.timing == "timeline" else BACKWARDS)
     if claim.mapping is None:
         return Proof(fields, claim.status, None, None, {"rule": "boxes", "mapping": None})
     value = problem.exact_value(evaluate(problem.nest, problem.machine, claim.mapping))
@@ -41,8 +42,9 @@ def prove(problem: TilingProblem, claim: Claim[TilingMapping], effort: Effort) -
 
 
 def restated(problem: TilingProblem) -> dict[str, Any] | None:
-    """The problem as the checker reads it; None if a dependence runs backwards."""
-    if any(distance < 0 for vector in problem.nest.dependences for distance in vector):
+    """The problem as the checker reads it; None if a dependence runs backwards, or on a timeline."""
+    timed = problem.machine.rules.timing == "timeline"
+    if timed or any(distance < 0 for vector in problem.nest.dependences for distance in vector):
         return None
     nest, pins = problem.nest, problem.pins
     return {
@@ -105,6 +107,7 @@ def _machine(machine: DataflowMachine) -> dict[str, Any]:
         "energy_pj": {name: number(decimal(price)) for name, price in prices.items()},
         "stored_extent": rules.stored_extent,
         "partial_sums": rules.partial_sums,
+        "leaving_sums": rules.leaving_sums,
         "energy": rules.energy,
     }
 

@@ -174,9 +174,10 @@ def walking_costs(
         return energy
 
     every = mode.moving(frozenset())
-    update_every_pass = any(operands[k].is_updated for k in every)
-    hidden = zero if update_every_pass or not machine.rf.double_buffered else tiles.compute
-    exposes_work = update_every_pass or machine.rf.double_buffered
+    doubly, waits_for_sums = machine.rf.double_buffered, machine.rules.leaving_sums == "exposed"
+    exposes_work = doubly and waits_for_sums
+    update_every_pass = exposes_work and any(operands[k].is_updated for k in every)
+    hidden = zero if update_every_pass or not doubly else tiles.compute
     cycles = zero if update_every_pass else tiles.compute
     energy = zero
     energy_slope, cycles_slope = [], []
@@ -211,9 +212,10 @@ def walking_costs(
     for level in range(1, levels + 1):
         here = tuple(k for k, changing in mode.stationary if changing <= level)
         updated = [k for k in here if operands[k].is_updated]
-        waits = [np.maximum(0, tiles.cycles[k] - load(every)) for k in here]
+        behind = tiles.compute if doubly and not waits_for_sums else zero
+        waits = [np.maximum(0, tiles.cycles[k] - np.maximum(load(every), behind)) for k in here]
         first.append(np.max([zero, *waits], axis=0))
-        exposed = tiles.compute if updated and machine.rf.double_buffered else zero
+        exposed = tiles.compute if updated and doubly and waits_for_sums else zero
         last.append(exposed + sum((tiles.added[k] for k in updated), zero))
     rows, terms = len(zero), len(mode.layers) + len(mode.stationary)
     return WalkingCosts(

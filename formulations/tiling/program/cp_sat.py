@@ -19,7 +19,7 @@ from mapper.formulations.tiling.program.energy import CostsTooLargeError
 from mapper.formulations.tiling.program.instance import LARGEST, Columns, TilingInstance
 from mapper.formulations.tiling.program.lattice import exponent_of
 from mapper.formulations.tiling.program.reduction import Watch, reduce_tables
-from mapper.formulations.tiling.program.table import TilingTables, TooManyTilesError, spm_pins
+from mapper.formulations.tiling.program.table import TIMELINE, TilingTables, TooManyTilesError, spm_pins
 from mapper.models.tiling.mapping import LEVELS, TilingMapping
 from mapper.workloads.document import InputError
 
@@ -203,22 +203,25 @@ class TilingProgram(CpSatFormulation):
         self.one_pass = self.model.new_int_var(0, limit, "one_pass")
         self.model.add(self._product("all_passes", limit, self.one_pass, self.q_outer["passes"]) == total)
 
-    @family(r"C = n_j \mu + \sum_h (\Delta_h - \Delta_{h-1})\, v_{j,h},\quad \mu = \max(\delta_j, \pi)")
+    @family(
+        r"C = n_j \mu + \sum_h (\Delta_h - \Delta_{h-1})\, v_{j,h},\quad "
+        r"\mu = \delta_j \circ \pi,\ \circ \in \{\max, +\}"
+    )
     def overlap(self) -> None:
-        """A pass takes the longer of DMA and array, and more where operands h that stay through several
-        passes change their tiles: DMA fetches the new tiles in the pass before and returns partial sums in
-        the pass after."""
+        """A pass takes the longer of DMA and array, or both in turn if the scratch-pad has one buffer, and more where
+        operands h that stay through several passes change their tiles: DMA fetches the new tiles in the pass before
+        and returns partial sums in the pass after."""
         limit, outer, inner = self.of.cycles_limit, self.q_outer, self.q_inner
-        usual = self._longest("usual_pass", outer["always"], self.one_pass)
+        together = self._longest if self.of.problem.machine.spm.double_buffered else self._in_turn
+        usual = together("usual_pass", outer["always"], self.one_pass)
         total = self._product("usual_passes", limit, usual, outer["passes"])
         charged: Any = 0
         for h in range(self.of.tables.levels):
-            before = self._longest(
-                f"before_{h}", usual, outer[f"fetched_{h}"], self.one_pass + inner[f"last_{h}"]
-            )
-            after = self._longest(
-                f"after_{h}", usual, outer[f"returned_{h}"], self.one_pass + inner[f"first_{h}"]
-            )
+            first, last = self.one_pass + inner[f"first_{h}"], self.one_pass + inner[f"last_{h}"]
+            before = together(f"with_fetch_{h}", outer[f"fetched_{h}"], last)
+            before = self._longest(f"before_{h}", usual, before)
+            after = together(f"with_return_{h}", outer[f"returned_{h}"], first)
+            after = self._longest(f"after_{h}", usual, after)
             over = before + after - 2 * usual
             more = self.model.new_int_var(0, 2 * limit, f"more_{h}")
             self.model.add(more == over - charged)
@@ -312,6 +315,11 @@ class TilingProgram(CpSatFormulation):
         self.model.add_max_equality(longest, of)
         return longest
 
+    def _in_turn(self, name: str, *of: Any) -> Any:
+        both = self.model.new_int_var(0, 2 * self.of.cycles_limit, name)
+        self.model.add(both == sum(of))
+        return both
+
     def _impossible(self) -> None:
         self.model.add_bool_or([])
 
@@ -321,6 +329,8 @@ def build(problem: TilingProblem) -> TilingProgram:
 
     Raises: InputError if the nest has too many tiles to tabulate, or costs beyond CP-SAT's integers.
     """
+    if problem.machine.rules.timing == "timeline":
+        raise InputError(problem.nest.name or "nest", "rules.timing", TIMELINE)
     try:
         tables = TilingTables.of(problem, Watch().proceed)
         program = TilingProgram(TilingInstance.of(tables, reduce_tables(tables, Watch())))

@@ -191,7 +191,7 @@ def _limits(tables: TilingTables, reduction: Reduction) -> tuple[int, int]:
         longest = costs.cycles.max() + (factors * costs.cycles_slope.max(axis=1).reshape(-1, 1)).sum(axis=0)
         first = costs.first.max(axis=1).reshape(-1, 1) + np.zeros(len(chosen))
         last = costs.last.max(axis=1).reshape(-1, 1) + np.zeros(len(chosen))
-        cycles = max(cycles, float(table.cycles(longest, first, last).max()))
+        cycles = max(cycles, float(tables.cycles(table, longest, first, last).max()))
     value = reduction.value
     if value is not None and len(rows.row):
         half = 0.5 if problem.machine.rules.energy == "rounded" else 0.0

@@ -119,7 +119,7 @@ def outer_rows(tables: TilingTables) -> OuterRows:
         energy = energy + table.energy + tables.energies.constant
         none = np.zeros((tables.levels, len(rows)))
         possible = np.isfinite(processing)
-        cycles = table.cycles(np.where(possible, processing, 0.0), none, none)
+        cycles = tables.cycles(table, np.where(possible, processing, 0.0), none, none)
         cycles = np.where(possible, cycles, np.inf)
         floor = objective(tables.problem, tables.energies, energy, cycles)
         parts.append(OuterRows(rows, np.full(len(rows), number), energy, cycles, floor))
@@ -189,7 +189,7 @@ def _promising(tables: TilingTables, row: int, mode: int, width: int) -> Integer
     table = tables.outer.take(np.full(len(inside), row))
     none = np.zeros((tables.levels, len(inside)))
     energy = energy + table.energy + tables.energies.constant
-    floor = objective(tables.problem, tables.energies, energy, table.cycles(processing, none, none))
+    floor = objective(tables.problem, tables.energies, energy, tables.cycles(table, processing, none, none))
     nearest: Integers = inside[np.argsort(floor, kind="stable")[:width]]
     return nearest
 
@@ -197,13 +197,16 @@ def _promising(tables: TilingTables, row: int, mode: int, width: int) -> Integer
 def _inner_rows(tables: TilingTables, outer: OuterRows, cut: float, watch: Watch) -> tuple[InnerRows, ...]:
     """Array rows whose floor over the remaining scratch-pad rows is not above ``cut``."""
     lattice, pinned = tables.lattice, spm_pins(tables.problem)
+    beside = tables.problem.machine.spm.double_buffered
     above: dict[int, Reals] = {}
     wanted = np.zeros(lattice.size, dtype=bool)
     for number in range(len(tables.modes)):
         rows = outer.row[outer.mode == number]
         if len(rows):
             table = tables.outer.take(rows)
-            waits = table.always * table.passes
+            none = np.zeros((tables.levels, len(rows)))
+            alone = tables.cycles(table, np.zeros(len(rows)), none, none)
+            waits = table.always * table.passes if beside else alone
             columns = (table.energy, waits, *tables.outer_repeats(rows, number))
             above[number] = np.array(
                 [
@@ -224,7 +227,8 @@ def _inner_rows(tables: TilingTables, outer: OuterRows, cut: float, watch: Watch
                 + costs.energy
                 + (least[2:] * costs.energy_slope).sum(axis=0)
             )
-            cycles = np.maximum(least[1], costs.cycles + (least[2:] * costs.cycles_slope).sum(axis=0))
+            processing = costs.cycles + (least[2:] * costs.cycles_slope).sum(axis=0)
+            cycles = np.maximum(least[1], processing) if beside else least[1] + processing
             floor = objective(tables.problem, tables.energies, energy, cycles)
             kept[number].append(here.take(floor <= cut))
     found = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,9 @@ from mapper.formulations.tiling.program.lattice import Flags, Integers, Lattice,
 from mapper.formulations.tiling.program.mode import levels_of
 from mapper.formulations.tiling.program.order import OrderPattern
 from mapper.models.tiling import tile
+
+Together = Callable[[Any, Any], Any]
+"""Cycles of a scratch-pad pass from those of DMA and of processing: ``np.maximum`` side by side, ``np.add`` in turn."""
 
 
 @dataclass(frozen=True)
@@ -39,16 +43,17 @@ class ScratchPadTiles:
     def take(self, rows: Any) -> ScratchPadTiles:
         return ScratchPadTiles(**{name: column[..., rows] for name, column in vars(self).items()})
 
-    def cycles(self, processing: Reals, first: Any, last: Any) -> Reals:
+    def cycles(self, together: Together, processing: Reals, first: Any, last: Any) -> Reals:
         """Cycles of the layer from ``processing``, those of all passes without DMA; ``first``, ``last``
-        (levels, rows): work added to the passes around a change of tiles. Grows in each of them."""
+        (levels, rows): work added to the passes around a change of tiles; ``together``: what DMA and processing take
+        in one pass. Grows in each of them."""
         one = processing / self.passes
-        usual = np.maximum(self.always, one)
+        usual = together(self.always, one)
         total: Reals = usual * self.passes
         charged: Any = 0
         for level, changes in enumerate(self.changes):
-            before = np.maximum(usual, np.maximum(self.fetched[level], one + last[level]))
-            after = np.maximum(usual, np.maximum(self.returned[level], one + first[level]))
+            before = np.maximum(usual, together(self.fetched[level], one + last[level]))
+            after = np.maximum(usual, together(self.returned[level], one + first[level]))
             over = before + after - 2 * usual
             total = total + (over - charged) * changes
             charged = over

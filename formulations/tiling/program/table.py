@@ -22,6 +22,9 @@ from mapper.formulations.tiling.program.scratch_pad import ScratchPadTiles, scra
 from mapper.models.tiling.mapping import TilingMapping
 
 MOST_TILES = 1 << 20
+TIMELINE = (
+    "the constraint program adds up passes and knows no timeline (--model physical); use branch-and-bound"
+)
 
 
 class TooManyTilesError(Exception):
@@ -85,6 +88,11 @@ class TilingTables:
         ]
         return cls(problem, lattice, energies, dram, modes, outer, splits, tuple(least), count)
 
+    def cycles(self, table: ScratchPadTiles, processing: Reals, first: Any, last: Any) -> Reals:
+        """``ScratchPadTiles.cycles``: DMA beside processing if there is a second buffer, else in turn with it."""
+        together = np.maximum if self.problem.machine.spm.double_buffered else np.add
+        return table.cycles(together, processing, first, last)
+
     @property
     def levels(self) -> int:
         """Layers of the DRAM patterns."""
@@ -143,7 +151,7 @@ class TilingTables:
         energy = self.energies.constant + table.energy + costs.energy
         energy = energy + (factors * costs.energy_slope).sum(axis=0)
         processing = costs.cycles + (factors * costs.cycles_slope).sum(axis=0)
-        cycles = table.cycles(processing.astype(float), costs.first, costs.last)
+        cycles = self.cycles(table, processing.astype(float), costs.first, costs.last)
         return energy, np.rint(cycles).astype(np.int64)
 
     def mapping(self, row: int, mode: int, point: int, rf: int) -> TilingMapping:

@@ -23,6 +23,12 @@ def _waited(cycles: float) -> float:
     return cycles if cycles < EXACT else cycles * SLACK
 
 
+def _together(t: KernelTable, processing: float, dma: float) -> float:
+    """Cycles of the layer, of what processing and DMA take at least: side by side, or in turn where the scratch-pad has
+    one buffer."""
+    return max(processing, dma) if t.buffers.spm else processing + dma
+
+
 def _crossing_bound(t: KernelTable, k: int, passes: int, own_tiles: int, stays: bool) -> float:
     """Least crossings of operand ``k`` between scratch-pad and PEs: kept as far as any order can
     (``stays``), or moved in every one of the layer's RF passes."""
@@ -49,14 +55,14 @@ def _inner_bound(t: KernelTable, b: int, compute: int, noc_energy: Array) -> tup
     for reused in range(operands if t.alone else 1):
         energy = 0.0
         load = 0
-        serial = False
+        serial = not t.buffers.rf
         for k in range(operands):
             stays = k == reused or not t.alone
             tiles = t.own_product[k, t.full] // t.own_product[k, b]
             energy += (noc_energy[k] + t.spm_energy[k, b]) * _crossing_bound(t, k, passes, tiles, stays)
             if not stays:
                 load = max(load, t.noc_cycles[k, b])
-                serial = serial or t.updated[k]
+                serial = serial or (t.buffers.exposed and t.updated[k])
         cycles = float(passes) * ((compute + load) if serial else max(compute, load))
         least_energy = min(least_energy, energy)
         least_cycles = min(least_cycles, cycles)
@@ -82,7 +88,7 @@ def _first_bounds(
         compute = -(-t.all_product[b] // t.pes) * t.iteration_cycles
         energy, cycles = _inner_bound(t, b, compute, noc_energy)
         energy_bound[b] = _surely(t, t.operation_energy + t.rf_energy + energy + least_out_energy[b])
-        cycles_bound[b] = max(cycles, least_out_cycles[b])
+        cycles_bound[b] = _together(t, cycles, least_out_cycles[b])
 
 
 def _outer_bounds(t: KernelTable, energy: Array, cycles: Array) -> None:
@@ -116,12 +122,14 @@ def _outer_bounds(t: KernelTable, energy: Array, cycles: Array) -> None:
                 if t.updated[k]:
                     moves = 2 * visits - tiles if t.zero[k] else 2 * visits
                 total += t.dma_energy[k, c] * moves
-                if reuse == 1:
+                if t.timed:
+                    busy += float(t.dma_cycles[k, c]) * moves
+                elif reuse == 1:
                     rereads = t.updated[k] and (t.doubled or not t.zero[k] or passes > tiles)
                     busy += float(t.dma_cycles[k, c]) * visits * (2 if rereads else 1)
-                elif t.alone:
+                elif t.alone or not t.buffers.spm:
                     # An overhead is charged for every reload, so reloads take their DMA time (twice for a
-                    # partial sum, which leaves and comes back).
+                    # partial sum, which leaves and comes back). With one buffer nothing hides it.
                     busy += float(t.dma_cycles[k, c]) * visits * (2 if t.updated[k] else 1)
             energy[c] = min(energy[c], total)
             cycles[c] = min(cycles[c], _waited(busy))
@@ -162,7 +170,8 @@ def _count_splits(t: KernelTable, found: Array) -> None:
 crossing_bound = compiled(_crossing_bound)
 surely = compiled(_surely)
 waited = compiled(_waited)
+together = compiled(_together)
 inner_bound = compiled(_inner_bound, _crossing_bound=crossing_bound, _waited=waited)
-first_bounds = compiled(_first_bounds, _inner_bound=inner_bound, _surely=surely)
+first_bounds = compiled(_first_bounds, _inner_bound=inner_bound, _surely=surely, _together=together)
 outer_bounds = compiled(_outer_bounds, _waited=waited)
 count_splits = compiled(_count_splits)

@@ -52,6 +52,7 @@ from mapper.solver.tiling.exact.incumbent_kernel import (
 )
 from mapper.solver.tiling.exact.kernel_table import KernelTable, kernel_table
 from mapper.solver.tiling.exact.lattice import Floats, Integers, LatticeTooLargeError
+from mapper.solver.tiling.exact.pair import Held
 from mapper.solver.tiling.exact.pruning import NO_PRUNING, Pruning, pruning_of
 from mapper.solver.tiling.exact.search_table import SearchTable, build_table
 from mapper.workloads.nest.layer_nest import matrix_product_nest
@@ -103,7 +104,7 @@ def branch_and_bound(
     bounds = _bounds(problem, table, tables)
     incumbent, best = _incumbent(problem, tables, mapping)
     ties = np.empty((MOST_TIES, 5), dtype=np.int64)
-    held = search_kernel.Held(incumbent, best, ties)
+    held = Held(incumbent, best, ties)
     known_bounds = search_kernel.Bounds(
         bounds.energy, bounds.cycles, bounds.outer_energy, bounds.outer_cycles, bounds.least_out_energy,
         bounds.least_out_cycles,

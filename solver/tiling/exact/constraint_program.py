@@ -10,7 +10,7 @@ from mapper.formulations.tiling.problem import TilingProblem
 from mapper.formulations.tiling.program.energy import CostsTooLargeError
 from mapper.formulations.tiling.program.reduction import Watch, reduce_tables
 from mapper.formulations.tiling.program.scratch_pad import backward_loops
-from mapper.formulations.tiling.program.table import TilingTables, TooManyTilesError
+from mapper.formulations.tiling.program.table import TIMELINE, TilingTables, TooManyTilesError
 from mapper.models.tiling.cost import evaluate
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.solver.certificate import Stop
@@ -31,6 +31,8 @@ def constraint_program(problem: TilingProblem, effort: Effort) -> Outcome[Tiling
     from mapper.formulations.tiling.program.cp_sat import TilingProgram
     from mapper.formulations.tiling.program.instance import TilingInstance
 
+    if problem.machine.rules.timing == "timeline":
+        return Outcome.refused(TIMELINE, bound_of(problem))
     restrictions = (BACKWARD,) if backward_loops(problem) else ()
     watch = _EffortWatch(problem, effort, whole=not restrictions)
     try:

@@ -8,7 +8,11 @@ import numpy as np
 
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.tiling import tile
+from mapper.models.tiling.cost import buffers_of
 from mapper.models.tiling.order import reuse_ends_alone
+from mapper.models.tiling.physical import loops_of, paths_of
+from mapper.models.tiling.timeline import Loops, Paths
+from mapper.models.tiling.transfer import Buffers
 from mapper.solver.tiling.exact.search_table import SearchTable
 
 Array = Any
@@ -26,6 +30,9 @@ class KernelTable(NamedTuple):
     one addition. Where ``whole``, they are whole numbers, so that sums and products are exact below 2^53; else the
     machine's decimals have more digits than that, and a step is a pJ. ``least_delivered`` (K, L): the least words of
     an operand that the NoC brings to PEs, over the splits of an array tile.
+
+    Where cycles are those of a timeline (``timed``), ``noc_cycles`` are of operands into the PEs but of the result out
+    of them, ``into`` (K, L) of all into them; rows of orders are loops, outer to inner.
     """
 
     objective: int
@@ -35,7 +42,7 @@ class KernelTable(NamedTuple):
     doubled: bool
     alone: bool
     dominance: bool
-    double_buffered: bool
+    buffers: Buffers
     mesh: bool
     operation_energy: float
     rf_energy: float
@@ -73,13 +80,22 @@ class KernelTable(NamedTuple):
     spm_masks: Array
     dram_start: Array
     dram_masks: Array
+    timed: bool
+    paths: Paths
+    into: Array
+    loops: Loops
+    spm_alike: Array
+    spm_rows: Array
+    dram_alike: Array
+    dram_rows: Array
 
 
 def kernel_table(problem: TilingProblem, table: SearchTable) -> KernelTable:
     """The tables of ``problem`` for the kernels."""
     nest, machine, lattice = problem.nest, problem.machine, table.lattice
     read, write, _ = tile.networks_of(nest, machine)
-    prices = table.prices
+    prices, timed = table.prices, machine.rules.timing == "timeline"
+    paths = paths_of(nest, machine)
     return KernelTable(
         objective=OBJECTIVE_CODE[problem.objective],
         rounded=machine.rules.energy == "rounded",
@@ -88,7 +104,9 @@ def kernel_table(problem: TilingProblem, table: SearchTable) -> KernelTable:
         doubled=machine.rules.partial_sums == "doubled",
         alone=reuse_ends_alone(nest),
         dominance=table.dominance,
-        double_buffered=machine.rf.double_buffered,
+        buffers=Buffers(paths.ahead_of_rf, paths.ahead_of_spm, exposed=False)
+        if timed
+        else buffers_of(machine),
         mesh=machine.noc.reduction == "mesh",
         operation_energy=prices.operations,
         rf_energy=prices.rf_accesses,
@@ -126,4 +144,17 @@ def kernel_table(problem: TilingProblem, table: SearchTable) -> KernelTable:
         spm_masks=table.orders["spm"].masks,
         dram_start=table.orders["dram"].start,
         dram_masks=table.orders["dram"].masks,
+        timed=timed,
+        paths=paths,
+        into=table.into,
+        loops=loops_of(nest),
+        spm_alike=table.orders["spm"].alike,
+        spm_rows=_rows(nest.loops, table.orders["spm"].orders),
+        dram_alike=table.orders["dram"].alike,
+        dram_rows=_rows(nest.loops, table.orders["dram"].orders),
     )
+
+
+def _rows(loops: tuple[str, ...], orders: tuple[tuple[str, ...], ...]) -> Array:
+    places = [[loops.index(loop) for loop in order] for order in orders]
+    return np.asarray(places, dtype=np.int64).reshape(len(orders), len(loops))

@@ -24,10 +24,7 @@ LARGEST_LATTICE = 1_500_000
 
 
 class LatticeTooLargeError(Exception):
-    """The nest has more tiles than can be tabulated."""
-
-    def __init__(self, tiles: int) -> None:
-        super().__init__(f"the nest has {tiles} tiles, more than the {LARGEST_LATTICE} that are tabulated")
+    """The nest has more tiles, or orders, than can be tabulated."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +107,10 @@ def build_lattice(nest: LoopNest) -> Lattice:
     lists = [divisors_of(bound) for _, bound in nest.bounds]
     counts = [len(entries) for entries in lists]
     if math.prod(counts) > LARGEST_LATTICE:
-        raise LatticeTooLargeError(math.prod(counts))
+        found = math.prod(counts)
+        raise LatticeTooLargeError(
+            f"the nest has {found} tiles, more than the {LARGEST_LATTICE} that are tabulated"
+        )
     widest = max(counts)
     divisors = np.zeros((len(lists), widest), dtype=np.int64)
     quotients = np.full((len(lists), widest, widest), -1, dtype=np.int64)

@@ -9,7 +9,7 @@ import numpy as np
 from mapper.models.compiled import compiled
 from mapper.models.tiling.transfer import Passes
 from mapper.solver.tiling import compiled_model
-from mapper.solver.tiling.exact import bound_kernel, incumbent_kernel, split_kernel
+from mapper.solver.tiling.exact import bound_kernel, incumbent_kernel, pair, split_kernel, timeline_kernel
 from mapper.solver.tiling.exact.bound_kernel import SLACK
 from mapper.solver.tiling.exact.float_price import EXACT
 from mapper.solver.tiling.exact.incumbent_kernel import (
@@ -21,25 +21,19 @@ from mapper.solver.tiling.exact.incumbent_kernel import (
     SPM_TILE,
 )
 from mapper.solver.tiling.exact.kernel_table import Array, KernelTable
+from mapper.solver.tiling.exact.pair import Held, Scratch, Tiles
 from mapper.solver.tiling.exact.split_kernel import Splits
 
 _splits: Any = split_kernel.splits
 _surely: Any = bound_kernel.surely
+_together: Any = bound_kernel.together
 _bounded_out: Any = incumbent_kernel.bounded_out
 _consider: Any = incumbent_kernel.consider
 _counted: Any = incumbent_kernel.counted
 _layer_cycles: Any = compiled_model.layer_cycles
 _layer_energy: Any = compiled_model.layer_energy
-
-
-class Tiles(NamedTuple):
-    """A pair of an array tile and a scratch-pad tile that it divides: the trip counts of the two ordered levels,
-    ``inner`` and ``outer`` [loops]."""
-
-    array: int
-    spm: int
-    inner: Array
-    outer: Array
+_reuse: Any = pair.reuse
+_examine_timed: Any = timeline_kernel.examine_timed
 
 
 class Bounds(NamedTuple):
@@ -52,34 +46,6 @@ class Bounds(NamedTuple):
     outer_cycles: Array
     least_out_energy: Array
     least_out_cycles: Array
-
-
-class Held(NamedTuple):
-    """The best mapping so far; see `incumbent_kernel`."""
-
-    incumbent: Array
-    best: Array
-    ties: Array
-
-
-class Scratch(NamedTuple):
-    """Room for one mapping: reuse factors, numbers of tiles [2] (RF, scratch-pad) and rereads per operand; tiles and
-    orders [5]."""
-
-    spm_reuse: Array
-    dram_reuse: Array
-    tiles: Array
-    rereads: Array
-    mapping: Array
-
-
-def _reuse(masks: Array, pattern: int, counts: Array, reuse: Array) -> None:
-    """Reuse factors of the operands under one order: the product of the trip counts of the loops in its mask."""
-    for k in range(len(reuse)):
-        reuse[k] = 1
-        for j in range(len(counts)):
-            if masks[pattern, k] >> j & 1:
-                reuse[k] *= counts[j]
 
 
 def _examine(
@@ -122,12 +88,12 @@ def _examine(
                     t.dma_energy[:, c], t.doubled,
                 ))  # fmt: skip
                 least = energy if t.whole and energy < EXACT else _surely(t, energy)
-                if _bounded_out(t, least, max(bounds[split, 1], out_cycles), incumbent):
+                if _bounded_out(t, least, _together(t, bounds[split, 1], out_cycles), incumbent):
                     continue
                 cycles = _layer_cycles(
                     compute[split], passes, t.noc_cycles[:, b],
                     terms[split, 1], t.dma_cycles[:, c], t.updated, rereads, t.read_network,
-                    t.write_network, t.networks, t.double_buffered,
+                    t.write_network, t.networks, t.buffers,
                 )  # fmt: skip
                 mapping[ARRAY_TILE] = b
                 mapping[SPATIAL] = spatial[split]
@@ -189,18 +155,22 @@ def _search(t: KernelTable, order: Array, first: int, last: int, bounds: Bounds,
             if np.isinf(outer_energy[c]) or _bounded_out(
                 t,
                 least_energy + outer_energy[c] * SLACK,
-                max(least_cycles, outer_cycles[c]),
+                _together(t, least_cycles, outer_cycles[c]),
                 incumbent,
             ):
                 continue
-            _examine(t, Tiles(b, c, inner, outer), outer_cycles[c], splits, scratch, held)
+            if t.timed:
+                _examine_timed(t, Tiles(b, c, inner, outer), outer_cycles[c], splits, scratch, held)
+            else:
+                _examine(t, Tiles(b, c, inner, outer), outer_cycles[c], splits, scratch, held)
     return last
 
 
 _examined = compiled(
     _examine,
-    _reuse=compiled(_reuse),
+    _reuse=pair.reuse,
     _surely=bound_kernel.surely,
+    _together=bound_kernel.together,
     _layer_cycles=compiled_model.layer_cycles,
     _layer_energy=compiled_model.layer_energy,
     _counted=incumbent_kernel.counted,
@@ -208,5 +178,10 @@ _examined = compiled(
     _consider=incumbent_kernel.consider,
 )
 search = compiled(
-    _search, _bounded_out=incumbent_kernel.bounded_out, _splits=split_kernel.splits, _examine=_examined
+    _search,
+    _together=bound_kernel.together,
+    _bounded_out=incumbent_kernel.bounded_out,
+    _splits=split_kernel.splits,
+    _examine=_examined,
+    _examine_timed=timeline_kernel.examine_timed,
 )

@@ -12,22 +12,28 @@ from numpy.typing import NDArray
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.tiling import tile
 from mapper.models.tiling.mapping import LEVELS
-from mapper.models.tiling.order import orders_by_reuse, reuse_ends_alone
+from mapper.models.tiling.order import orders_by_reuse, orders_by_walk, reuse_ends_alone
+from mapper.models.tiling.physical import carried
 from mapper.solver.tiling.exact.float_price import FloatPrices
-from mapper.solver.tiling.exact.lattice import Floats, Integers, Lattice, build_lattice
+from mapper.solver.tiling.exact.lattice import Floats, Integers, Lattice, LatticeTooLargeError, build_lattice
 from mapper.solver.tiling.exact.pruning import Pruning
 from mapper.workloads.nest.loop_nest import LoopNest, Operand
 
 Flags = NDArray[np.bool_]
 
+MOST_TIMED_LOOPS = 8
+"""Loops of a nest whose orders are all told apart by what they move when: of eight there are some tens of thousands."""
+
 
 @dataclass(frozen=True)
 class OrderTable:
     """Orders by which loops run more than once at a level: rows ``start[mask]:start[mask + 1]`` of ``masks``
-    (one set of loops per operand, over which it is reused) and of ``orders``."""
+    (one set of loops per operand, over which it is reused) and of ``orders``; ``alike``: where the next row begins that
+    reuses otherwise."""
 
     start: Integers
     masks: Integers
+    alike: Integers
     orders: tuple[tuple[str, ...], ...]
 
 
@@ -40,6 +46,7 @@ class SearchTable:
     spm_tile_usable: Flags
     prices: FloatPrices
     noc_cycles: Integers
+    into: Integers
     least_delivered: Floats
     spm_energy: Floats
     dma_cycles: Integers
@@ -54,9 +61,13 @@ class SearchTable:
 def build_table(problem: TilingProblem, pruning: Pruning) -> SearchTable:
     """Tabulate ``problem`` under ``pruning``.
 
-    Raises: LatticeTooLargeError if the nest has too many tiles.
+    Raises: LatticeTooLargeError if the nest has too many tiles, or orders.
     """
     nest, machine = problem.nest, problem.machine
+    timed, running = machine.rules.timing == "timeline", sum(bound > 1 for _, bound in nest.bounds)
+    if timed and running > MOST_TIMED_LOOPS:
+        remedy = f"{running} loops, more than the {MOST_TIMED_LOOPS} whose orders are all timed"
+        raise LatticeTooLargeError(f"the nest has {remedy}")
     lattice = build_lattice(nest)
     grid = {
         loop: lattice.axis(lattice.divisors[position, :count], position)
@@ -64,21 +75,19 @@ def build_table(problem: TilingProblem, pruning: Pruning) -> SearchTable:
     }
     usable, restrictions = _usable_factors(problem, pruning, lattice)
     dma = [tile.dma_words_and_cycles(op, machine, grid, nest.trip_counts) for op in nest.operands]
-    _, _, widths = tile.networks_of(nest, machine)
+    noc_cycles = into = _noc_cycles(problem, lattice, grid)
     # An order that reuses one operand alone is judged by that operand; then further reuse never costs.
-    dominance = reuse_ends_alone(nest) and machine.rf.double_buffered
+    best_reuse = not timed and reuse_ends_alone(nest) and machine.rf.double_buffered
+    if timed:
+        noc_cycles, into = _timed_noc_cycles(problem, lattice, grid)
     prices = FloatPrices.of(nest, machine)
     return SearchTable(
         lattice=lattice,
         prices=prices,
         usable=usable,
         spm_tile_usable=_spm_tile_usable(problem, pruning, lattice, grid, usable["dram"]),
-        noc_cycles=np.stack(
-            [
-                _flat(lattice, tile.noc_cycles(op, machine, width, grid))
-                for op, width in zip(nest.operands, widths, strict=True)
-            ]
-        ).astype(np.int64),
+        noc_cycles=noc_cycles,
+        into=into,
         least_delivered=np.stack(
             [_flat(lattice, least_delivered(problem, op, lattice, grid, usable)) for op in nest.operands]
         ),
@@ -86,9 +95,10 @@ def build_table(problem: TilingProblem, pruning: Pruning) -> SearchTable:
         dma_cycles=np.stack([_flat(lattice, cycles) for _, cycles in dma]).astype(np.int64),
         dma_energy=np.stack([_flat(lattice, words * prices.dram) for words, _ in dma]),
         orders={
-            level: _order_table(nest, problem.pins.innermost(level), dominance) for level in ("spm", "dram")
+            level: _order_table(nest, problem.pins.innermost(level), best_reuse, timed)
+            for level in ("spm", "dram")
         },
-        dominance=dominance,
+        dominance=best_reuse or timed,
         least_pes=int(np.ceil(pruning.pe_utilisation * machine.pes)),
         least_rf=int(np.ceil(pruning.rf_utilisation * machine.rf_words)),
         restrictions=(*pruning.restrictions, *restrictions),
@@ -127,6 +137,29 @@ def least_delivered(
                 split[to] = np.minimum(split[to], pes[place] * least[of])
         least = split
     return least
+
+
+def _noc_cycles(problem: TilingProblem, lattice: Lattice, grid: dict[str, Any]) -> Integers:
+    """Cycles of every operand's array tile on the narrowest of its networks."""
+    _, _, widths = tile.networks_of(problem.nest, problem.machine)
+    rows = [
+        _flat(lattice, tile.noc_cycles(op, problem.machine, width, grid))
+        for op, width in zip(problem.nest.operands, widths, strict=True)
+    ]
+    return np.stack(rows).astype(np.int64)
+
+
+def _timed_noc_cycles(
+    problem: TilingProblem, lattice: Lattice, grid: dict[str, Any]
+) -> tuple[Integers, Integers]:
+    """Cycles of every operand's array tile on the way that it takes in every visit (the result's out of the PEs), and
+    into the PEs."""
+    nest = problem.nest
+    words = [_flat(lattice, tile.words(op, grid)).astype(np.int64) for op in nest.operands]
+    read, out = carried(nest, problem.machine, words)
+    into = np.stack(read)
+    always = [out if operand.writes else into[k] for k, operand in enumerate(nest.operands)]
+    return np.stack(always), into
 
 
 def _row(position: int, place: int) -> tuple[Any, ...]:
@@ -183,12 +216,13 @@ def _spm_tile_usable(
     return fits
 
 
-def _order_table(nest: LoopNest, innermost: tuple[str, ...], dominance: bool) -> OrderTable:
+def _order_table(nest: LoopNest, innermost: tuple[str, ...], best_reuse: bool, by_walk: bool) -> OrderTable:
     dependent = tuple(op.loops for op in nest.operands)
-    start, masks, orders = _orders_by_mask(
-        dependent, nest.loops, tuple(bound > 1 for _, bound in nest.bounds), innermost, dominance
+    written = next((k for k, op in enumerate(nest.operands) if op.writes), 0) if by_walk else None
+    start, masks, alike, orders = _orders_by_mask(
+        dependent, nest.loops, tuple(bound > 1 for _, bound in nest.bounds), innermost, best_reuse, written
     )
-    return OrderTable(start.copy(), masks.copy(), orders)
+    return OrderTable(start.copy(), masks.copy(), alike.copy(), orders)
 
 
 @lru_cache(maxsize=256)
@@ -197,10 +231,13 @@ def _orders_by_mask(
     loops: tuple[str, ...],
     runs: tuple[bool, ...],
     innermost: tuple[str, ...],
-    dominance: bool,
-) -> tuple[Integers, Integers, tuple[tuple[str, ...], ...]]:
+    best_reuse: bool,
+    written: int | None,
+) -> tuple[Integers, Integers, Integers, tuple[tuple[str, ...], ...]]:
+    """The orders that matter: one for each reuse, or, if the result is the operand ``written``, for each walk."""
     start = np.zeros((1 << len(loops)) + 1, dtype=np.int64)
     masks: list[list[int]] = []
+    alike: list[int] = []
     orders: list[tuple[str, ...]] = []
     for mask in range(1 << len(loops)):
         start[mask] = len(masks)
@@ -208,13 +245,42 @@ def _orders_by_mask(
         if any(mask >> position & 1 and not runs[position] for position in range(len(loops))):
             continue
         found = orders_by_reuse(dependent, loops, active, innermost)
-        if dominance:
+        if best_reuse:
             found = _undominated(found)
-        for reuse, order in found.items():
-            masks.append([sum(1 << loops.index(loop) for loop in over) for over in reuse])
-            orders.append(order)
+        ways: dict[tuple[frozenset[str], ...], tuple[tuple[str, ...], ...]]
+        ways = {reuse: (order,) for reuse, order in found.items()}
+        if written is not None:
+            ways = _walks(dependent, loops, active, innermost, written)
+        for reuse, some in ways.items():
+            masks += [[sum(1 << loops.index(loop) for loop in over) for over in reuse]] * len(some)
+            alike += [len(orders) + len(some)] * len(some)
+            orders += some
     start[-1] = len(masks)
-    return start, np.asarray(masks, dtype=np.int64).reshape(len(masks), len(dependent)), tuple(orders)
+    table = np.asarray(masks, dtype=np.int64).reshape(len(masks), len(dependent))
+    return start, table, np.asarray(alike, dtype=np.int64), tuple(orders)
+
+
+def _walks(
+    dependent: tuple[frozenset[str], ...],
+    loops: tuple[str, ...],
+    active: tuple[str, ...],
+    innermost: tuple[str, ...],
+    written: int,
+) -> dict[tuple[frozenset[str], ...], tuple[tuple[str, ...], ...]]:
+    """The orders that differ in which tiles move when, by what they reuse; loops that run once stand outermost."""
+    operands = {loop: sum(1 << k for k, own in enumerate(dependent) if loop in own) for loop in loops}
+    again = frozenset(loops) - dependent[written]
+    ways: dict[tuple[frozenset[str], ...], tuple[tuple[str, ...], ...]] = {}
+    for order in orders_by_walk(operands, again, active, innermost):
+        ends = [
+            next((n for n, loop in enumerate(reversed(order)) if loop in own), len(order))
+            for own in dependent
+        ]
+        reuse = tuple(frozenset(order[len(order) - end :]) for end in ends)
+        placed = [loop for loop in order if loop not in innermost]
+        idle = [loop for loop in loops if loop not in placed and loop not in innermost]
+        ways[reuse] = (*ways.get(reuse, ()), (*idle, *placed, *innermost))
+    return ways
 
 
 def _undominated(

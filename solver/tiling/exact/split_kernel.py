@@ -14,6 +14,7 @@ from mapper.solver.tiling.exact.kernel_table import Array, KernelTable
 
 _inner_bound: Any = bound_kernel.inner_bound
 _surely: Any = bound_kernel.surely
+_together: Any = bound_kernel.together
 _bounded_out: Any = incumbent_kernel.bounded_out
 
 
@@ -133,7 +134,7 @@ def _splits(t: KernelTable, b: int, out_energy: float, out_cycles: float, incumb
         energy = _surely(t, t.operation_energy + t.rf_energy + energy)
         bounds[found, 0] = energy
         bounds[found, 1] = cycles
-        if _bounded_out(t, energy + out_energy * SLACK, max(cycles, out_cycles), incumbent):
+        if _bounded_out(t, energy + out_energy * SLACK, _together(t, cycles, out_cycles), incumbent):
             continue
         found = _without_dominated(found, spatial, compute, bounds, terms) if t.dominance else found + 1
     return _with_energies(t, spatial[:found], compute[:found], bounds[:found], terms[:found])
@@ -143,6 +144,7 @@ splits = compiled(
     _splits,
     _inner_bound=bound_kernel.inner_bound,
     _surely=bound_kernel.surely,
+    _together=bound_kernel.together,
     _bounded_out=incumbent_kernel.bounded_out,
     _price_split=inlined(_price_split),
     _without_dominated=compiled(_without_dominated, _undercuts=compiled(_undercuts)),

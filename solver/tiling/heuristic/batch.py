@@ -16,9 +16,12 @@ from mapper.arch.dataflow import DataflowMachine
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.compiled import compiled
 from mapper.models.tiling import tile
-from mapper.models.tiling.cost import rereads
+from mapper.models.tiling import timeline as model
+from mapper.models.tiling.cost import buffers_of, rereads
 from mapper.models.tiling.mapping import LEVELS
-from mapper.models.tiling.transfer import Passes
+from mapper.models.tiling.physical import carried, loops_of, paths_of
+from mapper.models.tiling.timeline import CAUSES, Loops, Paths, Times
+from mapper.models.tiling.transfer import Buffers, Passes
 from mapper.solver.tiling import compiled_model
 from mapper.solver.tiling.exact.float_price import FloatPrices
 from mapper.workloads.nest.loop_nest import LoopNest
@@ -27,6 +30,7 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
+STALLS = len(CAUSES)
 DRAM, SPM, RF, SPATIAL = (LEVELS.index(level) for level in ("dram", "spm", "rf", "spatial"))
 
 
@@ -75,6 +79,7 @@ def costs(
     operands, count = nest.operands, len(factors)
     read, write, widths = tile.networks_of(nest, machine)
     noc = [tile.noc_cycles(op, machine, width, array) for op, width in zip(operands, widths, strict=True)]
+    into, out = carried(nest, machine, [tile.words(op, array) for op in operands])
     dma = [tile.dma_words_and_cycles(op, machine, spm, nest.trip_counts) for op in operands]
     spm_tiles = tuple(tile.product(outer, sorted(op.loops)) for op in operands)
     spm_passes = factors[:, :, DRAM].prod(axis=1)
@@ -92,7 +97,10 @@ def costs(
         read_network=np.array(read),
         write_network=np.array(write),
         networks=len(machine.noc.networks),
-        double_buffered=machine.rf.double_buffered,
+        buffers=buffers_of(machine),
+        timed=machine.rules.timing == "timeline",
+        paths=paths_of(nest, machine),
+        loops=loops_of(nest),
         doubled=machine.rules.partial_sums == "doubled",
         operation_energy=prices.operations,
         rf_energy=prices.rf_accesses,
@@ -108,6 +116,8 @@ def costs(
             [tile.reduction_cycles(op, nest, machine, rf, spatial) for op in operands], int
         ),
         dma_cycles=table([taken for _, taken in dma], int),
+        into=table(into, int),
+        out=np.broadcast_to(np.asarray(out, np.int64), (count,)),
         rereads=table(list(rereads(nest, machine, spm_passes, spm_tiles)), bool),
         rf_tiles=table([tile.product(visits, sorted(op.loops)) for op in operands], int),
         spm_tiles=table(list(spm_tiles), int),
@@ -138,7 +148,10 @@ class Layer(NamedTuple):
     read_network: Any
     write_network: Any
     networks: int
-    double_buffered: bool
+    buffers: Buffers
+    timed: bool
+    paths: Paths
+    loops: Loops
     doubled: bool
     operation_energy: float
     rf_energy: float
@@ -156,6 +169,8 @@ class Rows(NamedTuple):
     noc_cycles: Any
     reduction_cycles: Any
     dma_cycles: Any
+    into: Any
+    out: Any
     rereads: Any
     rf_tiles: Any
     spm_tiles: Any
@@ -182,6 +197,9 @@ def _python_layer_costs(layer: Layer, rows: Rows, energy: Any, cycles: Any) -> N
     """``layer_cycles`` and ``layer_energy`` of each row, into ``cycles`` and ``energy``."""
     operands = layer.dependent.shape[0]
     spm_reuse, dram_reuse = np.empty(operands, np.int64), np.empty(operands, np.int64)
+    loops = layer.dependent.shape[1]
+    room, again = np.empty((2, 2 * loops), np.int64), np.empty(2 * loops, np.bool_)
+    stalls = np.empty(STALLS, np.int64)
     for p in range(len(energy)):
         rf_passes, spm_passes = 1, 1
         for loop in range(rows.outer.shape[1]):
@@ -190,11 +208,25 @@ def _python_layer_costs(layer: Layer, rows: Rows, energy: Any, cycles: Any) -> N
         reuse(layer.dependent, rows.inner[p], rows.spm_orders[p], spm_reuse)
         reuse(layer.dependent, rows.outer[p], rows.dram_orders[p], dram_reuse)
         passes = Passes(rf_passes, spm_passes, spm_reuse, dram_reuse)
-        cycles[p] = layer_cycles(
-            rows.compute[p], passes, rows.noc_cycles[p],
-            rows.reduction_cycles[p], rows.dma_cycles[p], layer.updated, rows.rereads[p], layer.read_network,
-            layer.write_network, layer.networks, layer.double_buffered,
-        )  # fmt: skip
+        if layer.timed:
+            walk = walk_of(
+                layer.loops,
+                rows.dram_orders[p],
+                rows.outer[p],
+                rows.spm_orders[p],
+                rows.inner[p],
+                room,
+                again,
+            )
+            reduction = rows.reduction_cycles[p, layer.paths.written]
+            times = Times(rows.compute[p], reduction, rows.dma_cycles[p], rows.into[p], rows.out[p])
+            cycles[p] = timeline(walk, times, layer.paths, stalls)
+        else:
+            cycles[p] = layer_cycles(
+                rows.compute[p], passes, rows.noc_cycles[p],
+                rows.reduction_cycles[p], rows.dma_cycles[p], layer.updated, rows.rereads[p], layer.read_network,
+                layer.write_network, layer.networks, layer.buffers,
+            )  # fmt: skip
         energy[p] = layer_energy(
             layer.operation_energy, layer.rf_energy, passes, layer.updated,
             layer.zero_initialised, rows.rf_tiles[p], rows.spm_tiles[p], rows.noc_energy[p], rows.spm_energy[p],
@@ -204,7 +236,13 @@ def _python_layer_costs(layer: Layer, rows: Rows, energy: Any, cycles: Any) -> N
 
 reuse = compiled(_python_reuse)
 layer_cycles = compiled_model.layer_cycles
+walk_of, timeline = model.walk_compiled, model.timeline_compiled
 layer_energy = compiled_model.layer_energy
 _layer_costs = compiled(
-    _python_layer_costs, reuse=reuse, layer_cycles=layer_cycles, layer_energy=layer_energy
+    _python_layer_costs,
+    reuse=reuse,
+    layer_cycles=layer_cycles,
+    layer_energy=layer_energy,
+    walk_of=walk_of,
+    timeline=timeline,
 )

@@ -143,5 +143,7 @@ def _machine(fields: Mapping[str, Any]) -> DataflowMachine:
     }
     document["clock_mhz"] = float(Fraction(fields["clock_mhz"]))
     document["energy_pj"] = decimal
-    document["rules"] = {name: fields[name] for name in ("stored_extent", "partial_sums", "energy")}
+    document["rules"] = {
+        name: fields[name] for name in ("stored_extent", "partial_sums", "leaving_sums", "energy")
+    }
     return dataflow_from_document(document, "posed machine")

@@ -29,7 +29,7 @@ def bounds_of(tiling: Any, r: Any, s: Any, c: Any) -> list[list[tuple[int, int]]
     b = checker().times(r, s)
     energy, cycles = tiling.outer(c)
     return [
-        [(inner + energy, max(busy, cycles)) for inner, busy in tiling.inner(b, *rows)]
+        [(inner + energy, tiling.together(cycles, busy)) for inner, busy in tiling.inner(b, *rows)]
         for rows in (tiling.split(r, s), tiling.first_rows(b))
     ]
 

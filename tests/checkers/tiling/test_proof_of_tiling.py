@@ -66,6 +66,15 @@ def test_every_layer_of_the_paper_is_certified(layer: str, machine: str, objecti
     assert time.process_time() - began < SECONDS or machine != "dmazerunner-256"
 
 
+@pytest.mark.parametrize("exposed", [True, False])
+def test_a_proof_of_before_the_rule_of_leaving_sums_had_a_name_is_of_exposed_ones(exposed: bool) -> None:
+    rule = "exposed" if exposed else "buffered"
+    machine = small_machine(rules={"leaving_sums": rule}, dma={"initiation_cycles": 0, "cycles_per_byte": 0})
+    proof = proof_of(problem(matrix_product(2, 3, 4), machine, "latency"))
+    del proof["problem"]["machine"]["leaving_sums"]
+    assert verdict(bound_again(proof))[0] == ("certified" if exposed else "refuted")
+
+
 def test_one_more_or_less_is_refuted_on_a_layer_of_the_paper() -> None:
     true = proof_of(layer_problem("conv5_2", "dmazerunner-256", "edp"))
     value = true["claim"]["value"]

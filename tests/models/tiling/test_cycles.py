@@ -145,6 +145,27 @@ def test_dma_overlaps_with_processing_until_it_takes_longer(cost_of: Callable[..
     assert slower.stall_cycles == {"noc": 0, "dma": 10 * words - 8 * 16, "reduction": 0}
 
 
+def test_a_simple_scratch_pad_waits_for_every_burst(cost_of: Callable[..., TilingCost]) -> None:
+    per_word = {"initiation_cycles": 0, "cycles_per_byte": 0.5, "clock_mhz": 500.0}
+    double, single = cost_of(dma=per_word), cost_of(dma=per_word, spm={"double_buffered": False})
+    words = 32 + 32 + 16 + 16
+    assert single.cycles == double.cycles + words
+    assert single.stall_cycles["dma"] == words
+
+
+def test_a_partial_sum_leaves_beside_the_next_work_unless_the_rule_exposes_it(
+    cost_of: Callable[..., TilingCost],
+) -> None:
+    """With K in one pass nothing but O moves between passes: 2x4 tiles of it, 8 passes of 8 iterations."""
+    levels = {"I": {"spm": 4}, "J": {"spm": 2, "rf": 2}, "K": {"rf": 8}}
+    exposed = cost_of(levels)
+    buffered = cost_of(levels, rules={"leaving_sums": "buffered"})
+    simple = cost_of(levels, rf={"double_buffered": False}, rules={"leaving_sums": "buffered"})
+    work, every_pass = 4 * 2 * 16, max(2, 16)
+    assert buffered.cycles == 8 * max(16, every_pass)
+    assert exposed.cycles == simple.cycles == work + 8 * every_pass
+
+
 def test_a_tile_that_stays_costs_its_dma_before_and_after_only(
     product: LoopNest, machine_of: MachineOf, tiled: Tiled
 ) -> None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from mapper.arch.dataflow import DataflowMachine
 from mapper.models.tiling import transfer as cost
-from mapper.models.tiling.bound import ideal_cycles
-from mapper.models.tiling.cost import evaluate, fits, quantities
+from mapper.models.tiling.bound import ideal_cycles, least_cycles
+from mapper.models.tiling.cost import evaluate, fits, quantities, rereads
 from mapper.models.tiling.mapping import ORDERED_LEVELS, TilingMapping
 from mapper.models.tiling.mapping_file import tiling_from_json
 from mapper.models.tiling.order import reuse_factors, unique_orders
@@ -193,7 +193,7 @@ def test_dma_cycles_are_those_of_a_walk_over_scratch_pad_passes(
     networks = (nothing, nothing, 1)
     found = cost.layer_cycles(
         0, cost.Passes(q.rf_passes, q.spm_passes, q.spm_reuse, q.dram_reuse), nothing, nothing, q.dma_cycles, updated,
-        nothing, *networks, True,
+        nothing, *networks, cost.Buffers(rf=True, spm=True, exposed=True),
     )  # fmt: skip
     usual = sum(q.dma_cycles[k] for k in operands if q.dram_reuse[k] == 1)
     walked = 0
@@ -205,9 +205,61 @@ def test_dma_cycles_are_those_of_a_walk_over_scratch_pad_passes(
     assert found == walked
 
 
+def with_buffers(machine: DataflowMachine, rf: bool, spm: bool) -> DataflowMachine:
+    """``machine`` without the original's rule, and with a second buffer or none; what is visible stays as it is."""
+    rules = machine.rules.model_copy(update={"leaving_sums": "buffered"})
+    files = machine.rf.model_copy(update={"double_buffered": rf})
+    size = machine.spm.visible_banks * machine.spm.bank_bytes * (2 if spm else 1)
+    pad = machine.spm.model_copy(update={"double_buffered": spm, "bytes": size})
+    return machine.model_copy(update={"rules": rules, "rf": files, "spm": pad})
+
+
 @quickly
-@given(case=cases())
-def test_no_mapping_that_fits_beats_pes_that_never_wait(case: Case, machines: list[DataflowMachine]) -> None:
+@given(case=cases(), rf=st.booleans(), spm=st.booleans())
+def test_no_mapping_that_fits_beats_pes_that_wait_for_single_buffers_alone(
+    case: Case, rf: bool, spm: bool, machines: list[DataflowMachine]
+) -> None:
     machine = machines[case.machine]
     if fits(case.nest, machine, case.mapping):
         assert evaluate(case.nest, machine, case.mapping).cycles >= ideal_cycles(case.nest, machine)
+        varied = with_buffers(machine, rf, spm)
+        assert evaluate(case.nest, varied, case.mapping).cycles >= least_cycles(case.nest, varied)
+
+
+@quickly
+@given(case=cases(), level=st.sampled_from(["rf", "spm"]), other=st.booleans())
+def test_a_second_buffer_never_costs_a_cycle(
+    case: Case, level: str, other: bool, machines: list[DataflowMachine]
+) -> None:
+    beside = {"rf": "spm", "spm": "rf"}[level]
+    single, double = (
+        evaluate(
+            case.nest, with_buffers(machines[case.machine], **{level: has, beside: other}), case.mapping
+        ).cycles
+        for has in (False, True)
+    )
+    assert double <= single
+
+
+@quickly
+@given(case=cases(), rf=st.booleans())
+def test_with_one_scratch_pad_buffer_dma_and_processing_take_turns(
+    case: Case, rf: bool, machines: list[DataflowMachine]
+) -> None:
+    machine = with_buffers(machines[case.machine], rf, spm=False)
+    idle_dma = machine.dma.model_copy(update={"initiation_cycles": 0, "cycles_per_byte": 0})
+    without_dma = machine.model_copy(update={"dma": idle_dma})
+    found, processing = (evaluate(case.nest, one, case.mapping) for one in (machine, without_dma))
+    q = quantities(case.nest, machine, case.mapping)
+    crossings = [sum(1 for number in range(q.spm_passes) if number % stay == 0) for stay in q.dram_reuse]
+    again = [
+        2 if updated and (stay > 1 or back) else 1
+        for updated, stay, back in zip(
+            [operand.is_updated for operand in case.nest.operands],
+            q.dram_reuse,
+            rereads(case.nest, machine, q.spm_passes, q.spm_tiles),
+            strict=True,
+        )
+    ]
+    dma = sum(a * b * c for a, b, c in zip(crossings, again, q.dma_cycles, strict=True))
+    assert found.cycles == processing.cycles + dma

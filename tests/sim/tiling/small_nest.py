@@ -59,8 +59,10 @@ def machines(draw: st.DrawFn) -> DataflowMachine:
     return machine_of(
         draw(st.sampled_from(["dmazerunner-256", "eyeriss-168"])),
         rules={
+            "timing": draw(st.sampled_from(["steady", "timeline"])),
             "stored_extent": draw(st.sampled_from(["declared", "touched"])),
             "partial_sums": draw(st.sampled_from(["doubled", "first_visit_free"])),
+            "leaving_sums": draw(st.sampled_from(["exposed", "buffered"])),
             "energy": draw(st.sampled_from(["rounded", "exact"])),
         },
         rf={"double_buffered": draw(st.booleans())},

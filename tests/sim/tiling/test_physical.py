@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from mapper.arch.dataflow import DataflowMachine
+from mapper.arch.dataflow import PHYSICAL_RULES, DataflowMachine
 from mapper.models.tiling.cost import evaluate
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.sim.tiling import simulate, simulate_physical
-from mapper.sim.tiling.physical import PHYSICAL_RULES
 from tests.sim.tiling.small_nest import SMALL_NESTS, machine_of, machines, mapping_of, mappings, nest_of
 
 

@@ -161,8 +161,10 @@ def machines(draw: st.DrawFn, nest: LoopNest) -> DataflowMachine:
             "clock_mhz": draw(st.sampled_from([500, 3200, 7.3])),
         },
         "rules": {
+            "timing": draw(st.sampled_from(["steady", "steady", "timeline"])),
             "stored_extent": draw(st.sampled_from(["declared", "touched"])),
             "partial_sums": draw(st.sampled_from(["doubled", "first_visit_free"])),
+            "leaving_sums": draw(st.sampled_from(["exposed", "buffered"])),
             "energy": draw(st.sampled_from(["rounded", "exact"])),
         },
     }
