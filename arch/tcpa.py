@@ -2,7 +2,7 @@
 
 A PE issues ``functional_units`` multiply-accumulates (comparisons, additions) a cycle. Only PEs at a border
 that has buffers reach them, through address generators. Streams run over the links between PEs and pass the PEs on
-their way without taking their time.
+their way without taking their time; they share a link word by word, up to ``link_words`` a cycle in each direction.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from mapper.arch.part import Part, read_part
+from mapper.arch.processing_element import ProcessingElement
 
 Count = Annotated[int, Field(ge=1, le=4096, strict=True)]
 Pe = tuple[int, int]
@@ -21,6 +22,12 @@ Side = Literal["north", "east", "south", "west"]
 
 LARGEST = 128
 """Rows and columns of the largest preset."""
+LINK_BITS = 32
+"""Bits a cycle of a preset's link in each direction: one word of a PE. [Heidorn2019] gives no number; with words of 8
+bits that is four words. This project's choice."""
+BUFFERS_OF_A_PE = 8
+"""Buffers that a border PE of a preset reaches. [Heidorn2019] draws several at each border and gives no number: this
+project's choice."""
 
 FAMILY = (
     "tcpa-NxM",
@@ -40,14 +47,17 @@ class FunctionalUnits(Part):
 
 class Border(Part):
     """Buffers: at which borders, and their address generators, one for each stream that enters or leaves the array
-    (None: as many as there are streams)."""
+    (None: as many as there are streams). ``buffers``: how many each PE at these borders reaches (None: any number)."""
 
     sides: Annotated[list[Side], Field(min_length=1, max_length=4)]
     address_generators: Count | None = None
+    buffers: Count | None = None
 
 
 class TcpaMachine(Part):
-    """A TCPA [Heidorn2019, Fig. 1(a)]. ``buffer_bytes`` is the room of all buffers together (None: enough)."""
+    """A TCPA [Heidorn2019, Fig. 1(a)]. ``buffer_bytes`` is the room of all buffers together (None: enough);
+    ``link_words`` what a link between two PEs, or between a PE and the buffers at its side, carries a cycle in each
+    direction (None: any number of words); ``processing_element`` what all PEs are."""
 
     schema_name: Literal["mapper.tcpa/1"] = Field(alias="schema")
     name: Annotated[str, Field(min_length=1, max_length=64)]
@@ -55,11 +65,13 @@ class TcpaMachine(Part):
     rows: Annotated[int, Field(ge=1, le=1024, strict=True)]
     columns: Annotated[int, Field(ge=1, le=1024, strict=True)]
     links: Annotated[list[Literal["mesh", "torus", "diagonal"]], Field(min_length=1, max_length=3)]
+    link_words: Count | None = None
     functional_units: FunctionalUnits
     clock_mhz: Annotated[float, Field(ge=1e-6, le=1e6, allow_inf_nan=False)]
     word_bytes: Annotated[int, Field(ge=1, le=16, strict=True)]
     buffer_bytes: Annotated[int, Field(ge=0, le=1 << 50, strict=True)] | None = None
     border: Border
+    processing_element: ProcessingElement = ProcessingElement()
 
     @model_validator(mode="after")
     def _in_one_piece(self) -> TcpaMachine:
@@ -71,6 +83,14 @@ class TcpaMachine(Part):
     @property
     def pe_count(self) -> int:
         return self.rows * self.columns
+
+    def pes_within(self, most: int) -> int:
+        """PEs that a mapping may use where at most so many are asked for (0: no limit)."""
+        return min(most or self.pe_count, self.pe_count)
+
+    def bytes_within(self, most: int | None) -> int | None:
+        """Bytes of buffers that a mapping may use where at most so many are asked for; None: any number."""
+        return min((one for one in (most, self.buffer_bytes) if one is not None), default=None)
 
     @property
     def clock_hz(self) -> int:
@@ -85,13 +105,22 @@ class TcpaMachine(Part):
     @cached_property
     def border_pes(self) -> frozenset[Pe]:
         """The PEs that reach a buffer."""
-        at = {
-            "north": lambda pe: pe[0] == 0,
-            "south": lambda pe: pe[0] == self.rows - 1,
-            "west": lambda pe: pe[1] == 0,
-            "east": lambda pe: pe[1] == self.columns - 1,
+        return frozenset(pe for pe in self.all_pes if self.sides_of(pe))
+
+    def sides_of(self, pe: Pe) -> tuple[Side, ...]:
+        """The borders whose buffers ``pe`` reaches, each over a link of its own; two at a corner."""
+        at: dict[Side, bool] = {
+            "north": pe[0] == 0,
+            "south": pe[0] == self.rows - 1,
+            "west": pe[1] == 0,
+            "east": pe[1] == self.columns - 1,
         }
-        return frozenset(pe for pe in self.all_pes if any(at[side](pe) for side in self.border.sides))
+        return tuple(side for side in dict.fromkeys(self.border.sides) if at[side])
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether links or border PEs limit which streams find a way."""
+        return self.link_words is not None or self.border.buffers is not None
 
     @cached_property
     def neighbours(self) -> dict[Pe, tuple[Pe, ...]]:
@@ -130,15 +159,22 @@ def tcpa_preset(name: str) -> dict[str, Any] | None:
         "name": name,
         "description": (
             f"A TCPA of {found[1]}x{found[2]} PEs. Published: two functional units a PE, 50 MHz, words of 8 bits. "
-            "This project's choices: links to the four neighbours, buffers at all four borders, as large and with "
-            "as many address generators as the streams need."
+            f"This project's choices: links of {LINK_BITS} bits a cycle to the four neighbours, {BUFFERS_OF_A_PE} "
+            "buffers for each PE at the four borders, as large and with as many address generators as the streams "
+            "need; latencies of units, and PEs with room for any program."
         ),
         "rows": int(found[1]),
         "columns": int(found[2]),
         "links": ["mesh"],
+        "link_words": LINK_BITS // 8,
         "functional_units": {"convolution": 2, "pool": 2, "elementwise": 2},
         "clock_mhz": 50,
         "word_bytes": 1,
         "buffer_bytes": None,
-        "border": {"sides": ["north", "east", "south", "west"], "address_generators": None},
+        "border": {
+            "sides": ["north", "east", "south", "west"],
+            "address_generators": None,
+            "buffers": BUFFERS_OF_A_PE,
+        },
+        "processing_element": ProcessingElement().model_dump(),
     }

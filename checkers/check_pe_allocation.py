@@ -191,14 +191,16 @@ class Layer:
                     best[self.work(count, share) + (idle or 0)] = (count, self.work(count, share))
         return [(pace, *best[pace]) for pace in sorted(best)]
 
-    def windows(self, axis):
-        """Of each output row or column the first and last input row or column of its window that are in the image."""
+    def windows(self, axis, made):
+        """Of each output row or column the first and last of ``made`` input rows or columns, each of which counts
+        several times if the image has more, of its window that are in the image."""
         step, edge = self.dilations[axis], self.size[axis] - 1
+        times = max(1, self.size[axis] // made)
         for at in range(self.out[axis]):
             first = at * self.strides[axis] - self.pads[axis]
             last = first + self.reach[axis] - 1
             ends = first + max(0, -(first // step)) * step, last - max(0, -((edge - last) // step)) * step
-            yield [min(max(end, 0), edge) for end in ends]
+            yield [min(max(end, 0), edge) // times for end in ends]
 
 
 class Network:
@@ -229,8 +231,8 @@ class Network:
         layer, feed = self.layers[i], self.layers[j]
         if not self.streaming or feed.positions == 1:
             return [(0, 0)], [(1 if self.streaming else layer.new, 0)]
-        rows = [(last * feed.out[1], at * layer.out[1]) for at, (_, last) in enumerate(layer.windows(0))]
-        return rows, [(last + 1, at) for at, (_, last) in enumerate(layer.windows(1))]
+        rows = [(last * feed.out[1], at * layer.out[1]) for at, (_, last) in enumerate(layer.windows(0, feed.out[0]))]
+        return rows, [(last + 1, at) for at, (_, last) in enumerate(layer.windows(1, feed.out[1]))]
 
     def held(self, i, j, starts, paces):
         """Lemma Windows: the most pixels of layer j that wait for layer i, times maps; the least where no paces are
@@ -239,7 +241,7 @@ class Network:
         toil(5 * layer.positions)
         ends = [(0, 1)] * layer.positions
         if feed.positions > 1:
-            rows, columns, wide = [*layer.windows(0)], [*layer.windows(1)], feed.out[1]
+            (rows, columns), wide = ([*layer.windows(axis, feed.out[axis])] for axis in (0, 1)), feed.out[1]
             ends = [(a * wide + c, b * wide + d + 1) for a, b in rows for c, d in columns]
         gone, made = zip(*ends, strict=True)
         gone = [*itertools.accumulate(reversed(gone), min)][::-1]
@@ -258,8 +260,9 @@ class Network:
         if self.streaming:
             return sum(one.weights for one in self.layers) + sum(self.held(i, j, *timing) for i, j in self.edges)
         if self.mode == "layer-by-layer":
-            times = [len(one.feeds) if one.operation == "elementwise" and one.feeds else 1 for one in self.layers]
-            inputs = [n * one.channels * math.prod(one.size) for n, one in zip(times, self.layers, strict=True)]
+            made = [one.maps * one.positions for one in self.layers]
+            inputs = [sum(made[j] for j in one.feeds) if one.feeds else one.channels * math.prod(one.size)
+                      for one in self.layers]
             return max(n + one.weights + one.maps * one.positions for n, one in zip(inputs, self.layers, strict=True))
         total, rows = 0, {}
         for i, layer in reversed(list(enumerate(self.layers))):

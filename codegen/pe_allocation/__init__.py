@@ -1,5 +1,5 @@
 """Allocations as programs of PEs, a configuration of the array, and pictures."""
 
-from mapper.codegen.pe_allocation.program import generate
+from mapper.codegen.pe_allocation.program import constants, generate
 
-__all__ = ["generate"]
+__all__ = ["constants", "generate"]

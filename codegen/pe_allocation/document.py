@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mapper.arch.tcpa import Pe, TcpaMachine
@@ -28,10 +29,25 @@ def document(configuration: Configuration, machine: TcpaMachine) -> dict[str, An
             "shared": [[names[at] for at in group] for group in configuration.shared],
         },
         "interconnect": [stream.to_json() for stream in configuration.streams],
-        "buffers": [buffer for layer in layers for buffer in _buffers(layer, names, machine)],
+        "buffers": _numbered(
+            [buffer for layer in layers for buffer in _buffers(layer, names, machine)], layers
+        ),
         "address_generators": [generator for layer in layers for generator in _generators(layer, names)],
         "programs": {layer.name: _program(layer) for layer in layers},
     }
+
+
+def _numbered(buffers: list[dict[str, Any]], layers: Sequence[LayerProgram]) -> list[dict[str, Any]]:
+    """``number``: which of its border PE's buffers each is; those of a kind that one layer reads lie in one."""
+    run = {layer.name: layer.run for layer in layers}
+    known: dict[tuple[int, str], list[tuple[str, str]]] = {}
+    for buffer in buffers:
+        taken = known.setdefault((run[buffer["layer"]], str(buffer["border_pe"])), [])
+        own = (buffer["layer"], buffer["kind"])
+        if own not in taken:
+            taken.append(own)
+        buffer["number"] = None if buffer["border_pe"] is None else taken.index(own)
+    return buffers
 
 
 def _buffers(layer: LayerProgram, names: list[str], machine: TcpaMachine) -> list[dict[str, Any]]:
@@ -71,7 +87,9 @@ def _generators(layer: LayerProgram, names: list[str]) -> list[dict[str, Any]]:
 
 def _source_generators(layer: LayerProgram, source: Source, names: list[str]) -> list[dict[str, Any]]:
     maker = "frame" if source.feed is None else names[source.feed]
-    reading = {"use": "read", "layer": layer.name, "from": maker, **source.read.to_json()}
+    reading: dict[str, Any] = {"use": "read", "layer": layer.name, "from": maker, **source.read.to_json()}
+    if source.stretch != (1, 1):
+        reading["stretch"] = list(source.stretch)
     if source.write is None:
         return [reading]
     return [{"use": "write", "layer": layer.name, "from": maker, **source.write.to_json()}, reading]
@@ -93,6 +111,8 @@ def _program(layer: LayerProgram) -> dict[str, Any]:
         "strides": list(layer.strides),
         "dilations": list(layer.dilations),
         "pads": list(layer.pads),
+        "spread": list(layer.spread),
+        "arithmetic": layer.arithmetic.to_json(),
         "cycles": layer.cycles,
         "idle": layer.idle,
         "pes": [_pe_program(program) for program in layer.pes],

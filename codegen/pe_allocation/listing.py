@@ -17,6 +17,7 @@ LEGEND = """\
 ; ?n+1<8: the slot is off where that does not hold. Wd, Xd: the next weight and pixel of slot d, from the address
 ; generators (a pixel stays for all m; in groups of filters it is of the group); pixels outside the image are %s.
 ; A[m]: the sum of filter (map) m; an empty one takes its first operand as it is. nop *n: n cycles without work.
+; B[m], S[m], O[m]: constants of filter (map) m. T: a table with an entry for each word. << s: operand shifted left.
 ; affine [a x b | s t] + base mod w: addresses base + i*s + j*t in words for i < a, j < b, j fastest, in a ring of w."""
 
 
@@ -53,12 +54,21 @@ def _shared(configuration: Configuration, group: tuple[int, ...]) -> str:
 
 def _source(configuration: Configuration, source: Source) -> list[str]:
     if source.feed is None:
-        return [f".input frame {source.maps} maps{_at(source.border)}", f".read {_affine(source.read)}"]
+        return [f".input frame {source.maps} maps{_at(source.border)}", _read(source)]
     maker = plain(configuration.layers[source.feed].name)
     kind = "maps" if source.whole else "line buffer"
     lines = [f".input {maker} {source.maps} maps, {kind} of {source.words} words{_at(source.border)}"]
     assert source.write is not None
-    return [*lines, f".write {_affine(source.write)}", f".read {_affine(source.read)}"]
+    return [*lines, f".write {_affine(source.write)}", _read(source)]
+
+
+def _read(source: Source) -> str:
+    times = (
+        ""
+        if source.stretch == (1, 1)
+        else f"; of a map with each pixel {'x'.join(map(str, source.stretch))} times"
+    )
+    return f".read {_affine(source.read)}{times}"
 
 
 def _section(layer: LayerProgram, program: PeProgram) -> list[str]:
@@ -96,6 +106,8 @@ def _slot(layer: LayerProgram, program: PeProgram, slot: int) -> str:
     target = f"A[m{offset if lanes else ''}]"
     operation = "mac" if layer.rule == "convolution" else _OPERATIONS.get(layer.rule, "mov")
     operands = f"W{slot}, X{slot}" if layer.rule == "convolution" else f"X{slot}"
+    if layer.rule != "convolution" and any(layer.arithmetic.lifts):
+        operands += f" << {'/'.join(map(str, layer.arithmetic.lifts))}[n{offset}]"
     return f"{operation} {target}, {operands}{guard}"
 
 
@@ -110,15 +122,31 @@ def _finish(layer: LayerProgram, program: PeProgram) -> str:
     k1, k2, n, _ = program.loops
     last = f"k1=={k1.count - 1} k2=={k2.count - 1} n=={n.first + n.step * (n.count - 1)}"
     result, empty = "A", "empty"
+    rule = layer.arithmetic
     if layer.rule == "convolution":
-        result, empty = f"(A + B[m] + {1 << layer.shift >> 1}) >> {layer.shift}", "0"
+        result, empty = "A + B[m]", "0"
     elif layer.rule == "average":
-        result, empty = f"round(A / {layer.kernel[0] * layer.kernel[1]})", "0"
+        lifted = f"A << {rule.lifts[0]}" if any(rule.lifts) else "A"
+        count = "pixels inside" if rule.inside else str(layer.kernel[0] * layer.kernel[1])
+        result, empty = f"round({lifted} / {count})", "0"
     elif layer.rule == "mean":
         result = f"floor(A / {layer.operands})"
+    if rule.scaled:
+        result = f"({result}) * S[m] + O[m]"
+    if layer.shift > 0:
+        result = f"({result} + {1 << layer.shift >> 1}) >> {layer.shift}"
+    elif layer.shift < 0:
+        result = f"({result}) << {-layer.shift}"
     if layer.rectified:
         result = f"relu({result})"
-    return f"out saturate8({result}) ?{last}    ; then A is {empty}"
+    half = 1 << (rule.bits - 1)
+    if (rule.least, rule.most) == (-half, half - 1):
+        result = f"saturate{rule.bits}({result})"
+    else:
+        result = f"limit({result}, {rule.least}, {rule.most})"
+    if rule.tabled:
+        result = f"T[{result}]"
+    return f"out {result} ?{last}    ; then A is {empty}"
 
 
 def _share(layer: LayerProgram, program: PeProgram) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from colorsys import hls_to_rgb
 from html import escape
 
 from mapper.arch.tcpa import Pe, TcpaMachine
-from mapper.models.pe_allocation.configuration.interconnect import shortest_route
+from mapper.models.pe_allocation.configuration.interconnect import shortest_ways
 from mapper.models.pe_allocation.mapping import Allocation, Placement
 from mapper.models.pe_allocation.placement import runs
 from mapper.models.pe_allocation.stream.layer import StreamNetwork
+from mapper.models.pe_allocation.stream.traffic import by_key
 from mapper.workloads.text.plain_text import plain as plain_text
 
 WIDEST = 960
@@ -30,8 +30,8 @@ def picture(
 ) -> str:
     """The grid as SVG, one below the other for runs that work one after another.
 
-    PEs have their layers' colours; arrows are the streams between layers on their routes over the links, dots the PEs
-    with buffers that a layer's streams from and to the outside use, and dashed lines their routes.
+    PEs have their layers' colours; arrows are the streams between layers on their ways over the links, dots the PEs
+    whose buffers hold a layer's weights and line buffers, and dashed lines the ways to them.
     """
     cell = max(SMALLEST_CELL, min(LARGEST_CELL, WIDEST // machine.columns))
     parts = [members for members, _ in runs(network, allocation)]
@@ -40,7 +40,7 @@ def picture(
     for number, members in enumerate(parts):
         if len(parts) > 1:
             lines.append(f'<text x="4" y="{top - 6}">run {number + 1}</text>')
-        lines += _grid(network, machine, placement.regions, members, cell, top)
+        lines += _grid(network, machine, placement, members, cell, top)
         top += machine.rows * cell + MARGIN // 2
         for at in members:
             lines.append(
@@ -69,12 +69,14 @@ def picture(
 def _grid(
     network: StreamNetwork,
     machine: TcpaMachine,
-    regions: Sequence[Sequence[Pe]],
+    placement: Placement,
     members: range,
     cell: int,
     top: int,
 ) -> list[str]:
     lines = []
+    regions = placement.regions
+    ways = by_key(placement.ways or shortest_ways(network, machine, regions, [members]))
     owners: dict[Pe, list[int]] = {}
     for at in members:
         for pe in regions[at]:
@@ -97,14 +99,14 @@ def _grid(
         return MARGIN + pe[1] * cell + cell // 2, top + pe[0] * cell + cell // 2
 
     for at in members:
-        out = shortest_route(machine, machine.border_pes, regions[at])
+        out = ways["weights", None, at]
         lines += _route([middle(pe) for pe in out], 'stroke="#666666" stroke-dasharray="3 3"')
         x, y = middle(out[0])
         lines.append(f'<circle cx="{x}" cy="{y}" r="3" fill="#666666"/>')
         for feed in network.layers[at].feeds:
             if feed in members:
-                route = shortest_route(machine, regions[feed], regions[at])
-                lines += _route([middle(pe) for pe in route], 'stroke="#000000" marker-end="url(#tip)"')
+                way = ways["maps", feed, at]
+                lines += _route([middle(pe) for pe in way], 'stroke="#000000" marker-end="url(#tip)"')
     return lines
 
 

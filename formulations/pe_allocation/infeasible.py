@@ -14,6 +14,7 @@ from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program.choice import choices
 from mapper.formulations.pe_allocation.program.delay import least_line_buffers
 from mapper.formulations.pe_allocation.program.sequential.closed_form import sequential_allocation
+from mapper.formulations.pe_allocation.reach import why_unreachable
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.storage import fused_words, sequential_words
 
@@ -53,10 +54,10 @@ def bottleneck(problem: AllocationProblem) -> Bottleneck | None:
 
 def why_infeasible(problem: AllocationProblem) -> str | None:
     """Why ``problem`` has no allocation; None if nothing here speaks against one."""
-    said = _pins(problem)
+    said = _pins(problem) or why_unreachable(problem)
     if said is not None or problem.mode == "mixed":
         return said
-    said = _storage(problem)
+    said = why_no_room(problem)
     if said is not None:
         return said
     return _sequential(problem) if problem.mode == "layer-by-layer" else _pes(problem) or _pace(problem)
@@ -75,14 +76,15 @@ def _pins(problem: AllocationProblem) -> str | None:
     return None
 
 
-def _storage(problem: AllocationProblem) -> str | None:
+def why_no_room(problem: AllocationProblem) -> str | None:
+    """Why the buffers that there are hold no allocation of one run, whatever its paces; None if nothing says so."""
     most, width = problem.most_bytes, problem.machine.word_bytes
     if most is None:
         return None
     network = problem.network
     if problem.mode == "layer-by-layer":
-        largest = max(network.layers, key=sequential_words)
-        words, what = sequential_words(largest), f"{largest.name} alone needs"
+        largest = max(network.layers, key=lambda layer: sequential_words(network, layer))
+        words, what = sequential_words(network, largest), f"{largest.name} alone needs"
     else:
         weights, values = fused_words(network, range(len(network.layers)))
         if problem.model == "streaming":

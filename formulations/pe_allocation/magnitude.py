@@ -39,7 +39,7 @@ def most_bytes_held(problem: AllocationProblem) -> int:
     """No search counts with more bytes: all weights, the windows of all layers in one run, and all maps, twice for
     every layer that frames may lag behind."""
     network = problem.network
-    maps = sum(input_words(layer) + output_words(layer) for layer in network.layers)
+    maps = sum(input_words(network, layer) + output_words(layer) for layer in network.layers)
     words = sum(fused_words(network, range(len(network.layers)))) + maps * 2 * len(network.layers)
     return words * problem.machine.word_bytes
 

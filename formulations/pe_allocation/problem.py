@@ -66,13 +66,12 @@ class AllocationProblem:
     @property
     def most_pes(self) -> int:
         """PEs that an allocation may use: the smaller of the machine's and ``max_pes`` (0: the machine's)."""
-        return min(self.max_pes or self.machine.pe_count, self.machine.pe_count)
+        return self.machine.pes_within(self.max_pes)
 
     @property
     def most_bytes(self) -> int | None:
         """Bytes of buffers that an allocation may use: the smaller of the machine's and ``max_bytes``."""
-        limits = [limit for limit in (self.max_bytes, self.machine.buffer_bytes) if limit is not None]
-        return min(limits, default=None)
+        return self.machine.bytes_within(self.max_bytes)
 
     @property
     def goal(self) -> Goal:

@@ -146,7 +146,7 @@ def _sequential(
         z_out = rule(layer, pes, delta) + idle
         timed.append(LayerTiming(0, z_out, now, z_out * layer.positions))
         now += z_out * layer.positions
-    largest = max(network.layers, key=storage.sequential_words)
+    largest = max(network.layers, key=lambda layer: storage.sequential_words(network, layer))
     return AllocationCost(
         machine,
         max(allocation.pes),
@@ -155,8 +155,8 @@ def _sequential(
         timed[-1].start,
         largest.weight_words,
         0,
-        storage.input_words(largest) + storage.output_words(largest),
-        sum(storage.sequential_words(layer) for layer in network.layers),
+        storage.input_words(network, largest) + storage.output_words(largest),
+        sum(storage.sequential_words(network, layer) for layer in network.layers),
         network.macs,
         tuple(timed),
     )

@@ -10,13 +10,39 @@ Mode = Literal["layer-parallel", "layer-by-layer", "mixed"]
 MODES: tuple[Mode, ...] = ("layer-parallel", "layer-by-layer", "mixed")
 
 
+StreamKind = Literal["frame", "stored", "weights", "maps", "result"]
+STREAM_KINDS: tuple[StreamKind, ...] = ("frame", "stored", "weights", "maps", "result")
+
+
+@dataclass(frozen=True)
+class Way:
+    """The way of a stream over the links: from the layer at ``source`` to that at ``target`` (positions; None: the
+    buffers). ``pes``: those that it passes, from the PE where it leaves the region (or the buffers) to the one where it
+    enters the other."""
+
+    kind: StreamKind
+    source: int | None
+    target: int | None
+    pes: tuple[Pe, ...]
+
+    def to_json(self, names: tuple[str, ...]) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "from": None if self.source is None else names[self.source],
+            "to": None if self.target is None else names[self.target],
+            "way": [list(pe) for pe in self.pes],
+        }
+
+
 @dataclass(frozen=True)
 class Placement:
     """The PEs of every layer, in the order of the layers. ``bound``: the least wiring that any placement of the
-    allocation has, as far as it is known (None: nothing is)."""
+    allocation has, as far as it is known (None: nothing is). ``ways``: those of all streams (empty: each takes a
+    shortest one, the first row by row)."""
 
     regions: tuple[tuple[Pe, ...], ...]
     bound: int | None = None
+    ways: tuple[Way, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -55,6 +81,8 @@ class Allocation:
             "delta": dict(zip(names, self.delta, strict=True)),
             "placement": placed,
         }
+        if self.placement is not None and self.placement.ways:
+            document["ways"] = [way.to_json(names) for way in self.placement.ways]
         if self.shared:
             document["shared"] = [[names[position] for position in group] for group in self.shared]
         if self.mode == "mixed":

@@ -7,15 +7,24 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from mapper.models.pe_allocation.mapping import Allocation, Mode, Placement
+from mapper.models.pe_allocation.mapping import Allocation, Mode, Placement, StreamKind, Way
 from mapper.workloads.document import InputError, validation_error
 
-LARGEST = 1 << 31
-"""Beyond any count of PEs or cycles that can be meant."""
+LARGEST = 1 << 50
+"""No problem is posed that could come to more PEs or cycles."""
 
 Whole = Annotated[int, Field(ge=-LARGEST, le=LARGEST, strict=True)]
 Coordinates = Annotated[list[Whole], Field(min_length=2, max_length=2)]
 T = TypeVar("T")
+
+
+class _Way(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    kind: StreamKind
+    source: str | None = Field(alias="from")
+    target: str | None = Field(alias="to")
+    way: Annotated[list[Coordinates], Field(min_length=1)]
 
 
 class _Document(BaseModel):
@@ -29,6 +38,7 @@ class _Document(BaseModel):
     shared: list[list[str]] = []
     segments: list[str] | None = None
     on_chip: list[str] = []
+    ways: list[_Way] = []
 
 
 def allocation_from_json(fields: Mapping[str, Any], names: tuple[str, ...], source: str) -> Allocation:
@@ -59,7 +69,20 @@ def allocation_from_json(fields: Mapping[str, Any], names: tuple[str, ...], sour
     placement = None
     if document.placement is not None:
         regions = ordered("placement", document.placement)
-        placement = Placement(tuple(tuple((row, column) for row, column in region) for region in regions))
+        ways = tuple(
+            Way(
+                way.kind,
+                None if way.source is None else position("ways", way.source),
+                None if way.target is None else position("ways", way.target),
+                tuple((row, column) for row, column in way.way),
+            )
+            for way in document.ways
+        )
+        placement = Placement(
+            tuple(tuple((row, column) for row, column in region) for region in regions), ways=ways
+        )
+    elif document.ways:
+        raise InputError(source, "ways", "need a placement: give both, or neither")
     segments: tuple[int, ...] = (0,)
     if document.segments is not None:
         segments = tuple(position("segments", name) for name in document.segments)

@@ -51,7 +51,7 @@ def off_chip_words(network: StreamNetwork, allocation: Allocation, number: int) 
     parts = allocation.parts()
     members = parts[number]
     layers = network.layers
-    frame = max((input_words(layers[at]) for at in members if not layers[at].feeds), default=0)
+    frame = max((input_words(network, layers[at]) for at in members if not layers[at].feeds), default=0)
     results = sum(output_words(layers[at]) for at in members if not network.readers[at])
     written = 0
     if number < len(allocation.on_chip) and not allocation.on_chip[number]:

@@ -34,10 +34,11 @@ def fused_words(network: StreamNetwork, members: Sequence[int]) -> tuple[int, in
     return weights, sum(intermediate_words(network.layers[at], fields[at]) for at in members)
 
 
-def input_words(layer: StreamLayer) -> int:
-    """N * R * C: the maps a layer reads, all of its inputs."""
-    operands = max(1, len(layer.feeds)) if layer.operation == "elementwise" else 1
-    return operands * layer.channels * layer.pixels
+def input_words(network: StreamNetwork, layer: StreamLayer) -> int:
+    """N * R * C: the maps a layer reads, all of its inputs, as large as they were made."""
+    if not layer.feeds:
+        return layer.channels * layer.pixels
+    return sum(output_words(network.layers[feed]) for feed in layer.feeds)
 
 
 def output_words(layer: StreamLayer) -> int:
@@ -45,9 +46,9 @@ def output_words(layer: StreamLayer) -> int:
     return layer.maps * layer.positions
 
 
-def sequential_words(layer: StreamLayer) -> int:
+def sequential_words(network: StreamNetwork, layer: StreamLayer) -> int:
     """Weights, input and output of one layer that runs alone (Eq. 14)."""
-    return layer.weight_words + input_words(layer) + output_words(layer)
+    return layer.weight_words + input_words(network, layer) + output_words(layer)
 
 
 def entering_words(network: StreamNetwork, members: Sequence[int]) -> int:
@@ -59,7 +60,7 @@ def entering_words(network: StreamNetwork, members: Sequence[int]) -> int:
     for position in members:
         layer = network.layers[position]
         if not layer.feeds:
-            frame = max(frame, input_words(layer))
+            frame = max(frame, input_words(network, layer))
         for feed in layer.feeds:
             if feed not in inside:
                 outside[feed] = output_words(network.layers[feed])

@@ -4,34 +4,39 @@
 Corrected: Algorithm 2 tests for the last n, k1, k2 as ``== N`` and ``== K``, which never holds (they end at N-1 and
 K-1); Algorithm 3 tests ``n == N-1``, which fails for steps of delta that do not end there (N = 24, delta = 2), reads
 ``input[m]`` and ``weights[m][n+d]`` for the same product (both have the map n+d), and runs n+d beyond N for N = 1.
+Filters of a group read that group's maps, and windows may be dilated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mapper.models.pe_allocation.mapping import Allocation
-from mapper.models.pe_allocation.stream.layer import StreamLayer, StreamNetwork
+from mapper.models.compiled import compiled
 from mapper.sim.pe_allocation.data import Integers
 
-LARGEST_SIDE, MOST_FILTERS, MOST_DEPTH = 6, 6, 3
-"""Layers are cut to this many rows and columns, filters and maps, since every product is a step of the loops."""
+Pair = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Nest:
-    """A convolution: ``pixels`` N x rows x columns with its padding, ``weights`` M x N x K x K, ``bias`` M,
-    ``strides``, and the R x C of the output."""
+    """A convolution: ``pixels`` maps x rows x columns with its padding, ``weights`` M x N x K x K, ``bias`` M,
+    ``strides``, the R x C of the output, ``dilations``, and how many filters read the same N maps (0: all)."""
 
     pixels: Integers
     weights: Integers
     bias: Integers
-    strides: tuple[int, int]
-    size: tuple[int, int]
+    strides: Pair
+    size: Pair
+    dilations: Pair = (1, 1)
+    group_filters: int = 0
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """Strides, dilations, and filters of a group, as the loops take them."""
+        return (*self.strides, *self.dilations, self.group_filters or len(self.weights))
 
 
 @dataclass(frozen=True)
@@ -42,51 +47,23 @@ class Trace:
     output: Integers
     complete: Integers
 
+    @property
+    def cycles(self) -> int:
+        """Until all are complete."""
+        return int(self.complete.max())
+
 
 def algorithm_1(nest: Nest) -> Trace:
     """Filter by filter over the whole image: m, r, c, n, k1, k2."""
-    (filters, depth, high, wide), (rows, columns), (down, across) = (
-        nest.weights.shape,
-        nest.size,
-        nest.strides,
-    )
     output, complete = _blank(nest)
-    cycle = 0
-    for m in range(filters):
-        for r in range(rows):
-            for c in range(columns):
-                for n in range(depth):
-                    for k1 in range(high):
-                        for k2 in range(wide):
-                            pixel = nest.pixels[n, down * r + k1, across * c + k2]
-                            output[m, r, c] += nest.weights[m, n, k1, k2] * pixel
-                            cycle += 1
-                output[m, r, c] += nest.bias[m]
-                complete[m, r, c] = cycle
+    _first(nest.pixels, nest.weights, nest.bias, nest.steps, output, complete)
     return Trace(output, complete)
 
 
 def algorithm_2(nest: Nest) -> Trace:
     """Pixel by pixel, filters innermost: r, c, k1, k2, n, m."""
-    (filters, depth, high, wide), (rows, columns), (down, across) = (
-        nest.weights.shape,
-        nest.size,
-        nest.strides,
-    )
     output, complete = _blank(nest)
-    cycle = 0
-    for r in range(rows):
-        for c in range(columns):
-            for k1 in range(high):
-                for k2 in range(wide):
-                    for n in range(depth):
-                        for m in range(filters):
-                            pixel = nest.pixels[n, down * r + k1, across * c + k2]
-                            output[m, r, c] += nest.weights[m, n, k1, k2] * pixel
-                            cycle += 1
-                            if k1 == high - 1 and k2 == wide - 1 and n == depth - 1:
-                                output[m, r, c] += nest.bias[m]
-                                complete[m, r, c] = cycle
+    _second(nest.pixels, nest.weights, nest.bias, nest.steps, output, complete)
     return Trace(output, complete)
 
 
@@ -94,34 +71,13 @@ def algorithm_3(nest: Nest, pes: int, delta: int) -> Trace:
     """Algorithm 2 on P PEs of delta units; PEs run in step."""
     output, complete = _blank(nest)
     for p in range(pes):
-        _program(nest, p, pes, delta, output, complete)
+        _third(nest.pixels, nest.weights, nest.bias, nest.steps, (p, pes, delta), output, complete)
     return Trace(output, complete)
 
 
-def _program(nest: Nest, p: int, pes: int, delta: int, output: Integers, complete: Integers) -> None:
-    """The program of PE p: r, c, k1, k2, n by delta, m by P from p, the units at once."""
-    (filters, depth, high, wide), (rows, columns), (down, across) = (
-        nest.weights.shape,
-        nest.size,
-        nest.strides,
-    )
-    cycle = 0
-    for r in range(rows):
-        for c in range(columns):
-            for k1 in range(high):
-                for k2 in range(wide):
-                    for n in range(0, depth, delta):
-                        # PEs with fewer filters wait for those that have ceil(M/P).
-                        for m in range(p, p + -(-filters // pes) * pes, pes):
-                            cycle += 1
-                            if m >= filters:
-                                continue
-                            for d in range(min(delta, depth - n)):
-                                pixel = nest.pixels[n + d, down * r + k1, across * c + k2]
-                                output[m, r, c] += nest.weights[m, n + d, k1, k2] * pixel
-                            if k1 == high - 1 and k2 == wide - 1 and n + delta >= depth:
-                                output[m, r, c] += nest.bias[m]
-                                complete[m, r, c] = cycle
+def following_start(trace: Trace, window: Pair) -> int:
+    """The cycle at which a layer that reads all maps of a window of ``window`` rows and columns can start."""
+    return int(trace.complete[:, : window[0], : window[1]].max())
 
 
 def _blank(nest: Nest) -> tuple[Integers, Integers]:
@@ -129,61 +85,71 @@ def _blank(nest: Nest) -> tuple[Integers, Integers]:
     return np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
 
 
-def following_start(trace: Trace, window: tuple[int, int]) -> int:
-    """The cycle at which a layer that reads all maps of a window of ``window`` rows and columns can start."""
-    return int(trace.complete[:, : window[0], : window[1]].max())
+def _algorithm_1(pixels: Any, weights: Any, bias: Any, steps: Any, output: Any, complete: Any) -> None:
+    filters, depth, high, wide = weights.shape
+    down, across, apart, beside, share = steps
+    cycle = 0
+    for m in range(filters):
+        base = m // share * depth
+        for r in range(output.shape[1]):
+            for c in range(output.shape[2]):
+                for n in range(depth):
+                    for k1 in range(high):
+                        for k2 in range(wide):
+                            pixel = pixels[base + n, down * r + apart * k1, across * c + beside * k2]
+                            output[m, r, c] += weights[m, n, k1, k2] * pixel
+                            cycle += 1
+                output[m, r, c] += bias[m]
+                complete[m, r, c] = cycle
 
 
-def compared(network: StreamNetwork, allocation: Allocation, seed: int = 0) -> dict[str, Any] | None:
-    """The three algorithms on the first convolution that another layer reads, cut to a few rows, filters and maps:
-    whether their outputs are equal, cycles of the layer, and when the following layer can start. None if the network
-    has no such layer."""
-    for at, layer in enumerate(network.layers):
-        if layer.operation == "convolution" and network.readers[at]:
-            break
-    else:
-        return None
-    following = network.layers[network.readers[at][0]]
-    nest = small_nest(layer, seed)
-    pes, delta = min(allocation.pes[at], len(nest.weights)), allocation.delta[at]
-    runs: dict[str, Callable[[], Trace]] = {
-        "algorithm_1": lambda: algorithm_1(nest),
-        "algorithm_2": lambda: algorithm_2(nest),
-        "algorithm_3": lambda: algorithm_3(nest, pes, delta),
-    }
-    traces = {name: run() for name, run in runs.items()}
-    outputs = [trace.output for trace in traces.values()]
-    inside = [max(1, following.reach[axis] - following.pads[axis]) for axis in (0, 1)]
-    window = (min(inside[0], nest.size[0]), min(inside[1], nest.size[1]))
-    return {
-        "layer": layer.name,
-        "following": following.name,
-        "cut_to": {
-            "filters": len(nest.weights),
-            "depth": nest.weights.shape[1],
-            "output_size": list(nest.size),
-            "pes": pes,
-            "window_of_following": list(window),
-        },
-        "outputs_equal": all(np.array_equal(outputs[0], other) for other in outputs[1:]),
-        "cycles": {name: int(trace.complete.max()) for name, trace in traces.items()},
-        "following_start": {name: following_start(trace, window) for name, trace in traces.items()},
-    }
+def _algorithm_2(pixels: Any, weights: Any, bias: Any, steps: Any, output: Any, complete: Any) -> None:
+    filters, depth, high, wide = weights.shape
+    down, across, apart, beside, share = steps
+    cycle = 0
+    for r in range(output.shape[1]):
+        for c in range(output.shape[2]):
+            for k1 in range(high):
+                for k2 in range(wide):
+                    for n in range(depth):
+                        for m in range(filters):
+                            base = m // share * depth
+                            pixel = pixels[base + n, down * r + apart * k1, across * c + beside * k2]
+                            output[m, r, c] += weights[m, n, k1, k2] * pixel
+                            cycle += 1
+                            if k1 == high - 1 and k2 == wide - 1 and n == depth - 1:
+                                output[m, r, c] += bias[m]
+                                complete[m, r, c] = cycle
 
 
-def small_nest(layer: StreamLayer, seed: int) -> Nest:
-    """Seeded pixels and weights of ``layer``, cut to a small one."""
-    stream = np.random.default_rng([seed, 2])
-    filters, depth = min(layer.filters, MOST_FILTERS), min(layer.depth, MOST_DEPTH)
-    rows, columns = (min(side, LARGEST_SIDE) for side in layer.output_size)
-    spans = [
-        (side - 1) * stride + kernel
-        for side, stride, kernel in zip((rows, columns), layer.strides, layer.kernel, strict=True)
-    ]
-    return Nest(
-        stream.integers(-128, 127, (depth, *spans), endpoint=True),
-        stream.integers(-127, 127, (filters, depth, *layer.kernel), endpoint=True),
-        stream.integers(-127, 127, filters, endpoint=True),
-        layer.strides,
-        (rows, columns),
-    )
+def _algorithm_3(
+    pixels: Any, weights: Any, bias: Any, steps: Any, at: Any, output: Any, complete: Any
+) -> None:
+    """The program of PE p: r, c, k1, k2, n by delta, m by P from p, the units at once."""
+    filters, depth, high, wide = weights.shape
+    down, across, apart, beside, share = steps
+    p, pes, delta = at
+    rounds = -(-filters // pes)
+    cycle = 0
+    for r in range(output.shape[1]):
+        for c in range(output.shape[2]):
+            for k1 in range(high):
+                for k2 in range(wide):
+                    for n in range(0, depth, delta):
+                        # PEs with fewer filters wait for those that have ceil(M/P).
+                        for m in range(p, p + rounds * pes, pes):
+                            cycle += 1
+                            if m >= filters:
+                                continue
+                            base = m // share * depth
+                            for d in range(min(delta, depth - n)):
+                                pixel = pixels[base + n + d, down * r + apart * k1, across * c + beside * k2]
+                                output[m, r, c] += weights[m, n + d, k1, k2] * pixel
+                            if k1 == high - 1 and k2 == wide - 1 and n + delta >= depth:
+                                output[m, r, c] += bias[m]
+                                complete[m, r, c] = cycle
+
+
+_first: Any = compiled(_algorithm_1)
+_second: Any = compiled(_algorithm_2)
+_third: Any = compiled(_algorithm_3)

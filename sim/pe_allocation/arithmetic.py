@@ -5,18 +5,23 @@ Sums are kept in numbers that are exact up to 2^53, far beyond what words of 8 b
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mapper.models.pe_allocation.configuration.program import LayerProgram, PeProgram
-from mapper.sim.pe_allocation.data import LEAST, MOST, PRODUCT_BITS, SCALE_BITS, Integers, LayerData
+from mapper.sim.pe_allocation.data import Integers, LayerData
 
 Numbers = NDArray[np.float64]
 Truths = NDArray[np.bool_]
-Position = Callable[[Numbers], Integers]
-"""From windows, positions x taps (k1, k2) x maps, to results, positions x maps."""
+
+
+class Position(Protocol):
+    """From windows, positions x taps (k1, k2) x maps, and how many taps of each lie inside the image (None: all), to
+    results, positions x maps."""
+
+    def __call__(self, windows: Numbers, inside: Integers | None = None) -> Integers: ...
 
 
 def position_unit(layer: LayerProgram, data: LayerData) -> Position:
@@ -24,7 +29,7 @@ def position_unit(layer: LayerProgram, data: LayerData) -> Position:
     if layer.rule == "convolution":
         return _convolution(layer, data)
     if layer.rule in ("max", "average"):
-        return _pool(layer)
+        return _pool(layer, data)
     return _elementwise(layer, data)
 
 
@@ -70,52 +75,64 @@ def _convolution(layer: LayerProgram, data: LayerData) -> Position:
         np.add.at(matrix, (m[on], k1[on], k2[on], n[on]), buffer[addresses])
     # One factor for each group: taps and maps of the window by filters.
     factors = matrix.reshape(groups, layer.group_filters, taps * layer.depth).transpose(0, 2, 1)
-    half = 1 << (layer.shift - 1) if layer.shift else 0
-    least = 0 if layer.rectified else LEAST
 
-    def compute(windows: Numbers) -> Integers:
+    def compute(windows: Numbers, inside: Integers | None = None) -> Integers:
         split = windows.reshape(len(windows), taps, groups, layer.depth)
         grouped = split.transpose(2, 0, 1, 3).reshape(groups, len(windows), -1)
         sums = np.matmul(grouped, factors).transpose(1, 0, 2).reshape(len(windows), -1)
-        shifted = (sums.astype(np.int64) + data.bias + half) >> layer.shift
-        return np.asarray(np.clip(shifted, least, MOST))
+        return _finished(layer, data, sums.astype(np.int64) + data.bias)
 
     return compute
 
 
-def _pool(layer: LayerProgram) -> Position:
+def _finished(layer: LayerProgram, data: LayerData, numbers: Integers) -> Integers:
+    """What a PE makes of a rule's result before it hands it on."""
+    rule = layer.arithmetic
+    if rule.scaled:
+        numbers = numbers * data.scale + data.offset
+    if layer.shift > 0:
+        numbers = (numbers + (1 << (layer.shift - 1))) >> layer.shift
+    elif layer.shift < 0:
+        numbers = numbers << -layer.shift
+    numbers = np.clip(numbers, 0 if layer.rectified else rule.least, rule.most)
+    return np.asarray(data.table[numbers + (1 << (rule.bits - 1))] if rule.tabled else numbers)
+
+
+def _pool(layer: LayerProgram, data: LayerData) -> Position:
     counts = _counts(layer)
     # Lanes take maps as filters; else the maps are the depth of one filter.
     once = (counts == 1).all(axis=(0, 2, 3) if layer.scheme == "depth" else (1, 2, 3))
     taps = layer.kernel[0] * layer.kernel[1]
-    least = 0 if layer.rectified else LEAST
 
-    def compute(windows: Numbers) -> Integers:
+    def compute(windows: Numbers, inside: Integers | None = None) -> Integers:
         if layer.rule == "max":
             found = windows.max(axis=1).astype(np.int64)
         else:
-            found = (2 * windows.sum(axis=1).astype(np.int64) + taps) // (2 * taps)
-        return np.maximum(np.where(once, found, 0), least)
+            counted: Integers | int = taps
+            if layer.arithmetic.inside and inside is not None:
+                counted = np.maximum(inside, 1)[:, None]
+            sums = windows.sum(axis=1).astype(np.int64) << (layer.arithmetic.lifts or (0,))[0]
+            found = (2 * sums + counted) // (2 * counted)
+        return _finished(layer, data, np.where(once, found, 0))
 
     return compute
 
 
 def _elementwise(layer: LayerProgram, data: LayerData) -> Position:
     once = (_counts(layer) == 1).all(axis=(1, 2, 3))
-    least = 0 if layer.rectified or layer.rule == "rectify" else LEAST
+    lifts = np.array(layer.arithmetic.lifts or (0,) * layer.operands)[:, None, None]
 
-    def compute(windows: Numbers) -> Integers:
+    def compute(windows: Numbers, inside: Integers | None = None) -> Integers:
         operands = windows.astype(np.int64).reshape(len(windows), layer.operands, layer.maps)
-        combined = _combined(layer, data, operands.transpose(1, 0, 2))
-        return np.asarray(np.clip(np.where(once, combined, 0), least, MOST))
+        combined = _combined(layer, operands.transpose(1, 0, 2) << lifts)
+        found = _finished(layer, data, np.where(once, combined, 0))
+        return np.maximum(found, 0) if layer.rule == "rectify" else found
 
     return compute
 
 
-def _combined(layer: LayerProgram, data: LayerData, operands: Integers) -> Integers:
+def _combined(layer: LayerProgram, operands: Integers) -> Integers:
     first, others = np.asarray(operands[0]), operands[1:]
-    if layer.rule == "scale":
-        return np.asarray((first * data.scale + data.offset + (1 << (SCALE_BITS - 1))) >> SCALE_BITS)
     if layer.rule == "sum":
         return np.asarray(operands.sum(axis=0))
     if layer.rule == "mean":
@@ -123,7 +140,7 @@ def _combined(layer: LayerProgram, data: LayerData, operands: Integers) -> Integ
     result: Integers = first
     for other in others:
         if layer.rule == "product":
-            result = (result * other) >> PRODUCT_BITS
+            result = result * other
         elif layer.rule == "difference":
             result = result - other
         elif layer.rule in ("largest", "smallest"):

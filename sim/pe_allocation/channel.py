@@ -1,4 +1,5 @@
-"""Whether PEs and channels can be configured as they are: one layer a PE, and a route for every stream."""
+"""Whether PEs and channels can be configured as they are: one layer a PE, and for every stream a route that carries
+it."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from collections.abc import Collection, Iterator
 
 from mapper.arch.tcpa import Pe, TcpaMachine
 from mapper.models.pe_allocation.configuration.program import Configuration, Stream
+from mapper.sim.pe_allocation.link_load import overloads
 from mapper.sim.pe_allocation.violation import OCCUPIED, UNLINKED, Violation
 
 
@@ -13,7 +15,8 @@ def conflicts(configuration: Configuration, machine: TcpaMachine) -> tuple[Viola
     """Faults of a placed configuration; none of one without places, whose streams have no ways yet."""
     if any(program.at is None for layer in configuration.layers for program in layer.pes):
         return ()
-    return (*_occupied(configuration), *_unlinked(configuration, machine))
+    apart = (*_occupied(configuration), *_unlinked(configuration, machine))
+    return apart or tuple(overloads(configuration, machine))
 
 
 def _occupied(configuration: Configuration) -> Iterator[Violation]:
@@ -46,6 +49,8 @@ def _unlinked(configuration: Configuration, machine: TcpaMachine) -> Iterator[Vi
         if not stream.route or gaps or stream.route[0] not in ends[0] or stream.route[-1] not in ends[1]:
             yield Violation(UNLINKED, _named(stream.source, stream.target), 0, 1, max(1, gaps))
     for layer in configuration.layers:
+        if (None, layer.name, "weights") not in ways:
+            yield Violation(UNLINKED, _named(None, layer.name), 0, 1, 1)
         for source in layer.sources:
             maker = None if source.feed is None else configuration.layers[source.feed].name
             wanted = ("stored" if source.whole else "maps") if maker else "frame"

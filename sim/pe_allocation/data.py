@@ -6,36 +6,26 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mapper.models.pe_allocation.configuration.layer_data import Integers as Integers
+from mapper.models.pe_allocation.configuration.layer_data import LayerData as LayerData
 from mapper.models.pe_allocation.configuration.program import Configuration, LayerProgram
+from mapper.sim.pe_allocation.own.processor import Processor
 
-Integers = NDArray[np.int64]
 LEAST, MOST = -128, 127
 SCALE_BITS = 6
 """Scales of normalisations are multiples of 2^-6."""
-PRODUCT_BITS = 7
-"""Products of two maps are shifted back by these bits."""
-
-
-@dataclass(frozen=True)
-class LayerData:
-    """``weights`` [m][n][k1][k2], empty of a layer without; ``bias`` per filter, in units of the sums; ``scale`` and
-    ``offset`` per map of a normalisation."""
-
-    weights: Integers
-    bias: Integers
-    scale: Integers
-    offset: Integers
 
 
 @dataclass(frozen=True)
 class Data:
     """``frames``: for each layer that reads the frame its pixels, frames x rows x columns x maps; ``layers`` in
-    order."""
+    order. ``processor``: what stands between layers of a network with numbers of its own, and knows its frames too;
+    None where pixels are passed on as they are."""
 
     frames: dict[int, Integers]
     layers: tuple[LayerData, ...]
+    processor: Processor | None = None
 
 
 def seeded(configuration: Configuration, frames: int, seed: int) -> Data:
@@ -44,7 +34,8 @@ def seeded(configuration: Configuration, frames: int, seed: int) -> Data:
     by_layer = {}
     for position, layer in enumerate(configuration.layers):
         if layer.sources[0].feed is None:
-            shape = (*layer.size, layer.sources[0].maps)
+            size = (a // b for a, b in zip(layer.size, layer.spread, strict=True))
+            shape = (*size, layer.sources[0].maps)
             if shape not in pixels:
                 stream = np.random.default_rng([seed, 0, *shape])
                 pixels[shape] = stream.integers(LEAST, MOST, (frames, *shape), endpoint=True)

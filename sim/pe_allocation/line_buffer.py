@@ -32,11 +32,22 @@ class Windows:
         self.wide = wide
         rows = np.arange(high)[:, None] * row + np.arange(taps_down)[None, :] * down
         columns = np.arange(wide)[:, None] * column + np.arange(taps_across)[None, :] * across
-        rows += source.read.base // source.maps
+        base = source.read.base // source.maps
+        if source.stretch == (1, 1):
+            rows += base
+        else:
+            # Addresses are those of the larger map: its rows and columns, each of which is one of several here.
+            above, left = divmod(-base, layer.size[1])
+            rows = (rows // layer.size[1] - above) // source.stretch[0]
+            rows *= layer.size[1] // source.stretch[1]
+            columns = (columns - left) // source.stretch[1]
         self.rows, self.columns_tiled = rows, np.tile(columns, (1, taps_down))
         self.taps_across = taps_across
         self.row_inside, self.column_inside = (_inside(layer, axis) for axis in (0, 1))
-        rows_whole, columns_whole = (np.all(part, axis=1) for part in (self.row_inside, self.column_inside))
+        self.row_real, self.column_real = (self.row_inside, self.column_inside)
+        if layer.spread != (1, 1):
+            self.row_real, self.column_real = (_inside(layer, axis, layer.spread[axis]) for axis in (0, 1))
+        rows_whole, columns_whole = (np.all(part, axis=1) for part in (self.row_real, self.column_real))
         self.all_inside: list[list[bool]] = (rows_whole[:, None] & columns_whole[None, :]).tolist()
         last = _extreme(rows, self.row_inside, True)[:, None] + _extreme(columns, self.column_inside, True)
         first = _extreme(rows, self.row_inside, False)[:, None] + _extreme(columns, self.column_inside, False)
@@ -52,19 +63,19 @@ class Windows:
         pixels: Integers = self.rows[r].repeat(self.taps_across) + self.columns_tiled[c]
         if self.all_inside[r][c]:
             return pixels, None
-        outside = ~(self.row_inside[r][:, None] & self.column_inside[c]).ravel()
+        outside = ~(self.row_real[r][:, None] & self.column_real[c]).ravel()
         pixels[outside] = 0
         return pixels, outside
 
 
-def _inside(layer: LayerProgram, axis: int) -> Truths:
-    """Of every output row (column) and tap: whether it lies inside the image."""
+def _inside(layer: LayerProgram, axis: int, step: int = 1) -> Truths:
+    """Of every output row (column) and tap: whether it lies inside the image, in one of ``step`` rows (columns)."""
     places = (
         np.arange(layer.output_size[axis])[:, None] * layer.strides[axis]
         - layer.pads[axis]
         + np.arange(layer.kernel[axis])[None, :] * layer.dilations[axis]
     )
-    return np.asarray((places >= 0) & (places < layer.size[axis]))
+    return np.asarray((places >= 0) & (places < layer.size[axis]) & (places % step == 0))
 
 
 def _extreme(places: Integers, inside: Truths, last: bool) -> Integers:

@@ -6,9 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mapper.models.pe_allocation.configuration.program import Configuration
+from mapper.arch.processing_element import ProcessingElement
+from mapper.models.pe_allocation.configuration.program import Configuration, LayerProgram
+from mapper.models.pe_allocation.word.program import LayerWords
 from mapper.sim.pe_allocation.arithmetic import position_unit
-from mapper.sim.pe_allocation.data import LEAST, Data, Integers
+from mapper.sim.pe_allocation.data import Data, Integers
+from mapper.sim.pe_allocation.line_buffer import OUTSIDE
+from mapper.sim.pe_allocation.violation import PROGRAM, Violation
+from mapper.sim.pe_allocation.word.execution import Reading, execute
 
 MOST_NUMBERS = 1 << 21
 """Numbers of windows that are held at once."""
@@ -24,25 +29,74 @@ def results(
     """
     made: list[Integers] = []
     for at, layer in enumerate(configuration.layers):
-        outside = LEAST if layer.rule == "max" else 0
-        tables = []
-        for source in layer.sources:
-            pixels = data.frames[at].reshape(-1, source.maps) if source.feed is None else made[source.feed]
-            # The last two rows are those of the numbers -2 and -1.
-            rows = (pixels, np.full((1, source.maps), outside), np.zeros((1, source.maps)))
-            tables.append(np.concatenate(rows).astype(np.float64))
+        outside = -(1 << (layer.arithmetic.bits - 1)) if layer.rule == "max" else 0
         wanted = layer.channels * layer.operands
-        total = sum(source.maps for source in layer.sources)
+        reading = _reading(layer, at, data, made)
+        tables = []
+        for pixels, columns in reading:
+            # The last two rows are those of the numbers -2 and -1.
+            rows = (pixels, np.full((1, len(columns)), outside), np.zeros((1, len(columns))))
+            tables.append((np.concatenate(rows).astype(np.float64), columns))
         compute = position_unit(layer, data.layers[at])
         count, taps = windows[at][0].shape
-        step = max(1, MOST_NUMBERS // (taps * max(wanted, total)))
+        step = max(1, MOST_NUMBERS // (taps * wanted))
         parts = []
         for first in range(0, count, step):
-            read = [
-                table[numbers[first : first + step]]
-                for table, numbers in zip(tables, windows[at], strict=True)
-            ]
-            window = read[0] if len(read) == 1 else np.concatenate(read, axis=2)
-            parts.append(compute(window if total == wanted else window[:, :, np.arange(wanted) % total]))
+            chosen = slice(first, first + step)
+            window = np.empty((len(windows[at][0][chosen]), taps, wanted))
+            for (table, columns), numbers in zip(tables, windows[at], strict=True):
+                window[:, :, columns] = table[numbers[chosen]]
+            inside = (windows[at][0][chosen] != OUTSIDE).sum(axis=1)
+            parts.append(compute(window, inside))
         made.append(np.concatenate(parts))
     return tuple(made)
+
+
+def _reading(
+    layer: LayerProgram, at: int, data: Data, made: Sequence[Integers]
+) -> list[tuple[Integers, Integers]]:
+    """Of each source its pixels' words, and which of the operands' maps they are."""
+    if data.processor is None:
+        return _passed_on(layer, at, data, made)
+    return data.processor.reading(at, made)
+
+
+def _passed_on(
+    layer: LayerProgram, at: int, data: Data, made: Sequence[Integers]
+) -> list[tuple[Integers, Integers]]:
+    """Of each source its pixels' words, and which of the operands' maps they are: all maps that the layer reads, one
+    after another, from the first again if it reads more than there are."""
+    total = sum(source.maps for source in layer.sources)
+    which = np.arange(layer.channels * layer.operands) % total
+    found, first = [], 0
+    for source in layer.sources:
+        pixels = data.frames[at].reshape(-1, source.maps) if source.feed is None else made[source.feed]
+        columns = np.flatnonzero((which >= first) & (which < first + source.maps))
+        found.append((pixels[:, which[columns] - first], columns))
+        first += source.maps
+    return found
+
+
+def executed(
+    configuration: Configuration,
+    words: Sequence[LayerWords],
+    data: Data,
+    windows: Sequence[Sequence[Integers]],
+    begun: Sequence[Sequence[int]],
+    pe: ProcessingElement,
+) -> tuple[tuple[Integers, ...], tuple[Violation, ...]]:
+    """The same from programs executed word by word on positions that begin in the cycles ``begun``; and what goes wrong
+    in a PE, or comes later than its program says."""
+    made: list[Integers] = []
+    found = []
+    for at, (layer, own) in enumerate(zip(configuration.layers, words, strict=True)):
+        run = execute(
+            layer, own, data.layers[at], Reading(windows[at], _reading(layer, at, data, made)), begun[at], pe
+        )
+        if run.fault is not None:
+            why, number, cycle = run.fault
+            found.append(Violation(PROGRAM, f"{layer.name}, PE {number}: {why}", cycle, 1, 1))
+        elif run.late != own.final - 1:
+            found.append(Violation(PROGRAM, f"{layer.name}: late results", 0, 1, run.late - own.final + 1))
+        made.append(run.results)
+    return tuple(made), tuple(found)

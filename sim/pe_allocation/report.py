@@ -11,11 +11,18 @@ from mapper.models.pe_allocation.configuration.configuration import configure
 from mapper.models.pe_allocation.configuration.program import Configuration, LayerProgram
 from mapper.models.pe_allocation.cost import AllocationCost, evaluate
 from mapper.models.pe_allocation.mapping import Allocation
-from mapper.sim.pe_allocation.algorithm import compared
+from mapper.models.pe_allocation.number.plan import word_bits
+from mapper.models.pe_allocation.number.unknown import UnknownNumbersError
 from mapper.sim.pe_allocation.data import seeded
 from mapper.sim.pe_allocation.line_buffer import Windows
+from mapper.sim.pe_allocation.link_load import busiest
+from mapper.sim.pe_allocation.own.numbers import TOLERANCE as NUMBER_TOLERANCE
+from mapper.sim.pe_allocation.own.numbers import Given, OwnNumbers, own_numbers
 from mapper.sim.pe_allocation.reference import reference
 from mapper.sim.pe_allocation.simulation import Run, simulate
+from mapper.sim.pe_allocation.violation import OCCUPIED, UNLINKED
+from mapper.sim.pe_allocation.whole_layer import compared
+from mapper.sim.pe_allocation.word.report import Late, on_time, programmed, refuse_what_does_not_fit
 
 FRAMES = 3
 """Frames that are streamed; the interval is that between the last two."""
@@ -25,8 +32,15 @@ MANY_POSITIONS = 150_000
 """Positions of one frame from which on two frames have to do."""
 
 
-def report(problem: AllocationProblem, allocation: Allocation, seed: int = 0) -> dict[str, Any]:
-    """What ``mapper simulate`` says of an allocation: seeded pixels and weights of 8 bits, streamed frame by frame.
+def report(
+    problem: AllocationProblem,
+    allocation: Allocation,
+    seed: int = 0,
+    given: Given | None = None,
+    words: bool = False,
+) -> dict[str, Any]:
+    """What ``mapper simulate`` says of an allocation: seeded frames stream through the array, with the weights of
+    ``given`` beside onnxruntime, or with whole numbers where there are none or nothing here computes the network.
 
     ``agrees``: outputs equal those of the reference, nothing went wrong, and in steady mode (``--model streaming``) and
     layer by layer start times, latency, interval and buffer peaks are the model's to the cycle and word. The calculus
@@ -34,21 +48,40 @@ def report(problem: AllocationProblem, allocation: Allocation, seed: int = 0) ->
     throughput or buffers are off by more than ``TOLERANCE`` for that, ``agrees`` is False; the difference is reported
     under ``physical``, layer by layer, and ``failed`` is False all the same.
 
-    Raises: InputError as ``configure``.
+    With ``words`` the PEs execute their programs word by word. Every layer then starts and ends as many cycles later as
+    results need to leave the PEs before it (``words``), and ``agrees`` asks that what is measured is the model's with
+    these, and within the tolerance of the model's.
+
+    Raises: InputError as ``configure``, and as ``words_of_all``.
     """
     configuration = configure(problem.network, problem.machine, allocation, problem.model)
     cost = evaluate(problem.network, problem.machine, allocation, problem.model)
     frames = _frames(configuration, cost)
-    data = seeded(configuration, frames, seed)
-    run = simulate(configuration, problem.machine, data, frames)
+    own, reason = _own(problem, given, frames, seed)
+    if own is not None:
+        configuration = own.plan.configured(configuration)
+    data = seeded(configuration, frames, seed) if own is None else own.data
+    pe = problem.machine.processing_element
+    made = programmed(configuration, data, pe) if words else None
+    if made is None:
+        refuse_what_does_not_fit(configuration, data, pe)
+        late = on_time(configuration)
+        run = simulate(configuration, problem.machine, data, frames)
+    else:
+        late, configuration = made.late, made.configuration
+        run = simulate(configuration, problem.machine, data, frames, made.words)
     expected = reference(configuration, data)
     error = max(int(np.abs(maps - expected[at]).max()) for at, maps in run.outputs.items())
     simulated = _cost(problem, configuration, run)
     exact = configuration.steady or allocation.mode == "layer-by-layer"
-    same = not exact or _as_modelled(cost, configuration, run)
-    if configuration.steady:
+    same = not exact or _as_modelled(cost, run, late)
+    if words:
+        same = same and _is_close(cost.cost_json(), simulated)
+    elif configuration.steady:
         same = same and simulated == cost.cost_json()
-    sound = error == 0 and not run.violations
+    algorithms = compared(problem.network, configuration, data, expected)
+    nests = algorithms is None or (algorithms["outputs_equal"] and algorithms["cycles_equal"])
+    sound = error == 0 and not run.violations and nests
     return {
         "outputs_equal": error == 0,
         "max_error": error,
@@ -58,7 +91,36 @@ def report(problem: AllocationProblem, allocation: Allocation, seed: int = 0) ->
         "frames": frames,
         "violations": [violation.to_json() for violation in run.violations],
         "physical": _physical(problem, configuration, cost, run, simulated),
-        "algorithms": compared(problem.network, allocation, seed),
+        "algorithms": algorithms,
+        "onnxruntime": {"compared": False, "reason": reason} if own is None else _beside(own, run),
+        "data": {"weights": given.origin if own is not None and given is not None else "whole numbers"},
+        **({} if made is None else {"words": made.to_json()}),
+    }
+
+
+def _own(
+    problem: AllocationProblem, given: Given | None, frames: int, seed: int
+) -> tuple[OwnNumbers | None, str]:
+    """The network's own numbers, or why there are none."""
+    if given is None:
+        return None, "the network's file is not there"
+    try:
+        bits = word_bits(problem.machine.word_bytes)
+        return own_numbers(given, problem.network, bits, frames, seed), ""
+    except UnknownNumbersError as error:
+        return None, str(error)
+
+
+def _beside(own: OwnNumbers, run: Run) -> dict[str, Any]:
+    """How far every layer and output is from onnxruntime's, beside the largest number in it."""
+    layers, outputs = own.deviations(run.made)
+    return {
+        "compared": True,
+        "within": all(one.relative_mean <= NUMBER_TOLERANCE for one in (*layers, *outputs)),
+        "tolerance": NUMBER_TOLERANCE,
+        "bits": own.plan.bits,
+        "layers": {one.name: one.to_json() for one in layers},
+        "outputs": {one.name: one.to_json() for one in outputs},
     }
 
 
@@ -92,12 +154,14 @@ def _interval(run: Run) -> int:
     return max(ends[-1] for ends in run.ends) - max(ends[-2] for ends in run.ends)
 
 
-def _as_modelled(cost: AllocationCost, configuration: Configuration, run: Run) -> bool:
-    """Whether every frame of every layer began and ended when the model says."""
+def _as_modelled(cost: AllocationCost, run: Run, late: Late) -> bool:
+    """Whether every frame of every layer began and ended when the model says, ``late`` taken into account."""
     return all(
-        starts[frame] == timing.start + frame * cost.interval
-        and ends[frame] == timing.start + timing.latency + frame * cost.interval
-        for starts, ends, timing in zip(run.starts, run.ends, cost.timed, strict=True)
+        starts[frame] == timing.start + lag + frame * cost.interval
+        and ends[frame] == timing.start + timing.latency + lag + drain + frame * cost.interval
+        for starts, ends, timing, lag, drain in zip(
+            run.starts, run.ends, cost.timed, late.lag, late.drain, strict=True
+        )
         for frame in range(len(starts))
     )
 
@@ -160,7 +224,8 @@ def _physical(
     run: Run,
     measured: dict[str, Any],
 ) -> dict[str, Any]:
-    """Measured values beside the model's; ``limit``: bytes that the buffers may have, None without one."""
+    """Measured values beside the model's; ``limit``: bytes that the buffers may have, None without one;
+    ``links``: the most words a cycle on a link and the most buffers at a border PE, None without a placement."""
     layers = {}
     for at, (layer, timing) in enumerate(zip(configuration.layers, cost.timed, strict=True)):
         start = run.starts[at][0]
@@ -182,8 +247,14 @@ def _physical(
             "measured": measured["buffer_bytes"],
             "limit": problem.most_bytes,
         },
+        "links": busiest(configuration, problem.machine) if _is_linked(run) else None,
         "layers": layers,
     }
+
+
+def _is_linked(run: Run) -> bool:
+    """Whether every stream has a way and every PE one program, so that loads can be counted."""
+    return not any(violation.rule in (OCCUPIED, UNLINKED) for violation in run.violations)
 
 
 def _first_window(layer: LayerProgram) -> int:

@@ -7,51 +7,78 @@ windows are read at once; what numbers they hold is filled in at the end (``numb
 A steady configuration runs at its start times; a pixel that is read before it has arrived or finds no room is a
 violation, and the wrong pixel is computed with. Otherwise a layer begins as soon as its windows' pixels are there, and
 waits with a result that finds no room. Runs of layers follow one another in both cases.
+
+With ``words`` the PEs execute their programs word by word (``word.execution``), and a position's pixels arrive when the
+last of them has left its PE.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from mapper.arch.tcpa import TcpaMachine
 from mapper.models.pe_allocation.configuration.program import Configuration, LayerProgram
+from mapper.models.pe_allocation.word.drain import drains
+from mapper.models.pe_allocation.word.program import LayerWords
 from mapper.sim.pe_allocation.channel import conflicts
 from mapper.sim.pe_allocation.data import Data, Integers
 from mapper.sim.pe_allocation.line_buffer import EMPTY, FrameMemory, LineBuffer
-from mapper.sim.pe_allocation.numbers import results
+from mapper.sim.pe_allocation.numbers import executed, results
 from mapper.sim.pe_allocation.sharing import Job, lateness
 from mapper.sim.pe_allocation.violation import BUSY, EARLY, LATE, OVERFLOW, STUCK, Violation
 
-BEGIN, END = 0, 1
+BEGIN, END, ARRIVE = 0, 1, 2
 
 
 @dataclass(frozen=True)
 class Run:
     """``starts`` and ``ends``: per layer the cycle of each frame's first beginning and last end; ``peaks``: per layer
-    and source the most words held (0 of the frame); ``outputs``: frames x rows x columns x maps of each layer whose
-    maps no other layer reads."""
+    and source the most words held (0 of the frame); ``made``: (frames x positions) x maps of each layer; ``outputs``:
+    frames x rows x columns x maps of each whose maps no other layer reads."""
 
     starts: tuple[tuple[int, ...], ...]
     ends: tuple[tuple[int, ...], ...]
     peaks: tuple[tuple[int, ...], ...]
     outputs: dict[int, Integers]
     violations: tuple[Violation, ...]
+    made: tuple[Integers, ...]
 
 
-def simulate(configuration: Configuration, machine: TcpaMachine, data: Data, frames: int) -> Run:
-    """Stream ``frames`` frames of pixels through the array."""
-    return _Array(configuration, data, frames).run(conflicts(configuration, machine))
+def simulate(
+    configuration: Configuration,
+    machine: TcpaMachine,
+    data: Data,
+    frames: int,
+    words: Sequence[LayerWords] | None = None,
+) -> Run:
+    """Stream ``frames`` frames of pixels through the array. Its PEs execute ``words``, or what their programs come to
+    is computed at once."""
+    drain = (0,) * len(configuration.layers) if words is None else drains(configuration, words)
+    array = _Array(configuration, data, frames, drain)
+    found = array.run()
+    windows = [layer.windows for layer in array.layers]
+    if words is None:
+        made = results(configuration, data, windows)
+    else:
+        begun = [layer.begun for layer in array.layers]
+        made, faults = executed(configuration, words, data, windows, begun, machine.processing_element)
+        found = (*found, *faults)
+    return array.told(made, (*conflicts(configuration, machine), *found))
 
 
 class _Layer:
     """A layer at work: its frame, its position in it, and whether a result is under way."""
 
-    def __init__(self, program: LayerProgram, sources: list[LineBuffer | FrameMemory], frames: int) -> None:
-        self.program, self.sources = program, sources
+    def __init__(
+        self, program: LayerProgram, sources: list[LineBuffer | FrameMemory], frames: int, drain: int
+    ) -> None:
+        self.program, self.sources, self.drain = program, sources, drain
+        self.draining: deque[tuple[int, int]] = deque()
         self.cycles, self.positions = program.cycles, program.positions
         self.frame = self.position = 0
         self.working = False
@@ -70,28 +97,30 @@ class _Layer:
 
 
 class _Array:
-    def __init__(self, configuration: Configuration, data: Data, frames: int) -> None:
+    def __init__(self, configuration: Configuration, data: Data, frames: int, drain: Sequence[int]) -> None:
         self.configuration, self.data, self.frames = configuration, data, frames
         self.layers: list[_Layer] = []
         for at, program in enumerate(configuration.layers):
             sources: list[LineBuffer | FrameMemory] = []
             for source in program.sources:
                 if source.feed is None:
-                    sources.append(FrameMemory(program, source, program.size[0] * program.size[1]))
+                    high, wide = (a // b for a, b in zip(program.size, source.stretch, strict=True))
+                    sources.append(FrameMemory(program, source, high * wide))
                     continue
                 maker = self.layers[source.feed]
                 assert source.write is not None and source.words is not None
                 buffer = LineBuffer(program, source, source.write, source.words, maker.positions)
                 sources.append(buffer)
                 maker.targets.append((at, buffer))
-            self.layers.append(_Layer(program, sources, frames))
+            self.layers.append(_Layer(program, sources, frames, drain[at]))
         self.events: list[tuple[int, int, int]] = []
         self.blocked: list[int] = []
         self.found: dict[tuple[str, str], list[int]] = {}
         self.runs = 1 + max(program.run for program in configuration.layers)
         self.sequential = self.runs > 1 or configuration.mode == "layer-by-layer"
 
-    def run(self, found: tuple[Violation, ...]) -> Run:
+    def run(self) -> tuple[Violation, ...]:
+        """What went wrong."""
         now = 0
         if self.configuration.steady:
             for at, layer in enumerate(self.layers):
@@ -104,7 +133,10 @@ class _Array:
             begins: list[int] = []
             while self.events and self.events[0][0] == now:
                 _, at, event = heapq.heappop(self.events)
-                (ended if event == END else begins).append(at)
+                if event == ARRIVE:
+                    self._arrive(at, *self.layers[at].draining.popleft(), now)
+                else:
+                    (ended if event == END else begins).append(at)
             self._end(ended, begins, now)
         for layer in self.layers:
             if layer.frame < self.frames:
@@ -112,7 +144,13 @@ class _Array:
                 layer.starts += [now] * (self.frames - len(layer.starts))
                 layer.ends += [now] * (self.frames - len(layer.ends))
         self._check_sharing()
-        made = results(self.configuration, self.data, [layer.windows for layer in self.layers])
+        return tuple(
+            Violation(rule, place, cycle, times, size)
+            for (rule, place), (cycle, times, size) in self.found.items()
+        )
+
+    def told(self, made: Sequence[Integers], violations: tuple[Violation, ...]) -> Run:
+        """The run, given what each layer ``made``."""
         return Run(
             tuple(tuple(layer.starts) for layer in self.layers),
             tuple(tuple(layer.ends) for layer in self.layers),
@@ -122,13 +160,8 @@ class _Array:
                 for at, layer in enumerate(self.layers)
                 if layer.program.output is not None
             },
-            (
-                *found,
-                *(
-                    Violation(rule, place, cycle, times, size)
-                    for (rule, place), (cycle, times, size) in self.found.items()
-                ),
-            ),
+            violations,
+            tuple(made),
         )
 
     def _end(self, ended: list[int], begins: list[int], now: int) -> None:
@@ -147,7 +180,7 @@ class _Array:
                     source.free(layer.frame, layer.position)
                 layer.position += 1
                 if layer.position == layer.positions:
-                    layer.ends.append(now)
+                    layer.ends.append(now + layer.drain)
                     layer.frame, layer.position = layer.frame + 1, 0
             delivered += through
             waiting = [at for at in waiting if at not in through]
@@ -166,13 +199,21 @@ class _Array:
 
     def _deliver(self, at: int, now: int) -> None:
         layer = self.layers[at]
+        layer.working = False
+        if layer.drain:
+            layer.draining.append((layer.frame, layer.position))
+            heapq.heappush(self.events, (now + layer.drain, at, ARRIVE))
+        else:
+            self._arrive(at, layer.frame, layer.position, now)
+
+    def _arrive(self, at: int, frame: int, position: int, now: int) -> None:
+        layer = self.layers[at]
         for reader, target in layer.targets:
             if target.is_full():
                 over = (target.arrived + 1 - target.freed) * target.maps - target.words
                 place = f"{layer.program.name} to {self.layers[reader].program.name}"
                 self._violated(OVERFLOW, place, now, over)
-            target.write(layer.frame, layer.position)
-        layer.working = False
+            target.write(frame, position)
 
     def _schedule(self, at: int, begins: list[int], now: int) -> None:
         layer = self.layers[at]

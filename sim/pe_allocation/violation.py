@@ -12,12 +12,15 @@ LATE = "a shared PE has not ended a position in its time"
 STUCK = "layers wait for each other"
 OCCUPIED = "a PE has the programs of two layers that do not share it"
 UNLINKED = "a stream has no way over the links"
+PROGRAM = "a PE's program does not do what it is for"
+CROWDED = "a link is asked for more words a cycle than it carries"
+FULL = "a border PE is given more buffers than it reaches"
 
 
 @dataclass(frozen=True)
 class Violation:
     """A rule that is broken between two layers (or in one): in which cycle first, how often, and by how much at the
-    most, in pixels, words, cycles, frames or links."""
+    most, in pixels, words, cycles, frames, links or buffers."""
 
     rule: str
     place: str

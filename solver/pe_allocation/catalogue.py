@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 
 from mapper.formulations.pe_allocation.problem import AllocationProblem
+from mapper.formulations.pe_allocation.reach import why_unreachable
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.solver.contradiction import refuse_contradiction
 from mapper.solver.method import Effort, Method
@@ -71,11 +72,15 @@ AUTOMATIC: AllocationMethod = Method(
 
 def _of_every_mode(method: AllocationMethod) -> AllocationMethod:
     """A search of layers that work at once, extended to the other modes: layers one after another have a closed form,
-    the mixed mode has methods of its own by the same names. A placement is the last step."""
+    the mixed mode has methods of its own by the same names. The last step is a placement, within the limits of links
+    and border PEs."""
 
     def search(problem: AllocationProblem, effort: Effort) -> Outcome[Allocation]:
         from mapper.solver.pe_allocation.placement.place import place
+        from mapper.solver.pe_allocation.placement.settling import settled
 
+        if why_unreachable(problem) is not None:
+            return Outcome.infeasible()
         if problem.mode == "layer-by-layer":
             found = replace(sequential(problem, effort), method="closed form")
         elif problem.mode == "mixed":
@@ -88,7 +93,13 @@ def _of_every_mode(method: AllocationMethod) -> AllocationMethod:
         if start is not None:
             # Placed once all that is found is.
             found = start.combined(found)
-        placed = None if found.mapping is None else place(problem, found.mapping, start)
+        if found.mapping is None:
+            return found
+        placed = place(problem, found.mapping, start)
+        if placed.placement is None and (placed.unplaceable or problem.mode != "layer-by-layer"):
+            slowed = settled(problem, found, effort)
+            # What was known before has a place, and may be better than what is slowed down.
+            return slowed if start is None else start.combined(slowed)
         return replace(found, mapping=placed)
 
     at_once = None if method.at_once is None else _of_every_mode(method.at_once)

@@ -11,8 +11,9 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from mapper.formulations.pe_allocation.infeasible import why_infeasible
+from mapper.formulations.pe_allocation.infeasible import why_no_room
 from mapper.formulations.pe_allocation.problem import AllocationProblem
+from mapper.formulations.pe_allocation.reach import why_unreachable
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.models.pe_allocation.stream.layer import StreamLayer
@@ -31,6 +32,8 @@ def prove(problem: AllocationProblem, claim: Claim[Allocation], effort: Effort) 
     """
     if problem.mode == "mixed" and problem.sharing:
         raise NotCertifiedError("runs with shared PEs are not searched")
+    if claim.status == "infeasible" and why_unreachable(problem) is not None:
+        raise NotCertifiedError("the checker counts no streams and buffers at the borders")
     document = restated(problem)
     mapping = None if claim.mapping is None else mapping_document(claim.mapping)
     value = None if claim.mapping is None else exact_value(problem, claim.mapping)
@@ -40,7 +43,7 @@ def prove(problem: AllocationProblem, claim: Claim[Allocation], effort: Effort) 
     if claim.status != "infeasible" and bound is None:
         raise NotCertifiedError("no bound is claimed")
     evidence: dict[str, Any]
-    if claim.status == "infeasible" and problem.mode != "mixed" and _lacks_room(problem):
+    if claim.status == "infeasible" and problem.mode != "mixed" and why_no_room(problem) is not None:
         evidence = {"rule": "storage", "mapping": None, "nodes": []}
     elif problem.mode == "mixed":
         runs = refuted_runs(problem, scope_of(problem, bound), effort)
@@ -134,11 +137,3 @@ def _layer_document(problem: AllocationProblem, layer: StreamLayer) -> dict[str,
         "dilations": list(layer.dilations),
         "pads": list(layer.pads),
     }
-
-
-def _lacks_room(problem: AllocationProblem) -> bool:
-    """Whether the reason for having no allocation is storage."""
-    if problem.most_bytes is None:
-        return False
-    said = why_infeasible(problem)
-    return said is not None and ("bytes of buffers" in said or "line buffers" in said)

@@ -209,7 +209,7 @@ class Refutation:
                     found[i, j] = [((i, j, 0, 0), 1, 0)]
                 else:
                     wide = layer.output_size[1]
-                    rows, columns = last_needed(layer, 0), last_needed(layer, 1)
+                    rows, columns = (last_needed(layer, feed, axis) for axis in (0, 1))
                     made = {divmod(b, wide): (a, b) for a, b in delay_lines(layer, feed)}
                     found[i, j] = [
                         ((i, j, row, column), a, b)

@@ -67,7 +67,7 @@ def layer_results(
         return tuple(np.asarray(result, np.float32) for result in moved(layer, inputs[0], weights))
     result = _result(layer, inputs, weights, order)
     for operator in layer.merged:
-        result = _applied(operator, result, weights)
+        result = applied(operator, result, weights)
     return (np.asarray(result, np.float32),)
 
 
@@ -110,7 +110,7 @@ def _result(layer: NetworkLayer, inputs: tuple[Values, ...], weights: Tensors, o
     if layer.work == "average_pool":
         return average_pool(inputs[0], layer.window, sizes)
     if layer.work in ("activation", "batch_normalization"):
-        return _applied(operator, inputs[0], weights)
+        return applied(operator, inputs[0], weights)
     if layer.work == "elementwise":
         return elementwise(operator, _operands(layer, inputs, weights))
     if layer.work == "concatenation":
@@ -122,7 +122,8 @@ def _result(layer: NetworkLayer, inputs: tuple[Values, ...], weights: Tensors, o
     raise unknown(operator)
 
 
-def _applied(operator: NetworkOperator, data: Values, weights: Tensors) -> Values:
+def applied(operator: NetworkOperator, data: Values, weights: Tensors) -> Values:
+    """What an operator that is merged into a layer makes of the layer's result."""
     if operator.op in ACTIVATIONS:
         return activation(operator, data, weights)
     if operator.op == "BatchNormalization":

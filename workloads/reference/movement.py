@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mapper.workloads.network.network_layer import NetworkLayer
+from mapper.workloads.network.resize import nearest_places
 from mapper.workloads.reference.elementwise import Tensors, unknown
 
 Data = npt.NDArray[Any]
@@ -31,6 +32,9 @@ def moved(layer: NetworkLayer, data: Data, weights: Tensors) -> tuple[Data, ...]
         return (_cut(layer, data),)
     if operator.op == "Pad":
         return (_padded(layer, data),)
+    places = nearest_places(operator, layer.inputs[0].shape, shape)
+    if places is not None:
+        return (data[np.ix_(*places)],)
     if operator.op == "Expand":
         return (np.broadcast_to(data, shape),)
     return (np.tile(data, [out // size for out, size in zip(shape, data.shape, strict=True)]),)
@@ -45,6 +49,8 @@ def has_movement(layer: NetworkLayer) -> bool:
         return operator.has("starts")
     if operator.op == "Pad":
         return ("mode", "constant") in operator.attributes and operator.has("pads")
+    if operator.op in ("Resize", "Upsample"):
+        return nearest_places(operator, layer.inputs[0].shape, layer.output_shape) is not None
     return operator.op in ("Transpose", "Expand", "Tile")
 
 

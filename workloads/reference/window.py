@@ -95,7 +95,15 @@ def average_pool(data: Values, window: Window, output: tuple[int, ...]) -> Value
     """The mean of each window: numbers are added row by row, from 0 on, and the sum is divided once, by how many
     they are (positions in the padding included where ``count_pads`` says so, those beyond it never)."""
     padded = _padded(data, window, output, 0.0)
-    inside = np.ones((1, 1, *data.shape[2:]), np.float32)
+    total = np.zeros((*data.shape[:2], *output), np.float32)
+    for position in np.ndindex(*window.kernel):
+        total += _patch(padded, window, output, position)
+    return np.asarray(total / counted_positions(window, data.shape[2:], output), np.float32)
+
+
+def counted_positions(window: Window, sizes: tuple[int, ...], output: tuple[int, ...]) -> Values:
+    """(1, 1, *output): how many numbers the mean of each window is of, as ``average_pool`` counts them."""
+    inside = np.ones((1, 1, *sizes), np.float32)
     if window.count_pads:
         inside = np.pad(inside, ((0, 0), (0, 0), *window.pads), constant_values=1.0)
         unpadded = Window(
@@ -104,12 +112,10 @@ def average_pool(data: Values, window: Window, output: tuple[int, ...]) -> Value
         counted = _padded(inside, unpadded, output, 0.0)
     else:
         counted = _padded(inside, window, output, 0.0)
-    total = np.zeros((*data.shape[:2], *output), np.float32)
     count = np.zeros((1, 1, *output), np.float32)
     for position in np.ndindex(*window.kernel):
-        total += _patch(padded, window, output, position)
         count += _patch(counted, window, output, position)
-    return np.asarray(total / count, np.float32)
+    return count
 
 
 def output_sizes(sizes: tuple[int, ...], window: Window) -> tuple[int, ...]:

@@ -10,9 +10,12 @@ from mapper.arch.tcpa import TcpaMachine
 from mapper.formulations.objective import LATENCY, Objective
 from mapper.models.pe_allocation.nest.cost import NestCost
 from mapper.models.pe_allocation.nest.grid import Grid
+from mapper.models.pe_allocation.nest.traffic import busiest_of_nest
 from mapper.models.pe_allocation.nest.work import Work, work_of
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.nest.tensor import tensors
+
+Layout = tuple[tuple[str | None, str | None], tuple[int, int], str, int]
 
 
 @dataclass(frozen=True)
@@ -46,17 +49,30 @@ class NestProblem:
 
     @property
     def most_pes(self) -> int:
-        return min(self.max_pes or self.machine.pe_count, self.machine.pe_count)
+        return self.machine.pes_within(self.max_pes)
 
     @property
     def most_bytes(self) -> int | None:
-        limits = [limit for limit in (self.max_bytes, self.machine.buffer_bytes) if limit is not None]
-        return min(limits, default=None)
+        return self.machine.bytes_within(self.max_bytes)
 
     @property
     def bytes_needed(self) -> int:
         """Bytes of all tensors, which every mapping has in the buffers."""
         return sum(one.words for one in tensors(self.nest)) * self.machine.word_bytes
+
+    def carries(
+        self, axes: tuple[str | None, str | None], shape: tuple[int, int], inner: str, joined: int
+    ) -> bool:
+        """Whether links carry all words of a layout on so many rows and columns, of which so many iterations of the
+        innermost loop are joined to a word."""
+        most, key = self.machine.link_words, (axes, shape, inner, joined)
+        if most is not None and key not in self._busiest:
+            self._busiest[key] = busiest_of_nest(self.nest, self.grid, *key)
+        return most is None or self._busiest[key] <= most
+
+    @cached_property
+    def _busiest(self) -> dict[Layout, int]:
+        return {}
 
     @property
     def goal(self) -> Objective:

@@ -27,8 +27,8 @@ def delay_lines(layer: StreamLayer, feed: StreamLayer) -> tuple[Line, ...]:
     if feed.positions == 1:
         return ((1, 0),)
     wide = layer.output_size[1]
-    rows = [(int(row) * feed.output_size[1], k * wide) for k, row in enumerate(last_needed(layer, 0))]
-    columns = [(int(column) + 1, k) for k, column in enumerate(last_needed(layer, 1))]
+    rows = [(int(row) * feed.output_size[1], k * wide) for k, row in enumerate(last_needed(layer, feed, 0))]
+    columns = [(int(column) + 1, k) for k, column in enumerate(last_needed(layer, feed, 1))]
     sums = [(a + c, b + d) for a, b in _hull(rows) for c, d in _hull(columns)]
     return tuple(_hull(sorted(sums, key=lambda line: (line[1], line[0]))))
 
@@ -64,8 +64,10 @@ def least_line_buffers(network: StreamNetwork) -> int:
             held = 1
             if feed.positions > 1:
                 wide = feed.output_size[1]
-                first = first_needed(layer, 0)[:, None] * wide + first_needed(layer, 1)[None, :]
-                last = last_needed(layer, 0)[:, None] * wide + last_needed(layer, 1)[None, :]
+                first, last = (
+                    needed(layer, feed, 0)[:, None] * wide + needed(layer, feed, 1)[None, :]
+                    for needed in (first_needed, last_needed)
+                )
                 kept = np.minimum.accumulate(first.ravel()[::-1])[::-1]
                 held = int((last.ravel() + 1 - kept).max())
             words += held * feed.maps

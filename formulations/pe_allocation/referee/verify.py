@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from mapper.formulations.pe_allocation.problem import AllocationProblem
+from mapper.formulations.pe_allocation.referee.verify_ways import verify_buffers, verify_ways
 from mapper.formulations.verdict import BrokenRule, Verdict
 from mapper.models.pe_allocation.cost import AllocationCost, evaluate
 from mapper.models.pe_allocation.mapping import Allocation, Pe
@@ -45,7 +46,7 @@ def verify(problem: AllocationProblem, allocation: Allocation) -> Verdict[Alloca
         *_limits(problem, allocation, cost),
         *_fed(problem, allocation),
         *_shared(problem, allocation),
-        *_placed(problem, allocation),
+        *_standing(problem, allocation, cost),
     ]
     return Verdict(tuple(found), cost)
 
@@ -151,6 +152,33 @@ def _shared(problem: AllocationProblem, allocation: Allocation) -> Iterator[Brok
                 yield BrokenRule(SHARED, layers[at].name, busy - time)
 
 
+def _standing(
+    problem: AllocationProblem, allocation: Allocation, cost: AllocationCost
+) -> Iterator[BrokenRule]:
+    """The streams to the buffers, the placement, and the ways of streams if the regions are sound. Without a placement,
+    runs of the mixed mode are not judged."""
+    runs = list(_at_once(allocation))
+    if allocation.placement is not None or allocation.mode != "mixed":
+        yield from _generated(problem, runs)
+    if allocation.placement is None and allocation.mode == "layer-parallel":
+        yield from verify_buffers(problem, runs)
+    faults = list(_placed(problem, allocation))
+    yield from faults
+    if not faults:
+        yield from verify_ways(problem, allocation, cost, runs)
+
+
+def _generated(problem: AllocationProblem, runs: list[range]) -> Iterator[BrokenRule]:
+    generators = problem.machine.border.address_generators
+    if generators is None:
+        return
+    for members in runs:
+        streams = sum(_outside(problem, position, members) for position in members)
+        if streams > generators:
+            place = problem.network.layers[members[0]].name
+            yield BrokenRule(GENERATED, place, streams - generators)
+
+
 def _placed(problem: AllocationProblem, allocation: Allocation) -> Iterator[BrokenRule]:
     if allocation.placement is None:
         return
@@ -168,10 +196,6 @@ def _placed(problem: AllocationProblem, allocation: Allocation) -> Iterator[Brok
             yield BrokenRule(CONNECTED, layers[position].name, len(region))
     together = {at: number for number, group in enumerate(allocation.shared) for at in group}
     for members in _at_once(allocation):
-        streams = sum(_outside(problem, position, members) for position in members)
-        generators = machine.border.address_generators
-        if generators is not None and streams > generators:
-            yield BrokenRule(GENERATED, layers[members[0]].name, streams - generators)
         owner: dict[Pe, int] = {}
         for position in members:
             for pe in regions[position]:

@@ -8,6 +8,7 @@ from mapper.formulations.pe_allocation.nest.problem import NestProblem
 from mapper.formulations.verdict import BrokenRule, Verdict
 from mapper.models.pe_allocation.nest.cost import NestCost, evaluate
 from mapper.models.pe_allocation.nest.mapping import NestMapping
+from mapper.models.pe_allocation.nest.traffic import busiest_of_nest
 
 TILED = "a tile holds between one iteration and all of each loop"
 LAID_OUT = "only the loops on rows and columns have more than one tile, as many as the array has room for"
@@ -17,6 +18,7 @@ SUMMED = "a sum is ready, and over the links, when the next tile adds to it"
 HANDED = "an input that several tiles read is over the link before the next one reads it"
 STORED = "buffers hold all tensors"
 GENERATED = "every stream from or to the outside has an address generator"
+CARRIED = "no link carries more words a cycle than it can"
 PINNED = "pinned decisions are kept"
 LINK, UNIT = 1, 1
 
@@ -151,6 +153,13 @@ def _limits(problem: NestProblem, mapping: NestMapping) -> Iterator[BrokenRule]:
             needed += 2 * lines if both else lines
         if needed > generators:
             yield BrokenRule(GENERATED, "border", needed - generators)
+    most = problem.machine.link_words
+    if most is not None:
+        shape, inner = (tiles[mapping.rows], tiles[mapping.columns]), mapping.order[-1]
+        axes, joined = (mapping.rows, mapping.columns), min(mapping.lanes, mapping.tile_of[inner])
+        words = busiest_of_nest(problem.nest, problem.grid, axes, shape, inner, joined)
+        if words > most:
+            yield BrokenRule(CARRIED, "links", words - most)
 
 
 def _pinned(problem: NestProblem, mapping: NestMapping) -> Iterator[BrokenRule]:

@@ -9,7 +9,8 @@ from math import isqrt
 from mapper.arch.tcpa import TcpaMachine
 from mapper.models.pe_allocation import calculus, segment, storage
 from mapper.models.pe_allocation.configuration.address import Affine
-from mapper.models.pe_allocation.configuration.interconnect import shortest_route, streams
+from mapper.models.pe_allocation.configuration.arithmetic import Arithmetic
+from mapper.models.pe_allocation.configuration.interconnect import border_ends, streams
 from mapper.models.pe_allocation.configuration.program import (
     Configuration,
     LayerProgram,
@@ -38,6 +39,10 @@ WEIGHT_SPREAD = 5376
 """Variance of weights drawn evenly from -127 to 127: (255^2 - 1) / 12."""
 
 
+SHIFTS: dict[Rule, int] = {"product": 7, "scale": 6}
+"""Products of two maps have seven bits of fraction more than they are given, scales of normalisations six."""
+
+
 def configure(
     network: StreamNetwork, machine: TcpaMachine, allocation: Allocation, model: Model
 ) -> Configuration:
@@ -46,7 +51,7 @@ def configure(
     Line buffers are as large as the layers need in raster order at their paces (``streaming``): those of the calculus
     [Heidorn2019, Eqs. 16 and 17] hold intermediate products, not pixels, and stand beside them.
 
-    Raises: InputError if a layer reads maps of another size than its own input, or stands on PEs that there are not.
+    Raises: InputError if a layer reads maps that its own input is no multiple of, or stands on PEs that there are not.
     """
     cost = evaluate(network, machine, allocation, model)
     alone = allocation.mode == "layer-by-layer"
@@ -54,18 +59,19 @@ def configure(
     run_of = {at: number for number, members in enumerate(runs) for at in members}
     z_out = tuple(timing.z_out for timing in cost.timed)
     regions = _regions(network, machine, allocation)
+    connected = streams(network, machine, allocation.placement, runs)
+    borders = border_ends(connected)
     apart = model == "streaming" and not alone
     rings = _rings(network, z_out, runs if apart and len(runs) > 1 else (None,))
     layers = []
     for at, layer in enumerate(network.layers):
         _check_sizes(network, layer)
-        near = () if regions is None else shortest_route(machine, machine.border_pes, regions[at])
-        border = near[0] if near else None
-        lanes = alone and model == "lanes"
-        lanes = lanes and cost.timed[at].z_out - allocation.throttle[at] < calculus.position_cycles(
-            layer, allocation.pes[at], allocation.delta[at]
+        border = borders.get(("weights", None, layer.name))
+        outer = borders.get(("stored" if layer.feeds else "frame", None, layer.name))
+        busy = cost.timed[at].z_out - allocation.throttle[at]
+        scheme = _scheme(
+            layer, allocation.pes[at], allocation.delta[at], busy if alone and model == "lanes" else None
         )
-        scheme: Scheme = "lanes" if lanes else "depth"
         fields = storage.receptive_fields(network, runs[run_of[at]])
         layers.append(
             LayerProgram(
@@ -90,13 +96,15 @@ def configure(
                 allocation.throttle[at],
                 cost.timed[at].start,
                 run_of[at],
-                _sources(network, at, run_of, rings[at], border),
+                _sources(network, at, run_of, rings[at], border, outer),
                 storage.intermediate_words(layer, fields[at]),
                 layer.weight_words,
                 border if layer.weight_words else None,
                 _output(layer) if not network.readers[at] else None,
-                border if not network.readers[at] else None,
+                borders.get(("result", layer.name, None)),
                 _pe_programs(layer, allocation, at, scheme, regions),
+                layer.spread,
+                Arithmetic(scaled=_rule(layer) == "scale"),
             )
         )
     return Configuration(
@@ -107,15 +115,22 @@ def configure(
         cost.interval,
         apart,
         tuple(layers),
-        streams(network, machine, regions, runs),
+        connected,
         allocation.shared,
-        tuple(
-            at
-            for members, stays in zip(runs, allocation.on_chip, strict=False)
-            if stays
-            for at in segment.leaving(network, members)
-        ),
+        _staying(network, allocation, runs),
     )
+
+
+def _staying(network: StreamNetwork, allocation: Allocation, runs: Sequence[range]) -> tuple[int, ...]:
+    """Layers whose results stay on the chip from one run to the next."""
+    kept = (members for members, stays in zip(runs, allocation.on_chip, strict=False) if stays)
+    return tuple(at for members in kept for at in segment.leaving(network, members))
+
+
+def _scheme(layer: StreamLayer, pes: int, delta: int, lanes_busy: int | None) -> Scheme:
+    """Units take maps where that is the model and takes fewer cycles a position, else products in depth."""
+    faster = lanes_busy is not None and lanes_busy < calculus.position_cycles(layer, pes, delta)
+    return "lanes" if faster else "depth"
 
 
 def _rings(
@@ -145,8 +160,8 @@ def _regions(
 
 def _check_sizes(network: StreamNetwork, layer: StreamLayer) -> None:
     for feed in layer.feeds:
-        made = network.layers[feed].output_size
-        if made not in (layer.size, (1, 1)):
+        made, times = network.layers[feed].output_size, layer.stretch(network.layers[feed])
+        if made != (1, 1) and layer.size != (made[0] * times[0], made[1] * times[1]):
             fault = f"reads maps of {layer.size[0]}x{layer.size[1]} pixels, {network.layers[feed].name} makes"
             raise InputError(
                 network.name, layer.name, f"{fault} {made[0]}x{made[1]}; such a network is not run"
@@ -161,9 +176,9 @@ def _rule(layer: StreamLayer) -> Rule:
 
 
 def _shift(layer: StreamLayer) -> int:
-    """Bits that bring a sum of N*K^2 products with random weights back to the size of a pixel."""
+    """Bits that bring a sum of N*K^2 products with random weights, and other products, back to the size of a pixel."""
     if layer.operation != "convolution":
-        return 0
+        return SHIFTS.get(_rule(layer), 0)
     return isqrt(WEIGHT_SPREAD * layer.depth * layer.window).bit_length() - 1
 
 
@@ -216,13 +231,19 @@ def _pe_program(
 
 
 def _sources(
-    network: StreamNetwork, at: int, run_of: dict[int, int], rings: tuple[int, ...], border: Pe | None
+    network: StreamNetwork,
+    at: int,
+    run_of: dict[int, int],
+    rings: tuple[int, ...],
+    border: Pe | None,
+    outer: Pe | None,
 ) -> tuple[Source, ...]:
     layer = network.layers[at]
     if not layer.feeds:
-        frame = layer.channels * layer.pixels
-        read = _read(layer, layer.channels, layer.size, None, frame)
-        return (Source(None, layer.channels, None, False, None, read, border),)
+        high, wide = (side // times for side, times in zip(layer.size, layer.spread, strict=True))
+        frame = layer.channels * high * wide
+        read = _read(layer, layer.channels, (high, wide), None, frame)
+        return (Source(None, layer.channels, None, False, None, read, outer, layer.spread),)
     found = []
     for feed, words in zip(layer.feeds, rings, strict=True):
         maker = network.layers[feed]
@@ -232,20 +253,28 @@ def _sources(
         (high, wide), maps = maker.output_size, maker.maps
         write = Affine(("r", "c", "map"), (high, wide, maps), (wide * maps, maps, 1), 0, room, frame)
         read = _read(layer, maps, maker.output_size, room, frame)
-        found.append(Source(feed, maps, room, whole, write, read, border))
+        once = _goes_with_all(layer, maker.output_size)
+        stretch = (1, 1) if once else layer.stretch(maker)
+        found.append(Source(feed, maps, room, whole, write, read, outer if whole else border, stretch))
     return tuple(found)
 
 
 def _read(layer: StreamLayer, maps: int, size: tuple[int, int], ring: int | None, frame: int) -> Affine:
-    """Window by window; addresses of pixels above or left of the image are never used."""
+    """Window by window; addresses of pixels above or left of the image are never used. They are those of the map that
+    windows slide over, which is larger than what is read where pixels count several times (``Source.stretch``)."""
     counts = (*layer.output_size, *layer.kernel, maps)
     loops = ("r", "c", "k1", "k2", "map")
-    if size == (1, 1):
+    if _goes_with_all(layer, size):
         return Affine(loops, counts, (0, 0, 0, 0, 1), 0, ring, frame)
     (down, across), (dilate_down, dilate_across) = layer.strides, layer.dilations
-    row, pixel = size[1] * maps, maps
+    row, pixel = layer.size[1] * maps, maps
     strides = (down * row, across * pixel, dilate_down * row, dilate_across * pixel, 1)
     return Affine(loops, counts, strides, -layer.pads[0] * row - layer.pads[1] * pixel, ring, frame)
+
+
+def _goes_with_all(layer: StreamLayer, size: tuple[int, int]) -> bool:
+    """Whether a map is one pixel that every position reads."""
+    return size == (1, 1) and layer.spread == (1, 1)
 
 
 def _output(layer: StreamLayer) -> Affine:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from mapper.arch.tcpa import Pe, Side, TcpaMachine
 from mapper.models.pe_allocation.configuration.program import Stream
+from mapper.models.pe_allocation.mapping import Placement, StreamKind, Way
 from mapper.models.pe_allocation.stream.layer import StreamNetwork
+from mapper.models.pe_allocation.stream.traffic import StreamKey, stream_keys
 
 Route = tuple[Pe, ...]
 
@@ -45,41 +47,56 @@ def border_side(machine: TcpaMachine, pe: Pe) -> Side | None:
     return next((side for side in machine.border.sides if at[side]), None)
 
 
+def shortest_ways(
+    network: StreamNetwork,
+    machine: TcpaMachine,
+    regions: Sequence[Sequence[Pe]] | Mapping[int, Sequence[Pe]],
+    runs: Sequence[range],
+) -> tuple[Way, ...]:
+    """A shortest way for every stream of the layers, run by run, whatever the links carry then
+    (``wiring.outside_streams`` counts the streams from and to the buffers)."""
+    border = machine.border_pes
+
+    def way(kind: StreamKind, source: int | None, target: int | None) -> Way:
+        ends = (border if at is None else regions[at] for at in (source, target))
+        return Way(kind, source, target, shortest_route(machine, *ends))
+
+    return tuple(
+        way(kind, source, target)
+        for members in runs
+        for kind, source, target in stream_keys(network, members)
+    )
+
+
 def streams(
     network: StreamNetwork,
     machine: TcpaMachine,
-    regions: Sequence[Sequence[Pe]] | None,
+    placement: Placement | None,
     runs: Sequence[range],
 ) -> tuple[Stream, ...]:
-    """Every stream of the layers, run by run (``wiring.outside_streams`` counts them); without ``regions`` no stream
-    has a route."""
-    found: list[Stream] = []
+    """Every stream of the layers, run by run, on the placement's ways or on shortest ones; without a placement no
+    stream has a route."""
+    found: dict[StreamKey, Route] = {}
+    if placement is not None:
+        ways = placement.ways or shortest_ways(network, machine, placement.regions, runs)
+        found = {(way.kind, way.source, way.target): way.pes for way in ways}
     names = network.names
-
-    def route(source: int | None, target: int | None) -> Route:
-        if regions is None:
-            return ()
-        border = machine.border_pes
-        return shortest_route(
-            machine,
-            border if source is None else regions[source],
-            border if target is None else regions[target],
+    return tuple(
+        Stream(
+            kind,
+            None if source is None else names[source],
+            None if target is None else names[target],
+            found.get((kind, source, target), ()),
         )
+        for members in runs
+        for kind, source, target in stream_keys(network, members)
+    )
 
-    for members in runs:
-        for at in members:
-            layer = network.layers[at]
-            found.append(Stream("weights", None, names[at], route(None, at)))
-            if not layer.feeds:
-                found.append(Stream("frame", None, names[at], route(None, at)))
-            elif any(feed not in members for feed in layer.feeds):
-                found.append(Stream("stored", None, names[at], route(None, at)))
-            found += [
-                Stream("maps", names[feed], names[at], route(feed, at))
-                for feed in layer.feeds
-                if feed in members
-            ]
-            readers = network.readers[at]
-            if not readers or any(reader not in members for reader in readers):
-                found.append(Stream("result" if not readers else "stored", names[at], None, route(at, None)))
-    return tuple(found)
+
+def border_ends(connected: Sequence[Stream]) -> dict[tuple[StreamKind, str | None, str | None], Pe]:
+    """The border PE of every routed stream from or to the buffers, by kind, source and target."""
+    return {
+        (stream.kind, stream.source, stream.target): stream.route[-1 if stream.target is None else 0]
+        for stream in connected
+        if stream.route and None in (stream.source, stream.target)
+    }

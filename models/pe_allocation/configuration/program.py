@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from mapper.models.pe_allocation.configuration.address import Affine
+from mapper.models.pe_allocation.configuration.arithmetic import PLAIN, Arithmetic
+from mapper.models.pe_allocation.mapping import StreamKind
 from mapper.models.pe_allocation.stream.layer import Pair
 
 Pe = tuple[int, int]
@@ -70,7 +72,8 @@ class Source:
     ``words``: room of the line buffer (or of the buffer of whole maps, if ``whole``); None for the frame, which lies
     off the chip. ``write``: where the maker's pixels go; ``read``: the pixels of each window, by r, c, k1, k2 and map.
     ``calculus_words``: the calculus's room for all sources of the layer [Heidorn2019, Eqs. 16 and 17]. ``border``:
-    the PE whose buffer it is.
+    the PE whose buffer it is. ``stretch``: ``read`` gives addresses of a map that has each row and each column so many
+    times, whose pixel in row i and column j is that of row i // stretch[0] and column j // stretch[1] here.
     """
 
     feed: int | None
@@ -80,17 +83,20 @@ class Source:
     write: Affine | None
     read: Affine
     border: Pe | None
+    stretch: Pair = (1, 1)
 
 
 @dataclass(frozen=True)
 class LayerProgram:
     """A layer as the array runs it; letters and sizes as in ``StreamLayer``.
 
-    ``rule``: what a position computes; a convolution's sums are shifted right by ``shift`` bits with rounding, and all
-    results are saturated to 8 bits. ``rectified``: negative results become 0. ``scheme``: slots take ``depth`` (maps
-    n+d of one filter) or are ``lanes`` (filters m+d). ``idle``: cycles without work after each position's. ``start``:
-    cycle at which the global controller starts the layer in a frame; frames follow every ``interval`` cycles. ``run``:
-    the number of the run of layers that work at once. ``output``: where pixels of a network's result go.
+    ``rule``: what a position computes; sums are shifted right by ``shift`` bits with rounding (left, if it is
+    negative), and all results are saturated (``arithmetic``). ``rectified``: negative results become 0. ``scheme``:
+    slots take ``depth`` (maps n+d of one filter) or are ``lanes`` (filters m+d). ``idle``: cycles without work
+    after each position's. ``start``: cycle at which the global controller starts the layer in a frame; frames
+    follow every ``interval`` cycles. ``run``: the number of the run of layers that work at once. ``output``: where
+    pixels of a network's result go. ``spread``: of the rows and columns that windows slide over one in so many has
+    pixels, the others zeros.
     """
 
     name: str
@@ -121,6 +127,8 @@ class LayerProgram:
     output: Affine | None
     output_border: Pe | None
     pes: tuple[PeProgram, ...]
+    spread: Pair = (1, 1)
+    arithmetic: Arithmetic = PLAIN
 
     @property
     def cycles(self) -> int:
@@ -138,7 +146,7 @@ class Stream:
     region) to where it leaves it (or enters the reader's); empty without a placement. ``kind``: ``frame``, ``stored``
     (maps of an earlier run), ``weights`` (with intermediate values), ``maps``, ``result``."""
 
-    kind: Literal["frame", "stored", "weights", "maps", "result"]
+    kind: StreamKind
     source: str | None
     target: str | None
     route: tuple[Pe, ...]

@@ -14,6 +14,7 @@ from mapper.models.pe_allocation.nest.mapping import NestMapping
 from mapper.models.pe_allocation.nest.work import LINK_LATENCY, reductions, work_of, written
 from mapper.workloads.nest.loop_nest import LoopNest, Operand
 from mapper.workloads.nest.tensor import tensors
+from mapper.workloads.recurrence.recurrence import Recurrence
 
 Steps = NDArray[np.int64]
 
@@ -22,7 +23,8 @@ Steps = NDArray[np.int64]
 class NestCost:
     """``cycles`` by cause: ``fill`` until every PE that is fed has its first words, ``wait`` until the tile that ends
     last begins, ``words`` that begin in it after its first one, ``pipeline`` of an iteration, and ``drain`` on the way
-    to the border. ``streams`` enter or leave the array; ``sums`` wait in a PE at once."""
+    to the border. ``streams`` enter or leave the array; ``registers`` hold what a PE keeps at once: partial sums, or
+    values for later iterations."""
 
     fill: int
     wait: int
@@ -32,7 +34,7 @@ class NestCost:
     pes: int
     bytes_of: dict[str, int]
     streams: int
-    sums: int
+    registers: int
     clock_hz: int
 
     @property
@@ -58,11 +60,11 @@ class NestCost:
             "cycles": {cause: getattr(self, cause) for cause in causes},
             "bytes": dict(self.bytes_of),
             "streams": self.streams,
-            "sums": self.sums,
+            "registers": self.registers,
         }
 
 
-def tiles_of(nest: LoopNest, mapping: NestMapping) -> dict[str, int]:
+def tiles_of(nest: LoopNest | Recurrence, mapping: NestMapping) -> dict[str, int]:
     """Tiles along each loop; the last may be smaller."""
     return {loop: -(-bound // mapping.tile_of[loop]) for loop, bound in nest.bounds}
 
@@ -98,7 +100,7 @@ def evaluate(nest: LoopNest, grid: Grid, mapping: NestMapping) -> NestCost:
         pes=shape[0] * shape[1],
         bytes_of={one.name: one.words * grid.machine.word_bytes for one in tensors(nest)},
         streams=streams(nest, (mapping.rows, mapping.columns), shape),
-        sums=_sums(nest, mapping),
+        registers=_registers(nest, mapping),
         clock_hz=grid.machine.clock_hz,
     )
 
@@ -150,7 +152,7 @@ def streams(nest: LoopNest, axes: tuple[str | None, str | None], shape: tuple[in
     return count
 
 
-def _sums(nest: LoopNest, mapping: NestMapping) -> int:
+def _registers(nest: LoopNest, mapping: NestMapping) -> int:
     """Sums that a PE holds at once: the words of the written operand that come between two additions to one sum."""
     summing = [
         at

@@ -8,12 +8,15 @@ from typing import Any
 from mapper.models.pe_allocation.nest.mapping import NestMapping
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
+from mapper.workloads.recurrence.recurrence import Recurrence
 
 LARGEST = 1 << 50
 """Beyond any number of cycles that can be meant."""
 
 
-def nest_mapping_from_json(fields: Mapping[str, Any], nest: LoopNest, source: str) -> NestMapping:
+def nest_mapping_from_json(
+    fields: Mapping[str, Any], nest: LoopNest | Recurrence, source: str
+) -> NestMapping:
     """The mapping of ``nest`` that a document holds.
 
     Raises: InputError naming the field that is wrong.
@@ -55,14 +58,16 @@ def _whole(value: Any, least: int, field: str, source: str) -> int:
     return value
 
 
-def _vector(schedule: Mapping[str, Any], key: str, nest: LoopNest, source: str) -> tuple[int, ...]:
+def _vector(
+    schedule: Mapping[str, Any], key: str, nest: LoopNest | Recurrence, source: str
+) -> tuple[int, ...]:
     value, field = schedule.get(key), f"mapping.schedule.{key}"
     if not isinstance(value, list) or len(value) != len(nest.loops):
         raise InputError(source, field, f"must list {len(nest.loops)} numbers of cycles, one for each loop")
     return tuple(_whole(one, 0, field, source) for one in value)
 
 
-def _loop(placement: Mapping[str, Any], key: str, nest: LoopNest, source: str) -> str | None:
+def _loop(placement: Mapping[str, Any], key: str, nest: LoopNest | Recurrence, source: str) -> str | None:
     value = placement.get(key)
     if value is not None and value not in nest.loops:
         raise InputError(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from mapper.models.pe_allocation.stream.way import JOINED, Way, after, enlarged
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
 
@@ -14,6 +15,7 @@ Operation = Literal["convolution", "pool", "elementwise"]
 
 ON_ARRAY: dict[str, Operation] = {
     "convolution": "convolution",
+    "transposed_convolution": "convolution",
     "max_pool": "pool",
     "average_pool": "pool",
     "elementwise": "elementwise",
@@ -21,8 +23,6 @@ ON_ARRAY: dict[str, Operation] = {
     "batch_normalization": "elementwise",
 }
 """Which work the array does, and on which functional units."""
-
-JOINED = "concatenation"
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,8 @@ class StreamLayer:
     the maps of each input, ``maps`` those that leave. ``feeds``: positions of the layers whose pixels it reads
     (concatenations and what runs on the processor passed through), in order; empty if it reads the frame only.
     ``op``: the operator's type, which says what a pool or an element-wise layer computes; ``merged``: the types of
-    the operators merged into it.
+    the operators merged into it. ``spread``: of a transposed convolution, whose windows slide over its input with zeros
+    after each row and column, so that ``size`` has so many times as many; else (1, 1).
     """
 
     name: str
@@ -57,6 +58,7 @@ class StreamLayer:
     macs: int
     op: str = ""
     merged: tuple[str, ...] = ()
+    spread: Pair = (1, 1)
 
     @property
     def window(self) -> int:
@@ -82,6 +84,13 @@ class StreamLayer:
     def weight_words(self) -> int:
         """B^w = M*N*K^2 of a convolution; other layers have no weights [Heidorn2019, sec. 5.3]."""
         return self.filters * self.depth * self.window if self.operation == "convolution" else 0
+
+    def stretch(self, feed: StreamLayer) -> Pair:
+        """How often each row and column of what ``feed`` makes is counted among those that this layer's windows slide
+        over: more than once after nearest upsampling, before the windows of a transposed convolution (``spread``), and
+        of a map of one pixel that goes with every position, such as a gate."""
+        (high, wide), (rows, columns) = self.size, feed.output_size
+        return max(1, high // rows), max(1, wide // columns)
 
     @property
     def reach(self) -> Pair:
@@ -135,25 +144,39 @@ class StreamNetwork:
 def stream_network(network: LayerNetwork) -> StreamNetwork:
     """The layers of ``network`` that a TCPA runs, and those it leaves to the processor.
 
-    Raises: InputError if no layer is one for the array, or images come in batches.
+    Raises: InputError if no layer is one for the array, images come in batches, or a layer reads maps that are no
+    stream of pixels.
     """
     layers: list[StreamLayer] = []
     host: list[HostLayer] = []
-    passed: dict[str, tuple[int, ...]] = {}
+    passed: dict[str, tuple[Way, ...]] = {}
     for layer in network.layers:
-        feeds = tuple(sorted({at for feed in layer.feeds for at in passed[feed]}))
-        if layer.work in ON_ARRAY and len(layer.output_shape) == 4:
-            passed[layer.name] = (len(layers),)
-            layers.append(_stream_layer(layer, feeds))
+        ways = tuple(dict.fromkeys(way for feed in layer.feeds for way in passed[feed]))
+        if layer.work in ON_ARRAY and len(layer.output_shape) == 4 and not _is_cropped(layer):
+            made = _stream_layer(layer, tuple(sorted({way.feed for way in ways})))
+            for way in ways:
+                size = (made.size[0] // made.spread[0], made.size[1] // made.spread[1])
+                way.refuse_other(network.name, made.name, size)
+            passed[layer.name] = (Way(len(layers), made.name, made.output_size, made.output_size),)
+            layers.append(made)
             continue
-        passed[layer.name] = feeds
-        if layer.work != JOINED:
+        passed[layer.name] = tuple(after(layer, way) for way in ways)
+        if layer.work != JOINED and enlarged(layer) is None:
             reason = "runs on the tile's processor, outside the array's latency and throughput"
             host.append(HostLayer(layer.name, layer.op, reason, layer.macs))
     if not layers:
         remedy = "has no convolution, pool or element-wise layer of images; give a network that has one"
         raise InputError(network.name, "layers", remedy)
     return StreamNetwork(network.name, tuple(layers), tuple(host))
+
+
+def _is_cropped(layer: NetworkLayer) -> bool:
+    """Whether the pads of a transposed convolution cut rows or columns off its input."""
+    if layer.work != "transposed_convolution" or layer.operator.window is None:
+        return False
+    window = layer.operator.window
+    spans = (dilation * (size - 1) for size, dilation in zip(window.kernel, window.dilations, strict=True))
+    return any(span < begin for span, (begin, _) in zip(spans, window.pads, strict=True))
 
 
 def _stream_layer(layer: NetworkLayer, feeds: tuple[int, ...]) -> StreamLayer:
@@ -174,14 +197,20 @@ def _stream_layer(layer: NetworkLayer, feeds: tuple[int, ...]) -> StreamLayer:
         )  # fmt: skip
     kernel = (window.kernel[0], window.kernel[1])
     strides = (window.strides[0], window.strides[1])
+    pads = (window.pads[0][0], window.pads[1][0])
+    spread = (1, 1)
+    if layer.work == "transposed_convolution":
+        # The convolution of the map with zeros between its pixels, by the kernel turned round.
+        reach = [dilation * (size - 1) for size, dilation in zip(kernel, window.dilations, strict=True)]
+        spread, strides, pads = strides, (1, 1), (reach[0] - pads[0], reach[1] - pads[1])
     if operation == "pool" and (high, wide) == (1, 1):
         strides = kernel
     groups = window.groups if operation == "convolution" else 1
     filters, depth = (maps, channels // groups) if operation == "convolution" else (1, channels)
     return StreamLayer(
-        layer.name, layer.source, operation, filters, depth, (rows, columns), (high, wide), kernel, strides,
-        (window.dilations[0], window.dilations[1]), (window.pads[0][0], window.pads[1][0]),
-        channels, maps, groups, feeds, layer.macs, layer.op, merged,
+        layer.name, layer.source, operation, filters, depth, (rows * spread[0], columns * spread[1]),
+        (high, wide), kernel, strides, (window.dilations[0], window.dilations[1]), pads,
+        channels, maps, groups, feeds, layer.macs, layer.op, merged, spread,
     )  # fmt: skip
 
 

@@ -17,21 +17,22 @@ from mapper.models.pe_allocation.stream.layer import StreamLayer, StreamNetwork
 Indices = npt.NDArray[np.int64]
 
 
-def last_needed(layer: StreamLayer, axis: int) -> Indices:
-    """For each output row (axis 0) or column (axis 1) the last input row or column that its window reads."""
+def last_needed(layer: StreamLayer, feed: StreamLayer, axis: int) -> Indices:
+    """For each output row (axis 0) or column (axis 1) the last row or column of ``feed`` that its window reads."""
     start = np.arange(layer.output_size[axis], dtype=np.int64) * layer.strides[axis] - layer.pads[axis]
     dilation, edge = layer.dilations[axis], layer.size[axis] - 1
     last = start + layer.reach[axis] - 1
     outside = np.maximum(0, -((edge - last) // dilation))
-    return np.asarray(np.clip(last - outside * dilation, 0, edge))
+    return np.asarray(np.clip(last - outside * dilation, 0, edge)) // layer.stretch(feed)[axis]
 
 
-def first_needed(layer: StreamLayer, axis: int) -> Indices:
-    """For each output row or column the first input row or column that its window reads."""
+def first_needed(layer: StreamLayer, feed: StreamLayer, axis: int) -> Indices:
+    """For each output row or column the first row or column of ``feed`` that its window reads."""
     start = np.arange(layer.output_size[axis], dtype=np.int64) * layer.strides[axis] - layer.pads[axis]
     dilation = layer.dilations[axis]
     outside = np.maximum(0, -(start // dilation))
-    return np.asarray(np.clip(start + outside * dilation, 0, layer.size[axis] - 1))
+    first = np.clip(start + outside * dilation, 0, layer.size[axis] - 1)
+    return np.asarray(first) // layer.stretch(feed)[axis]
 
 
 def delay(layer: StreamLayer, feed: StreamLayer, z_feed: int, z_out: int) -> int:
@@ -39,7 +40,7 @@ def delay(layer: StreamLayer, feed: StreamLayer, z_feed: int, z_out: int) -> int
     positions k, ``need`` being the raster index of the last pixel of the window of k."""
     if feed.positions == 1:
         return z_feed
-    rows, columns = last_needed(layer, 0), last_needed(layer, 1)
+    rows, columns = (last_needed(layer, feed, axis) for axis in (0, 1))
     high, wide = layer.output_size
     by_row = rows * feed.output_size[1] * z_feed - np.arange(high, dtype=np.int64) * wide * z_out
     by_column = (columns + 1) * z_feed - np.arange(wide, dtype=np.int64) * z_out
@@ -107,7 +108,8 @@ def _peak(
     kept = np.zeros(layer.positions, dtype=np.int64)
     if feed.positions > 1:
         wide = feed.output_size[1]
-        first = (first_needed(layer, 0)[:, None] * wide + first_needed(layer, 1)[None, :]).ravel()
+        rows, columns = (first_needed(layer, feed, axis) for axis in (0, 1))
+        first = (rows[:, None] * wide + columns[None, :]).ravel()
         kept = np.minimum.accumulate(first[::-1])[::-1]
     done = timing.start + (np.arange(layer.positions, dtype=np.int64) + 1) * timing.z_out
     arrived = np.zeros(layer.positions, dtype=np.int64)

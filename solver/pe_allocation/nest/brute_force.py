@@ -58,7 +58,9 @@ def _shapes(problem: NestProblem) -> Iterator[NestMapping]:
         sizes = [range(-(-bound // room.get(loop, 1)), bound + 1) for loop, bound in nest.bounds]
         for tile in product(*sizes):
             for order in permutations(nest.loops):
-                for lanes in range(1, problem.work.lanes + 1):
+                # Fewer lanes are no sooner, unless it is links that are short of words: then they are not a choice.
+                least = 1 if machine.link_words is None else problem.work.lanes
+                for lanes in range(least, problem.work.lanes + 1):
                     starts = (0,) * len(nest.loops)
                     interval = problem.work.interval
                     yield NestMapping(nest.loops, tile, tuple(order), interval, lanes, starts, rows, columns)

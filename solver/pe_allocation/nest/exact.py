@@ -39,7 +39,12 @@ class Best:
 
     def offer(self, axes: Axes, tile: dict[str, int]) -> None:
         """Try the orders of these tiles."""
+        counts = self.problem.nest.trip_counts
+        shape = tuple(1 if loop is None else -(-counts[loop] // tile[loop]) for loop in axes)
         for order in orders(self.problem, axes, tile):
+            joined = min(self.problem.work.lanes, tile[order[-1]])
+            if not self.problem.carries(axes, (shape[0], shape[1]), order[-1], joined):
+                continue
             found = mapping_of(self.problem, axes, tile, order)
             cost = evaluate(self.problem.nest, self.problem.grid, found)
             self.evaluations += 1

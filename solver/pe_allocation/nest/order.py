@@ -31,6 +31,9 @@ def orders(problem: NestProblem, axes: Axes, tile: dict[str, int]) -> Iterator[t
     idle = [loop for loop in problem.nest.loops if tile[loop] == 1]
     busy = [loop for loop in problem.nest.loops if tile[loop] > 1]
     innermost: list[str | None] = [*sorted(busy, key=lambda loop: loop not in summing)]
+    if idle and problem.machine.link_words is not None:
+        # Words of one iteration take longer, and less of the links.
+        innermost.append(idle[-1])
     for last in innermost or [None]:
         rest = [loop for loop in busy if loop != last]
         split = [loop for loop in rest if loop in axes and loop not in summing]
@@ -40,7 +43,7 @@ def orders(problem: NestProblem, axes: Axes, tile: dict[str, int]) -> Iterator[t
         end = [] if last is None else [last]
         for outside in permutations(split):
             for between in permutations(chained):
-                yield (*idle, *outside, *plain, *between, *inside, *end)
+                yield (*(loop for loop in idle if loop != last), *outside, *plain, *between, *inside, *end)
 
 
 def mapping_of(problem: NestProblem, axes: Axes, tile: dict[str, int], order: tuple[str, ...]) -> NestMapping:

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from mapper.formulations.pe_allocation.program.instance import AllocationInstance
+from mapper.solver.highs import HighsLimit, run_highs
+from mapper.solver.method import Effort
 from mapper.solver.pe_allocation.pace.node import Node, Steps
 
 UNIT = 1000.0
@@ -138,18 +140,18 @@ class Relaxation:
             abs(self.budget.dual_value()) / self.scale,
         )
 
-    def whole_steps(self, node: Node, below: int, seconds: float, close: float) -> tuple[int, ...] | None:
-        """The step of every layer, of an integer program: with a latency less than ``below`` and no more than ``close``
-        from a bound of the solver's own, which proves nothing here; None if it has none within ``seconds``."""
+    def whole_steps(
+        self, node: Node, below: int, effort: Effort, limit: HighsLimit
+    ) -> tuple[int, ...] | None:
+        """The step of every layer, of an integer program: with a latency less than ``below`` and as near a bound of the
+        solver's own as the limit says, which proves nothing here; None if it has none within the limit."""
         self._bound_all(node, {})
         self.latency.SetUb((below - 1) * self.scale)
-        self.solver.SetTimeLimit(max(1, int(1e3 * seconds)))
-        self.solver.SetSolverSpecificParametersAsString(f"output_flag=false,mip_rel_gap={close}")
-        if self.solver.Solve() != self.optimal:
+        values = run_highs(self.solver, effort, limit)
+        if values is None:
             return None
         return tuple(
-            max(range(len(shares)), key=lambda at: float(shares[at].solution_value()))
-            for shares in self.shares
+            max(range(len(shares)), key=lambda at: values[shares[at].index()]) for shares in self.shares
         )
 
     def _bound_all(self, node: Node, taken: Mapping[int, int]) -> None:

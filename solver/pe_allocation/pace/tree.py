@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from mapper.formulations.pe_allocation.program.instance import AllocationInstance
+from mapper.solver.highs import HighsLimit
 from mapper.solver.method import Effort
 from mapper.solver.pe_allocation.pace.node import Node, StepTable, affordable, steps_of
 from mapper.solver.pe_allocation.pace.relaxation import Relaxation, Relaxed, starts_of
@@ -38,8 +39,8 @@ PLUNGE = 0.1
 """How far from the bound of all to the best latency a part may be that is gone on with at once."""
 LARGE = 400
 """Nodes of a tree that is worth an integer program."""
-LONGEST_WHOLE, SHARE_WHOLE = 30.0, 0.35
-"""Seconds for such a program at the most, and what of the time that is left."""
+NODES_WHOLE, SHARE_WHOLE = 1_000, 0.35
+"""Nodes of such a program's own tree, and what of the time that is left, if that is limited."""
 CLOSE_ENOUGH = (0.08, 0.04)
 """How far from the program's own bound its answer may be; it has none to show before that."""
 
@@ -185,9 +186,9 @@ class PaceTree:
         whole = self._whole()
         for close in CLOSE_ENOUGH:
             left = effort.seconds_left()
-            seconds = LONGEST_WHOLE if left is None else min(LONGEST_WHOLE, SHARE_WHOLE * left)
+            limit = HighsLimit(close, NODES_WHOLE, None if left is None else SHARE_WHOLE * left)
             relaxation = Relaxation(self.instance, self.steps, self.starts, self.instance.cycles[1], "HIGHS")
-            taken = relaxation.whole_steps(whole, self.below, seconds, close)
+            taken = relaxation.whole_steps(whole, self.below, effort, limit)
             made = None if taken is None else paced(self.relaxation, taken, whole, self.steps)
             if made is not None:
                 self._keep(made)

@@ -25,6 +25,7 @@ from mapper.formulations.pe_allocation.program.sequential.closed_form import (
     least_array,
     sequential_allocation,
 )
+from mapper.formulations.pe_allocation.reach import why_unreachable
 from mapper.formulations.pe_allocation.referee.verify import verify
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.mapping import Allocation
@@ -64,10 +65,12 @@ def front(problem: AllocationProblem, effort: Effort) -> Front[Allocation]:
 
     If the effort ends first, the points are the best of what was tried, unproven, and if that is nothing those of a
     greedy path. In mixed mode layers that share PEs
-    are left out; where they may, no point is proven.
+    are left out; where they may, no point is proven. Points are not placed: what links carry is left out.
 
     Raises: InputError for the mixed mode by another model than the calculus.
     """
+    if why_unreachable(problem) is not None:
+        return Front((), True)
     if problem.mode == "mixed":
         alone = not problem.sharing
         restrictions = () if alone else (SHARING,)

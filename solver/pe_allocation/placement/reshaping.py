@@ -24,6 +24,8 @@ SWAPPED = 0.08
 """Share of the moves that exchange two blocks as they stand."""
 TRIES = 8
 """PEs that are looked at for one that the other block can take."""
+STRAYED = 4
+"""Moves for each block that lead to another placement."""
 WARMTH = (0.4, 0.1)
 """Links that a move may well lose at the beginning, and at the end."""
 
@@ -206,6 +208,18 @@ def reshaped(
         if links < fewest:
             best, fewest = shapes.regions(), links
     return best, fewest
+
+
+def strayed(plan: StreamPlan, machine: TcpaMachine, regions: Regions, links: int, seed: int) -> Regions:
+    """Another placement near ``regions``: local moves that lose as much as they like, then such that win it back."""
+    shapes = Shapes(plan, machine, regions)
+    draw = random.Random(seed)
+    for _ in range(STRAYED * len(regions)):
+        move = shapes.drawn(draw)
+        if move is not None:
+            links -= shapes.gain(move)
+    work = min(WORK, WORK_OF_A_PE * machine.pe_count) // 4
+    return reshaped(plan, machine, shapes.regions(), links, 0, work, seed)[0]
 
 
 def _array(region: Sequence[Pe] | set[Pe]) -> Cells:

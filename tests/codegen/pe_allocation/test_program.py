@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 from mapper.codegen.pe_allocation import generate
+from mapper.models.pe_allocation.mapping import Placement
 from mapper.models.pe_allocation.stream.layer import StreamNetwork
 from tests.models.pe_allocation.test_configuration import FIGURE_6
 from tests.sim.pe_allocation.example import Net, allocated, network_called, problem_of
@@ -90,3 +91,20 @@ def test_a_layers_name_never_leads_out_of_the_folder() -> None:
     assert len(listings) == 3
     assert not [name for name in files if "/" in name or name.startswith(".") or "\n" in name]
     assert all("../a\n" not in text for name, text in files.items() if name.endswith(".txt"))
+
+
+def test_line_buffers_of_one_layer_lie_in_one_of_its_border_pes_buffers() -> None:
+    network = Net((5, 5), 2).convolution(2, 1).convolution(2, 1, 0).elementwise("Add", 0, 1).network()
+    placement = Placement((((0, 0),), ((0, 1),), ((1, 1),)))
+    allocation = allocated(network, placement=placement)
+    buffers = json.loads(generate(problem_of(network, allocation), allocation)["configuration.json"])[
+        "buffers"
+    ]
+    numbers = [(one["kind"], one["layer"], one["from"], one["border_pe"], one["number"]) for one in buffers]
+    assert numbers == [
+        ("weights", "convolution0", None, [0, 0], 0),
+        ("weights", "convolution1", None, [0, 1], 0),
+        ("line", "convolution1", "convolution0", [0, 1], 1),
+        ("line", "elementwise2", "convolution0", [0, 1], 2),
+        ("line", "elementwise2", "convolution1", [0, 1], 2),
+    ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,7 +15,8 @@ from mapper.models.pe_allocation.configuration.configuration import configure
 from mapper.models.pe_allocation.configuration.interconnect import shortest_route
 from mapper.models.pe_allocation.configuration.wiring import wiring
 from mapper.models.pe_allocation.cost import evaluate
-from mapper.models.pe_allocation.mapping import Placement
+from mapper.models.pe_allocation.mapping import Allocation, Placement
+from mapper.models.pe_allocation.mapping_file import allocation_from_json
 from mapper.models.pe_allocation.stream.layer import StreamNetwork
 from mapper.workloads.document import InputError
 from tests.sim.pe_allocation.example import Net, allocated, array, network_called
@@ -137,3 +140,10 @@ def test_a_layer_that_stands_on_pes_that_there_are_not_is_refused(wrong: tuple[t
     placement = Placement((FIGURE_6.regions[0], wrong, *FIGURE_6.regions[2:]))
     with pytest.raises(InputError, match=r"placement\.pool1"):
         configure(MNIST, array(), allocated(MNIST, 4, 1, 8, 1, 2, placement=placement), "calculus")
+
+
+def test_idle_cycles_of_a_gate_by_eq_9_are_read_back() -> None:
+    # Paces multiply from one gate to the next.
+    allocation = Allocation("layer-parallel", (1,), (1 << 40,), (2,))
+    fields = json.loads(json.dumps(allocation.to_json(("mul1",))))
+    assert allocation_from_json(fields, ("mul1",), "net.json") == allocation

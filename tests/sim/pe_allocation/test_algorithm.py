@@ -13,11 +13,10 @@ from mapper.sim.pe_allocation.algorithm import (
     algorithm_1,
     algorithm_2,
     algorithm_3,
-    compared,
     following_start,
 )
 from mapper.sim.pe_allocation.data import Integers
-from tests.sim.pe_allocation.example import Net, allocated, network_called
+from tests.sim.pe_allocation.example import Net
 
 
 def nest_of(filters: int, depth: int, kernel: int, side: int, stride: int, seed: int = 0) -> Nest:
@@ -80,17 +79,3 @@ def test_algorithm_3_takes_the_calculus_cycles_for_a_position() -> None:
         trace = algorithm_3(nest_of(5, 3, 3, 2, 1), pes, delta)
         cycles = position_cycles(layer, pes, delta)
         assert trace.complete.max(axis=0).ravel().tolist() == [cycles * k for k in (1, 2, 3, 4)]
-
-
-def test_a_report_compares_them_on_the_networks_first_convolution() -> None:
-    network = network_called("mnist-tcpa")
-    found = compared(network, allocated(network, 4, 1, 8, 1, 2))
-    assert found is not None
-    assert (found["layer"], found["following"], found["outputs_equal"]) == ("conv0", "pool1", True)
-    starts = found["following_start"]
-    assert starts["algorithm_3"] < starts["algorithm_2"] < starts["algorithm_1"]
-
-
-def test_a_network_whose_convolutions_nobody_reads_has_nothing_to_compare() -> None:
-    network = Net().convolution(2).network()
-    assert compared(network, allocated(network)) is None

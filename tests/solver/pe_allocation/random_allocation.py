@@ -29,11 +29,14 @@ PINS = (Pin(pes=1), Pin(pes=2), Pin(delta=1), Pin(throttle=0), Pin(throttle=3))
 
 
 def row(pes: int, convolution: int = 2, other: int = 1, rows: int = 1, **fields: Any) -> TcpaMachine:
-    """A row of PEs, or several, with their functional units; other ``fields`` of the document as given."""
+    """A row of PEs, or several, with their functional units, and links and border PEs without limits, under which not
+    every allocation is tried (``test_ways``); other ``fields`` of the document as given."""
     document = tcpa_preset("tcpa-1x1")
     assert document is not None
     units = {"convolution": convolution, "pool": other, "elementwise": other}
-    changed = {"rows": rows, "columns": pes, "functional_units": units, **fields}
+    border = {"sides": ALL_SIDES, "address_generators": None}
+    free = {"link_words": None, "border": border}
+    changed = {"rows": rows, "columns": pes, "functional_units": units, **free, **fields}
     return tcpa_from_document({**document, **changed}, "row")
 
 
@@ -133,7 +136,10 @@ def _of_every_mode(draw: st.DrawFn) -> AllocationProblem:
     posed = replace(posed, machine=draw(_machines(posed.machine, posed.free_delta)))
     if way in ("mixed", "streaming runs"):
         starts = draw(st.sampled_from((None, None, (0,), tuple(range(len(posed.network.layers))))))
-        posed = replace(posed, mode="mixed", segments=starts)
+        # Address generators of runs are not decided, only counted once runs are placed.
+        border = posed.machine.border.model_copy(update={"address_generators": None})
+        machine = posed.machine.model_copy(update={"border": border})
+        posed = replace(posed, mode="mixed", segments=starts, machine=machine)
     if way == "sequential":
         model = draw(st.sampled_from(MODELS_IN_TURN))
         posed = replace(posed, mode="layer-by-layer", model=model)

@@ -19,7 +19,9 @@ COUNTS = {
     "lenet5": (2, 2, 2),
     "cifar10": (8, 4, 0),
     "squeezenet": (26, 4, 0),
+    "squeezenet-1.0": (26, 4, 0),
     "alexnet": (5, 3, 3),
+    "alexnet-darknet": (5, 3, 3),
     "googlenet": (57, 14, 1),
     "resnet50": (53, 2, 1),
     "densenet121": (121, 5, 0),
@@ -70,6 +72,8 @@ def test_a_part_is_one_operator_with_its_own_inputs_and_outputs() -> None:
         ("lenet5/", "no such layer among its 9"),
         ("matmul", "not a graph of operators"),
         ("no-such-net", "no such workload"),
+        ("no-such-file.json", r"no-such-file\.json: is not a file"),
+        ("no-such-file.yaml/part", r"no-such-file\.yaml: is not a file"),
     ],
 )
 def test_what_is_no_graph_of_operators_is_one_line(text: str, fault: str) -> None:

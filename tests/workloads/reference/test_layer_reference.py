@@ -235,10 +235,40 @@ def test_an_operator_without_a_reference_is_named(save_model: SaveModel, op: str
     operands = {"Gelu": ["x"], "InstanceNormalization": ["x", "k", "k"], "Resize": ["x", "", "", "s"]}[op]
     weights = {"k": small_integers((4,), 1)}
     constants = {"s": [1, 4, 8, 8]}
+    # Of Resize what interpolates has none.
+    options = {"mode": "linear"} if op == "Resize" else {}
     path = saved(
-        save_model, [node(op, operands, ["y"])], [1, 4, 4, 4], weights, constants=constants, opset=20
+        save_model,
+        [node(op, operands, ["y"], **options)],
+        [1, 4, 4, 4],
+        weights,
+        constants=constants,
+        opset=20,
     )
     network = network_layers(operators_of(read_model(Path(path)), "net"))
     given = {"x": small_integers((1, 4, 4, 4), 1)}
     with pytest.raises(InputError, match=f"{op} 'y': has no reference computation"):
         network_results(network, given, weights, lambda layer: "gemm")
+
+
+@pytest.mark.parametrize("rounding", ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"])
+@pytest.mark.parametrize("way", ["half_pixel", "asymmetric", "pytorch_half_pixel", "half_pixel_symmetric"])
+@pytest.mark.parametrize("given", ["sizes", "scales"])
+def test_a_resize_by_the_nearest_element_is_that_of_onnxruntime(
+    save_model: SaveModel, given: str, way: str, rounding: str
+) -> None:
+    options = {"mode": "nearest", "coordinate_transformation_mode": way, "nearest_mode": rounding}
+    sizes = given == "sizes"
+    nodes = [node("Resize", ["x", "", "", "s"] if sizes else ["x", "", "s"], ["y"], **options)]
+    path = saved(
+        save_model, nodes, [1, 2, 5, 6], {}, constants={"s": [1, 2, 12, 9] if sizes else [1, 1, 2, 3]}
+    )
+    if not sizes:
+        proto = onnx.load(path)
+        kept = [tensor for tensor in proto.graph.initializer if tensor.name != "s"]
+        scales = numpy_helper.from_array(np.array([1, 1, 2.3, 0.6], np.float32), "s")
+        del proto.graph.initializer[:]
+        proto.graph.initializer.extend([*kept, scales])
+        onnx.save(proto, path)
+    own, other = both(path, {}, "y")
+    assert own.shape == other.shape and np.array_equal(own, other)

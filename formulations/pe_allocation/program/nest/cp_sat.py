@@ -13,9 +13,10 @@ from typing import Any
 from mapper.formulations.cp_sat_formulation import CpSatFormulation
 from mapper.formulations.formulation import family, index_set, objective, variables
 from mapper.formulations.pe_allocation.nest.problem import NestProblem
+from mapper.formulations.pe_allocation.program.nest.link import exclude_crowded
 from mapper.models.pe_allocation.nest.work import LINK_LATENCY, UNIT_LATENCY, reductions, written
 
-MOST_SIZES, MOST_CYCLES, MOST_PES = 1 << 14, 1 << 40, 1 << 10
+MOST_SIZES, MOST_CYCLES, MOST_PES, MOST_LAYOUTS = 1 << 14, 1 << 40, 1 << 10, 1 << 14
 AXES = ("rows", "columns")
 Answer = tuple[tuple[str | None, str | None], dict[str, int], tuple[str, ...]]
 
@@ -28,6 +29,9 @@ def refusal(problem: NestProblem) -> str | None:
         return f"more than {MOST_CYCLES:,} cycles on a single PE are not stated"
     if problem.machine.pe_count > MOST_PES:
         return f"more than {MOST_PES:,} PEs are not stated one by one"
+    layouts = problem.machine.pe_count * (len(problem.nest.loops) + 1) ** 3
+    if problem.machine.link_words is not None and layouts > MOST_LAYOUTS:
+        return f"more than {MOST_LAYOUTS:,} layouts are not tried for what links carry"
     return None
 
 
@@ -223,7 +227,7 @@ class NestProgram(CpSatFormulation):
             for k in range(1, self.room["columns"]):
                 links = self.problem.grid.between((0, k), (1, 0))
                 when = [self.on["rows"][down], self.on["columns"][across]]
-                when += [self.beyond["rows"][1], self.beyond["columns"][k], *self._none_after("columns", k)]
+                when += [self.beyond["rows"][1], self.beyond["columns"][k], *self.none_after("columns", k)]
                 needed = before + short + UNIT_LATENCY + LINK_LATENCY * links
                 self.model.add(self.outer["rows"] >= needed).only_enforce_if(*when)
 
@@ -251,6 +255,15 @@ class NestProgram(CpSatFormulation):
             self.model.add_multiplication_equality(streams, lines)
             total.append(2 * streams if operand.is_updated and not operand.zero_initialised else streams)
         self.model.add(sum(total) <= generators)
+
+    @family(r"\sum_{o} W_{o,l} \le C \quad \text{for each link that carries } o, \text{ if } o_{l,0}")
+    def carried(self) -> None:
+        """No link carries more words a cycle than it can: such layouts and innermost loops are excluded one by one."""
+        if self.machine.link_words is None:
+            return
+        for axes in itertools.product((None, *self.loops), repeat=2):
+            if axes[0] is None or axes[0] != axes[1]:
+                exclude_crowded(self, (axes[0], axes[1]))
 
     @family(r"F \ge \ell\, b_{r,c} \quad \forall (r, c) \text{ that is fed}")
     def filled(self) -> None:
@@ -289,7 +302,7 @@ class NestProgram(CpSatFormulation):
                 when: list[Any] = [self.beyond["rows"][row], self.beyond["columns"][column]]
                 end = self.fill + self.outer["rows"] * row + self.outer["columns"] * column + whole
                 for a, place, last in (("rows", row, last_row), ("columns", column, last_column)):
-                    after = self._none_after(a, place)
+                    after = self.none_after(a, place)
                     if last:
                         when += after
                         end = end - saved[a]
@@ -310,7 +323,7 @@ class NestProgram(CpSatFormulation):
         """Every PE with its links to the border."""
         return [((r, c), int(self.problem.grid.to_border[r, c])) for r, c in self.machine.all_pes]
 
-    def _none_after(self, axis: str, place: int) -> list[Any]:
+    def none_after(self, axis: str, place: int) -> list[Any]:
         """What holds if a place is the last of its axis; nothing where the array ends there."""
         return [~self.beyond[axis][place + 1]] if place + 1 < self.room[axis] else []
 

@@ -23,8 +23,8 @@ class Grid:
         return [other for other, away in self.away[pe].items() if 0 < away <= links]
 
     def leaders(self) -> frozenset[Pe]:
-        """One PE, the first, of each set that the reflections, turns and shifts which keep links and buffers map to
-        each other."""
+        """One PE, the first, of each set that the reflections, turns and shifts which keep links, and those to
+        buffers, map to each other."""
         images = list(self._symmetries())
         return frozenset(pe for pe in self.machine.all_pes if pe == min(image[pe] for image in images))
 
@@ -41,7 +41,7 @@ class Grid:
                 yield image
 
     def _keeps(self, image: dict[Pe, Pe]) -> bool:
-        border, near = self.machine.border_pes, self.machine.neighbours
-        return all((image[pe] in border) == (pe in border) for pe in image) and all(
+        sides, near = self.machine.sides_of, self.machine.neighbours
+        return all(len(sides(image[pe])) == len(sides(pe)) for pe in image) and all(
             {image[other] for other in near[pe]} == set(near[image[pe]]) for pe in image
         )

@@ -16,7 +16,7 @@ from mapper.sim.pe_allocation.nest import report_nest
 from mapper.solver.method import Effort
 from mapper.solver.pe_allocation.nest.catalogue import METHODS
 from mapper.workloads.source import load_network
-from tests.solver.pe_allocation.random_nest import random_problem
+from tests.solver.pe_allocation.nest.random_nest import random_problem
 
 
 def is_small(problem: NestProblem) -> bool:
@@ -85,7 +85,7 @@ def test_every_mapping_passes_the_referee_and_runs_as_the_model_says() -> None:
 
 @pytest.mark.parametrize(
     ("workload", "arch", "cycles"),
-    [("matmul", "tcpa-4x4", 1_605_638), ("mttkrp", "tcpa-8x8", 1_048_591), ("depthwise", "tcpa-4x4", 56_452)],
+    [("matmul", "tcpa-4x4", 1_605_638), ("mttkrp", "tcpa-8x8", 1_048_591), ("depthwise", "tcpa-4x4", 56_455)],
 )
 def test_nests_of_the_catalogue_are_proven_at_once(workload: str, arch: str, cycles: int) -> None:
     assert solved(posed(workload, arch)) == cycles

@@ -19,7 +19,10 @@ def random_machine(draw: random.Random, most: int) -> TcpaMachine:
     links = draw.choice((["mesh"], ["torus"], ["mesh", "diagonal"], ["torus", "diagonal"]))
     generators = draw.choice((None, None, draw.randint(2, 9)))
     border = {"sides": sides, "address_generators": generators}
-    return tcpa_from_document({**fields, "functional_units": units, "links": links, "border": border}, "m")
+    words = draw.choice((None, None, draw.randint(1, 4)))
+    return tcpa_from_document(
+        {**fields, "functional_units": units, "links": links, "link_words": words, "border": border}, "m"
+    )
 
 
 def random_nest(draw: random.Random, loops: int, most: int) -> LoopNest:

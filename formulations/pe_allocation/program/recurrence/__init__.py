@@ -1,0 +1,1 @@
+"""The schedule of a recurrence's tiles as an integer linear program."""

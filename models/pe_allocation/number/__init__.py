@@ -1,0 +1,1 @@
+"""A network's own numbers on the array: words with a fraction for each layer, weights and biases among them."""

@@ -1,0 +1,1 @@
+"""Programs of PEs as words of operations: what each does, when, and its bits."""

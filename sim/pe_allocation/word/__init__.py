@@ -1,0 +1,1 @@
+"""PEs at work: programs executed word by word, and an array of them."""

@@ -1,0 +1,1 @@
+"""How recurrences on a TCPA are mapped."""
