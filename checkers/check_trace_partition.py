@@ -21,7 +21,7 @@ import sys
 from fractions import Fraction
 
 KIND = "trace_partition"
-TRUSTED = "the space of options and the cost model (docs/snowflake); lemmas Potentials, Port, Lines, Steps, Room"
+TRUSTED = "options and the cost model (docs/snowflake); lemmas Potentials, Port, Lines, Steps, Room, Boxes, Run"
 
 
 # ---- The same lines in every checker: reading, binding, answering.
@@ -1169,31 +1169,20 @@ def object_words(o):
 
 
 # ---- The options of a layer (docs/formulation/trace-partition.md), and what stays in Buf between two.
-def sizes(extent, grain=1):
-    """For every number of tiles the least size, and the least multiple of the grain that gives as many."""
-    root = math.isqrt(extent)
-    least = {*range(1, root + 1), *(ceil(extent, count) for count in range(1, root + 2))}
-    whole_ = {size: min(extent, ceil(size, grain) * grain) for size in least}
-    return sorted(least | {more for size, more in whole_.items() if ceil(extent, more) == ceil(extent, size)})
-
-
 class Family:
     """All options of a layer that differ in their tiles alone; ``sizes`` has those of each dimension."""
 
     def __init__(self, layer, machine, decisions, share):
         self.layer, self.machine, self.decisions, (height, channels) = layer, machine, decisions, share
-        mode, _, units, _, stays, leaves = decisions
-        by_rows, grain = units == "rows", VMACS if mode == "coop" else BLOCK
-        depth = layer.group_inputs
-        found = [sizes(height, UNITS if by_rows else 1), sizes(layer.width),
-                 sorted({*(min(depth, LANES * one) for one in sizes(ceil(depth, LANES))),
-                         *(one for one in (8, 4, 2, 1) if one < depth)}),
-                 sizes(channels, grain if by_rows else UNITS * grain)]
+        _, _, units, _, stays, leaves = decisions
+        by_rows, extents_ = units == "rows", (height, layer.width, layer.group_inputs, channels)
+        # With sizes below the first the layer has more steps than it may.
+        found = [range(ceil(extent, machine.most_steps), extent + 1) for extent in extents_]
         if stays:  # an input that stays is one tile
             found = [own if layer.convolution and at == 3 else own[-1:] for at, own in enumerate(found)]
         if leaves:  # so is an output in what units share
             found = [own[-1:] if at == (0 if by_rows else 3) else own for at, own in enumerate(found)]
-        for at, (name, extent) in enumerate(zip(TILE, (height, layer.width, depth, channels))):
+        for at, (name, extent) in enumerate(zip(TILE, extents_)):
             pin = layer.pins.get(name)
             if pin is not None and pin not in found[at]:
                 found[at] = [pin] if 1 <= pin <= extent and (len(found[at]) > 1 or pin == extent) else []
@@ -1268,16 +1257,23 @@ def agree(first, one, second, other, sharing):
 # Steps. The first step computes after its loads, the memory's latency included. Where a step stores, or the step after
 #   the next loads, the core awaits the vector unit's last result, and issues transfers and waits (2 and 1 instructions)
 #   that nothing hides. The last store crosses after that.
-# Room. Buf and WBuf hold two tiles of each operand of several, and partial sums.
+# Room. Buf and WBuf hold two tiles of each operand of several, and partial sums; what stays is held whole.
+# Boxes. No floor becomes larger if one of the numbers that it is made of does not. So the floor of the least of each
+#   number of several sizes is one of all tiles of these sizes.
+# Run. The steps are followed in time as in `run`, for a cluster alone, with the transfers of an operand at once and the
+#   fewest cycles and instructions of each step's computation; no core waits for its code. Times are maxima of sums
+#   of these numbers and of earlier
+#   times, and so is what the memory has yet to do for instructions: less of anything makes no time longer.
 @functools.cache
 def extents(axis, start, outputs, size, shared):
-    """Along an axis: tiles, positions brought, by the first, held, outputs of the last, outputs of a unit in all, at
-    the most, positions of windows."""
+    """Along an axis: tiles, positions brought, by the first, held, outputs of the last, outputs of a unit whose windows
+    have a position, of a tile at the most, of all, positions of windows."""
     found = tiles(axis, start, outputs, size, shared)[2]
     brought = [sum(one[6] for one in tile.pieces) for tile in found]
     taps = sum(many * max(0, end - begin) for tile in found for _, many, begin, end, _ in tile.ranges)
     return (len(found), sum(brought), brought[0], max(tile.held for tile in found), found[-1].outputs,
-            sum(tile.each for tile in found), max(tile.each for tile in found), taps)
+            sum(many for tile in found for _, many, begin, end, _ in tile.ranges if begin < end),
+            max(tile.each for tile in found), sum(tile.each for tile in found), taps)
 
 
 class Floors:
@@ -1291,17 +1287,17 @@ class Floors:
         if self.empty:
             return
         by_rows, self.units = units == "rows", 1 if units == "rows" else UNITS
-        most = machine.most_steps  # of tiles along an axis too; with more there are no numbers
-        self.rows = [extents(plan.down, plan.row, plan.height, size, by_rows)
-                     if plan.height <= size * most else None for size in family.sizes[0]]
-        self.columns = [extents(plan.across, 0, layer.width, size, False)
-                        if layer.width <= size * most else None for size in family.sizes[1]]
+        self.plan = plan
         full, coop = along(plan.across, -plan.across.pad, layer.width, False), self.mode == "coop"
         depth = layer.group_inputs
         widths = [(many, max(0, end - begin)) for _, many, begin, end, _ in full.ranges]
         self.width = sum(many * width for many, width in widths)
+        self.live = sum(many for many, width in widths if width)
         runs = layer.convolution and layer.runs
-        self.traces = sum(many for many, _ in widths) if runs else self.width
+        self.traces = self.live if runs else self.width
+        high_ = along(plan.down, plan.row * plan.down.stride - plan.down.pad, plan.height, by_rows).ranges
+        # Tiles whose windows lie on padding alone bring no maps.
+        self.empties = self.live < layer.width or any(begin >= end for _, _, begin, end, _ in high_)
         high, wide = layer.kernel
 
         def words(depth):  # of a filter (COOP), or of 16
@@ -1321,24 +1317,42 @@ class Floors:
         def total(of, size, extent):
             return extent // size * of(size) + (of(extent % size) if extent % size else 0)
 
-        self.ins = [(size, ceil(depth, size), total(words, size, depth), total(read, size, depth), words(size))
-                    for size in family.sizes[2]]
-        self.outs, block = [], VMACS if coop else BLOCK
-        for size in family.sizes[3]:
-            first, last = min(size, channels), channels - (ceil(channels, size) - 1) * size
+        block = VMACS if coop else BLOCK
+
+        def inner(size):
+            return size, ceil(depth, size), total(words, size, depth), total(read, size, depth), words(size)
+
+        def outer(size):
+            size = min(size, channels)
+            last = channels - (ceil(channels, size) - 1) * size
             counted = (filters, lambda n: ceil(filters(n), block), lambda n: ceil(filters(n), LANES),
                        lambda n: ceil(2 * filters(n), LANES))
             own = [total(of, size, channels) for of in counted]
-            self.outs.append((ceil(channels, size), first, last, filters(first), ceil(filters(first), block), *own))
+            return ceil(channels, size), size, last, filters(size), ceil(filters(size), block), *own
+
+        def row(size):
+            found = extents(plan.down, plan.row, plan.height, size, by_rows)
+            return *found, 2 * found[-1] * self.traces - found[5] * self.live  # instructions besides those of blocks
+
+        def column(size):
+            return extents(plan.across, 0, layer.width, size, False)
+
+        self.numbers = [*map(functools.cache, (row, column, inner, outer))]
+        self.lows, self.by_rows = functools.cache(self.lows), by_rows
         self.results, self.channels = plan.height * layer.width * channels * plan.groups, channels
+
+    def lows(self, at, low, high):
+        """The least of each number of the sizes from one to another in dimension ``at``."""
+        if low == high:
+            return self.numbers[at](low)
+        middle = math.isqrt(low * high)
+        return (*map(min, self.lows(at, low, middle), self.lows(at, middle + 1, high)),)
 
     def of(self, row, column, inner, outer):
         """Cycles, bytes, words read and written in buffers of a tile; None if it does not fit or has too many steps."""
         layer, machine, groups, stays, leaves = self.layer, self.machine, self.groups, self.stays, self.leaves
-        if row is None or column is None:
-            return None
-        r_count, r_in, r_first, r_held, r_last, r_work, r_most, taps = row
-        c_count, c_in, c_first, c_held, c_last, _, c_most, _ = column
+        r_count, r_in, r_first, r_held, r_last, r_live, r_most, r_work, taps, net = row
+        c_count, c_in, c_first, c_held, c_last, _, c_most, _, _ = column
         depth, ins, weight_words, reads, own_words = inner
         outs, first_out, last_out, first_filters, first_blocks, filters, blocks_, lines_, wides = outer
         spatial, residual = r_count * c_count, layer.residual is not None
@@ -1349,13 +1363,18 @@ class Floors:
         out_copies, points = min(groups * spatial * outs, 2), r_most * c_most
         channels = depth if conv else first_filters
         unit = r_held * c_held * channels * min(groups * spatial * (ins if conv else outs), 2)
-        unit += points * first_filters // layer.factor * ((1 if leaves else out_copies) + out_copies * residual)
+        own = first_filters // layer.factor
+        unit += points * own * out_copies * residual
+        if leaves:
+            unit += (r_most * self.channels * groups if self.by_rows else self.height * own) * layer.width
+        else:
+            unit += points * own * out_copies
         unit += points * first_filters * (layer.mfm + 2 * (ins > 1))
         unit += first_filters * min(groups * outs, 2) if layer.work != "max" else 0
         vmac = first_blocks * own_words * min(groups * outs * ins, 2) if conv else 0
         if unit > machine.unit_words or vmac > machine.vmac_words:
             return None
-        points, down = r_work * layer.width, taps
+        points, down = r_live * self.live, taps
         maps, weights, first = r_in * c_in * self.channels, 0, r_first * c_first * first_out
         map_loads, weight_loads = spatial * outs, 0
         if conv:
@@ -1367,15 +1386,17 @@ class Floors:
             weights = groups * (filters if coop else lines_) * self.units * weight_words * again[1]
             map_loads, weight_loads = groups * spatial * ins * again[0], groups * outs * ins * again[1]
             first = r_first * c_first * depth
+        if self.empties:
+            map_loads = 0
         if stays:
             maps = map_loads = first = 0
         if conv:
             first += self.units * own_words * (first_filters if coop else ceil(first_filters, LANES))
         loading, stores = max(map_loads, weight_loads), 0 if leaves else groups * spatial * outs
         pauses = max(loading - 2, stores, 0)
-        issued = blocks_ * (2 * down * self.traces - points) * ins
+        issued = blocks_ * net * ins
         if not conv:
-            taken = lines_ * (down * self.width + points * (pauses >= steps))
+            taken = lines_ * down * self.width
         elif coop:
             taken = blocks_ * (down * reads + points * (2 * ins - 1 + residual))
         else:
@@ -1390,23 +1411,211 @@ class Floors:
             used = blocks_ * products * layer.group_inputs * (1 + (VMACS if coop else BLOCK))
         else:
             used = filters * products * (2 if layer.work == "lane" else 1)
-        return cycles, moved, UNITS * groups * (used + filters * points) + crossing
+        return cycles, moved, UNITS * groups * (used + filters * r_work * layer.width) + crossing
+
+
+Facts = collections.namedtuple("Facts", "brought each valid taps ranges widths getters keepers several kept live fresh")
+
+
+@functools.cache
+def facts(tile):
+    """Of a tile along an axis: positions brought, outputs of a unit, that count, positions of windows; ranges (outputs,
+    positions), these together; units that get maps, that have outputs; outputs in ranges of several; outputs and ranges
+    whose windows have a position; units whose maps begin at different places."""
+    ranges = (*((many, max(0, end - begin)) for _, many, begin, end, _ in tile.ranges),)
+    taps, brought = sum(many * width for many, width in ranges), [one[6] for one in tile.pieces]
+    return Facts(sum(brought), tile.each, tile.outputs, taps, ranges, sum(width for _, width in ranges),
+                 sum(map(bool, brought)), sum(one[0] > 0 for one in tile.pieces),
+                 sum(many for many, _ in ranges if many > 1),
+                 sum(many for many, width in ranges if width), sum(width > 0 for _, width in ranges),
+                 sum(one[6] > 0 and not one[2] for one in tile.pieces))
+
+
+class Followed:
+    """Lemma Run: the steps of an option on one cluster with what they take at least."""
+
+    def __init__(self, plan, machine):
+        self.plan, self.machine, self.layer = plan, machine, plan.layer
+        self.coop, self.units = plan.o.mode == "coop" and plan.layer.convolution, 1 if plan.by_rows else UNITS
+        self.rows, self.columns = ([*map(facts, own[2])] for own in (plan.rows, plan.columns))
+        self.step, self.outs = functools.cache(self.step), functools.cache(self.outs)
+        small, layer = machine.unit_words <= FIELD, plan.layer
+        # Whether a map's distances fit the fields of transfers, so that there are few.
+        self.even = [small and view is not None and view.height * view.width * view.pitch <= FIELD
+                     for view in (layer.input, layer.residual, layer.output)]
+        self.even[0] = self.even[0] and layer.upsample == (1, 1)
+
+    def outs(self, last):
+        """Channels of a tile, of a unit, filters, blocks, units that have any."""
+        plan, out = self.plan, self.plan.outs - 1 if last else 0
+        size, own, filters = plan.out_channels(out), plan.unit_channels(out), plan.filters(out)
+        return size, own, filters, VMACS if self.coop else BLOCK, ceil(size, own)
+
+    def lines_of(self, wide, deep):
+        if self.layer.runs:
+            return sum(many * ceil(width * deep, LANES) for many, width in wide.ranges)
+        return sum(many * width * ceil(deep, LANES) for many, width in wide.ranges)
+
+    def step(self, tile, wide, last_out, last_in, begun):
+        """Of a step: cycles, cycles of issue, at work; instructions; words of its results with what their transfers are
+        at least and at most; words of weights, bias, maps, residual, each so, with new addresses; addresses of weights
+        that are brought into registers if these are too few. ``begun``: results begin from partial
+        sums (2), from the residual (1) or from nothing."""
+        layer, plan, coop, units = self.layer, self.plan, self.coop, self.units
+        size, own, filters, block, holders = self.outs(last_out)
+        holders = tile.keepers if plan.by_rows else holders
+        number = plan.ins - 1 if last_in else 0
+        deep, blocks_, biased = plan.in_channels(number), ceil(filters, block), layer.work != "max"
+        points, live, windows = tile.each * wide.each, tile.kept * wide.kept, len(tile.ranges) * len(wide.ranges)
+        runs, several = layer.convolution and layer.runs, tile.each * wide.several
+        traces = layer.kernel[0] * (1 if runs else layer.kernel[1])
+        initial = points * bool(begun)
+        adds = 2 + bool(begun) + (runs or traces == 1)
+        rows_ = 2 * tile.taps * (wide.kept if runs else wide.taps)
+        issued = blocks_ * (rows_ - live + initial + adds * several)
+        lines_, ending = ceil(filters, LANES), 0
+        if not layer.convolution:
+            taken, ending = lines_ * (tile.taps * wide.taps + live), lines_
+        elif coop:
+            taken, ending = blocks_ * (tile.taps * self.lines_of(wide, deep) + live + initial), 1
+        else:
+            taken = blocks_ * tile.taps * wide.taps * deep
+            taken += initial * (ceil(2 * filters, LANES) if begun == 2 else lines_)
+        if biased:
+            taken, issued = taken + windows * (blocks_ if coop else lines_), issued + windows * blocks_
+        end = max(issued - 5, taken)
+        if layer.mfm and last_in:  # the larger of two filters
+            more = points * 3 * ceil(own, LANES)
+            end, taken = max(end - ending, issued) + more, taken + more
+            issued += ceil(own, BLOCK) * (3 + 2 * (wide.each > 1)) * points
+            end, ending = max(end, issued - 5), ceil(own, LANES)
+        begins = 2 if tile.several + wide.several and tile.taps * wide.taps else 0
+        kinds = (filters >= block) + (filters % block > 0)
+        length = kinds * windows * (1 + biased) + begins
+        if traces <= 40:
+            narrow = wide.live if runs else wide.widths
+            length = kinds * (2 * tile.widths * narrow + windows * (biased - 1)) + begins
+        rows_ = tile.widths if windows == 1 and runs and live == points and tile.widths < 16 else 0
+        if filters >= 2 * block:  # blocks one after another change addresses of weights
+            begins, length, rows_ = begins + rows_, length + rows_, 0
+        first = begins if windows == 1 else 0
+        results, sent = tile.valid * wide.valid * size, 0
+        pieces = min(tile.valid * (1 if plan.by_rows else holders), holders * wide.valid)
+        if last_in and not plan.o.output_resident:
+            sent, length = results, length + 2 * holders + 2
+        weights = biased and plan.weights(plan.outs - 1 if last_out else 0, number)
+        held = 0 if not weights else weights.memory_words
+        few = weights and units * filters <= FIELD and weights.words <= FIELD
+        getters = tile.getters if plan.by_rows else 1 if layer.convolution else holders
+        maps = tile.brought * wide.brought * (deep if layer.convolution else size)
+        cuts = min(tile.brought * (1 if plan.by_rows else getters), getters * wide.brought)
+        fresh = max(1, tile.fresh * (layer.upsample[0] == 1)) if plan.by_rows else getters
+        loads = ((held, 1, 1 + units if few else held, 1), (units * filters, 1, 4, 1),
+                 (maps, getters, cuts if self.even[0] else maps, fresh),
+                 (results, holders, pieces if self.even[1] else results, holders))
+        cycles, addresses = end + first + 1 + self.machine.vector_latency, max(0, rows_ - 1)
+        transfers, each = holders, size if plan.by_rows else own
+        if each < layer.output.pitch and wide.valid < layer.width:  # rows lie apart, and so do their pixels' channels
+            transfers += (holders - 1) * (min(tile.each, wide.valid) - 1)
+        store = sent, holders, transfers, pieces if self.even[2] else results
+        return cycles, issued + first, taken - ending, length, store, loads, addresses
+
+    def times(self):
+        """Cycles and bytes."""
+        plan, machine, layer = self.plan, self.machine, self.layer
+        brought = [("weights", 0), ("bias", 1)][: 2 * (layer.work != "max")]
+        brought += [("input", 2)] * (not plan.o.input_resident) + [("residual", 3)] * (layer.residual is not None)
+        core = vector = coming = free = owed = stores = moved = 0
+        computing, stored, before, instructions, now = False, [0, 0], None, 1, {}
+        scale, byte = machine.scale, machine.byte
+
+        def serve(words, pieces):
+            nonlocal free, owed
+            work = 2 * words * byte
+            owed -= min(owed, max(0, core * scale - free))
+            also = min(owed, max(0, (work - 30 * pieces) // 31))
+            owed, free = owed - also, max(free, core * scale) + work + also
+            return ceil(free, scale)
+
+        for step in [*plan.order, None]:
+            following, here = 0, None
+            if step is not None:
+                _, row, column, out, number = step
+                begun = 2 if number else int(layer.residual is not None)
+                last = out == plan.outs - 1, number == plan.ins - 1
+                here = self.step(self.rows[row], self.columns[column], *last, begun)
+                length, loads, new = here[3], [], here[4][1] if here[4][0] else 0
+                for operand, at in brought:
+                    tile = plan.held(operand, step)
+                    last, earlier = now.get(operand, (None, None))
+                    if tile != last:
+                        now[operand] = tile, last
+                        if tile != earlier and here[5][at][0]:
+                            loads.append(here[5][at])
+                            new += here[5][at][3] if at > 1 else 0
+                length += sum(transfers + before for _, transfers, _, before in loads) + 2 * bool(loads)
+                if 2 * (new + here[6]) > 30:
+                    length, here = length + here[6], (here[0] + here[6], here[1] + here[6], *here[2:])
+                instructions, owed = instructions + length, owed + length * machine.instruction
+                moved += here[4][0] + sum(one[0] for one in loads)
+                if loads:
+                    if computing:
+                        core, computing = max(core, vector) + 1, False
+                    for words, transfers, pieces, before_ in loads:
+                        core += 1
+                        ready = serve(words, pieces)
+                        core += transfers + before_ - 1
+                    following = ready + machine.memory_latency + 1
+            if before:
+                cycles, issued, busy, _, (sent, _, senders, pieces), _, _ = before
+                if coming:
+                    core = max(core, coming - 1) + 1
+                if sent and stored[stores % 2]:
+                    core = max(core, stored[stores % 2]) + 1
+                vector = max(core + cycles, vector + busy)
+                core, computing = core + issued, True
+                if sent:
+                    core, computing = max(core, vector) + 2, False
+                    stored[stores % 2] = serve(sent, pieces)
+                    core, stores = core + 2 * senders - 1, stores + 1
+            coming, before = following, here
+        cycles = max(core + 1, vector + 1, *(one + 1 for one in stored), ceil(free + owed, scale))
+        return cycles, 2 * moved + 4 * instructions
 
 
 def left(family, target):
-    """The options of a family whose floor does not show that they cost the target (None: that they do not fit)."""
-    machine = family.machine
+    """The options of a family whose floors do not show that they cost the target (None: that they do not fit)."""
+    machine, layer = family.machine, family.layer
     parts = [one for one in (Floors(family, number) for number in range(machine.sharing)) if not one.empty]
     times = machine.clusters // machine.sharing
-    for place in itertools.product(*(range(len(own)) for own in family.sizes)):
-        row, column, inner, outer = place
-        floors = [one.of(one.rows[row], one.columns[column], one.ins[inner], one.outs[outer]) for one in parts]
+
+    def closes(cycles, moved, used):
+        cycles = max(cycles, machine.time(moved))
+        return target is not None and machine.value(layer, cycles, moved, used) >= target
+
+    boxes = [[(own[0], own[-1]) for own in family.sizes]]
+    while boxes:  # Lemma Boxes: what no floor closes is cut in two, until it is a tile
+        box = boxes.pop()
+        floors = [one.of(*(one.lows(at, *ends) for at, ends in enumerate(box))) for one in parts]
         if None in floors:
             continue
-        cycles, (moved, used) = max(one[0] for one in floors), (times * sum(one[at] for one in floors) for at in (1, 2))
-        cycles = max(cycles, machine.time(moved))
-        if target is None or machine.value(family.layer, cycles, moved, used) < target:
-            yield Option(*family.decisions, *(own[at] for own, at in zip(family.sizes, place)))
+        moved, used = (times * sum(one[at] for one in floors) for at in (1, 2))
+        if closes(max(one[0] for one in floors), moved, used):
+            continue
+        at = max(range(4), key=lambda at: box[at][1] / box[at][0])
+        low, high = box[at]
+        if low < high:
+            middle = math.isqrt(low * high)
+            boxes += [[*box[:at], ends, *box[at + 1 :]] for ends in ((middle + 1, high), (low, middle))]
+            continue
+        option = Option(*family.decisions, *(low for low, _ in box))
+        if target is not None:
+            plans = [Plan(layer, option, machine.sharing, number) for number in range(machine.sharing)]
+            found = [Followed(plan, machine).times() for plan in plans if not plan.empty]
+            moved = max(moved, times * sum(more for _, more in found))
+            if closes(max(cycles for cycles, _ in found), moved, used):
+                continue
+        yield option
 
 
 # ---- The chain.
@@ -1544,7 +1753,6 @@ def closed(machine, layers, ways, asked):
             wanted[layer, one] = None if None in (most, target) else max(most, target), own[one]
     exact, sizes_ = 0, [family.sizes for _, families in wanted.values() for family in families]
     count = sum(math.prod(map(len, one)) for one in sizes_)
-    need(count <= 1 << 26, f"has {count} options, too many to look at each", "not certified")
     for (layer, _), (target, families) in wanted.items():
         for family in families:
             for option in left(family, target):

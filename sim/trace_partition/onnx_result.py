@@ -1,73 +1,20 @@
-"""What onnxruntime computes in single precision, and how far the machine's arithmetic is from it."""
+"""How far the machine's arithmetic is from what onnxruntime computes in single precision."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from mapper.models.trace_partition.data.fixed_point import ONE
 from mapper.models.trace_partition.lowering.layer import HostLayer, TensorView, TraceLayer, TraceNetwork
+from mapper.sim.onnx_result import Deviation, deviation
 from mapper.sim.trace_partition.functional.tensor_map import Memory, tensor_map
 from mapper.workloads.network.network_layer import LayerNetwork
 
-if TYPE_CHECKING:
-    import onnx
-
 Tensors = Mapping[str, npt.NDArray[Any]]
-
-
-@dataclass(frozen=True)
-class Deviation:
-    """How far a layer's result, or one of the network's, is from onnxruntime's of the same weights and images: the
-    largest difference, the root of the mean square, and the largest number that onnxruntime gives."""
-
-    name: str
-    largest: float
-    mean: float
-    scale: float
-
-    @property
-    def relative(self) -> float:
-        """The largest difference beside the largest number."""
-        return self.largest / self.scale if self.scale else self.largest
-
-    @property
-    def relative_mean(self) -> float:
-        return self.mean / self.scale if self.scale else self.mean
-
-
-def onnx_results(model: onnx.ModelProto, weights: Tensors, given: Tensors, wanted: Sequence[str]) -> Tensors:
-    """The tensors ``wanted`` of ``model`` with ``weights`` in place of its own constants, from onnxruntime."""
-    import onnx
-    import onnxruntime
-    from onnx import numpy_helper
-
-    changed = onnx.ModelProto()
-    changed.CopyFrom(model)
-    graph = changed.graph
-    nodes = [node for node in graph.node if weights.keys().isdisjoint(node.output)]
-    kept = [tensor for tensor in graph.initializer if tensor.name not in weights]
-    inputs = [value for value in graph.input if value.name not in weights]
-    for field, values in ((graph.node, nodes), (graph.initializer, kept), (graph.input, inputs)):
-        del field[:]
-        field.extend(values)
-    graph.initializer.extend(
-        numpy_helper.from_array(np.asarray(value), name) for name, value in weights.items()
-    )
-    changed.ir_version = max(changed.ir_version, 4)  # constants need not stand among the inputs
-    del graph.output[:]
-    graph.output.extend(onnx.helper.make_tensor_value_info(tensor, 1, None) for tensor in wanted)
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(
-        changed.SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )
-    return dict(zip(wanted, session.run(list(wanted), dict(given)), strict=True))
 
 
 def made_tensors(network: LayerNetwork, trace: TraceNetwork) -> dict[str, str]:
@@ -101,8 +48,4 @@ def deviations(
 
 
 def _deviation(name: str, view: TensorView, memory: Memory, expected: npt.NDArray[Any]) -> Deviation:
-    own = tensor_map(view, memory).transpose(2, 0, 1).reshape(-1).astype(np.float64) / ONE
-    exact = expected.reshape(-1).astype(np.float64)
-    difference = np.abs(own - exact)
-    mean = float(np.sqrt(np.mean(np.square(difference))))
-    return Deviation(name, float(difference.max()), mean, float(np.abs(exact).max()))
+    return deviation(name, tensor_map(view, memory).transpose(2, 0, 1) / ONE, expected)

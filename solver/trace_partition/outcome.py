@@ -6,7 +6,8 @@ from mapper.formulations.trace_partition.bound import least_value
 from mapper.formulations.trace_partition.infeasible import why_infeasible
 from mapper.formulations.trace_partition.problem import PartitionProblem
 from mapper.formulations.trace_partition.program.option_cost import in_unit
-from mapper.formulations.trace_partition.program.option_table import OptionTable, Searched
+from mapper.formulations.trace_partition.program.option_search import Searched
+from mapper.formulations.trace_partition.program.option_table import OptionTable
 from mapper.formulations.trace_partition.program.residency import Residency
 from mapper.models.trace_partition.cost import evaluate
 from mapper.models.trace_partition.mapping import Partition

@@ -43,8 +43,7 @@ class PartitionProgram(CpSatFormulation):
     @index_set(r"P_l = \{(m, \omega, s, \kappa, r, c, i, o)\}")
     def decisions(self) -> int:
         """Decisions of the layers: mode, loop order, splits over units and over clusters, and the tile's
-        rows, columns, summed channels and output channels. Tile sizes are those that change the number of
-        tiles or fill all units that work at once."""
+        rows, columns, summed channels and output channels, each of any size."""
         return self.of.size
 
     @index_set(r"O_l = \{\operatorname{arg\,min} \{C(p) : p \in P_l(\sigma)\} : \sigma \in S_l\}")

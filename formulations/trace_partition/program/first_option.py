@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from mapper.formulations.trace_partition.floor.option_floor import family_floor
 from mapper.formulations.trace_partition.problem import PartitionProblem, Pin
 from mapper.formulations.trace_partition.program.option import Family
 from mapper.formulations.trace_partition.program.option_cost import CostedOption, costed, nameless
-from mapper.formulations.trace_partition.program.option_floor import family_floor
-from mapper.formulations.trace_partition.program.option_table import OptionTable, Searched
+from mapper.formulations.trace_partition.program.option_search import Searched
+from mapper.formulations.trace_partition.program.option_table import OptionTable
 from mapper.formulations.trace_partition.program.residency import Residency, residencies_of
 from mapper.models.trace_partition.lowering.layer import TraceLayer
 from mapper.models.trace_partition.residency import resident_words
@@ -43,8 +44,10 @@ def _first(problem: PartitionProblem, layer: TraceLayer, group: tuple[Family, ..
         # What stays is as large whatever the tile.
         if family.output_resident and resident_words(layer, family.largest, sharing) > machine.unit_words:
             continue
-        for place in np.argwhere(family_floor(problem, layer, family).fits)[::-1].tolist():
-            option = costed(problem, layer, family.mapping(*place))
-            if option is not None:
-                return option
+        # Nearly always some tile of usual size fits, if any does.
+        for tiles in (family.usual, family):
+            for place in np.argwhere(family_floor(problem, layer, tiles).fits)[::-1].tolist():
+                option = costed(problem, layer, tiles.mapping(*place))
+                if option is not None:
+                    return option
     return None

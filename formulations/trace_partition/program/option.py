@@ -1,10 +1,9 @@
 """The decisions that one layer may take: every family of loop order, mode and splits, with the sizes of its tiles.
 
-A tile may have any size. Of the sizes that cut a dimension into the same number of tiles the least is taken, and the
-least that is a multiple of what the machine works on at once (four units, lines of 16 words, blocks of 4 or 64
-channels): the number of tiles says how often operands are loaded again, and a larger size only moves work from the last
-tile to the others, of which each then takes more room in the buffers. Sums are cut into multiples of 16 channels, and
-into 8, 4, 2 and 1, since other sizes leave lines partly used. The partitioning problem is defined on these sizes.
+A tile may have any size. Of the sizes that cut a dimension into the same number of tiles two are tried before all
+others, the least, and the least that is a multiple of what the machine works on at once (four units, lines of 16 words,
+blocks of 4 or 64 channels): the number of tiles says how often operands are loaded again, and a larger size only moves
+work from the last tile to the others, of which each then takes more room in the buffers.
 """
 
 from __future__ import annotations
@@ -15,14 +14,15 @@ from itertools import product
 from math import isqrt, prod
 
 from mapper.arch.snowflake import BLOCK, LANES, UNITS, VMACS
-from mapper.formulations.trace_partition.problem import PartitionProblem, Pin
+from mapper.formulations.trace_partition.problem import MOST_STEPS, PartitionProblem, Pin
 from mapper.models.trace_partition.lowering.layer import TraceLayer
 from mapper.models.trace_partition.mapping import LayerMapping, Mode, Order, Split, Tile
 from mapper.models.trace_partition.tile.layer_tiling import layer_tiling, resident_misfit
 from mapper.models.trace_partition.tile.share import misfit
 
 SMALL_SUMS = (8, 4, 2, 1)
-"""Channels of a sum below a line."""
+"""Channels of a sum below a line that are tried first."""
+Sizes = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,10 @@ class Family:
     input_resident: bool
     output_resident: bool
     share: Share
-    rows: tuple[int, ...]
-    columns: tuple[int, ...]
-    in_channels: tuple[int, ...]
-    out_channels: tuple[int, ...]
+    rows: Sizes
+    columns: Sizes
+    in_channels: Sizes
+    out_channels: Sizes
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
@@ -63,6 +63,21 @@ class Family:
     def is_resident(self) -> bool:
         """Whether maps stay in Buf before or after the layer."""
         return self.input_resident or self.output_resident
+
+    @property
+    def usual(self) -> Family:
+        """The same with the sizes that are tried first."""
+        by_rows = self.unit_split == "rows"
+        grain = VMACS if self.mode == "coop" else BLOCK
+        return replace(
+            self,
+            rows=_among(self.rows, usual_sizes(self.rows[-1], UNITS if by_rows else 1)),
+            columns=_among(self.columns, usual_sizes(self.columns[-1])),
+            in_channels=_among(self.in_channels, usual_sums(self.in_channels[-1])),
+            out_channels=_among(
+                self.out_channels, usual_sizes(self.out_channels[-1], grain if by_rows else UNITS * grain)
+            ),
+        )
 
     def mapping(self, row: int, column: int, in_channel: int, out_channel: int) -> LayerMapping:
         """The decisions with the tile of these places among the sizes."""
@@ -94,7 +109,7 @@ class Family:
             yield self.mapping(*places)
 
 
-def tile_sizes(extent: int, grain: int = 1) -> tuple[int, ...]:
+def usual_sizes(extent: int, grain: int = 1) -> Sizes:
     """For every number of tiles that ``extent`` can be cut into, the least size, and the least multiple of ``grain``
     that gives the same number; ascending."""
     root = isqrt(extent)
@@ -107,10 +122,15 @@ def tile_sizes(extent: int, grain: int = 1) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def sum_sizes(extent: int) -> tuple[int, ...]:
-    """Sizes of a tile in the channels that are summed; ascending."""
-    lines = {min(extent, LANES * size) for size in tile_sizes(-(-extent // LANES))}
+def usual_sums(extent: int) -> Sizes:
+    """Sizes of a tile in summed channels that fill whole lines, or half of one and so on; ascending."""
+    lines = {min(extent, LANES * size) for size in usual_sizes(-(-extent // LANES))}
     return tuple(sorted(lines | {size for size in SMALL_SUMS if size < extent}))
+
+
+def _among(sizes: Sizes, usual: Sizes) -> Sizes:
+    """Those of ``sizes`` that are usual; a single size, which is given or held whole, is kept."""
+    return sizes if len(sizes) == 1 else usual
 
 
 def cluster_shares(layer: TraceLayer, sharing: int) -> dict[Split | None, Share]:
@@ -172,11 +192,11 @@ def _differs(given: object, taken: object) -> bool:
 def _sized(family: Family, layer: TraceLayer, pin: Pin) -> Family:
     share, convolution = family.share, layer.work == "convolution"
     by_rows = family.unit_split == "rows"
-    rows = tile_sizes(share.rows, UNITS if by_rows else 1)
-    columns = tile_sizes(layer.columns)
-    ins = sum_sizes(layer.group_inputs)
-    grain = VMACS if family.mode == "coop" else BLOCK
-    outs = tile_sizes(share.channels, grain if by_rows else UNITS * grain)
+    rows, columns, ins, outs = (
+        # With smaller sizes a layer has more steps than it may.
+        tuple(range(-(-extent // MOST_STEPS), extent + 1))
+        for extent in (share.rows, layer.columns, layer.group_inputs, share.channels)
+    )
     if family.input_resident:
         rows, columns, ins = rows[-1:], columns[-1:], ins[-1:]
         outs = outs if convolution else outs[-1:]
@@ -191,7 +211,7 @@ def _sized(family: Family, layer: TraceLayer, pin: Pin) -> Family:
     )
 
 
-def _pinned(sizes: tuple[int, ...], pin: int | None, extent: int) -> tuple[int, ...]:
+def _pinned(sizes: Sizes, pin: int | None, extent: int) -> Sizes:
     """The sizes, or the one that is given; none if it is no tile."""
     if pin is None or pin in sizes:
         return sizes if pin is None else (pin,)

@@ -15,9 +15,10 @@ Floors = dict[Residency, int]
 
 
 class OptionCuts:
-    """The cuts of one problem whose known partition costs ``value``. ``floors`` are sharpened as layers are solved."""
+    """The cuts of one problem whose known partition costs ``value`` (None: none is known, and nothing is cut).
+    ``floors`` are sharpened as layers are solved."""
 
-    def __init__(self, residencies: Residencies, floors: Sequence[Floors], value: int) -> None:
+    def __init__(self, residencies: Residencies, floors: Sequence[Floors], value: int | None) -> None:
         self._residencies, self._value = residencies, value
         self._floors = list(floors)
 
@@ -25,15 +26,18 @@ class OptionCuts:
         """Layer ``at`` costs at least so much in each residency that is left."""
         self._floors[at] = costs
 
-    def of(self, places: Sequence[int]) -> Floors:
-        """The most that a layer may cost in each residency, wherever of ``places`` it stands."""
-        found: Floors = {}
+    def of(self, places: Sequence[int]) -> dict[Residency, int | None]:
+        """What a layer has to cost less than in each residency that some partition has, wherever of ``places`` it
+        stands, in one that is better than the known one (None: anything will do)."""
+        found: dict[Residency, int | None] = {}
         before, after = self._least_sums(False), self._least_sums(True)
         for at in places:
             for residency in self._floors[at]:
                 if residency in before[at] and residency in after[at]:
-                    most = self._value - before[at][residency] - after[at][residency]
-                    found[residency] = max(found.get(residency, most), most)
+                    others = before[at][residency] + after[at][residency]
+                    most = None if self._value is None else self._value - others
+                    earlier = found.get(residency, most)
+                    found[residency] = None if most is None or earlier is None else max(earlier, most)
         return found
 
     def _least_sums(self, backwards: bool) -> list[Floors]:
@@ -55,3 +59,9 @@ class OptionCuts:
                     found[at][here] = min(found[at].get(here, paid[there]), paid[there])
             last = at
         return found
+
+
+def least_sum(residencies: Residencies, costs: Sequence[Floors]) -> int | None:
+    """What the cheapest partition costs; None if there is none."""
+    *_, last = OptionCuts(residencies, costs, None)._least_sums(False)
+    return min((paid + costs[-1][residency] for residency, paid in last.items()), default=None)

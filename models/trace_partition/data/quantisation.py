@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mapper.models.scale import factor_and_shift, turned
 from mapper.models.trace_partition.data.fixed_point import ONE, Words, words
 from mapper.models.trace_partition.data.function_table import function_table, has_table
 from mapper.models.trace_partition.lowering.draft import scales_channels
@@ -89,7 +90,7 @@ class _Constants:
             scales = [operator, *scales]
         for one in scales:
             if self._is_scale(one, layer):
-                factor, shift = self._scale(one, layer.filters)
+                factor, shift = factor_and_shift(one, self._values, layer.filters)
                 # Filters come first in a convolution's kernel, channels last in a lane layer's.
                 along = factor if layer.work == "lane" else factor.reshape(-1, 1, 1, 1)
                 kernel, bias = kernel * along, bias * factor + shift
@@ -117,9 +118,7 @@ class _Constants:
             return self._matrix(layer, operator, values, bias)
         if layer.op == "ConvTranspose":
             # (inputs, filters of a group, ...), turned round: the convolution of the spread map.
-            grouped = values.reshape(layer.groups, -1, *values.shape[1:]).swapaxes(1, 2)
-            turned = np.flip(grouped, tuple(range(3, grouped.ndim)))
-            values = turned.reshape(filters, -1, *values.shape[2:])
+            values = turned(values, layer.groups)
         if values.ndim == 5 and layer.op == "Conv":
             return self._deep(layer, operator, values), np.repeat(bias, filters // bias.size)
         kernel = values.reshape(filters, -1, *layer.kernel).transpose(0, 2, 3, 1)
@@ -166,25 +165,6 @@ class _Constants:
             return False
         rows = layer.linear and is_scale(operator, shape, len(shape) - 1)
         return rows or scales_channels(operator, shape)
-
-    def _scale(self, operator: NetworkOperator, channels: int) -> tuple[Doubles, Doubles]:
-        """What every channel is multiplied by, and what is then added."""
-        if operator.op == "BatchNormalization":
-            factor, shift, mean, variance = (
-                self._values(name).astype(np.float64) for name in operator.operands[1:5]
-            )
-            factor = factor / np.sqrt(variance + operator.number("epsilon"))
-            shift = shift - mean * factor
-        else:
-            (name, _), *_ = operator.weights
-            value = self._values(name).reshape(-1).astype(np.float64)
-            one, none = np.ones(1), np.zeros(1)
-            if operator.op in ("Mul", "Div"):
-                factor, shift = value if operator.op == "Mul" else one / value, none
-            else:
-                factor, shift = one, value if operator.op == "Add" else -value
-        # A channel of more than two axes is several of the accelerator's.
-        return np.repeat(factor, channels // factor.size), np.repeat(shift, channels // shift.size)
 
     def _values(self, name: str) -> Values:
         shape = self.shapes[name]

@@ -129,16 +129,21 @@ def _tile(axis: Axis, origin: int, count: int) -> AxisTile:
     low = min(max(origin, 0), axis.size)
     high = max(low, min(origin + (count - 1) * axis.stride + axis.span, axis.size))
     ranges: list[Range] = []
-    for output in range(count):
+    # The outputs before this one have windows that end on the map; those that begin on it, too, are one range.
+    whole = (axis.size - 1 - (axis.kernel - 1) * axis.dilation - origin) // axis.stride + 1
+    output = 0
+    while output < count:
         at = origin + output * axis.stride
         begin = min(axis.kernel, max(0, -(at // axis.dilation)))
         end = max(0, min(axis.kernel, -(-(axis.size - at) // axis.dilation)))
+        several = min(count, whole) - output if (begin, end) == (0, axis.kernel) else 1
         if ranges and (ranges[-1].begin, ranges[-1].end) == (begin, end):
             last = ranges[-1]
-            ranges[-1] = Range(last.first, last.count + 1, begin, end, last.held)
+            ranges[-1] = Range(last.first, last.count + several, begin, end, last.held)
         else:
             held = at + begin * axis.dilation - low if begin < end else 0
-            ranges.append(Range(output, 1, begin, end, held))
+            ranges.append(Range(output, several, begin, end, held))
+        output += several
     piece = _piece(axis, low, count, high - low)
     return AxisTile(count, count, high - low, tuple(ranges), (piece,))
 

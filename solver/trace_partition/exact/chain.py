@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mapper.formulations.trace_partition.program.option_cost import Rank
-from mapper.formulations.trace_partition.program.option_table import OptionTable, Searched
+from mapper.formulations.trace_partition.program.option_search import Searched
+from mapper.formulations.trace_partition.program.option_table import OptionTable
 from mapper.formulations.trace_partition.program.residency import Residency
 
 Path = tuple[Rank, tuple[Residency, ...]]

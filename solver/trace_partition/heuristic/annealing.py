@@ -112,7 +112,8 @@ class _Run:
         """A mapping with one or two decisions drawn again."""
         key = (*self._keys[at], before, after)
         if key not in self._families:
-            self._families[key] = families(self.problem, self.layers[at], before, after)
+            found = families(self.problem, self.layers[at], before, after)
+            self._families[key] = tuple(family.usual for family in found)
         group, draw = self._families[key], self.draw
         if not group:
             return None

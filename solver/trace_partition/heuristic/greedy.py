@@ -64,7 +64,8 @@ class GreedyRule:
         return self._known[key]
 
     def _choose(self, layer: TraceLayer) -> LayerMapping | None:
-        group = sorted(families(self.problem, layer), key=lambda one: self._preference(layer, one))
+        usual = (family.usual for family in families(self.problem, layer))
+        group = sorted(usual, key=lambda one: self._preference(layer, one))
         for _, alike in groupby(group, key=lambda one: self._preference(layer, one)):
             tiles = [next(self._tiles(layer, family), None) for family in alike]
             found = [mapping for mapping in tiles if mapping is not None]

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mapper.formulations.trace_partition.floor.option_floor import family_floor
 from mapper.formulations.trace_partition.magnitude import LARGEST, largest_number, refuse_large
 from mapper.formulations.trace_partition.problem import PartitionProblem
 from mapper.formulations.trace_partition.program.option import families
-from mapper.formulations.trace_partition.program.option_floor import family_floor
 from mapper.models.trace_partition.cost import layer_cost
 from mapper.models.trace_partition.timing.share_cost import byte_fraction
 from mapper.solver.method import Effort

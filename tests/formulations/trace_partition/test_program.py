@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy import ndindex
 
+from mapper.formulations.trace_partition.floor.option_floor import family_floor
 from mapper.formulations.trace_partition.problem import OBJECTIVES, Objective, PartitionProblem, Pin
 from mapper.formulations.trace_partition.program.cp_sat import PartitionProgram
 from mapper.formulations.trace_partition.program.first_option import first_options
-from mapper.formulations.trace_partition.program.option import families, sum_sizes, tile_sizes
+from mapper.formulations.trace_partition.program.option import families, usual_sizes, usual_sums
 from mapper.formulations.trace_partition.program.option_cost import costed, nameless, words_needed
-from mapper.formulations.trace_partition.program.option_floor import family_floor
-from mapper.formulations.trace_partition.program.option_table import OptionTable, Searched, option_table
+from mapper.formulations.trace_partition.program.option_search import Searched
+from mapper.formulations.trace_partition.program.option_table import OptionTable, option_table
 from mapper.formulations.trace_partition.program.residency import residencies_of
 from mapper.models.trace_partition.configuration import Configuration
 from mapper.models.trace_partition.cost import layer_cost
@@ -33,13 +34,13 @@ ONE = Configuration(1, 1, 1)
 def test_every_number_of_tiles_has_its_least_size(extent: int, grain: int, data: st.DataObject) -> None:
     size = data.draw(st.integers(1, extent))
     count = -(-extent // size)
-    alike = [one for one in tile_sizes(extent, grain) if -(-extent // one) == count]
+    alike = [one for one in usual_sizes(extent, grain) if -(-extent // one) == count]
     assert min(alike) == next(one for one in range(1, extent + 1) if -(-extent // one) == count)
 
 
 def test_sums_are_cut_into_whole_lines_or_fractions_of_one() -> None:
-    assert sum_sizes(40) == (1, 2, 4, 8, 16, 32, 40)
-    assert sum_sizes(3) == (1, 2, 3)
+    assert usual_sums(40) == (1, 2, 4, 8, 16, 32, 40)
+    assert usual_sums(3) == (1, 2, 3)
 
 
 @given(chains(1), st.sampled_from((1, 2, 4)), st.sampled_from((2048, 16384)), st.data())

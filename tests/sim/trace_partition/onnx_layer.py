@@ -14,8 +14,8 @@ from mapper.models.trace_partition.data.quantisation import quantised
 from mapper.models.trace_partition.lowering.building import trace_network
 from mapper.models.trace_partition.lowering.host_call import host_calls
 from mapper.models.trace_partition.lowering.layer import TraceNetwork
+from mapper.sim.onnx_result import onnx_results
 from mapper.sim.trace_partition.functional.tensor_map import tensor_map
-from mapper.sim.trace_partition.onnx_result import onnx_results
 from mapper.sim.trace_partition.reference import reference
 from mapper.workloads.network.building import network_layers
 from mapper.workloads.network.network_layer import LayerNetwork

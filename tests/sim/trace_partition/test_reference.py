@@ -16,7 +16,8 @@ from mapper.models.trace_partition.data.seeded_weight import sensible_weights
 from mapper.models.trace_partition.lowering.building import trace_network
 from mapper.models.trace_partition.lowering.host_call import host_calls
 from mapper.models.trace_partition.lowering.layer import TensorView, TraceLayer
-from mapper.sim.trace_partition.onnx_result import deviations, made_tensors, onnx_results
+from mapper.sim.onnx_result import onnx_results
+from mapper.sim.trace_partition.onnx_result import deviations, made_tensors
 from mapper.sim.trace_partition.reference import layer_words, reference
 from mapper.workloads.catalogue import CATALOGUE, entry_bytes
 from mapper.workloads.document import InputError
@@ -30,7 +31,8 @@ STATED = {
     "squeezenet": (0.09, 0.02), "shufflenet": (0.05, 0.01), "densenet121": (0.10, 0.03), "resnet18": (0.15, 0.04),
     "resnet50": (0.14, 0.03), "googlenet": (0.11, 0.03), "googlenet-224": (0.12, 0.03), "inception-v2": (0.09, 0.02),
     "inception-v4": (0.18, 0.03), "alexnet": (0.13, 0.04), "alexnet-one-tower": (0.14, 0.04), "zfnet512": (0.18, 0.05),
-    "vgg19": (0.28, 0.08),
+    "vgg19": (0.28, 0.08), "squeezenet-1.0": (0.08, 0.02), "squeezenet-1.1": (0.09, 0.02),
+    "alexnet-darknet": (0.16, 0.05),
 }  # fmt: skip
 """The table of docs/snowflake/numbers.md: largest and mean error of a layer, beside the largest number it makes."""
 HELD = (0.02, 0.005)
@@ -335,3 +337,14 @@ def test_every_layer_of_a_large_network_is_near_that_of_onnxruntime(name: str) -
 @pytest.mark.parametrize("name", [name for name in LONG if name not in NORMALISED])
 def test_every_layer_of_a_large_network_with_weights_of_q8_8_is_that_of_onnxruntime(name: str) -> None:
     check_network(name, held=True)
+
+
+def test_the_host_enlarges_a_map_by_the_nearest_pixel() -> None:
+    weights = {"w": sixteenths((4, 3, 3, 3), 2), "v": sixteenths((2, 4, 1, 1), 3)}
+    nodes = [
+        node("Conv", ["x", "w"], ["a"], pads=[1, 1, 1, 1]),
+        node("Resize", ["a", "", "s"], ["b"], mode="nearest"),
+        node("Conv", ["b", "v"], ["y"]),
+    ]
+    scales = {"s": np.array([1, 1, 2, 3], np.float32)}
+    check(model(nodes, (1, 3, 4, 5), {**weights, **scales}), weights, 0.5 + 4 * 0.75)

@@ -16,11 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from mapper.arch.snowflake import BLOCK, LANES, UNITS, VMACS, WORD_BYTES
+from mapper.formulations.trace_partition.floor.box import Boxes, shares_of
+from mapper.formulations.trace_partition.floor.share_count import KEPT, LOAD_ISSUE, STORE_ISSUE, ShareCount
+from mapper.formulations.trace_partition.floor.span import least
 from mapper.formulations.trace_partition.problem import MOST_STEPS, PartitionProblem
 from mapper.formulations.trace_partition.program.option import Family
-from mapper.formulations.trace_partition.program.share_count import KEPT, LOAD_ISSUE, STORE_ISSUE, ShareCount
 from mapper.models.trace_partition.lowering.layer import TraceLayer
-from mapper.models.trace_partition.tile.share import share_of
 
 Integers = npt.NDArray[np.int64]
 PAUSE = 2
@@ -29,36 +30,41 @@ PAUSE = 2
 
 @dataclass(frozen=True)
 class Floor:
-    """At least so many ``cycles`` of the accelerator, ``dram_bytes``, and words read and written in its buffers; and
-    whether the tile may fit these."""
+    """At least so many ``cycles`` of the accelerator, ``dram_bytes``, and words read and written in its buffers; the
+    most ``steps`` of a cluster, and whether the tile may fit the buffers and have so many."""
 
     cycles: Integers
     dram_bytes: Integers
     buffer_words: Integers
+    steps: Integers
     fits: npt.NDArray[np.bool_]
 
 
-def family_floor(problem: PartitionProblem, layer: TraceLayer, family: Family) -> Floor:
-    """The bounds of every tile of ``family``: arrays over rows, columns, summed channels and output channels."""
+def family_floor(
+    problem: PartitionProblem, layer: TraceLayer, family: Family, boxes: Boxes | None = None
+) -> Floor:
+    """The bounds of every tile of ``family``, or those of all tiles of each of its ``boxes``: arrays over rows,
+    columns, summed channels and output channels."""
     machine, configuration = problem.machine, problem.configuration
-    sharing = configuration.sharing
-    shares = [share_of(layer, family.largest, sharing, cluster) for cluster in range(sharing)]
-    parts = [_Timed(problem, layer, family, share) for share in shares if not share.empty]
-    images = configuration.clusters // sharing
-    cycles = _in_turns(parts * images, family)
-    moved = images * np.add.reduce([np.broadcast_to(part.dram_bytes, family.shape) for part in parts])
-    used = images * np.add.reduce([np.broadcast_to(part.buffer_words, family.shape) for part in parts])
-    fits = np.ones(family.shape, dtype=np.bool_)
+    shares = shares_of(layer, family, configuration.sharing)
+    parts = [_Timed(problem, layer, family, share, boxes) for share in shares]
+    shape = parts[0].shape
+    images = configuration.clusters // configuration.sharing
+    cycles = _in_turns(parts * images)
+    moved = images * np.add.reduce([np.broadcast_to(least(part.dram_bytes), shape) for part in parts])
+    used = images * np.add.reduce([np.broadcast_to(least(part.buffer_words), shape) for part in parts])
+    steps = np.maximum.reduce([np.broadcast_to(part.steps, shape) for part in parts])
+    fits = steps <= MOST_STEPS
     for part in parts:
-        fits &= (part.unit_words <= machine.unit_words) & (part.vmac_words <= machine.vmac_words)
-        fits &= part.steps <= MOST_STEPS
+        fits &= least(part.unit_words) <= machine.unit_words
+        fits &= least(part.vmac_words) <= machine.vmac_words
     # All bytes of all clusters cross the memory one after another.
     numerator, denominator = machine.cycles_per_byte
     cycles = np.maximum(cycles, moved * numerator // denominator)
-    return Floor(cycles, moved, used, fits)
+    return Floor(cycles, moved, used, steps, fits)
 
 
-def _in_turns(parts: list[_Timed], family: Family) -> Integers:
+def _in_turns(parts: list[_Timed]) -> Integers:
     """Cycles of the slowest of an accelerator's clusters, which have the memory in turns.
 
     A cluster's first turn brings what its first two steps load, so that no cluster gets the loads of its first step
@@ -74,12 +80,19 @@ def _in_turns(parts: list[_Timed], family: Family) -> Integers:
     served: Any = np.int64(0)
     found = []
     for part in parts:
-        late = served * part.awaits
-        found.append(np.broadcast_to(part.unhindered + part.waiting + late, family.shape))
-        found.append(np.broadcast_to(part.unhindered + part.mapping + late, family.shape))
-        served = served + part.first_turn
+        late = part.awaits * served
+        found.append(part.unhindered + part.waiting + late)
+        found.append(part.unhindered + part.mapping + late)
+        found.append(part.supplied)
+        served = part.first_turn + served
     first = parts[0]
-    alike = np.ones(family.shape, dtype=np.bool_)
+    # The last load of all is of a cluster that still has to compute its last step.
+    loads: Any = sum(part.time(part.loaded_words) for part in parts)
+    ends: Any = first.ending
+    for part in parts[1:]:
+        ends = np.minimum(ends, part.ending)
+    found.append(loads + first.problem.machine.timing.memory_latency * first.awaits + ends)
+    alike = np.ones(first.shape, dtype=np.bool_)
     for part in parts[1:]:
         same = part.share.groups == first.share.groups
         alike &= (part.rows.count == first.rows.count) & (part.outs == first.outs) & same
@@ -88,14 +101,14 @@ def _in_turns(parts: list[_Timed], family: Family) -> Integers:
     latency = first.problem.machine.timing.memory_latency
     waiting = loaded + often * (latency - first.longest_step) - first.covered
     found.append(first.unhindered + np.where(alike & always, np.maximum(0, waiting), 0))
-    slowest: Integers = np.maximum.reduce([np.broadcast_to(one, family.shape) for one in found])
+    slowest: Integers = np.maximum.reduce([np.broadcast_to(least(one), first.shape) for one in found])
     return slowest
 
 
 class _Timed(ShareCount):
     """The time of one cluster's part of a layer."""
 
-    def _across(self, of: Any) -> int:
+    def _across(self, of: Any) -> Any:
         """What a row of the window of so many columns takes, summed over the output columns."""
         return sum(often * of(width) for width, often in self.columns.widths)
 
@@ -111,7 +124,7 @@ class _Timed(ShareCount):
         columns, summed channels and output channels; ``moves``: how often an output is begun, from partial sums, from a
         residual, and how often the vector unit has to wait for its result to be written."""
         tiles, partial, residual, writes = moves
-        traces = down * across(lambda width: 1 if self._runs else width)
+        traces = down * across(lambda width: min(width, 1) if self._runs else width)
         issued = outs(self._block) * (2 * traces - points) * tiles
         if not self.convolution:
             taps = down * across(lambda width: width)
@@ -133,7 +146,7 @@ class _Timed(ShareCount):
 
     @cached_property
     def _vector(self) -> Any:
-        points, residual = self.rows.work * self.layer.columns, self.layer.residual is not None
+        points, residual = self.rows.live * self.columns.live_once, self.layer.residual is not None
         # Where a step follows another without a pause the last results of the one are written beside the other.
         writes = np.where(self._pauses < self.steps, 0, self.ins)
         moves = self.ins, self.ins - 1, int(residual), writes
@@ -193,8 +206,8 @@ class _Timed(ShareCount):
         """Where a new tile of what is stationary comes, in one or two steps, and others come that need none: the words
         of all these loads, how many such tiles there are, and whether each step loads its tile of the other operand.
         """
-        none = np.zeros(self.family.shape, dtype=np.int64)
-        if not self.convolution:
+        none = np.zeros(self.shape, dtype=np.int64)
+        if not self.convolution or self.empties:
             return none, none, none > 0
         maps, weights, _, _ = self._moved
         _, first_weights = self._weight_words
@@ -265,6 +278,35 @@ class _Timed(ShareCount):
             return 0
         results = self.share.groups * self.rows.work * self.layer.columns * self._over_outs(self._channels)
         return results // self.problem.machine.timing.table_words
+
+    @property
+    def supplied(self) -> Any:
+        """Cycles of the cluster if all loads follow one another without a pause: the last step is computed and stored
+        after the last of them."""
+        latency = self.problem.machine.timing.memory_latency * self.awaits
+        return self.time(self.loaded_words) + latency + self.ending
+
+    @cached_property
+    def ending(self) -> Any:
+        """Cycles of the last step's computation and of its store."""
+        ends = self.rows.last * self.columns.last * (self.share.channels - (self.outs - 1) * self.co)
+        return self._last_step + self.time(ends) * (not self.family.output_resident)
+
+    @property
+    def _last_step(self) -> Any:
+        """Cycles of the last step's computation, and of the wait for its last results. Of windows on the edge only one
+        position is counted."""
+        last = self.share.channels - (self.outs - 1) * self.co
+        points = self.rows.last_work * self.columns.last
+        computed = self._computed(
+            self.rows.last_work,
+            points,
+            lambda of: self.columns.last * of(1),
+            lambda of: of(self.layer.group_inputs - (self.ins - 1) * self.ci),
+            lambda of: of(last),
+            (0, 0, 0, 0),
+        )
+        return computed * (not self.empties) + self._pause * (not self.family.output_resident)
 
     @property
     def waiting(self) -> Any:

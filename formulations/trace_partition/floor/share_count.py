@@ -1,5 +1,5 @@
 """The tiles, words and loads of one cluster's part of a layer, for every tile of a family at once: arrays over its
-sizes of rows, columns, summed channels and output channels."""
+sizes of rows, columns, summed channels and output channels; or for boxes of tiles, in intervals."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mapper.arch.snowflake import BLOCK, INSTRUCTION_BYTES, LANES, TABLE_WORDS, UNITS, VMACS, WORD_BYTES
+from mapper.formulations.trace_partition.floor.axis_floor import axis_floor
+from mapper.formulations.trace_partition.floor.box import Boxes
+from mapper.formulations.trace_partition.floor.span import spanned
 from mapper.formulations.trace_partition.problem import PartitionProblem
-from mapper.formulations.trace_partition.program.axis_floor import axis_floor
 from mapper.formulations.trace_partition.program.option import Family
 from mapper.models.trace_partition.lowering.layer import TraceLayer
 from mapper.models.trace_partition.tile.share import Share
@@ -24,22 +26,56 @@ LOAD_ISSUE, STORE_ISSUE = 2, 1
 
 
 class ShareCount:
-    """The numbers of one cluster's part of a layer, as arrays over the sizes of tiles."""
+    """The numbers of one cluster's part of a layer, as arrays over the sizes of tiles.
 
-    def __init__(self, problem: PartitionProblem, layer: TraceLayer, family: Family, share: Share) -> None:
-        self.problem, self.layer, self.family, self.share = problem, layer, family, share
+    With ``boxes``, arrays over boxes of sizes that cut every dimension into the same number of tiles: these numbers of
+    tiles, and what follows from them alone, are numbers, all else intervals.
+    """
+
+    def __init__(
+        self,
+        problem: PartitionProblem,
+        layer: TraceLayer,
+        family: Family,
+        share: Share,
+        boxes: Boxes | None = None,
+    ) -> None:
+        self.problem, self.layer, self.family, self.share, self.boxes = problem, layer, family, share, boxes
         self.by_rows = family.unit_split == "rows"
         self.convolution = layer.work == "convolution"
         self.factor = 2 if layer.mfm else 1
         whole = family.input_resident
         rows = share.first_row, share.rows
-        self.rows = axis_floor(layer, 0, whole, rows, family.rows, self.by_rows).along(0)
-        self.columns = axis_floor(layer, 1, whole, (0, layer.columns), family.columns, False).along(1)
-        self.ci: Integers = np.array(family.in_channels, dtype=np.int64).reshape(1, 1, -1, 1)
-        self.co: Integers = np.array(family.out_channels, dtype=np.int64).reshape(1, 1, 1, -1)
-        self.ins, self.outs = -(-layer.group_inputs // self.ci), -(-share.channels // self.co)
+        down = axis_floor(layer, 0, whole, rows, family.rows, self.by_rows)
+        across = axis_floor(layer, 1, whole, (0, layer.columns), family.columns, False)
+        # Whether windows lie on padding alone: tiles of such bring no maps.
+        self.empties = across.live_once < layer.columns or bool((down.live != down.work).any())
+        if boxes is not None:
+            down, across = down.spanned(boxes.rows), across.spanned(boxes.columns)
+        self.rows, self.columns = down.along(0), across.along(1)
+        self._ins: Integers = np.array(family.in_channels, dtype=np.int64)
+        self._outs: Integers = np.array(family.out_channels, dtype=np.int64)
+        self.ci, self.co = self._along(self._ins, 2), self._along(self._outs, 3)
+        self.ins = self._counted(-(-layer.group_inputs // self._ins), 2)
+        self.outs = self._counted(-(-share.channels // self._outs), 3)
         self.spatial = self.rows.count * self.columns.count
+        self.shape = family.shape if boxes is None else boxes.shape
         self.steps = share.groups * self.spatial * self.ins * self.outs
+
+    def _along(self, values: Integers, dimension: int) -> Any:
+        """What depends on the size in one dimension, along it."""
+        if self.boxes is None:
+            shape = [1, 1, 1, 1]
+            shape[dimension] = -1
+            return values.reshape(shape)
+        return spanned(values, self.boxes.starts[dimension]).along(dimension)
+
+    def _counted(self, tiles: Integers, dimension: int) -> Integers:
+        """Numbers of tiles along a dimension: one for all sizes of a box."""
+        shape = [1, 1, 1, 1]
+        shape[dimension] = -1
+        kept: Integers = tiles if self.boxes is None else tiles[self.boxes.starts[dimension]]
+        return kept.reshape(shape)
 
     def _channels(self, size: Any) -> Any:
         """Output channels of each unit for a tile of ``size``."""
@@ -59,14 +95,13 @@ class ShareCount:
 
     def _over_outs(self, of: Any) -> Any:
         """What a tile of so many output channels takes, summed over all tiles of them."""
-        whole, left = self.share.channels // self.co, self.share.channels % self.co
-        return whole * of(self.co) + of(left)
+        whole, left = self.share.channels // self._outs, self.share.channels % self._outs
+        return self._along(whole * of(self._outs) + of(left), 3)
 
-    def _over_ins(self, of: Any) -> Integers:
+    def _over_ins(self, of: Any) -> Any:
         """The same over the tiles of summed channels."""
         inputs = self.layer.group_inputs
-        sums = [inputs // size * of(size) + of(inputs % size) for size in self.family.in_channels]
-        return np.array(sums, dtype=np.int64).reshape(1, 1, -1, 1)
+        return self._along(inputs // self._ins * of(self._ins) + of(inputs % self._ins), 2)
 
     @cached_property
     def _runs(self) -> bool:
@@ -84,7 +119,7 @@ class ShareCount:
     def _weight_words(self) -> tuple[Any, Any]:
         """Words in memory of all weights, and of those of the first tile of output channels; of one group."""
         if not self.convolution:
-            zero = np.zeros_like(self.co)
+            zero = np.zeros_like(self.outs)
             return zero, zero
         ins = self._over_ins(self._filter_words)
         if self.family.mode == "coop":
@@ -115,9 +150,9 @@ class ShareCount:
         if not self.convolution:
             return (
                 once * share.channels,
-                np.zeros_like(self.co),
-                self.spatial * self.outs,
-                np.zeros_like(self.co),
+                np.zeros_like(self.outs),
+                self.spatial * self.outs * (not self.empties),
+                np.zeros_like(self.outs),
             )
         weights, _ = self._weight_words
         if self.family.order == "maps_stationary":
@@ -129,7 +164,7 @@ class ShareCount:
         return (
             groups * once * self.layer.group_inputs * maps_again,
             groups * weights * weights_again,
-            groups * self.spatial * self.ins * maps_again,
+            groups * self.spatial * self.ins * maps_again * (not self.empties),
             groups * self.outs * self.ins * weights_again,
         )
 
@@ -176,10 +211,24 @@ class ShareCount:
 
     @cached_property
     def first_words(self) -> Any:
-        """Words of maps and weights that the first step loads."""
+        """Words that the first step loads: maps, weights, biases, and the residual if it finishes an output."""
         maps = self.rows.first * self.columns.first * (self.ci if self.convolution else self._first_out)
-        maps = maps * (not self.family.input_resident)
-        return maps + self._tile_weights(self._first_out, self.ci) if self.convolution else maps
+        words = maps * (not self.family.input_resident)
+        if self.layer.work != "max":
+            words = words + self.factor * self._first_out
+        if self.layer.residual is not None:
+            outputs = self.rows.first_outputs * self.columns.first_outputs * self._first_out
+            words = words + np.where(self.ins > 1, 0, outputs)
+        return words + self._tile_weights(self._first_out, self.ci) if self.convolution else words
+
+    @property
+    def loaded_words(self) -> Any:
+        """Words that all steps load."""
+        maps, weights, _, _ = self._moved
+        words = maps * (not self.family.input_resident) + weights
+        if self.layer.work != "max":
+            words = words + self.factor * self.share.channels * self.share.groups
+        return words if self.layer.residual is None else words + self._results
 
     @cached_property
     def second_words(self) -> Any:
@@ -209,9 +258,13 @@ class ShareCount:
         tiles = groups * self.spatial * (self.ins if self.convolution else self.outs)
         points = self.rows.most * self.columns.most
         copies = np.minimum(groups * self.spatial * self.outs, KEPT)
-        # An output that stays is held once, and whole: no less than a tile of it.
-        results = copies if not self.family.output_resident else 1
-        words = maps * np.minimum(tiles, KEPT) + points * channels * results
+        results = points * channels * copies
+        if self.family.output_resident:  # It is held once, and whole.
+            every = (
+                self.rows.most * self.share.channels * groups if self.by_rows else self.share.rows * channels
+            )
+            results = every * self.layer.columns
+        words = maps * np.minimum(tiles, KEPT) + results
         if self.layer.residual is not None:
             words = words + points * channels * copies
         if self.layer.mfm:
@@ -226,7 +279,7 @@ class ShareCount:
     def vmac_words(self) -> Any:
         """Words of a vMAC's WBuf that are needed."""
         if not self.convolution:
-            return np.zeros_like(self.co)
+            return np.zeros_like(self.outs)
         size = np.minimum(self.co, self.share.channels)
         tiles = np.minimum(self.share.groups * self.outs * self.ins, KEPT)
         return self._block(size) * self._filter_words(self.ci) * tiles

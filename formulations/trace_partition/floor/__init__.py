@@ -1,0 +1,1 @@
+"""What tiles of a layer cost at least, one by one and in boxes."""
