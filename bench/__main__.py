@@ -9,6 +9,7 @@ BENCHMARKS = (
     "bench.tiling.speed",
     "bench.tiling.network",
     "bench.tiling.pruning",
+    "bench.tiling.physical",
     "bench.tiling.prior_dataflow",
     "bench.tiling.memory_sweep",
     "bench.tiling.gap_over_time",

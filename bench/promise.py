@@ -1,6 +1,6 @@
-"""What ``solve`` reports against what ``simulate`` measures: every kind on the networks of the catalogue.
+"""What ``solve`` reports against what ``simulate`` measures: every kind on what it takes of the catalogue.
 
-Each network is solved for the kind's default objective and its solution is simulated. A kind keeps its promise where
+Each of them is solved for the kind's default objective and its solution is simulated. A kind keeps its promise where
 cycles are no further apart than the tolerance that its documentation states. The overlay's preset counts passes of the
 array alone and promises nothing of the rest: its line is shown without a tolerance.
 """
@@ -17,8 +17,13 @@ import mapper
 from bench.measure import show
 from mapper.api.solving import Search
 from mapper.workloads.catalogue import CATALOGUE
+from mapper.workloads.graph.kernel_source import kernel_names
 
 NETWORKS = tuple(name for name, entry in CATALOGUE.items() if entry.origin != "document")
+NESTS = tuple(name for name, entry in CATALOGUE.items() if entry.origin == "document")
+KERNELS = tuple(name for name, _ in kernel_names())
+BESIDE = {"tiling": NESTS, "pe_allocation": NESTS, "modulo_schedule": KERNELS}
+"""What kinds map beside networks."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,11 @@ class Promise:
     kind: str
     machine: str
     tolerance: Fraction | None
+
+    @property
+    def workloads(self) -> tuple[str, ...]:
+        """All of the catalogue that the kind maps."""
+        return NETWORKS + BESIDE.get(self.kind, ())
 
 
 PROMISES = (
@@ -82,12 +92,12 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60.0, help="limit of one search")
     parser.add_argument("--kind", choices=[one.kind for one in PROMISES], action="append")
     parser.add_argument(
-        "--only", action="append", metavar="NETWORK", help="networks (default: the catalogue)"
+        "--only", action="append", metavar="WORKLOAD", help="workloads (default: the catalogue)"
     )
     given = parser.parse_args()
     lines, broken = [], 0
     for promise in (one for one in PROMISES if not given.kind or one.kind in given.kind):
-        for workload in given.only or NETWORKS:
+        for workload in given.only or promise.workloads:
             print(f"{workload} on {promise.machine}", file=sys.stderr, flush=True)
             try:
                 one = kept(promise, workload, given.seconds)
@@ -96,7 +106,7 @@ def main() -> int:
                 continue
             broken += promise.tolerance is not None and not one.within
             lines.append((promise.kind, workload, *cells(one)))
-    show("reported and simulated", ("kind", "network", "reported", "simulated", "off", "verdict"), lines)
+    show("reported and simulated", ("kind", "workload", "reported", "simulated", "off", "verdict"), lines)
     return 1 if broken else 0
 
 

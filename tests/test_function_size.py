@@ -14,6 +14,7 @@ MOST_POSITIONAL = 12
 STATE = "a state machine over scalars that nearly every branch changes"
 CLOCK = "a cycle of an array's registers from top to bottom"
 LARGER = {
+    "formulations/trace_partition/floor/step_run.py _run": STATE,
     "models/trace_partition/timing/step_time.py _run": STATE,
     "models/trace_partition/timing/vector_time.py _run": STATE,
     "sim/algorithm_selection/array/systolic_kernel.py _non_stationary": CLOCK,

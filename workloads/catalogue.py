@@ -45,6 +45,11 @@ CATALOGUE: dict[str, Entry] = {
     "lenet5": Entry("LeNet-5 for 28x28 digits: 2 convolutions, 2 pools, 2 fully connected", "built"),
     "cifar10": Entry("a Darknet-like network for 32x32 images: 8 convolutions, 4 pools", "built"),
     "alexnet-one-tower": Entry("AlexNet in one tower, 5 convolutions", "built"),
+    "alexnet-darknet": Entry("Darknet's AlexNet at 227x227 in one wide tower, 5 convolutions", "built"),
+    "squeezenet-1.0": Entry("SqueezeNet 1.0 at 227x227, 26 convolutions", "built"),
+    "squeezenet-1.1": Entry(
+        "SqueezeNet 1.1, 26 convolutions: squeezenet under its full name", "wheel", "squeezenet"
+    ),
     "lightcnn9": Entry("LightCNN-9 for 128x128 faces, max-feature-map activations, 9 convolutions", "built"),
     "mnist-tcpa": Entry("the TCPA paper's network for 28x28 digits, 3 convolutions", "built", own_names=True),
     "matmul": Entry("loop nest: matrix product 196x512x512", "document"),

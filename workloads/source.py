@@ -20,6 +20,13 @@ from mapper.workloads.network.building import layer_part, network_layers
 from mapper.workloads.network.network import InputFile, Layer, Network
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.network.operator_network import OperatorNetwork
+from mapper.workloads.recurrence.recurrence import Recurrence
+from mapper.workloads.recurrence.recurrence_file import (
+    RECURRENCE_SCHEMA,
+    carries_values,
+    recurrence_from_document,
+    recurrence_of_nest,
+)
 
 DOCUMENT_SUFFIXES = (".yaml", ".yml", ".json")
 LARGEST_BATCH = 1 << 20
@@ -36,6 +43,24 @@ def load_network(text: str, batch: int | None = None) -> Network:
     name, part = _named(text, batch)
     network = _whole(name, batch)
     return network if part is None else _part(network, name, part)
+
+
+def load_recurrence(text: str, batch: int | None = None) -> tuple[Recurrence, tuple[InputFile, ...]] | None:
+    """The recurrence called ``text`` and the file it came from: a document of one, or of a loop nest that carries
+    values from iteration to iteration; None if it leads to another workload.
+
+    Raises: InputError if there is no such workload or it cannot be read.
+    """
+    if text not in CATALOGUE and _suffix(text) in DOCUMENT_SUFFIXES and is_file(Path(text)):
+        data = read_bytes(Path(text), LARGEST_DOCUMENT_BYTES)
+        fields = parse_document(data, text)
+        if fields.get("schema") == RECURRENCE_SCHEMA:
+            _refuse_batch(text, batch)
+            return recurrence_from_document(fields, text), (InputFile(text, sha256(data)),)
+    network = load_network(text, batch)
+    if len(network.layers) != 1 or not carries_values(network.layers[0].nest):
+        return None
+    return recurrence_of_nest(network.layers[0].nest, text), network.inputs
 
 
 def load_operators(text: str, batch: int | None = None) -> OperatorNetwork:
@@ -88,11 +113,7 @@ def _whole(text: str, batch: int | None) -> Network:
             from mapper.workloads.onnx.process import read_network
 
             return read_network(Path(text), batch)
-        path = Path(text)
-        if not is_file(path):
-            raise InputError(
-                text, "", "is not a file; give an existing one, or a name that `mapper list workloads` shows"
-            )
+        path = _existing(text)
         return _document(read_bytes(path, LARGEST_DOCUMENT_BYTES), text, text, batch)
     data, origin = entry_bytes(text), f"catalogue:{text}"
     if CATALOGUE[text].origin == "document":
@@ -104,12 +125,26 @@ def _whole(text: str, batch: int | None) -> Network:
     return network_of(parse_model(data, text), text, batch, inputs, CATALOGUE[text].own_names)
 
 
+def _existing(text: str) -> Path:
+    """The file that ``text`` names.
+
+    Raises: InputError if there is none.
+    """
+    path = Path(text)
+    if not is_file(path):
+        remedy = "is not a file; give an existing one, or a name that `mapper list workloads` shows"
+        raise InputError(text[:80], "", remedy)
+    return path
+
+
 def _operators(text: str, batch: int | None) -> OperatorNetwork:
     if text not in CATALOGUE and _suffix(text) == ".onnx":
         from mapper.workloads.onnx.process import read_operators
 
         return read_operators(Path(text), batch)
     if text not in CATALOGUE or CATALOGUE[text].origin == "document":
+        if text not in CATALOGUE:
+            _existing(text)
         remedy = "lists loop nests, not a graph of operators; give an ONNX network"
         raise InputError(text[:80], "", remedy)
     from mapper.workloads.onnx.file import parse_model
@@ -124,15 +159,21 @@ def _document(data: bytes, source: str, origin: str, batch: int | None) -> Netwo
     fields = parse_document(data, source)
     inputs = (InputFile(origin, sha256(data)),)
     schema = fields.get("schema")
+    if schema == RECURRENCE_SCHEMA:
+        raise InputError(source, "schema", "is a recurrence, which runs on a TCPA; try --arch tcpa-4x4")
     if schema == CONVOLUTIONS_SCHEMA:
         return convolutions_from_document(fields, source, inputs, batch)
     if schema != NEST_SCHEMA:
         found = f"{schema[:40]!r} is not a schema of a workload" if isinstance(schema, str) else "is missing"
         raise InputError(source, "schema", f"{found}; write {NEST_SCHEMA} or {CONVOLUTIONS_SCHEMA}")
     nest = nest_from_document(fields, source)
+    _refuse_batch(source, batch)
+    return Network(nest.name, (Layer(nest.name, nest.name, "Nest", nest),), (), inputs)
+
+
+def _refuse_batch(source: str, batch: int | None) -> None:
     if batch is not None:
         raise InputError("--batch", "", f"{source} is a loop nest and has no batch; change its loops instead")
-    return Network(nest.name, (Layer(nest.name, nest.name, "Nest", nest),), (), inputs)
 
 
 def _part(network: Network, name: str, part: str) -> Network:

@@ -45,6 +45,9 @@ LATENCY = {
     "whatever the bandwidth",
 }
 BARS = "the bars of the figure have no values"
+CHOSEN = f"of the readings of I_SA that the paper leaves open, {PAPERS_OWN} has the one that gives this shape"
+ESTIMATED = "what a PE and the rest of the design take was estimated near this table"
+TRIED = "this bandwidth is among the settings because the published latency is near what it gives"
 
 
 def utilisation_example() -> Found:
@@ -94,7 +97,8 @@ def shapes() -> Found:
         why = {"joint": joint, "algorithm-1": first if name == "googlenet-224" else joint}
         for method, reason in why.items():
             array = "({}, {})".format(*found[method].array)
-            rows.append(beside("Section 6", f"array of {label}, {method}", said, "PEs", array, reason))
+            quantity = f"array of {label}, {method}"
+            rows.append(beside("Section 6", quantity, said, "PEs", array, reason, fitted=CHOSEN))
     return Found(tuple(rows))
 
 
@@ -109,7 +113,7 @@ def table_3() -> Found:
         sizes = zip(("DSPs", "BRAMs", "LUTs"), SIZES[name], (size.dsps, size.brams, size.luts), strict=True)
         for what, printed, found in sizes:
             quantity = f"{what} of {label} at {SHAPES[name]}"
-            rows.append(beside("Table 3", quantity, Decimal(printed), "", found, estimate))
+            rows.append(beside("Table 3", quantity, Decimal(printed), "", found, estimate, fitted=ESTIMATED))
         milliseconds = {}
         for setting, (preset, changed) in SETTINGS.items():
             mapping = selected(posed(network, preset, changed))["algorithm-1"]

@@ -28,9 +28,10 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri
 MEANING = (
     "Every value under “computed” comes from this run of the model, the searches and the simulators; the benchmarks "
     "call the same functions. Agrees: rounded or cut off after the last published digit, the value equals the "
-    "published one. Differs: it does not, and the reason is given. Not published: the paper's text has no value, for "
-    "instance because the bars of a figure have no labels. Not computed: the reason says what is missing. Seconds are "
-    "those of this computer and say nothing about those in the paper."
+    "published one. Fitted: it does, because a parameter of the model was taken from it; this proves nothing. Differs: "
+    "it does not, and the reason is given. Not published: the paper's text has no value, for instance because the bars "
+    "of a figure have no labels. Not computed: the reason says what is missing. Seconds are those of this computer and "
+    "say nothing about those in the paper."
 )
 
 

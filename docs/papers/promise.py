@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from bench.promise import NETWORKS, PROMISES, Kept, Promise, kept
+from bench.promise import BESIDE, NETWORKS, PROMISES, Kept, Promise, kept
 from docs.papers.row import Found, Item, Paper, Row
+from mapper import InputError
 
 SEARCH = 30.0
 """Seconds of one search."""
@@ -17,9 +18,16 @@ APART = (
 )
 
 
-def rows(promise: Promise, networks: tuple[str, ...]) -> Found:
-    """A row for every network: cycles."""
-    return Found(tuple(row(kept(promise, network, SEARCH)) for network in networks))
+def rows(promise: Promise, workloads: tuple[str, ...]) -> Found:
+    """A row for every workload that the machine runs: cycles."""
+    found = []
+    for workload in workloads:
+        try:
+            found.append(row(kept(promise, workload, SEARCH)))
+        except (InputError, ValueError) as error:
+            reason = " ".join(str(error).split())
+            found.append(Row(workload, "cycles", "none", "", None, f"not run on {promise.machine}: {reason}"))
+    return Found(tuple(found))
 
 
 def row(one: Kept) -> Row:
@@ -36,12 +44,17 @@ def row(one: Kept) -> Row:
     return Row(one.workload, "cycles", one.reported, "", one.simulated, reason)
 
 
-def _item(promise: Promise) -> Item:
+def _items(promise: Promise) -> tuple[Item, ...]:
+    """One for networks, and one for what the kind maps beside them."""
     networks = NETWORKS if promise.kind in ("tiling", "pe_allocation") else SOME
     if promise.kind == "modulo_schedule":
         networks = ("lenet5",)
     about = f"Least of the default objective on {promise.machine}; searches are cut after {SEARCH:g} s."
-    return Item(promise.kind, about, 1200, partial(rows, promise, networks))
+    found = [Item(promise.kind, about, 1200, partial(rows, promise, networks))]
+    if promise.kind in BESIDE:
+        place = f"{promise.kind}, nests and kernels"
+        found.append(Item(place, about, 600, partial(rows, promise, BESIDE[promise.kind])))
+    return tuple(found)
 
 
 PAPER = Paper(
@@ -49,5 +62,5 @@ PAPER = Paper(
     "What solve reports, and what simulate measures",
     "No paper: under \u201cpublished\u201d stands what solve reports of its solution, under \u201ccomputed\u201d what "
     "the simulator of the kind measures when it runs that solution.",
-    tuple(map(_item, PROMISES)),
+    tuple(item for promise in PROMISES for item in _items(promise)),
 )

@@ -66,11 +66,17 @@ class Row:
 
 
 def beside(
-    place: str, quantity: str, published: Value | None, unit: str, computed: Value | None, why: str
+    place: str,
+    quantity: str,
+    published: Value | None,
+    unit: str,
+    computed: Value | None,
+    why: str,
+    fitted: str = "",
 ) -> Row:
     """A row of a family that has one reason wherever its values differ: given if they do, left out if they agree."""
     same = published is not None and computed is not None and agree(published, computed)
-    return Row(place, quantity, published, unit, computed, "" if same else why)
+    return Row(place, quantity, published, unit, computed, "" if same else why, fitted=fitted)
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,15 @@ def _workload(path: Path) -> None:
     load_network(str(path))
 
 
+def _recurrence(path: Path) -> None:
+    from mapper.workloads.recurrence.recurrence_file import recurrence_to_document
+    from mapper.workloads.source import load_recurrence
+
+    found = load_recurrence(str(path))
+    if found is not None:
+        recurrence_to_document(found[0])
+
+
 def _machine(path: Path) -> None:
     from mapper.arch.source import load_machine, machine_to_document
 
@@ -68,6 +77,13 @@ def _program(path: Path) -> None:
     relocated(program, 1 << 20)
 
 
+def _pe_programs(path: Path) -> None:
+    from mapper.models.pe_allocation.word.encoding import read_programs, write_programs
+
+    programs = read_programs(path.read_bytes(), str(path))
+    assert read_programs(write_programs(programs, 62), str(path)) == programs
+
+
 WORK = 1 << 22
 """Of a program that is run: one that never ends would use up a minute of the work that the simulators allow."""
 
@@ -75,18 +91,38 @@ WORK = 1 << 22
 def _run(path: Path) -> None:
     import numpy as np
 
-    from mapper.api.inference import load
+    from mapper.api.inference import Inference, load
     from mapper.sim.trace_partition.cycle import simulation as cycle
     from mapper.sim.trace_partition.functional import simulation as functional
     from mapper.sim.trace_partition.host import run_call
 
     inference = load(path)
+    assert isinstance(inference, Inference)
     program, machine = inference.program, inference.machine
     views = {(image, name): view for image, named in enumerate(program.inputs) for name, view in named}
     given = {key: np.ones((view.height, view.width, view.channels), np.int16) for key, view in views.items()}
     functional.run(program, machine, given, run_call, WORK)
     with patch.object(cycle, "MOST_WORK", WORK):
         cycle.simulate_cycles(program, machine)
+
+
+def _cgra_program(path: Path) -> None:
+    from mapper.codegen.modulo_schedule.network.driver_listing import driver_listing
+    from mapper.kind.modulo_schedule.inference import CgraInference
+
+    path.with_name("constants.bin").write_bytes(seed.cgra_program()[1])
+    driver_listing(CgraInference(path).program)
+
+
+def _array(changed: str, path: Path) -> None:
+    """A generated configuration of which one file is the input."""
+    from mapper.kind.pe_allocation.inference import load_array
+
+    folder = path.with_name("array")
+    folder.mkdir(exist_ok=True)
+    for name, content in seed.array_files().items():
+        (folder / name).write_bytes(path.read_bytes() if name == changed else content)
+    load_array(folder)
 
 
 def _solution(path: Path) -> None:
@@ -193,6 +229,7 @@ _ONE = (
     Reader(
         "workload-json", ".json", lambda: seed.in_json(seed.workload_documents()), mutated_json, _workload
     ),
+    Reader("recurrence", ".yaml", lambda: seed.in_yaml(seed.RECURRENCES), mutated_yaml, _recurrence),
     Reader("machine-yaml", ".yaml", lambda: seed.in_yaml(seed.machine_documents()), mutated_yaml, _machine),
     Reader("machine-json", ".json", lambda: seed.in_json(seed.machine_documents()), mutated_json, _machine),
     Reader("c", ".c", seed.c_files, _c, _kernel),
@@ -206,6 +243,22 @@ _ONE = (
     Reader("pbqp-json", ".json", lambda: seed.pbqp_files(".json"), mutated_json, _pbqp),
     Reader("snowflake", ".snow", seed.snowflake_programs, _mutated_program, _program),
     Reader("snowflake-run", ".snow", seed.snowflake_programs, _mutated_code, _run),
+    Reader("cgra-program", ".json", lambda: seed.cgra_program()[:1], mutated_json, _cgra_program),
+    Reader("tcpa-pe", ".pe", seed.pe_programs, mutated_bytes, _pe_programs),
+    Reader(
+        "array-network",
+        ".json",
+        lambda: (seed.array_files()["network.json"],),
+        mutated_json,
+        functools.partial(_array, "network.json"),
+    ),
+    Reader(
+        "array-constants",
+        ".npz",
+        lambda: (seed.array_files()["constants.npz"],),
+        mutated_bytes,
+        functools.partial(_array, "constants.npz"),
+    ),
     Reader("solution", ".json", seed.solutions, mutated_json, _solution),
     Reader("mapping", ".json", seed.mappings, mutated_json, _mapping),
     Reader("store", ".sqlite", seed.stores, mutated_store, _store),

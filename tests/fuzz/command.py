@@ -31,6 +31,7 @@ LINES: dict[str, tuple[tuple[str, ...], ...]] = {
     "onnx": tuple(("solve", "FILE", "--arch", machine, *_SOLVE) for machine in (*seed.MACHINES, "srp-4x4")),
     "workload-yaml": _WORKLOAD,
     "workload-json": _WORKLOAD,
+    "recurrence": (("solve", "FILE", "--arch", "tcpa-2x2", *_SOLVE),),
     "machine-yaml": _MACHINE,
     "machine-json": _MACHINE,
     "c": _KERNEL,

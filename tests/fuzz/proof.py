@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 import json
+import os
 import resource
 import signal
 from collections.abc import Callable, Iterable
@@ -29,12 +30,14 @@ def checker(kind: str) -> ModuleType:
 
 
 def answered(kind: str, path: Path) -> int:
-    """The exit code with which a file is answered. Limits, which end a process, are left to this process's guard.
+    """The exit code with which a file is answered. Limits, which end a process, are left to this process's guard; what
+    it has computed before is not the checker's.
 
     Raises: AssertionError for an answer that is none.
     """
     module, said = checker(kind), io.StringIO()
-    with patch.object(resource, "setrlimit"), patch.object(signal, "signal"), redirect_stdout(said):
+    limits = patch.object(resource, "setrlimit"), patch.object(signal, "signal")
+    with limits[0], limits[1], patch.object(os, "times", return_value=(0.0,) * 5), redirect_stdout(said):
         found = module.verdicts(str(path), [])
         codes = {module.told(found, str(path), options) for options in ([], ["--json"])}
     assert len(codes) == 1 and codes <= {0, 1, 2, 3}, codes

@@ -76,6 +76,32 @@ GRAPHML = b"""<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
+RECURRENCES: tuple[dict[str, Any], ...] = (
+    {
+        "schema": "mapper.recurrence/1",
+        "name": "solver",
+        "loops": {"i": 6, "j": 6},
+        "statements": [
+            "p[i, j] = s[i, j - 1] * r[i] if i == j and j > 0",
+            "p[i, j] = p[i - 1, j] if j < i",
+            "s[i, j] = min(s[i, j - 1], -3) - L[i, 2 * j + 1] * p[i, j] if 0 < j <= i",
+            "x[i] = p[i, j] if i == j",
+        ],
+        "local": ["p", "s"],
+    },
+    {
+        "schema": "mapper.nest/1",
+        "name": "stencil",
+        "loops": {"t": 4, "i": 8},
+        "operands": [
+            {"tensor": "A", "name": "new", "index": ["t + 1", "i"], "access": "write"},
+            {"tensor": "A", "name": "left", "index": ["t", "i - 1"]},
+        ],
+        "operation": "add",
+    },
+)
+
+
 @cache
 def workload_documents() -> tuple[dict[str, Any], ...]:
     """Loop nests and lists of convolutions."""
@@ -294,6 +320,31 @@ def snowflake_programs() -> tuple[bytes, ...]:
 
 
 @cache
+def cgra_program() -> tuple[bytes, bytes]:
+    """A network compiled for a CGRA, and its constants."""
+    import mapper
+
+    with tempfile.TemporaryDirectory() as folder:
+        mapper.generate(solved(5).to_json(), Path(folder))
+        return (Path(folder) / "program.json").read_bytes(), (Path(folder) / "constants.bin").read_bytes()
+
+
+@cache
+def array_files() -> dict[str, bytes]:
+    """What is generated of a small network on a TCPA, the files by which it is run."""
+    from mapper.api.solving import Search
+    from mapper.api.verb import solve
+
+    solution = solve("mnist-tcpa", "tcpa-3x3", search=Search(method="greedy", workers=1))
+    part, found = solution.posed.parts[0], solution.parts[0]
+    kind = solution.posed.kind
+    mapping: Any = found.mapping
+    files = kind.generate(part, mapping.allocation, 0)
+    wanted = ("network.json", "constants.npz", "configuration.json")
+    return {name: text if isinstance(text := files[name], bytes) else text.encode() for name in wanted}
+
+
+@cache
 def instructions() -> int:
     """How many instructions the first cluster of the compiled layer has, those of whole banks."""
     return int(json.loads(snowflake_parts(snowflake_programs()[0])[1])["clusters"][0]["instructions"])
@@ -304,6 +355,22 @@ def snowflake_parts(data: bytes) -> tuple[bytes, bytes, bytes]:
     start = struct.calcsize("<8sII")
     length = struct.unpack_from("<I", data, start - 4)[0] if len(data) >= start else 0
     return data[:start], data[start : start + length], data[start + length :]
+
+
+@cache
+def pe_programs() -> tuple[bytes, ...]:
+    """The programs of PEs of a convolution, an average pool and an addition."""
+    from mapper.models.pe_allocation.configuration.configuration import configure
+    from mapper.models.pe_allocation.word.encoding import write_programs
+    from mapper.models.pe_allocation.word.program import words_of_all
+    from tests.models.pe_allocation.word.test_program import constants
+    from tests.sim.pe_allocation.example import Net, allocated, array
+
+    network = Net((4, 4), 3).convolution(4, 2).pool(3, op="AveragePool").elementwise("Add", 1, 1).network()
+    configuration = configure(network, array(), allocated(network, 3, 2, 2), "streaming")
+    made = words_of_all(configuration, [constants(1, -2, 3, -4)] * 3, array().processing_element)
+    codes = ([None if one is None else one.code for one in layer.pes] for layer in made)
+    return tuple(write_programs(own, 48) for own in codes)
 
 
 @cache

@@ -212,6 +212,7 @@ def test_layers_stay_text_in_simulations_pages_and_files_of_every_kind(name: str
             run("generate", file, "-o", folder / f"made{place}" / "deep" / "in")
             if (folder / f"made{place}" / "deep" / "in").exists():
                 check_files(folder / f"made{place}" / "deep" / "in")
+            run("run", folder / f"made{place}" / "deep" / "in")
             if place != 3:  # The overlay's network takes long to run.
                 run("simulate", file)
             run("report", file, "-o", folder / "page.html")

@@ -12,6 +12,7 @@ import pytest
 
 from mapper import solve
 from mapper.api.solving import Search
+from mapper.kind.kind import Options
 from mapper.models import plain
 from mapper.models.compiled import Compiled
 from mapper.solver.method import Effort
@@ -76,6 +77,7 @@ def twice(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 def _tiling(method: str) -> None:
     solve("resnet-dmazerunner/conv5_2", search=Search(method, 3.0))
     solve("attention-scores", objective="latency", search=Search(method, 3.0))
+    solve("attention-scores", options=Options(model="physical"), search=Search(method, 3.0))
 
 
 def _kernel(method: str) -> None:

@@ -66,6 +66,56 @@ def alexnet_one_tower() -> onnx.ModelProto:
     return net.model(net.apply("Softmax", "softmax", net.linear(x, "fc8", 4096, 1000), axis=1), 1000)
 
 
+def alexnet_darknet() -> onnx.ModelProto:
+    """Darknet's AlexNet on 3x227x227: one tower of 96, 256, 384, 384 and 256 filters, without LRN, and three fully
+    connected layers; 1,135 M multiply-accumulates in all."""
+    net = NetworkBuilder("alexnet-darknet", 3, 227, 227)
+    x = net.input
+    table = (
+        (96, 11, 4, 0, True),
+        (256, 5, 1, 2, True),
+        (384, 3, 1, 1, False),
+        (384, 3, 1, 1, False),
+        (256, 3, 1, 1, True),
+    )
+    for place, (filters, kernel, stride, pad, pooled) in enumerate(table, 1):
+        x = net.apply(
+            "Relu", f"relu{place}", net.convolution(x, f"conv{place}", filters, kernel, stride, pad)
+        )
+        if pooled:
+            x = net.pool(x, f"pool{place}", 3, 2)
+    x = net.apply("Flatten", "flatten", x)
+    for place, inputs in ((6, 256 * 6 * 6), (7, 4096)):
+        x = net.apply("Relu", f"relu{place}", net.linear(x, f"fc{place}", inputs, 4096))
+    return net.model(net.apply("Softmax", "softmax", net.linear(x, "fc8", 4096, 1000), axis=1), 1000)
+
+
+def squeezenet_1_0() -> onnx.ModelProto:
+    """SqueezeNet 1.0 on 3x227x227: 7x7 filters first, pools after the first convolution and the fourth and eighth fire
+    module; 833 M multiply-accumulates."""
+    net = NetworkBuilder("squeezenet-1.0", 3, 227, 227)
+    x = net.apply("Relu", "relu1", net.convolution(net.input, "conv1", 96, 7, 2))
+    x = net.pool(x, "pool1", 3, 2)
+    fires = ((16, 64), (16, 64), (32, 128), (32, 128), (48, 192), (48, 192), (64, 256), (64, 256))
+    for place, (squeezed, expanded) in enumerate(fires, 2):
+        name = f"fire{place}"
+        x = net.apply("Relu", f"{name}.relu1", net.convolution(x, f"{name}.squeeze", squeezed, 1))
+        wide = [
+            net.apply(
+                "Relu",
+                f"{name}.relu{kernel}x",
+                net.convolution(x, f"{name}.expand{kernel}", expanded, kernel, 1, kernel // 2),
+            )
+            for kernel in (1, 3)
+        ]
+        x = net.concatenation(f"{name}.concat", wide)
+        if place in (4, 8):
+            x = net.pool(x, f"pool{place}", 3, 2)
+    x = net.apply("Relu", "relu10", net.convolution(x, "conv10", 1000, 1))
+    x = net.apply("Flatten", "flatten", net.apply("GlobalAveragePool", "pool10", x))
+    return net.model(net.apply("Softmax", "softmax", x, axis=1), 1000)
+
+
 def resnet18() -> onnx.ModelProto:
     """ResNet-18 on 3x224x224: eight residual blocks of two 3x3 convolutions, and three 1x1 shortcuts."""
     net = NetworkBuilder("resnet18", 3, 224, 224)
@@ -118,6 +168,8 @@ BUILT: dict[str, Callable[[], onnx.ModelProto]] = {
     "lenet5": lenet5,
     "cifar10": cifar10,
     "alexnet-one-tower": alexnet_one_tower,
+    "alexnet-darknet": alexnet_darknet,
+    "squeezenet-1.0": squeezenet_1_0,
     "lightcnn9": lightcnn9,
     "mnist-tcpa": mnist_tcpa,
 }

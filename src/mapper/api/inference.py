@@ -18,13 +18,15 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from mapper.kind.modulo_schedule.inference import CgraInference
+    from mapper.kind.pe_allocation.inference import ArrayInference
     from mapper.models.trace_partition.isa.program import Words
     from mapper.models.trace_partition.lowering.layer import TensorView
 
     Image = npt.NDArray[Any] | Mapping[str, npt.NDArray[Any]]
     Answer = npt.NDArray[np.float32] | dict[str, npt.NDArray[np.float32]]
 
-BINARY = "program.snow"
+BINARY, CONFIGURATION, PROGRAM = "program.snow", "configuration.json", "program.json"
 
 
 @dataclass(frozen=True)
@@ -123,15 +125,28 @@ class Inference:
         return found if len(found) > 1 else next(iter(found.values()))
 
 
-def load(binary: Path | str, arch: str | None = None) -> Inference:
-    """The program in the file ``binary``, or in the folder that ``mapper generate`` wrote, to be run on ``arch`` (by
-    default the preset with as many clusters).
+def load(binary: Path | str, arch: str | None = None) -> Inference | ArrayInference | CgraInference:
+    """What the folder that ``mapper generate`` wrote holds, or its program file: a Snowflake program, to be run on
+    ``arch`` (by default the preset with as many clusters), or a TCPA's configuration or a CGRA's program, which
+    say their machine.
 
-    Raises: InputError if the file holds no program, or the machine is none that runs it.
+    Raises: InputError if there is neither, or the machine is none that runs it.
     """
     from mapper.models.trace_partition.isa.program_file import load_program
 
     path = Path(binary)
+    if path.name == CONFIGURATION or (path / CONFIGURATION).is_file():
+        from mapper.kind.pe_allocation.inference import load_array
+
+        if arch is not None:
+            raise InputError("arch", arch, "is not asked for; the configuration says its machine")
+        return load_array(path.parent if path.name == CONFIGURATION else path)
+    if path.name == PROGRAM or (path / PROGRAM).is_file():
+        from mapper.kind.modulo_schedule.inference import CgraInference
+
+        if arch is not None:
+            raise InputError("arch", arch, "is not asked for; the program says its machine")
+        return CgraInference(path if path.name == PROGRAM else path / PROGRAM)
     program = load_program(path / BINARY if path.is_dir() else path)
     clusters = next((count for count in (1, 2, 4) if count >= len(program.clusters)), len(program.clusters))
     name = arch or f"snowflake-{clusters}cc"

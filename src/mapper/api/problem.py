@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from mapper.arch.dataflow import as_solved
 from mapper.arch.source import Machine, load_machine, machine_from_document, machine_to_document
 from mapper.formulations.objective import Objective
 from mapper.kind import alone, imported, kind_named, kind_of, needs_machine
@@ -136,7 +137,7 @@ def _machine(problem: Mapping[str, Any], source: str) -> Machine | None:
         return None
     if not isinstance(fields, dict):
         raise InputError(source, "problem.machine", "is missing; give a solution written by mapper solve")
-    return machine_from_document(fields, f"{source}: problem.machine")
+    return machine_from_document(as_solved(fields), f"{source}: problem.machine")
 
 
 def _inputs(entries: Any, source: str) -> tuple[InputFile, ...]:

@@ -149,19 +149,20 @@ def side_by_side(
     search = search or Search()
     limit = SECONDS_PER_METHOD if search.time_limit is None else search.time_limit
     rows: list[MachineRow] = []
-    left = 0.0
     for arch, problem in posed.items():
         if isinstance(problem, InputError):
             rows.append(MachineRow(arch, kind_of(load_machine(arch)[0]), macs, None, str(problem)))
         else:
-            solution, seconds = _solved(problem, search, limit)
-            left += max(0.0, limit - seconds)
+            # What reads and loads took before counts too, so that all machines together take no more than theirs.
+            due = min(time.monotonic() + limit, search.started + (len(rows) + 1) * limit)
+            solution = _solved(problem, search, due)
             rows.append(MachineRow(arch, problem.kind, macs, solution))
         if finished is not None:
             finished(len(rows), len(archs))
         if search.interrupt.is_set():
             break
-    return SideBySide(workload, objective or "latency", tuple(_gone_on(rows, search, left)))
+    end = search.started + len(archs) * limit
+    return SideBySide(workload, objective or "latency", tuple(_gone_on(rows, search, end)))
 
 
 def _posed(workload: str, arch: str, objective: str, options: Options | None) -> PosedProblem | InputError:
@@ -179,20 +180,19 @@ def _posed(workload: str, arch: str, objective: str, options: Options | None) ->
 
 
 def _solved(
-    problem: PosedProblem, search: Search, limit: float, known: Mapping[str, Kept] | None = None
-) -> tuple[Solution, float]:
-    """The solution within ``limit`` seconds, and how many it took; from what is ``known``. A kind whose search may be
-    cut before every layer had its turn begins with methods that give each a mapping soon: one without any voids the
-    row."""
+    problem: PosedProblem, search: Search, due: float, known: Mapping[str, Kept] | None = None
+) -> Solution:
+    """The solution that is there when it is ``due`` (on ``time.monotonic()``), from what is ``known``. A kind whose
+    search may be cut before every layer had its turn begins with methods that give each a mapping soon: one without any
+    voids the row."""
     kind, known = problem.kind, known or {}
     for name in (*kind.first_methods, kind.default_method):
-        # Reading the machine code that searches need is no part of their time.
         on_disk(method_named(problem, name).prepare)
     began, solutions = time.monotonic(), list[Solution]()
+    limit = max(0.0, due - began)
     for name in kind.first_methods[1 if known else 0 :]:
-        # Layers take what they need, those with most to gain first, since one that is cut gains nothing; where none has
-        # a mapping yet there is no limit.
-        quick = replace(search, method=name, time_limit=limit if known else None, started=began, in_turn=True)
+        # Layers take what they need, those with most to gain first, since one that is cut gains nothing.
+        quick = replace(search, method=name, time_limit=limit, started=began, in_turn=True)
         first = run(problem, quick, kept=known)
         for before in solutions:
             refuse_contradicting_solutions(before, first)
@@ -202,16 +202,18 @@ def _solved(
     solution = run(problem, last, kept=known)
     for before in solutions:
         refuse_contradicting_solutions(before, solution)
-    return _after([one.certificate for one in solutions], solution), time.monotonic() - began
+    return _after([one.certificate for one in solutions], solution)
 
 
-def _gone_on(rows: Sequence[MachineRow], search: Search, left: float) -> list[MachineRow]:
-    """The rows, of which those that were cut have gone on for a share of the seconds that the others ``left``."""
-    cut = [row for row in rows if row.certificate.stop == "time_limit"]
+def _gone_on(rows: Sequence[MachineRow], search: Search, end: float) -> list[MachineRow]:
+    """The rows, of which those that were cut have gone on for a share of what is left of the time until the ``end``."""
+    cut = [row.certificate.stop == "time_limit" for row in rows]
     found = []
-    for row in rows:
-        if row in cut and row.solution is not None and left > 0 and not search.interrupt.is_set():
-            further, _ = _solved(row.solution.posed, search, left / len(cut), _known(row.solution))
+    for at, row in enumerate(rows):
+        now = time.monotonic()
+        if cut[at] and row.solution is not None and now < end and not search.interrupt.is_set():
+            due = now + (end - now) / sum(cut[at:])
+            further = _solved(row.solution.posed, search, due, _known(row.solution))
             refuse_contradicting_solutions(row.solution, further)
             row = replace(row, solution=_after([row.certificate], further))
         found.append(row)

@@ -184,9 +184,15 @@ def _start(kept: Kept | None, part: AnyPart, objective: Objective) -> Start[Any]
 
 
 def _weights(known: Sequence[Kept | None]) -> list[float]:
-    """What there is to gain in each part: what its known mapping costs; the same in all if one has none."""
-    values = [None if kept is None else kept.part.certificate.value for kept in known]
-    return [1.0 if None in values else float(value or 0) for value in values]
+    """What there is to gain in each part: what its known mapping costs beyond its bound; the same in all if one has no
+    mapping."""
+    claims = [None if kept is None else kept.part.certificate for kept in known]
+    values = [None if claim is None else claim.value for claim in claims]
+    bounds = [None if claim is None else claim.bound for claim in claims]
+    return [
+        1.0 if None in values else abs(float(value or 0) - float(bound or 0))
+        for value, bound in zip(values, bounds, strict=True)
+    ]
 
 
 def _shares(weights: Sequence[float], side_by_side: int) -> list[float]:

@@ -60,10 +60,15 @@ def evaluate(
 
 
 def simulate(
-    solution: Path | Mapping[str, Any], seed: int = 0, rtl: bool = False, program: Path | None = None
+    solution: Path | Mapping[str, Any],
+    seed: int = 0,
+    rtl: bool = False,
+    program: Path | None = None,
+    words: bool = False,
 ) -> dict[str, Any]:
     """Run every part of a solution, and compare its outputs with a reference and its cost with the model's. With
-    ``rtl``, also run the generated hardware; with ``program``, run that file instead of the solution's own program.
+    ``rtl``, also run the generated hardware; with ``program``, run that file instead of the solution's own program;
+    with ``words``, execute the programs of PEs word by word.
 
     Raises: InputError if the document is not a solution.
     """
@@ -76,11 +81,12 @@ def simulate(
                 str(solution)[:120], f"parts.{part.name}", "its mapping has no cost; solve it again"
             )
         hardware = problem.kind.simulate_rtl(part, mapping, seed) if rtl else None
-        own = (
-            problem.kind.simulate(part, mapping, seed)
-            if program is None
-            else problem.kind.simulate_program(part, mapping, seed, program)
-        )
+        if program is not None:
+            own = problem.kind.simulate_program(part, mapping, seed, program)
+        elif words:
+            own = problem.kind.simulate_words(part, mapping, seed)
+        else:
+            own = problem.kind.simulate(part, mapping, seed)
         result = {"name": part.name, **own, "cost_model": verdict.cost}
         if hardware is not None:
             result |= {
@@ -114,7 +120,8 @@ def simulate(
 
 
 def generate(solution: Path | Mapping[str, Any], directory: Path, seed: int = 0) -> tuple[Path, ...]:
-    """Write the code that a solution becomes; one folder per distinct part if there are several.
+    """Write the code that a solution becomes; one folder per distinct part if there are several, and
+    beside them what the workload becomes as a whole.
 
     Raises: InputError if the document is no solution or the folder cannot be written.
     """
@@ -125,15 +132,23 @@ def generate(solution: Path | Mapping[str, Any], directory: Path, seed: int = 0)
     folders = file_names(part.name for part, _ in distinct)
     for (part, mapping), own in zip(distinct, folders, strict=True):
         folder = directory / own if len(distinct) > 1 else directory
-        for name, content in problem.kind.generate(part, mapping, seed).items():
-            path = folder.joinpath(*map(file_name, name.split("/")))
-            try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise InputError(str(path), "", f"cannot be written ({error.strerror})") from None
-            write_whole(path, content)
-            written.append(path)
+        written += _written(folder, problem.kind.generate(part, mapping, seed))
+    answered = [(part.problem, mapping) for part, mapping in zip(problem.parts, mappings, strict=True)]
+    written += _written(directory, problem.kind.generate_whole(problem.read.value, answered, seed))
     return tuple(written)
+
+
+def _written(folder: Path, files: Mapping[str, str | bytes]) -> list[Path]:
+    written = []
+    for name, content in files.items():
+        path = folder.joinpath(*map(file_name, name.split("/")))
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(str(path), "", f"cannot be written ({error.strerror})") from None
+        write_whole(path, content)
+        written.append(path)
+    return written
 
 
 def read_document(path: Path) -> dict[str, Any]:

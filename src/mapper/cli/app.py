@@ -12,6 +12,7 @@ from mapper.cli.command.explain import explain
 from mapper.cli.command.generate import generate
 from mapper.cli.command.list import list_names
 from mapper.cli.command.report import report_page
+from mapper.cli.command.run import run_generated
 from mapper.cli.command.show import show
 from mapper.cli.command.simulate import simulate
 from mapper.cli.command.solve import evaluate, solve
@@ -47,6 +48,7 @@ app.command(
 )(sweep)
 app.command(epilog="Example: mapper simulate solution.json")(simulate)
 app.command(epilog="Example: mapper generate solution.json -o out")(generate)
+app.command(name="run", epilog="Example: mapper run out --input image.npy -o result.npy")(run_generated)
 app.command(name="report", epilog="Example: mapper report solution.json -o report.html")(report_page)
 app.command(name="list", epilog="Example: mapper list workloads")(list_names)
 app.command(epilog="Example: mapper show dmazerunner-256 > mine.yaml")(show)

@@ -237,6 +237,8 @@ def cause(solution: Solution) -> str:
     bound = number(part.certificate.bound)
     if part.certificate.stop == "interrupted":
         return f"{part.name}: interrupted before anything was found (bound {bound})"
+    if part.certificate.stop == "heuristic" and part.certificate.restrictions:
+        return f"{part.name}: no answer, and nothing is proven: {part.certificate.restrictions[0]} (bound {bound})"
     return (
         f"{part.name}: no answer within the limit (bound {bound}); raise --time-limit or try another --method"
     )

@@ -7,7 +7,7 @@ poses, and the *mapping* that answers it. The API, which handles kinds that it d
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
@@ -367,9 +367,22 @@ class Kind(ABC, Generic[V, P, M]):
         """
         raise InputError("--rtl", "", f"a {self.name} solution has no Verilog; leave it out")
 
+    def simulate_words(self, part: ProblemPart[V, P], mapping: M, seed: int) -> dict[str, Any]:
+        """As ``simulate``, with every PE executing its program word by word where ``simulate`` folds it.
+
+        Raises: InputError if the kind has no such programs, or not for this mapping.
+        """
+        raise InputError("--words", "", f"a {self.name} solution has no words of PE programs; leave it out")
+
     @abstractmethod
     def generate(self, part: ProblemPart[V, P], mapping: M, seed: int) -> Mapping[str, str | bytes]:
         """Files (name to content) that one part becomes."""
+
+    def generate_whole(
+        self, value: V, answered: Sequence[tuple[P, M]], seed: int
+    ) -> Mapping[str, str | bytes]:
+        """Files (name to content) that a workload becomes as a whole, of all its parts with their mappings."""
+        return {}
 
 
 AnyKind = Kind[Any, Any, Any]

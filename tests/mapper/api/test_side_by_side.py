@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import mapper.api.side_by_side as module
 from mapper import solve
 from mapper.api.problem import PosedProblem
 from mapper.api.side_by_side import MachineRow, SideBySide, side_by_side
@@ -65,6 +66,21 @@ def test_two_images_are_counted_once_each() -> None:
     assert one.utilisation is not None and two.utilisation is not None
     # Fewer than twice the cycles for twice the products, but no multiplier does two at once.
     assert one.utilisation <= two.utilisation < 1
+
+
+def test_all_machines_together_get_no_more_than_their_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched, limit, dues = module._solved, 100.0, list[float]()
+
+    def heard(problem: PosedProblem, search: Search, due: float, known: Any = None) -> Solution:
+        dues.append(due)
+        return searched(problem, search, due, known)
+
+    monkeypatch.setattr(module, "_solved", heard)
+    search = Search(time_limit=limit)
+    side_by_side("lenet5", ["dynamap-u200", "tcpa-16x16"], search=search)
+    assert dues[0] <= search.started + limit
+    # What the first one left is for those that are cut, not for the next.
+    assert dues[1] <= search.started + 2 * limit - 1
 
 
 def test_every_row_says_what_its_figures_leave_out(lenet: SideBySide) -> None:
@@ -135,9 +151,10 @@ def test_what_others_leave_of_their_time_goes_to_those_that_were_cut(monkeypatch
     monkeypatch.setattr("mapper.api.side_by_side.run", noted)
     side_by_side("lenet5", ["srp-2x2", "dynamap-u200"], search=Search(time_limit=2.0))
     methods = [(method, limit) for arch, method, limit in asked if arch == "srp-2x2"]
-    assert methods[:3] == [("baseline", None), ("algorithm-1", 2.0), ("auto", 2.0)]
-    assert [method for method, _ in methods[3:]] == ["algorithm-1", "auto"]
-    assert all(limit is not None and 0 < limit <= 2.0 for _, limit in methods[3:])
+    tuned = ["algorithm-1", "auto", "auto"]
+    assert [method for method, _ in methods] == ["baseline", *tuned, *tuned]
+    # Both machines together end at twice the limit.
+    assert all(limit is not None and 0 <= limit <= 4.0 for _, limit in methods)
 
 
 def test_an_interrupt_keeps_the_rows_that_are_begun() -> None:

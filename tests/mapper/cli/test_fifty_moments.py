@@ -24,6 +24,12 @@ operands:
   - {tensor: A, index: [I, K]}
   - {tensor: B, index: [K, J]}
 """
+STENCIL = """schema: mapper.recurrence/1
+name: stencil
+loops: {t: 100, i: 4000}
+statements:
+  - A[t, i] = A[t - 1, i - 1] + A[t - 1, i] + A[t - 1, i + 1]
+"""
 LAYER = ("resnet-dmazerunner/conv5_2",)
 KERNEL = ("gemm", "--arch", "srp-4x4")
 ALLOCATION = ("mnist-tcpa", "--arch", "tcpa-4x4")
@@ -40,6 +46,8 @@ COMMANDS = {
        for name in ("auto", "ilp", "cp-sat", "brute-force", "greedy")},
     **{f"nest {name}": ("solve", "matmul", "--arch", "tcpa-4x4", "--method", name)
        for name in ("auto", "cp-sat", "brute-force")},
+    **{f"recurrence {name}": ("solve", "STENCIL", "--arch", "tcpa-4x4", "--method", name)
+       for name in ("auto", "brute-force")},
     **{f"selection {name}": ("solve", *SELECTION, "--method", name)
        for name in ("auto", "joint", "algorithm-1", "annealing", "random")},
     **{f"partition {name}": ("solve", *PARTITION, "--method", name)
@@ -67,10 +75,12 @@ def words_of(name: str, folder: Path) -> tuple[str, ...]:
     shutil.copy(shufflenet, folder / "net.onnx")
     hard_pbqp(folder / "small.in", 8, 5)
     (folder / "nest.yaml").write_text(NEST)
+    (folder / "stencil.yaml").write_text(STENCIL)
     files = {
         "HARD": str(folder / "hard.in"),
         "SMALL": str(folder / "small.in"),
         "NEST": str(folder / "nest.yaml"),
+        "STENCIL": str(folder / "stencil.yaml"),
         "ONNX": str(folder / "net.onnx"),
     }
     words = tuple(files.get(word, word) for word in COMMANDS[name])

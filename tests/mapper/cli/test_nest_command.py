@@ -17,15 +17,6 @@ operands:
   - {tensor: A, index: [I, K]}
   - {tensor: B, index: [K, J]}
 """
-STENCIL = """schema: mapper.nest/1
-name: jacobi
-loops: {t: 4, i: 8}
-operands:
-  - {tensor: A, name: new, index: [t + 1, i], access: write}
-  - {tensor: A, name: left, index: [t, i - 1]}
-  - {tensor: A, name: right, index: [t, i + 1]}
-operation: add
-"""
 
 
 def answer(mapper: Any, *words: str) -> dict[str, Any]:
@@ -109,13 +100,6 @@ def test_what_a_nest_does_not_have_is_refused_in_a_line(
     nest.write_text(NEST)
     code, _, err = mapper("solve", str(nest), "--arch", "tcpa-2x2", *words)
     assert code == 2 and said in err and err.count("\n") == 1
-
-
-def test_a_stencil_is_refused_with_the_operand_that_carries_values(mapper: Any, tmp_path: Path) -> None:
-    nest = tmp_path / "jacobi.yaml"
-    nest.write_text(STENCIL)
-    code, _, err = mapper("solve", str(nest), "--arch", "tcpa-2x2")
-    assert code == 2 and "operands.left" in err and "carries values between iterations" in err
 
 
 def test_too_few_bytes_of_buffers_are_a_proven_refusal(mapper: Any, tmp_path: Path) -> None:

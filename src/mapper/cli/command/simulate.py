@@ -21,6 +21,9 @@ def simulate(
         Path | None,
         typer.Option(help="Run this binary instead of the program generated from the solution (Snowflake)."),
     ] = None,
+    words: Annotated[
+        bool, typer.Option("--words", help="Execute every PE's program word by word (TCPA).")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a solution; compare its outputs with a reference and its cost with the model."""
@@ -35,7 +38,7 @@ def simulate(
 
     # Simulators run too long for plain Python.
     with limited(lambda: None, compiling, plain=False):
-        result = api(solution, seed, rtl, program)
+        result = api(solution, seed, rtl, program, words)
     if as_json:
         print(dumped(result), end="")
     else:

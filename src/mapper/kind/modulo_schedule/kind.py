@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 from xml.etree.ElementTree import Element
 
@@ -34,6 +35,7 @@ from mapper.workloads.document import InputError
 from mapper.workloads.graph.document import kernel_document, kernel_from_document
 from mapper.workloads.graph.kernel import Kernel
 from mapper.workloads.graph.kernel_source import is_kernel, load_kernel
+from mapper.workloads.network.network import InputFile
 from mapper.workloads.network.network_layer import LayerNetwork
 
 Value = Kernel | LayerNetwork
@@ -48,10 +50,10 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
     name: ClassVar[str] = "modulo_schedule"
     objectives: ClassVar[tuple[Objective, ...]] = (II, LATENCY)
     options: ClassVar[frozenset[str]] = frozenset({"fix"})
-    first_methods: ClassVar[tuple[str, ...]] = ("baseline", "algorithm-1")
+    first_methods: ClassVar[tuple[str, ...]] = ("baseline", "algorithm-1", "auto")
 
     leaves_out: ClassVar[tuple[str, ...]] = (
-        "transfers between the external memory and the SRAM",
+        "maps and weights are in the SRAM from the start: no transfers from the external memory",
         "latencies of VLIW code, links and units that the paper does not publish are this project's",
     )
 
@@ -140,6 +142,11 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
             raise InputError(source, "problem.structure.kernel", "must hold the kernel's graph")
         return kernel_from_document(fields, f"{source}: problem.structure.kernel")
 
+    def located(self, value: Value, inputs: tuple[InputFile, ...]) -> Value:
+        if isinstance(value, Kernel):
+            return value
+        return replace(value, operators=replace(value.operators, files=inputs))
+
     def formulation(self, problem: Problem) -> Formulation:
         from mapper.formulations.modulo_schedule.network.program.choice import LayerFormulation
         from mapper.formulations.modulo_schedule.program.cp_sat import build
@@ -174,7 +181,11 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
 
         problem = part.problem
         if isinstance(problem, LayerProblem):
-            return report_layer(problem, _layer(mapping), seed)
+            from mapper.kind.modulo_schedule.layer_run import with_whole_run
+
+            assert isinstance(part.workload, LayerNetwork)
+            found = report_layer(problem, _layer(mapping), seed)
+            return with_whole_run(found, part.workload, problem, _layer(mapping), seed)
         return report(problem.kernel, problem.machine, _schedule(mapping), seed)
 
     def generate(self, part: ProblemPart[Value, Problem], mapping: Answer, seed: int) -> dict[str, str]:
@@ -185,6 +196,18 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
         if isinstance(problem, LayerProblem):
             return generate_layer(problem, _layer(mapping))
         return generate(problem.kernel, problem.machine, _schedule(mapping))
+
+    def generate_whole(
+        self, value: Value, answered: Sequence[tuple[Problem, Answer]], seed: int
+    ) -> Mapping[str, str | bytes]:
+        if isinstance(value, Kernel):
+            return {}
+        from mapper.kind.modulo_schedule.network_program import generated_network
+
+        layers = [
+            (problem, _layer(mapping)) for problem, mapping in answered if isinstance(problem, LayerProblem)
+        ]
+        return generated_network(value, layers, seed)
 
 
 def _layer(mapping: Answer) -> LayerMapping:

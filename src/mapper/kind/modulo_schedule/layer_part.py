@@ -14,16 +14,15 @@ from mapper.formulations.modulo_schedule.referee.verify import verify
 from mapper.kind.kind import ProblemPart, ShownVerdict, Workload
 from mapper.kind.modulo_schedule.pins import pinned_algorithms
 from mapper.models.modulo_schedule.cost import evaluate
+from mapper.models.modulo_schedule.network.algorithm import is_in_place
 from mapper.models.modulo_schedule.network.cost import vliw_mode
 from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapping, kernel_of
 from mapper.models.modulo_schedule.network.mapping_file import layer_from_json, layer_to_json
 from mapper.models.modulo_schedule.network.nest import Nest
 from mapper.solver.certificate import Certificate
 from mapper.workloads.document import InputError
-from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
+from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.source import load_layers
-
-IN_PLACE = "concatenation"
 
 
 @dataclass(frozen=True)
@@ -83,16 +82,8 @@ def _skipped(network: LayerNetwork) -> list[dict[str, Any]]:
             "share_of_time": 0.0,
         }
         for layer in network.layers
-        if _is_free(layer)
+        if is_in_place(layer)
     ]
-
-
-def _is_free(layer: NetworkLayer) -> bool:
-    """Whether the parts of a concatenation are whole stretches of memory."""
-    if layer.work != IN_PLACE:
-        return False
-    axis = layer.operator.integer("axis", 1)
-    return all(size == 1 for size in layer.output_shape[: axis % len(layer.output_shape)])
 
 
 def pose_layers(
@@ -103,7 +94,7 @@ def pose_layers(
     Raises: InputError for a decision that no layer has, or a machine without VLIW mode.
     """
     vliw_mode(machine)
-    layers = [layer for layer in network.layers if not _is_free(layer)]
+    layers = [layer for layer in network.layers if not is_in_place(layer)]
     pins = pinned_algorithms(fix, [layer.name for layer in layers])
     parts = []
     for layer in layers:

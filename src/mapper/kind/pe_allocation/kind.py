@@ -20,6 +20,7 @@ from mapper.kind.kind import FrontAxes, JsonValue, Kind, Options, Part, ProblemP
 from mapper.kind.operator_structure import operator_structure, read_operator_structure
 from mapper.kind.pe_allocation.nest.kind import NestAllocation
 from mapper.kind.pe_allocation.pins import Fixed, read_fix
+from mapper.kind.pe_allocation.recurrence.kind import RecurrenceAllocation
 from mapper.kind.pe_allocation.workload_kind import WorkloadKind
 from mapper.kind.words import ProofWords
 from mapper.models.pe_allocation.cost import MODELS, Model
@@ -31,6 +32,7 @@ from mapper.solver.method import Effort, Method
 from mapper.solver.proof import Claim, Proof
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel_source import is_kernel
+from mapper.workloads.network.network import InputFile
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.source import load_layers
 
@@ -60,8 +62,9 @@ class PeAllocation(Kind[LayerNetwork, AllocationProblem, Allocation]):
     options: ClassVar[frozenset[str]] = frozenset({"fix", "min_throughput", "max_pes", "max_buffer", "model"})
     default_model: ClassVar[str | None] = MODELS[0]
     leaves_out: ClassVar[tuple[str, ...]] = (
-        "weights are on the chip before the first frame",
+        "weights are in the PEs before the first frame",
         "pixels come as fast as the first layer takes them",
+        "latencies of units, a few cycles for each layer",
         "latency is of one frame; the next comes after an interval, before this one is done",
     )
 
@@ -132,7 +135,7 @@ class PeAllocation(Kind[LayerNetwork, AllocationProblem, Allocation]):
         return why_mixed_infeasible(problem) if said is None and problem.mode == "mixed" else said
 
     def verify(self, problem: AllocationProblem, mapping: Allocation) -> ShownVerdict:
-        from mapper.models.pe_allocation.placement import placement_json
+        from mapper.models.pe_allocation.placement import links_json, placement_json
 
         verdict = verify(problem, mapping)
         cost = verdict.cost
@@ -142,6 +145,9 @@ class PeAllocation(Kind[LayerNetwork, AllocationProblem, Allocation]):
             **cost.breakdown_json(problem.network.names),
             "placement": placement_json(problem.network, problem.machine, mapping),
         }
+        if mapping.placement is not None and not verdict.broken:
+            z_out = [timing.z_out for timing in cost.timed]
+            breakdown["links"] = links_json(problem.network, problem.machine, mapping, z_out)
         return ShownVerdict(verdict.broken, cost.cost_json(), breakdown, problem.value(cost))
 
     def read_mapping(self, fields: Mapping[str, Any], problem: AllocationProblem, source: str) -> Allocation:
@@ -178,6 +184,9 @@ class PeAllocation(Kind[LayerNetwork, AllocationProblem, Allocation]):
 
     def read_structure(self, structure: Mapping[str, Any], name: str, source: str) -> LayerNetwork:
         return read_operator_structure(structure, source)
+
+    def located(self, value: LayerNetwork, inputs: tuple[InputFile, ...]) -> LayerNetwork:
+        return replace(value, operators=replace(value.operators, files=inputs))
 
     def formulation(self, problem: AllocationProblem) -> Formulation:
         from mapper.formulations.pe_allocation.program.ilp import build
@@ -234,16 +243,36 @@ class PeAllocation(Kind[LayerNetwork, AllocationProblem, Allocation]):
         return allocation_picture(problem, mapping, prefix)
 
     def simulate(self, part: AllocationPart, mapping: Allocation, seed: int) -> dict[str, Any]:
+        from mapper.kind.pe_allocation.numbers import given_numbers
         from mapper.kind.pe_allocation.view import simulated_lines
         from mapper.sim.pe_allocation import report
 
-        result = report(part.problem, mapping, seed)
+        result = report(part.problem, mapping, seed, given_numbers(part.workload, seed))
         return {**result, "notes": simulated_lines(result)}
 
-    def generate(self, part: AllocationPart, mapping: Allocation, seed: int) -> dict[str, str]:
-        from mapper.codegen.pe_allocation import generate
+    def simulate_words(self, part: AllocationPart, mapping: Allocation, seed: int) -> dict[str, Any]:
+        from mapper.kind.pe_allocation.numbers import given_numbers
+        from mapper.kind.pe_allocation.view import simulated_lines, word_lines
+        from mapper.sim.pe_allocation import report
 
-        return generate(part.problem, mapping)
+        result = report(part.problem, mapping, seed, given_numbers(part.workload, seed), words=True)
+        return {**result, "notes": [*simulated_lines(result), *word_lines(result["words"])]}
+
+    def generate(self, part: AllocationPart, mapping: Allocation, seed: int) -> dict[str, str | bytes]:
+        from mapper.codegen.pe_allocation import constants, generate
+        from mapper.codegen.pe_allocation.words import generate_words
+        from mapper.kind.pe_allocation.numbers import planned
+        from mapper.models.pe_allocation.configuration.configuration import configure
+        from mapper.sim.pe_allocation.data import seeded
+
+        problem = part.problem
+        plan, origin = planned(part, seed)
+        configuration = configure(problem.network, problem.machine, mapping, problem.model)
+        layers = seeded(configuration, 1, seed).layers
+        if plan is not None:
+            configuration, layers = plan.configured(configuration), tuple(one.data for one in plan.layers)
+        words = generate_words(configuration, problem.machine, layers)
+        return {**generate(problem, mapping, plan, origin), **constants(plan), **words}
 
 
 def _problem(
@@ -290,4 +319,4 @@ def _skipped(network: LayerNetwork) -> list[dict[str, Any]]:
     ]
 
 
-PE_ALLOCATION = WorkloadKind(PeAllocation(), NestAllocation())
+PE_ALLOCATION = WorkloadKind(PeAllocation(), NestAllocation(), RecurrenceAllocation())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mapper.codegen.pe_allocation.chart import chart_lines
@@ -11,6 +12,8 @@ from mapper.kind.text_table import text_table
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.fusion import fusions
 from mapper.models.pe_allocation.mapping import Allocation
+from mapper.models.pe_allocation.placement import links_json
+from mapper.models.pe_allocation.stream.layer import StreamNetwork
 
 MOST_FUSED = 6
 """Layers up to which all ways to fuse them are listed: 2^(V-1)."""
@@ -36,9 +39,41 @@ def allocation_lines(problem: AllocationProblem, allocation: Allocation) -> list
         lines.append("fused: " + "; ".join(runs))
     if allocation.placement is not None and problem.machine.columns <= WIDEST_GRID:
         lines += ["", *grid_lines(network, problem.machine, allocation, allocation.placement)]
+    if allocation.mode == "layer-by-layer":
+        lines += ["", "layer by layer streams have no ways, and what links carry is not counted"]
+    if allocation.placement is not None:
+        lines += ["", links_line(problem, allocation, [timing.z_out for timing in cost.timed])]
     if len(network.names) <= MOST_CHARTED:
         lines += ["", *chart_lines(network.names, cost)]
+    if problem.model == "calculus" and allocation.mode != "layer-by-layer":
+        lines += _slowed(network)
     return [f"  {line}".rstrip() for line in lines]
+
+
+def _slowed(network: StreamNetwork) -> list[str]:
+    """Where Eq. 9 asks for more than streams do: a pixel that goes with several positions is counted for each."""
+    found = []
+    for layer in network.layers:
+        for feed in (network.layers[at] for at in layer.feeds):
+            down, across = layer.stretch(feed)
+            if down * across > 1:
+                found.append(
+                    f"Eq. 9 counts each pixel of {feed.name} for all {down * across:,} positions of {layer.name} that "
+                    "it goes with, as if it were made anew; --model streaming counts it once"
+                )
+    return ["", *found] if found else []
+
+
+def links_line(problem: AllocationProblem, allocation: Allocation, z_out: Sequence[int]) -> str:
+    """What the streams of a placed allocation ask of the links and of the border PEs, and what these have."""
+    found = links_json(problem.network, problem.machine, allocation, z_out)
+    assert found is not None
+    busiest, buffers = found["busiest"], found["buffers"]
+    ends = " to ".join(end if isinstance(end, str) else f"[{end[0]},{end[1]}]" for end in busiest["at"])
+    words = f"{busiest['words']:.2f}" + ("" if busiest["limit"] is None else f" of {busiest['limit']}")
+    most = f"{buffers['most']}" + ("" if buffers["limit"] is None else f" of {buffers['limit']}")
+    row, column = buffers["at"]
+    return f"busiest link {ends}: {words} words a cycle; most buffers at a border PE: {most}, at [{row},{column}]"
 
 
 def adjustment_lines(problem: AllocationProblem, allocation: Allocation) -> list[str]:
@@ -106,16 +141,58 @@ def simulated_lines(result: dict[str, Any]) -> list[str]:
         f"  latency {latency['model']:,} cycles by the model, {latency['measured']:,} measured; "
         f"a frame every {interval['model']:,} by the model, {interval['measured']:,} measured "
         f"({physical['timing']})",
-        *_algorithm_lines(result.get("algorithms")),
+        *_links_lines(physical.get("links")),
+        *_number_lines(result["onnxruntime"]),
+        *_algorithm_lines(result["algorithms"]),
+    ]
+
+
+def word_lines(words: dict[str, Any]) -> list[str]:
+    """The programs that the PEs executed, layer by layer, and what their units' latencies cost."""
+    heading = ("layer", "words", "bits each", "bytes", "starts later by", "drain")
+    rows = [(name, *own.values()) for name, own in words.items()]
+    return [
+        "  programs of PEs, executed word by word as they are read back from their bits; cycles that results need to",
+        "  leave the PEs (drain) make the layers after them start later than the model says",
+        *(f"  {line}" for line in text_table(heading, rows)),
+    ]
+
+
+def _links_lines(links: dict[str, Any] | None) -> list[str]:
+    if links is None:
+        return []
+    return [
+        f"  links carry {links['words']:.2f} words a cycle at most, border PEs have {links['buffers']} buffers at most"
     ]
 
 
 def _algorithm_lines(compared: dict[str, Any] | None) -> list[str]:
-    if not compared or not compared.get("following_start"):
+    if compared is None:
         return []
-    starts = compared["following_start"].items()
-    said = ", ".join(f"{name.replace('_', ' ')} in cycle {cycle:,}" for name, cycle in starts)
-    equal = "equal outputs" if compared["outputs_equal"] else "DIFFERENT outputs"
+    equal = "make the array's outputs" if compared["outputs_equal"] else "make DIFFERENT outputs"
+    taken = "the cycles of Eq. 4" if compared["cycles_equal"] else "OTHER cycles than those of Eq. 4"
+    rest = f"; left out as too large: {', '.join(compared['left_out'][:4])}" if compared["left_out"] else ""
+    lines = [f"  algorithms 1 to 3 on {len(compared['layers'])} whole convolutions {equal} in {taken}{rest}"]
+    for name, layer in compared["layers"].items():
+        if layer["following"] is not None:
+            starts = layer["following"]["start"].items()
+            said = ", ".join(f"{which.replace('_', ' ')} in cycle {cycle:,}" for which, cycle in starts)
+            return [*lines, f"  {layer['following']['layer']} can start after {said} of {name}"]
+    return lines
+
+
+def _number_lines(beside: dict[str, Any]) -> list[str]:
+    """How far the array's numbers are from onnxruntime's."""
+    if not beside["compared"]:
+        return [f"  whole numbers in place of the network's own: {beside['reason']}"]
+    worst, found = max(beside["layers"].items(), key=lambda item: item[1]["mean"])
+    ends = "; ".join(
+        f"output {name} {one['mean']:.2%}, at most {one['largest']:.2%}"
+        for name, one in beside["outputs"].items()
+    )
+    within = "within" if beside["within"] else "BEYOND"
     return [
-        f"  {compared['layer']}, reduced in size: {compared['following']} can start after {said}; {equal}"
+        f"  beside onnxruntime in single precision, of the largest number of each: {ends}; worst layer {worst} "
+        f"{found['mean']:.2%}, at most {found['largest']:.2%} (root of the mean square {within} "
+        f"{beside['tolerance']:.0%}; words of {beside['bits']} bits)"
     ]

@@ -1,4 +1,5 @@
-"""The kind ``pe_allocation`` for both sorts of workload: networks, and loop nests, each with a kind of its own."""
+"""The kind ``pe_allocation`` for its sorts of workload: networks, loop nests and recurrences, each with a kind of its
+own."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from xml.etree.ElementTree import Element
 from mapper.formulations.formulation import Formulation
 from mapper.formulations.objective import LATENCY, PES, THROUGHPUT, Objective
 from mapper.formulations.pe_allocation.nest.problem import NestProblem
+from mapper.formulations.pe_allocation.recurrence.problem import RecurrenceProblem
 from mapper.kind.kind import (
     AnyKind,
     FrontAxes,
@@ -28,23 +30,28 @@ from mapper.solver.method import Effort, Method
 from mapper.solver.proof import Claim, Proof
 from mapper.workloads.catalogue import CATALOGUE
 from mapper.workloads.nest.loop_nest import LoopNest
-from mapper.workloads.source import DOCUMENT_SUFFIXES
+from mapper.workloads.network.network import InputFile
+from mapper.workloads.recurrence.recurrence import Recurrence
+from mapper.workloads.source import DOCUMENT_SUFFIXES, load_recurrence
 
 
 class WorkloadKind(Kind[Any, Any, Any]):
-    """Hands everything on to the kind of ``networks`` or to that of ``nests``, as value, problem or mapping tell."""
+    """Hands everything on to the kind of ``networks``, of ``nests`` or of ``recurrences``, as value, problem or mapping
+    tell."""
 
     name: ClassVar[str] = "pe_allocation"
     objectives: ClassVar[tuple[Objective, ...]] = (THROUGHPUT, LATENCY, PES)
 
-    def __init__(self, networks: AnyKind, nests: AnyKind) -> None:
-        self.networks, self.nests = networks, nests
+    def __init__(self, networks: AnyKind, nests: AnyKind, recurrences: AnyKind) -> None:
+        self.networks, self.nests, self.recurrences = networks, nests, recurrences
         # What is said of the kind as a whole is what is said of its networks.
         self.options = networks.options  # type: ignore[misc]
         self.default_model = networks.default_model  # type: ignore[misc]
         self.leaves_out = networks.leaves_out  # type: ignore[misc]
 
     def _of(self, one: Any) -> AnyKind:
+        if isinstance(one, Recurrence | RecurrenceProblem):
+            return self.recurrences
         return self.nests if isinstance(one, LoopNest | NestProblem | NestMapping) else self.networks
 
     def peak(self, machine: Any) -> int:
@@ -60,7 +67,9 @@ class WorkloadKind(Kind[Any, Any, Any]):
         return self._of(value).objectives_of(value)
 
     def read(self, text: str, batch: int | None) -> Workload[Any]:
-        return (self.nests if names_nest(text) else self.networks).read(text, batch)
+        if not names_nest(text):
+            return self.networks.read(text, batch)
+        return (self.nests if load_recurrence(text, batch) is None else self.recurrences).read(text, batch)
 
     def left_out(self, value: Any, machine: Any) -> tuple[dict[str, Any], ...]:
         return self._of(value).left_out(value, machine)
@@ -71,8 +80,10 @@ class WorkloadKind(Kind[Any, Any, Any]):
         return self._of(value).pose(value, machine, objective, options)
 
     def methods(self) -> dict[str, Method[Any, Any]]:
-        known = self.networks.methods()
-        return {**known, **{name: one for name, one in self.nests.methods().items() if name not in known}}
+        known: dict[str, Method[Any, Any]] = {}
+        for kind in (self.recurrences, self.nests, self.networks):
+            known = {**kind.methods(), **{n: one for n, one in known.items() if n not in kind.methods()}}
+        return known
 
     def methods_of(self, value: Any) -> dict[str, Method[Any, Any]]:
         return self._of(value).methods()
@@ -123,8 +134,12 @@ class WorkloadKind(Kind[Any, Any, Any]):
         return self._of(value).structure(value)
 
     def read_structure(self, structure: Mapping[str, Any], name: str, source: str) -> Any:
-        chosen = self.nests if "nest" in structure else self.networks
+        others = {"nest": self.nests, "recurrence": self.recurrences}
+        chosen = next((kind for key, kind in others.items() if key in structure), self.networks)
         return chosen.read_structure(structure, name, source)
+
+    def located(self, value: Any, inputs: tuple[InputFile, ...]) -> Any:
+        return self._of(value).located(value, inputs)
 
     def formulation(self, problem: Any) -> Formulation:
         return self._of(problem).formulation(problem)
@@ -146,6 +161,9 @@ class WorkloadKind(Kind[Any, Any, Any]):
 
     def simulate(self, part: ProblemPart[Any, Any], mapping: Any, seed: int) -> dict[str, Any]:
         return self._of(part.problem).simulate(part, mapping, seed)
+
+    def simulate_words(self, part: ProblemPart[Any, Any], mapping: Any, seed: int) -> dict[str, Any]:
+        return self._of(part.problem).simulate_words(part, mapping, seed)
 
     def generate(self, part: ProblemPart[Any, Any], mapping: Any, seed: int) -> Mapping[str, str | bytes]:
         return self._of(part.problem).generate(part, mapping, seed)

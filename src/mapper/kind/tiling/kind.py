@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, cast
 from xml.etree.ElementTree import Element
 
-from mapper.arch.dataflow import DataflowMachine
+from mapper.arch.dataflow import PHYSICAL_RULES, DataflowMachine
 from mapper.formulations.formulation import Formulation
 from mapper.formulations.objective import EDP, ENERGY, LATENCY, Objective
 from mapper.formulations.tiling.problem import ROUNDING, Pins, TilingProblem
@@ -26,15 +26,19 @@ from mapper.workloads.nest.nest_file import nest_from_document, nest_to_document
 from mapper.workloads.network.network import Layer, Network
 from mapper.workloads.source import load_network
 
+PHYSICAL = "physical"
+MODELS = ("published", PHYSICAL)
+"""What costs follow: the named rules of the machine's file (also where nobody says), or those of a physical machine."""
+
 
 class Tiling(Kind[Network, TilingProblem, TilingMapping]):
     """Every layer is a part of its own: tile and order its loop nest for the least objective."""
 
     name: ClassVar[str] = "tiling"
     objectives: ClassVar[tuple[Objective, ...]] = (EDP, ENERGY, LATENCY)
-    options: ClassVar[frozenset[str]] = frozenset({"batch", "fix"})
+    options: ClassVar[frozenset[str]] = frozenset({"batch", "fix", "model"})
     leaves_out: ClassVar[tuple[str, ...]] = (
-        "layers one after another, each from and to DRAM: nothing stays on the chip between them",
+        "layers one after another, each with its weights from and to DRAM: nothing stays on the chip between them",
         "pools, additions, activations, normalisations",
     )
 
@@ -50,6 +54,10 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
     def pose(
         self, value: Network, machine: DataflowMachine, objective: Objective, options: Options
     ) -> tuple[ProblemPart[Network, TilingProblem], ...]:
+        if options.model not in (None, *MODELS):
+            raise InputError("--model", options.model or "", f"must be {' or '.join(MODELS)}")
+        if options.model == PHYSICAL:
+            machine = machine.model_copy(update={"rules": PHYSICAL_RULES})
         names = [layer.name for layer in value.layers]
         parts = []
         for layer in value.layers:

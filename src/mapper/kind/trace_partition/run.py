@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from mapper.codegen.trace_partition import compile_program, listing
 from mapper.formulations.trace_partition.problem import PartitionProblem
+from mapper.kind.network_constants import file_weights
 from mapper.kind.trace_partition.part import PartitionPart
 from mapper.models.trace_partition.cost import evaluate
 from mapper.models.trace_partition.data.quantisation import LayerData, quantised
@@ -21,7 +22,7 @@ from mapper.models.trace_partition.lowering.host_call import host_calls
 from mapper.models.trace_partition.lowering.layer import TraceNetwork
 from mapper.models.trace_partition.mapping import Partition
 from mapper.models.trace_partition.partition_cost import LayerCost
-from mapper.workloads.document import InputError, is_file
+from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import LayerNetwork
 
 BINARY = "program.snow"
@@ -35,15 +36,7 @@ def constants(
 
     Raises: InputError if the file cannot be read.
     """
-    for file in network.operators.files:
-        path = Path(file.path)
-        if path.suffix == ".onnx" and is_file(path):
-            from mapper.workloads.onnx.process import read_weights
-
-            weights, read = read_weights(path, network.operators.batch)
-            if file in read:
-                return weights, file.path
-    return sensible_weights(network, trace, seed), f"seed {seed}"
+    return file_weights(network) or (sensible_weights(network, trace, seed), f"seed {seed}")
 
 
 def compiled(

@@ -28,8 +28,8 @@ def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
         f"chip), {sum(map(len, potentials)):,} in all, and neighbours agree on what stays between them.",
         "Each residency has a number, and no chain up to it costs less: the number is at most that of any agreeing "
         "residency of the layer before, plus the cost of each of the layer's own options (lemma Potentials).",
-        f"The checker goes through all options of every layer: {reason.rsplit('; ', 1)[-1]} (lemmas Port, Lines, Steps "
-        "and Room; the cost model, restated).",
+        f"The checker goes through all options of every layer: {reason.rsplit('; ', 1)[-1]} (lemmas Port, Lines, "
+        "Steps, Room, Boxes and Run; the cost model, restated).",
     ]
     for at, (layer, own) in enumerate(zip(layers[:MOST_LAYERS], potentials, strict=False)):
         known = [one[-1] for one in own]

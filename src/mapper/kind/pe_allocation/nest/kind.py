@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from mapper.arch.tcpa import TcpaMachine
 from mapper.formulations.formulation import Formulation
@@ -21,6 +21,9 @@ from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.nest.nest_file import nest_from_document, nest_to_document
 from mapper.workloads.source import load_network
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 
 NestPart = ProblemPart[LoopNest, NestProblem]
 
@@ -83,7 +86,7 @@ class NestAllocation(Kind[LoopNest, NestProblem, NestMapping]):
         from mapper.kind.pe_allocation.nest.view import nest_lines
 
         assert isinstance(part.mapping, NestMapping) and part.breakdown is not None
-        return nest_lines(problem, part.mapping, part.breakdown)
+        return nest_lines(problem.nest, part.mapping, part.breakdown)
 
     def total(self, costs: list[dict[str, Any]]) -> dict[str, Any]:
         return dict(costs[0])
@@ -122,6 +125,13 @@ class NestAllocation(Kind[LoopNest, NestProblem, NestMapping]):
                 "brute-force": "every mapping was tried",
             },
         )
+
+    def picture(
+        self, problem: NestProblem, mapping: NestMapping, part: Part, prefix: str, most: int
+    ) -> list[Element]:
+        from mapper.kind.pe_allocation.nest.picture import nest_picture
+
+        return nest_picture(problem.nest, mapping, part)
 
     def simulate(self, part: NestPart, mapping: NestMapping, seed: int) -> dict[str, Any]:
         from mapper.kind.pe_allocation.nest.view import nest_notes

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from mapper.formulations.pe_allocation.nest.problem import NestPins
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
+from mapper.workloads.recurrence.recurrence import Recurrence
 from mapper.workloads.text.number_text import whole_number
 
 KNOWN = "LOOP.tile, order, rows and columns"
 NONE = "none"
 
 
-def read_nest_fix(fix: Mapping[str, str], nest: LoopNest) -> NestPins:
+def read_nest_fix(fix: Mapping[str, str], nest: LoopNest | Recurrence) -> NestPins:
     """``J.tile=32``, ``order=I,J,K`` (outer to inner, all loops), ``rows=I``, ``columns=none``.
 
     Raises: InputError for a decision, a loop or a value that there is none of.

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from mapper.formulations.pe_allocation.nest.problem import NestProblem
 from mapper.kind.text_table import text_table
 from mapper.models.pe_allocation.nest.cost import tiles_of
 from mapper.models.pe_allocation.nest.mapping import NestMapping
+from mapper.workloads.nest.loop_nest import LoopNest
+from mapper.workloads.recurrence.recurrence import Recurrence
 
 
-def nest_lines(problem: NestProblem, mapping: NestMapping, breakdown: dict[str, Any]) -> list[str]:
+def nest_lines(nest: LoopNest | Recurrence, mapping: NestMapping, breakdown: dict[str, Any]) -> list[str]:
     """A line for each loop, how words follow one another, and what the cycles are made of."""
-    nest = problem.nest
     tiles = tiles_of(nest, mapping)
     on = {mapping.rows: "rows", mapping.columns: "columns"}
     rows = [
@@ -33,6 +33,7 @@ def nest_lines(problem: NestProblem, mapping: NestMapping, breakdown: dict[str, 
     lines.append(f"within a tile {' > '.join(mapping.order)}; a word every {mapping.interval} cycles{joined}")
     causes = ", ".join(f"{cause} {cycles:,}" for cause, cycles in breakdown["cycles"].items())
     lines.append(f"cycles: {causes}; {breakdown['streams']:,} streams at the border")
+    lines.append(f"words that wait on a PE at once: {breakdown['registers']:,}")
     return [f"  {line}".rstrip() for line in lines]
 
 

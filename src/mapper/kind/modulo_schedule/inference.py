@@ -1,0 +1,102 @@
+"""Inference on a CGRA from Python: a compiled network on the array's engine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mapper.kind.operator_structure import read_operator_structure
+from mapper.models.modulo_schedule.program.program import Program
+from mapper.models.modulo_schedule.program.program_file import load_network_program
+from mapper.workloads.document import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from mapper.models.modulo_schedule.program.program import Tensor
+
+    Image = npt.NDArray[Any] | Mapping[str, npt.NDArray[Any]]
+    Answer = npt.NDArray[np.float32] | dict[str, npt.NDArray[np.float32]]
+
+
+class CgraInference:
+    """The program in a file. ``cycles`` and ``layer_cycles`` (by layer and cause) are those of the last run."""
+
+    def __init__(self, path: Path) -> None:
+        from mapper.sim.modulo_schedule.network.driver import Driver
+
+        self.program: Program
+        self.program, constants = load_network_program(path)
+        network = read_operator_structure(self.program.structure, str(path))
+        self._driver = Driver(self.program, network, constants)
+        self.layer_cycles: dict[str, dict[str, int]] = {}
+        self._cycles: int | None = None
+
+    @property
+    def images(self) -> int:
+        """Images that one run takes."""
+        return 1
+
+    @property
+    def cycles(self) -> int:
+        """Cycles of the last run, counted as it passed.
+
+        Raises: InputError if there was none.
+        """
+        if self._cycles is None:
+            raise InputError(self.program.name, "cycles", "are counted by a run; run an image first")
+        return self._cycles
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What of the last run was not on the array."""
+        hosted = {
+            name: causes["unmapped"] for name, causes in self.layer_cycles.items() if causes.get("unmapped")
+        }
+        return tuple(
+            f"in VLIW mode: {name}, {count:,} cycles ({count / self.cycles:.1%} of the time)"
+            for name, count in hosted.items()
+        )
+
+    def run(self, *images: Image) -> Answer:
+        """What the network makes of an image: an array for a network of one input, or the arrays of all inputs by name,
+        each of ONNX's shape, or that without leading ones. What comes out is an array of ONNX's shape, or a
+        dictionary by ONNX's names where there are several outputs.
+
+        Raises: InputError if a name or a shape is another, or an operator cannot be computed.
+        """
+        if len(images) != 1:
+            raise InputError(self.program.name, "image", "runs on one at a time; give it alone")
+        run = self._driver.run(self._given(images[0]))
+        self._cycles = run.total
+        self.layer_cycles = {layer: dict(causes) for layer, causes in run.cycles.items()}
+        found = {}
+        for tensor in self.program.outputs:
+            words = run.memory[tensor.at : tensor.at + math.prod(tensor.shape)]
+            found[tensor.name] = words.reshape(tensor.shape).copy()
+        return found if len(found) > 1 else next(iter(found.values()))
+
+    def _given(self, image: Image) -> dict[str, npt.NDArray[np.float32]]:
+        wanted = {tensor.name: tensor for tensor in self.program.inputs}
+        if not isinstance(image, Mapping):
+            if len(wanted) > 1:
+                remedy = f"has the inputs {', '.join(wanted)[:80]}; give their arrays by name"
+                raise InputError(self.program.name, "image", remedy)
+            image = dict.fromkeys(wanted, image)
+        for name in sorted(wanted.keys() ^ image.keys()):
+            remedy = "is missing" if name in wanted else f"is no input; there are {', '.join(wanted)[:80]}"
+            raise InputError(self.program.name, f"input {name[:60]!r}", remedy)
+        return {name: self._array(tensor, image[name]) for name, tensor in wanted.items()}
+
+    def _array(self, tensor: Tensor, image: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+        import numpy as np
+
+        array, shape = np.asarray(image), tensor.shape
+        ones = next((at for at, one in enumerate(shape) if one != 1), len(shape))
+        if array.dtype.kind not in "fiub" or array.shape not in {shape[at:] for at in range(ones + 1)}:
+            remedy = f"has the shape {array.shape} of {array.dtype}; give {shape} of numbers"
+            raise InputError(self.program.name, f"input {tensor.name[:60]!r}", remedy)
+        return np.asarray(array, np.float32).reshape(shape)

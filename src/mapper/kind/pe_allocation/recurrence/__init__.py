@@ -1,0 +1,1 @@
+"""Recurrences on a TCPA, as the commands see them."""
