@@ -38,6 +38,13 @@ class PosedProblem:
     machine: Machine | None
     parts: tuple[AnyPart, ...]
 
+    def __str__(self) -> str:
+        """The problem in a line."""
+        pinned = "".join(f", {key}={value}" for key, value in self.options.fix.items())
+        machine = "" if self.arch is None else f" on {self.arch}"
+        sought = f"{self.objective.sense} {self.objective}{pinned} ({self.kind.name})"
+        return f"{self.workload}{machine}: {sought}"
+
     def to_json(self) -> dict[str, Any]:
         """``problem`` of a solution document: all that simulating and generating need."""
         return {
@@ -57,12 +64,13 @@ def pose(
     arch: str | None = None,
     objective: str | None = None,
     options: Options | None = None,
+    fix: Mapping[str, Any] | None = None,
 ) -> PosedProblem:
-    """Read workload and machine and pose the problem.
+    """Read workload and machine and pose the problem; ``fix`` pins decisions beside those of ``options``.
 
     Raises: InputError if anything about them is wrong or does not fit together.
     """
-    options = options or Options()
+    options = (options or Options()).pinned(fix)
     named = workload or DEFAULT_WORKLOAD
     entry = alone(named)
     if entry is not None and entry.alone is not None:

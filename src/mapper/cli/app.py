@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -31,10 +31,29 @@ app = typer.Typer(
     help="Decide how loops, kernels and networks run on accelerators, and prove how good the decision is.\n\n"
     f"Exit codes: {EXIT_CODES}.",
     epilog="Example: mapper solve --objective edp",
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from mapper import __version__
+
+        print(f"mapper {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def program(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Nothing but what all commands share."""
+
+
 app.add_typer(store_app, name="store")
 app.command(epilog="Example: mapper solve resnet50 --objective edp -o resnet50.json")(solve)
 app.command(epilog="Example: mapper compare resnet-dmazerunner --objective edp")(compare)

@@ -207,14 +207,6 @@ def started_lines(solution: Solution) -> list[str]:
     return [f"started from a stored value of {number(start.value)}{bound}"]
 
 
-def headline(solution: Solution) -> str:
-    """The problem in a line."""
-    problem = solution.posed
-    fixed = "".join(f", {key}={value}" for key, value in problem.options.fix.items())
-    machine = "" if problem.arch is None else f" on {problem.arch}"
-    return f"{problem.workload}{machine}: {problem.objective.sense} {problem.objective}{fixed} ({problem.kind.name})"
-
-
 def cause(solution: Solution) -> str:
     """Why there is no answer, or why the referee rejects it: one line with part, rule and remedy."""
     for part in solution.parts:

@@ -155,7 +155,7 @@ def _answer(solution: Solution, output: Path | None, as_json: bool, notes: Seque
     with limited(lambda: None):
         document = dumped(solution.to_json())
         if not _is_on_stdout(document, output, as_json):
-            terminal.say(terminal.headline(solution))
+            terminal.say(str(solution.posed))
             terminal.print_table(*terminal.solution_rows(solution))
             if len(solution.parts) == 1 and solution.parts[0].breakdown is not None:
                 terminal.say(
