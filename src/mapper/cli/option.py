@@ -70,6 +70,7 @@ Output = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")]
 AsMarkdown = Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")]
+Wide = Annotated[bool, typer.Option("--wide", help="Print tables whole, however narrow the terminal is.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
 Log = Annotated[Path | None, typer.Option(help="Write progress to this file as JSON lines.")]
 Batch = Annotated[int | None, typer.Option(min=1, max=LARGEST_BATCH, help="Images processed at once.")]

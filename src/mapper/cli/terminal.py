@@ -6,7 +6,6 @@ import csv
 import io
 import sys
 from collections.abc import Iterable, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from mapper.kind.cell import number, percent, proof
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 TableRows = tuple[list[str], list[list[str]]]
 """The heading and the lines of a table."""
 SHOWN_SKIPPED = 12
-WIDEST_CELL = 80
 COMPARED = ("ii", "energy_pj", "throughput_fps", "cycles", "buffer_bytes")
 """Costs that a simulation shows beside the model's."""
 
@@ -126,28 +124,6 @@ def why_nothing(workload: str | None, proven: bool, interrupted: bool) -> str:
     else:
         why = "no answer within the limit; raise --time-limit"
     return f"{plain(workload)}: {why}" if workload else why
-
-
-def import_tables() -> None:
-    """Import what prints tables, which takes a third of a second: against the clock there is no time for it later."""
-    import_module("rich.table")
-
-
-def print_table(heading: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
-    """A table on stdout; as wide as it needs to be where nobody's terminal limits it."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD)
-    for place, title in enumerate(heading):
-        table.add_column(
-            Text(plain(title, WIDEST_CELL)), justify="left" if place == 0 else "right", no_wrap=True
-        )
-    for line in lines:
-        table.add_row(*[Text(plain(cell, WIDEST_CELL)) for cell in line])
-    Console(width=None if sys.stdout.isatty() else 240, highlight=False).print(table)
 
 
 def say(*lines: str) -> None:
