@@ -26,8 +26,8 @@ def show(
         from mapper.codegen.trace_partition.listing import listing
         from mapper.models.trace_partition.isa.program_file import load_program
 
-        text = listing(load_program(Path(name)))
-        print(dumped({"name": name, "text": text}) if as_json else text, end="")
+        shown = listing(load_program(Path(name)))
+        print(dumped({"name": name, "text": shown}) if as_json else shown, end="")
         return
     text = preset_text(name) or document_text(name)
     if text is not None and as_json:
