@@ -13,6 +13,7 @@ from mapper.kind import alone, imported, kind_named, kind_of, needs_machine
 from mapper.kind.kind import AnyKind, AnyPart, Options, Workload
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel_source import is_kernel
+from mapper.workloads.network.naming import names_of, own_fix
 from mapper.workloads.network.network import InputFile
 
 DEFAULT_WORKLOAD = "resnet-dmazerunner"
@@ -110,6 +111,7 @@ def posed(
     if unknown:
         flag = "--" + unknown[0].replace("_", "-")
         raise InputError(flag, "", f"does not apply to a {kind.name} problem; leave it out")
+    options = replace(options, fix=own_fix(options.fix, names_of(read.value)))
     options = replace(options, model=options.model or kind.model_of(read.value))
     parts = kind.pose(read.value, machine, known[chosen], options)
     return PosedProblem(kind, workload, arch, known[chosen], options, read, machine, parts)

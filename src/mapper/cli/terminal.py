@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from mapper.api.problem import PosedProblem
     from mapper.api.solution import Solution
     from mapper.api.trade_off import TradeOff
+    from mapper.kind.kind import Part
     from mapper.solver.certificate import Certificate
 
 TableRows = tuple[list[str], list[list[str]]]
@@ -47,7 +49,18 @@ def solution_rows(solution: Solution) -> TableRows:
     if len(shown) > 1:
         costs = [number((solution.cost or {}).get(key)) for key in keys]
         lines.append(["total", *costs, *_certified(solution.certificate)])
-    return with_model(solution.posed, (heading, lines))
+    return with_model(solution.posed, _with_nodes(shown, (heading, lines)))
+
+
+def _with_nodes(parts: Sequence[Part], rows: TableRows) -> TableRows:
+    """A table whose lines name the nodes of the file, where it has names for them."""
+    nodes = {part.name: part.source for part in parts if not re.fullmatch(r"n\d+", part.source)}
+    if all(source in ("", name) for name, source in nodes.items()):
+        return rows
+    heading, lines = rows
+    return [heading[0], "node", *heading[1:]], [
+        [line[0], nodes.get(line[0].partition(" = ")[0], ""), *line[1:]] for line in lines
+    ]
 
 
 def _host_row(solution: Solution, keys: Sequence[str]) -> list[str]:
