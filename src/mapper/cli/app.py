@@ -18,6 +18,7 @@ from mapper.cli.command.simulate import simulate
 from mapper.cli.command.solve import evaluate, solve
 from mapper.cli.command.store import app as store_app
 from mapper.cli.command.sweep import sweep
+from mapper.cli.command.warm_up import warm_up
 
 # The base of all wrong usage; typer does not export it under a name of its own.
 UsageError: Any = typer.BadParameter.__bases__[0]
@@ -71,3 +72,4 @@ app.command(name="run", epilog="Example: mapper run out --input image.npy -o res
 app.command(name="report", epilog="Example: mapper report solution.json -o report.html")(report_page)
 app.command(name="list", epilog="Example: mapper list workloads")(list_names)
 app.command(epilog="Example: mapper show dmazerunner-256 > mine.yaml")(show)
+app.command(name="warm-up", epilog="Example: mapper warm-up")(warm_up)
