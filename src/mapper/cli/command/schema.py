@@ -16,9 +16,9 @@ def schema(
     ] = None,
 ) -> None:
     """Print the JSON Schema of a document that is read or written."""
-    from mapper.api.schema import schema as api
-    from mapper.api.schema import schema_names
     from mapper.cli import terminal
+    from mapper.schema import schema as api
+    from mapper.schema import schema_names
 
     if name is None:
         terminal.say(*schema_names())

@@ -29,7 +29,7 @@ READ = {
 
 def schema_names() -> tuple[str, ...]:
     """The documents that have a schema: ``NAME`` is that of ``mapper.NAME/1``."""
-    from mapper.api.answer_schema import ANSWERS
+    from mapper.schema.answer import ANSWERS
 
     return (*READ, *ANSWERS)
 
@@ -39,7 +39,7 @@ def schema(name: str) -> dict[str, Any]:
 
     Raises: InputError if there is none of that name.
     """
-    from mapper.api.answer_schema import ANSWERS
+    from mapper.schema.answer import ANSWERS
 
     own = name.removeprefix("mapper.").removesuffix("/1")
     head = {"$schema": DIALECT, "$id": f"mapper.{own}/1"}
