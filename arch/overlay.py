@@ -86,6 +86,22 @@ class Resource(Part):
     limits_shapes: bool = False
 
 
+class Engines(Part):
+    """What the overlay as it is generated takes beside Eq. 9: movers and array work at once, on pieces of a layer.
+
+    ``dram_latency``: cycles from an address to its words. ``short_passes``: a pass of fewer beats than P1 waits, as a
+    column has one wire. ``fill_and_drain``: of the array, for every piece. ``pools``: max pools take time. ``kernels``:
+    they are loaded while the layer before runs, and count as far as that is too short. Every tensor is stored as the
+    3-D tensor, of which layouts are made as it is loaded.
+    """
+
+    dram_latency: Annotated[int, Field(ge=1, le=4096, strict=True)] = 32
+    short_passes: bool = True
+    fill_and_drain: bool = True
+    pools: bool = True
+    kernels: bool = True
+
+
 class Energy(Part):
     """This project's constants; the paper gives no energies. Picojoules of a multiply-accumulate, of a byte to or from
     the external memory, and of a PE for a cycle of the layer's computation, busy or not."""
@@ -98,7 +114,8 @@ class Energy(Part):
 class OverlayMachine(Part):
     """An overlay whose shape P1 x P2 is free within ``pes`` multiply-accumulators.
 
-    ``bandwidth_gb_s`` is BW of Table 2 in 1e9 bytes per second; None: words take no time.
+    ``bandwidth_gb_s`` is BW of Table 2 in 1e9 bytes per second; None: words take no time. With ``engines`` it is the
+    generated overlay that is counted, and traffic and initialisation say nothing.
     """
 
     schema_name: Literal["mapper.dynamap/1"] = Field(alias="schema")
@@ -114,6 +131,7 @@ class OverlayMachine(Part):
     layers: Layers = Layers()
     resource: Resource = Resource()
     energy_pj: Energy = Energy()
+    engines: Engines | None = None
 
     @model_validator(mode="after")
     def _whole(self) -> OverlayMachine:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from typing import Literal
@@ -19,7 +20,13 @@ TILES: dict[str, tuple[int, int]] = {
     "winograd_output": (16, 4),
 }
 """Words in and out of a linear transform."""
-STOP, GEMM, MOVE, CALL = range(4)
+Engine = Literal["input", "kernel", "array", "output"]
+ENGINES: tuple[Engine, ...] = ("input", "kernel", "array", "output")
+"""What runs at once, by number: the mover that fills the input buffer, the one that fills the kernel buffer and the
+scales, the array, and the mover that empties the output buffer, which pools, too."""
+CALL, STOP = 4, 5
+FETCH = 8
+"""Words of a line of control memory."""
 LEVELS = 7
 HIGHEST = 0x7FFF
 
@@ -27,6 +34,25 @@ HIGHEST = 0x7FFF
 def at(row: int, column: int) -> int:
     """The address of an element of a buffer's matrix."""
     return (column << 16) + row
+
+
+@dataclass(frozen=True)
+class Room:
+    """Lanes, and where the second half of each memory begins: words of a bank, lines of the tables; of the sums, which
+    are two memories, their number."""
+
+    lanes: int
+    input: int = 0
+    kernel: int = 0
+    tensor: int = 0
+    calls: int = 0
+    scale: int = 0
+
+    def base(self, memory: str, half: int) -> int:
+        """Where a half begins; DRAM has none."""
+        if memory == "result":
+            return half
+        return half * int(getattr(self, memory, 0))
 
 
 @dataclass(frozen=True)
@@ -45,39 +71,63 @@ class Path:
     """The addresses a layout-transformation unit gives: ``levels`` from the innermost out (at most 7), and the
     ``size`` (rows, columns) of the map outside which an element is padding; null if there is none.
 
-    ``corner``: position of the first element; it may lie above and left of the map.
+    ``lane``: the level whose elements move side by side, a row of lanes a cycle; its steps are adjacent words of DRAM,
+    or adjacent elements of a buffer. ``corner``: position of the first element; it may lie above and left of the map.
     """
 
     start: int
     levels: tuple[Level, ...]
     size: tuple[int, int] | None = None
     corner: tuple[int, int] = (0, 0)
+    lane: int = 0
 
-    def words(self) -> list[int]:
-        levels = [*self.levels, *[Level(1, 0)] * (LEVELS - len(self.levels))]
+    def rows(self, lanes: int) -> int:
+        """Rows of lanes, one a cycle."""
+        return math.prod(self._counts(lanes))
+
+    def down(self) -> bool:
+        """Whether lanes are elements of a buffer's column."""
+        return self.levels[self.lane].count > 1 and self.levels[self.lane].step == at(1, 0)
+
+    def words(self, lanes: int) -> list[int]:
+        rest = LEVELS - len(self.levels)
         # Positions are kept without a sign, so all of them move by what the corner lies outside the map.
         down, right = (max(0, -one) for one in self.corner)
         rows, columns = self.size or (HIGHEST, HIGHEST)
+        steps = [level.step * (lanes if index == self.lane else 1) for index, level in enumerate(self.levels)]
         return [
             self.start,
             _position(self.corner[0] + down, self.corner[1] + right),
             _position(down, right),
             _position(down + rows, right + columns),
-            *(level.count for level in levels),
-            *(level.step for level in levels),
-            *(_position(level.down, level.right) for level in levels),
+            self.lane,
+            self.levels[self.lane].count,
+            *self._counts(lanes),
+            *([1] * rest),
+            *steps,
+            *([0] * rest),
+            *(_position(level.down, level.right) for level in self.levels),
+            *([0] * rest),
+        ]
+
+    def _counts(self, lanes: int) -> list[int]:
+        return [
+            -(-level.count // lanes) if index == self.lane else level.count
+            for index, level in enumerate(self.levels)
         ]
 
 
 @dataclass(frozen=True)
 class Requantisation:
     """((sum + bias) * factor + addend) / 2^shift, rounded down and limited to [lowest, highest]; bias and factor of the
-    map stand in the table that a move to "scale" fills."""
+    map stand in the table that a move to "scale" fills. What is below zero is then taken times ``slope`` / 2^16, halves
+    upward."""
 
     addend: int
     shift: int
     lowest: int
     highest: int
+    slope: int = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -91,8 +141,9 @@ class Pooling:
 
 @dataclass(frozen=True)
 class Move:
-    """A stream of words from ``source`` to ``target`` through ``unit``. ``rows``: those of the source's and the
-    target's matrix. ``fill``: what padding reads as."""
+    """A stream from ``source`` to ``target`` through ``unit``. ``rows``: those of the source's and the target's matrix;
+    ``halves``: which half of their buffers these lie in. ``fill``: what padding reads as. ``scale``: the half of the
+    scales that requantisation takes. ``waits``: engines that must be idle first."""
 
     source: Place
     target: Place
@@ -103,17 +154,30 @@ class Move:
     requantisation: Requantisation | None = None
     pooling: Pooling | None = None
     fill: int = 0
+    halves: tuple[int, int] = (0, 0)
+    scale: int = 0
+    waits: tuple[Engine, ...] = ENGINES
 
-    def words(self) -> list[int]:
+    @property
+    def engine(self) -> Engine:
+        """The mover that runs it."""
+        if self.target in ("kernel", "scale"):
+            return "kernel"
+        restores = (self.source, self.target, self.unit) == ("dram", "tensor", "none")
+        loads = self.target in ("input", "result") or restores
+        return "input" if loads else "output"
+
+    def words(self, room: Room) -> list[int]:
         pool = self.pooling or Pooling((0, 0), 0, (0, 0))
         took, gave = TILES.get(self.unit, (1, 1))
         return _record(
-            MOVE,
+            ENGINES.index(self.engine),
+            self.waits,
             SOURCES[self.source],
             TARGETS[self.target],
             UNITS.index(self.unit),
             int(self.requantisation is not None),
-            *(astuple(self.requantisation) if self.requantisation else (0,) * 4),
+            *(astuple(self.requantisation)[:4] if self.requantisation else (0,) * 4),
             *pool.kernel,
             pool.stride,
             *pool.size,
@@ -121,8 +185,13 @@ class Move:
             max(0, gave - took),
             self.fill,
             *self.rows,
-            *self.taken.words(),
-            *self.put.words(),
+            room.base(self.source, self.halves[0]),
+            room.base(self.target, self.halves[1]),
+            int(self.taken.down()),
+            *self.taken.words(room.lanes),
+            *self.put.words(room.lanes),
+            room.base("scale", self.scale),
+            self.requantisation.slope if self.requantisation else 0,
         )
 
 
@@ -139,8 +208,9 @@ class Call:
 
 @dataclass(frozen=True)
 class Gemm:
-    """Products of a x b by b x c in one dataflow. ``rows``: those of the input, kernel and result matrices.
-    ``patches``: width of a kn2row patch, rows and columns of the output."""
+    """Products of a x b by b x c in one dataflow. ``rows``: those of the input, kernel and result matrices;
+    ``halves``: which half of their buffers these lie in, and the calls in their table. ``patches``: width of a kn2row
+    patch, rows and columns of the output. ``waits``: engines that must be idle first."""
 
     dataflow: Dataflow
     a: int
@@ -149,14 +219,23 @@ class Gemm:
     calls: tuple[Call, ...]
     rows: tuple[int, int, int]
     patches: tuple[int, int, int] | None = None
+    halves: tuple[int, int, int, int] = (0, 0, 0, 0)
+    waits: tuple[Engine, ...] = ENGINES
 
-    def words(self) -> list[int]:
+    @property
+    def engine(self) -> Engine:
+        return "array"
+
+    def words(self, room: Room) -> list[int]:
+        input_half, kernel_half, result_half, call_half = self.halves
         made: list[int] = []
+        first = room.base("calls", call_half)
         for index, call in enumerate(self.calls):
             place = (*call.input, *call.weight, *call.result, int(call.adds), *call.shift)
-            made += _record(CALL, index, *place)
+            made += _record(CALL, (), first + index, *place)
         return made + _record(
-            GEMM,
+            ENGINES.index(self.engine),
+            self.waits,
             DATAFLOWS.index(self.dataflow),
             self.a,
             self.b,
@@ -165,20 +244,27 @@ class Gemm:
             int(self.patches is not None),
             *(self.patches or (0, 0, 0)),
             *self.rows,
+            first,
+            room.base("input", input_half),
+            room.base("kernel", kernel_half),
+            room.base("result", result_half),
         )
 
 
 Instruction = Move | Gemm
 
 
-def control_words(instructions: Sequence[Instruction]) -> list[int]:
+def control_words(instructions: Sequence[Instruction], room: Room) -> list[int]:
     """The control memory: all instructions and the one that stops."""
-    return [word for one in instructions for word in one.words()] + _record(STOP)
+    return [word for one in instructions for word in one.words(room)] + _record(STOP, ENGINES)
 
 
-def _record(operation: int, *fields: int) -> list[int]:
-    words = [operation, *fields]
-    return [operation | len(words) << 8, *(field & 0xFFFFFFFF for field in fields)]
+def _record(operation: int, waits: Sequence[Engine], *fields: int) -> list[int]:
+    """A record in whole lines."""
+    rest = -(1 + len(fields)) % FETCH
+    lines = (1 + len(fields) + rest) // FETCH
+    mask = sum(1 << ENGINES.index(one) for one in waits)
+    return [operation | lines << 8 | mask << 24, *(field & 0xFFFFFFFF for field in fields), *([0] * rest)]
 
 
 def _position(row: int, column: int) -> int:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mapper.codegen.algorithm_selection.instruction import Gemm
+from mapper.codegen.algorithm_selection.cutting import cuts
+from mapper.codegen.algorithm_selection.instruction import FETCH, Gemm
 from mapper.codegen.algorithm_selection.program import (
     Parameters,
     StepProgram,
@@ -17,7 +18,9 @@ from mapper.codegen.algorithm_selection.program import (
     parameters,
     programs,
     scale_addresses,
+    timeline,
 )
+from mapper.codegen.algorithm_selection.resource import resources
 from mapper.models.algorithm_selection.control.sequence import Control
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.text.plain_text import plain
@@ -36,44 +39,51 @@ def overlay_files(control: Control, network: LayerNetwork | None = None) -> dict
     (where each step's words begin in it, and its biases and factors in DRAM), ``listing.txt`` (which
     instructions a step became, or why it runs beside the overlay, which waits for ``resume``), ``parameters.svh`` and
     the Verilog. Max pools run on the overlay if ``network`` says their windows."""
-    made = programs(control, network)
+    made = programs(control, network, cuts(control, timeline(control)))
     sizes = parameters(control, made)
     return {
         "control.json": json.dumps(control.to_json(), indent=1) + "\n",
-        "control.hex": hexadecimal(memory(made)),
-        "overlay.json": json.dumps(_places(control, made), indent=1) + "\n",
+        "control.hex": hexadecimal(memory(made, sizes.room)),
+        "overlay.json": json.dumps(_places(control, made, sizes), indent=1) + "\n",
         "listing.txt": listing(control, made, sizes),
         **{f"rtl/{name}": text for name, text in verilog(sizes).items()},
     }
 
 
-def _places(control: Control, made: Sequence[StepProgram]) -> dict[str, Any]:
+def _places(control: Control, made: Sequence[StepProgram], sizes: Parameters) -> dict[str, Any]:
     """Where a step's instructions lie in the control memory, and the addresses that are not in the control sequence."""
     scales, first, steps = scale_addresses(control), 0, []
     for at, program in enumerate(made):
-        if not program.instructions:
-            if at and made[at - 1].instructions:
-                first += 1  # The word that stops the overlay until it is resumed.
+        if program.reason:
+            if at and not made[at - 1].reason:
+                first += 1  # The line that stops the overlay until it is resumed.
             continue
-        words = sum(len(one.words()) for one in program.instructions)
+        lines = sum(len(one.words(sizes.room)) for one in program.instructions) // FETCH
         steps.append(
             {
                 "name": program.name,
                 "first": first,
-                "words": words,
-                "operations": [type(one).__name__.lower() for one in program.instructions],
+                "lines": lines,
+                "engines": [one.engine for one in program.instructions],
                 "scales": scales.get(program.name),
             }
         )
-        first += words
-    return {"dram_words": dram_words(control), "steps": steps}
+        first += lines
+    done = timeline(control).step_cycles(
+        [None if program.reason else program.instructions for program in made]
+    )
+    for one, cycles in zip(steps, done, strict=True):
+        one["cycles"] = cycles
+    return {"dram_words": dram_words(control), "resources": vars(resources(sizes)), "steps": steps}
 
 
 def listing(control: Control, made: Sequence[StepProgram], sizes: Parameters) -> str:
     """What the files are, and every step with its instructions."""
-    rows, columns = control.array
+    (rows, columns), takes = control.array, resources(sizes)
     lines = [
         f"Overlay of {plain(control.network)}: {rows} x {columns} PEs, {1 << sizes.log_banks} banks a buffer.",
+        f"It takes {takes.dsp:,} DSP slices, {takes.bram36:,} block memories, {takes.uram:,} UltraRAMs, "
+        f"about {takes.lut:,} LUTs.",
         "",
         "rtl/overlay.sv     top module; rtl/parameters.svh says its sizes",
         "control.hex        the controller's memory, read by rtl/control_rom.sv from the folder it runs in",
@@ -85,7 +95,7 @@ def listing(control: Control, made: Sequence[StepProgram], sizes: Parameters) ->
     ]
     for program in made:
         lines.append(plain(program.name))
-        if not program.instructions:
+        if program.reason:
             lines.append(f"  beside the overlay, which waits for `resume`: {plain(program.reason)}")
         for one in program.instructions:
             if isinstance(one, Gemm):

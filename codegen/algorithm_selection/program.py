@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from mapper.codegen.algorithm_selection.instruction import Gemm, Instruction, control_words
-from mapper.codegen.algorithm_selection.layer_program import convolution, max_pool, pools
-from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep, OtherStep
+import numpy as np
+
+from mapper.codegen.algorithm_selection.convolution_program import ConvolutionProgram, Turns, convolution
+from mapper.codegen.algorithm_selection.instruction import FETCH, Gemm, Instruction, Room, control_words
+from mapper.codegen.algorithm_selection.pool_program import max_pool
+from mapper.codegen.algorithm_selection.timeline import Timeline
+from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep
+from mapper.models.algorithm_selection.overlay.running import pools
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
 
-MERGED = ("BatchNormalization", "Mul", "Add", "Sub", "Div", "Relu", "Clip")
-"""What requantisation does besides: factors and addends per map, ReLU."""
+DRAM_LATENCY = 32
+"""Cycles from an address to its words."""
+MERGED = ("BatchNormalization", "Mul", "Add", "Sub", "Div", "Relu", "Clip", "LeakyRelu")
+"""What requantisation does besides: factors and addends per map, ReLU, and LeakyReLU as the last."""
+SLOPE_BITS = 16
 
 
 @dataclass(frozen=True)
 class StepProgram:
-    """The instructions of one step; none if it runs beside the overlay, for ``reason``."""
+    """The instructions of one step, which hold the kernels of the step after it, too, if they are loaded ahead; none if
+    it runs beside the overlay, for ``reason``, or if there is nothing to do, as parts lie side by side already."""
 
     name: str
     instructions: tuple[Instruction, ...]
@@ -27,8 +36,9 @@ class StepProgram:
 
 @dataclass(frozen=True)
 class Parameters:
-    """What the overlay is built for: PEs, banks (a power of two), words per bank of each buffer, lines of the tables
-    of calls and of scales, words of control memory, window and line of the pooling unit."""
+    """What the overlay is built for: PEs, banks (a power of two, which are the lanes of its movers, too), words per
+    bank of each buffer, lines of the tables of calls and of scales, lines of control memory, cycles until DRAM answers,
+    window and line of the pooling units."""
 
     p1: int
     p2: int
@@ -38,10 +48,23 @@ class Parameters:
     result_depth: int = 2
     tensor_depth: int = 2
     calls: int = 2
-    maps: int = 2
-    control_words: int = 2
+    scale_depth: int = 2
+    control_lines: int = 2
+    dram_latency: int = DRAM_LATENCY
     pool_window: int = 3
     pool_line: int = 2
+
+    @property
+    def room(self) -> Room:
+        """Lanes and the second halves of the buffers."""
+        return Room(
+            1 << self.log_banks,
+            self.input_depth // 2,
+            self.kernel_depth // 2,
+            self.tensor_depth // 2,
+            self.calls // 2,
+            self.scale_depth // 2,
+        )
 
     def verilog(self) -> str:
         """The header that ``overlay.sv`` includes."""
@@ -49,11 +72,60 @@ class Parameters:
         return "\n".join(["// What the overlay is built for; control.hex needs no less.", *lines, ""])
 
 
-def programs(control: Control, network: LayerNetwork | None = None) -> tuple[StepProgram, ...]:
-    """Every step in order. Max pools run on the overlay if ``network`` says their windows; a step for which the Verilog
-    has no unit runs beside it."""
-    scales = scale_addresses(control)
-    return tuple(_step(control, step, scales, network) for step in control.steps)
+def programs(
+    control: Control, network: LayerNetwork | None = None, cuts: Mapping[str, int] | None = None
+) -> tuple[StepProgram, ...]:
+    """Every step in order; convolutions are cut into so many pieces as ``cuts`` says. Max pools run on the overlay if
+    ``network`` says their windows; a step for which the Verilog has no unit runs beside it."""
+    scales, turns, cuts = scale_addresses(control), Turns(), cuts or {}
+    made: list[ConvolutionProgram | StepProgram] = []
+    for step in control.steps:
+        layer = network.layer(step.name) if network is not None else None
+        if isinstance(step, ConvolutionStep):
+            reason = _beside(layer) if layer is not None else ""
+            if reason:
+                made.append(StepProgram(step.name, (), reason))
+                continue
+            try:
+                made.append(
+                    convolution(
+                        control, step, scales[step.name], turns, cuts.get(step.name, 1), _slope(layer)
+                    )
+                )
+            except InputError as error:
+                made.append(StepProgram(step.name, (), str(error)))
+        elif layer is not None and pools(layer):
+            turns.written = step.outputs[0]
+            made.append(StepProgram(step.name, tuple(max_pool(control, step, layer))))
+        elif step.work == "concatenation" and all(control.region(one).pitch for one in step.inputs):
+            made.append(StepProgram(step.name, ()))
+        else:
+            made.append(StepProgram(step.name, (), f"{step.work} has no unit"))
+    return tuple(_ahead(control, made))
+
+
+def _ahead(control: Control, made: Sequence[ConvolutionProgram | StepProgram]) -> Iterator[StepProgram]:
+    """Programs with the kernels of each convolution loaded while the one before it multiplies, where nothing between
+    them runs beside the overlay."""
+    waiting: dict[int, int] = {}
+    loaded: set[int] = set()
+    last: int | None = None
+    for at, one in enumerate(made):
+        if isinstance(one, ConvolutionProgram):
+            if last is not None:
+                waiting[last] = at
+                loaded.add(at)
+            last = at
+        elif one.reason:
+            last = None
+    for at, (step, one) in enumerate(zip(control.steps, made, strict=True)):
+        if isinstance(one, StepProgram):
+            yield one
+            continue
+        following = made[waiting[at]] if at in waiting else None
+        kernels = following.kernels if isinstance(following, ConvolutionProgram) else ()
+        own = () if at in loaded else one.kernels
+        yield StepProgram(step.name, (*own, *one.first, *kernels, *one.rest))
 
 
 def scale_addresses(control: Control) -> dict[str, int]:
@@ -72,45 +144,54 @@ def dram_words(control: Control) -> int:
     return control.dram_words + sum(2 * step.shape.out_channels for step in control.convolutions)
 
 
+def timeline(control: Control) -> Timeline:
+    """When the instructions of a control sequence run."""
+    return Timeline(control.array, 1 << log_banks(control.array), DRAM_LATENCY)
+
+
+def log_banks(array: tuple[int, int]) -> int:
+    """Banks of a buffer are a power of two, no fewer than either side of the array."""
+    return max(1, math.ceil(math.log2(max(array))))
+
+
 def parameters(control: Control, made: Sequence[StepProgram]) -> Parameters:
     """The smallest overlay that runs all the programs."""
     p1, p2 = control.array
-    log_banks = max(1, math.ceil(math.log2(max(p1, p2))))
-    banks = 1 << log_banks
-    depths = {"input": 2, "kernel": 2, "result": 2, "tensor": 2}
-    calls, line = 2, 2
-    window = 3
+    banks = 1 << log_banks(control.array)
+    halves = {"input": 1, "kernel": 1, "result": 2, "tensor": 1}
+    calls, line, window = 1, 2, 3
     for one in (instruction for program in made for instruction in program.instructions):
         if isinstance(one, Gemm):
             calls = max(calls, len(one.calls))
             columns = max(call.result[1] for call in one.calls) + one.c
-            depths["result"] = max(depths["result"], _depth(one.rows[2], columns, banks))
+            halves["result"] = max(halves["result"], _depth(one.rows[2], columns, banks))
             continue
         for place, path, rows in ((one.source, one.taken, one.rows[0]), (one.target, one.put, one.rows[1])):
-            if place in depths:
+            if place in halves:
                 last = path.start + sum((level.count - 1) * level.step for level in path.levels)
                 columns = max(0, last >> 16) + 1
-                depths[place] = max(depths[place], _depth(rows, columns, banks))
+                halves[place] = max(halves[place], _depth(rows, columns, banks))
         if one.pooling is not None:
             line = max(line, one.pooling.size[1])
             window = max(window, *one.pooling.kernel)
-    return Parameters(
+    maps = max([1, *(step.shape.out_channels for step in control.convolutions)])
+    sizes = Parameters(
         p1,
         p2,
-        log_banks,
-        depths["input"],
-        depths["kernel"],
-        depths["result"],
-        depths["tensor"],
-        calls,
-        max([2, *(step.shape.out_channels for step in control.convolutions)]),
-        max(2, len(memory(made))),
-        window,
-        line,
+        log_banks(control.array),
+        2 * halves["input"],
+        2 * halves["kernel"],
+        halves["result"],
+        2 * halves["tensor"],
+        2 * calls,
+        2 * -(-maps // banks),
+        pool_window=window,
+        pool_line=line,
     )
+    return replace(sizes, control_lines=max(2, len(memory(made, sizes.room)) // FETCH))
 
 
-def memory(made: Iterable[StepProgram]) -> list[int]:
+def memory(made: Iterable[StepProgram], room: Room) -> list[int]:
     """Control memory: programs one after another; before a step that runs beside the overlay it stops until resumed,
     and at the end for good."""
     words: list[int] = []
@@ -118,34 +199,34 @@ def memory(made: Iterable[StepProgram]) -> list[int]:
     for program in made:
         if program.instructions:
             running += program.instructions
-        elif running:
-            words += control_words(running)
+        elif running and program.reason:
+            words += control_words(running, room)
             running = []
-    return words + control_words(running)
+    return words + control_words(running, room)
 
 
-def hexadecimal(words: Iterable[int]) -> str:
-    """Words as ``$readmemh`` takes them."""
-    return "".join(f"{word:08x}\n" for word in words)
+def hexadecimal(words: Sequence[int]) -> str:
+    """Words as ``$readmemh`` takes them, a line of control memory a line, its first word last."""
+    lines = [words[at : at + FETCH] for at in range(0, len(words), FETCH)]
+    return "".join("".join(f"{word:08x}" for word in reversed(line)) + "\n" for line in lines)
 
 
-def _step(
-    control: Control,
-    step: ConvolutionStep | OtherStep,
-    scales: Mapping[str, int],
-    network: LayerNetwork | None,
-) -> StepProgram:
-    layer = network.layer(step.name) if network is not None else None
-    if isinstance(step, ConvolutionStep):
-        if layer is not None and (reason := _beside(layer)):
-            return StepProgram(step.name, (), reason)
-        try:
-            return StepProgram(step.name, tuple(convolution(control, step, scales[step.name])))
-        except InputError as error:
-            return StepProgram(step.name, (), str(error))
-    if layer is not None and pools(layer):
-        return StepProgram(step.name, tuple(max_pool(control, step, layer)))
-    return StepProgram(step.name, (), f"{step.work} has no unit")
+def _slope(layer: NetworkLayer | None) -> int:
+    """What results below zero are taken times, in 1/2^16: the last of LeakyReLU's slopes from which no 8-bit integer
+    comes out otherwise than in 32-bit arithmetic."""
+    leaky = [one for one in layer.merged if one.op == "LeakyRelu"] if layer is not None else []
+    if not leaky:
+        return 1 << SLOPE_BITS
+    alpha = np.float32(leaky[0].number("alpha", 0.01))
+    below = np.arange(-128, 0)
+    wanted = np.floor((below / 16).astype(np.float32) * alpha * np.float32(16) + np.float32(0.5)).astype(
+        np.int64
+    )
+    near = int(alpha * (1 << SLOPE_BITS))
+    for slope in range(near + 2, near - 3, -1):
+        if np.array_equal((below * slope + (1 << SLOPE_BITS >> 1)) >> SLOPE_BITS, wanted):
+            return slope
+    raise InputError(leaky[0].name, "alpha", f"{alpha} has no slope of {SLOPE_BITS} bits that rounds alike")
 
 
 def _beside(layer: NetworkLayer) -> str:
@@ -153,6 +234,8 @@ def _beside(layer: NetworkLayer) -> str:
     if layer.work == "average_pool":
         return "average pools divide by a number that is not a power of two"
     other = [one.op for one in layer.merged if one.op not in MERGED]
+    if any(one.op == "LeakyRelu" for one in layer.merged[:-1]):
+        return "LeakyRelu has a unit only as the last"
     return f"{other[0]} has no unit" if other else ""
 
 

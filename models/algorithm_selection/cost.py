@@ -19,8 +19,15 @@ from mapper.models.algorithm_selection.layout import (
 from mapper.models.algorithm_selection.mapping import Selection, stored_format
 from mapper.models.algorithm_selection.overlay.layer import OverlayLayer
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork, Share, Store
+from mapper.models.algorithm_selection.pipeline import one_array
 from mapper.models.algorithm_selection.product import cycles, product, utilisation
 from mapper.models.algorithm_selection.resource import OverlaySize, overlay_size
+from mapper.models.algorithm_selection.running_cost import (
+    RunningTime,
+    pools_after,
+    running_time,
+    waiting,
+)
 
 
 @dataclass(frozen=True)
@@ -41,14 +48,15 @@ class LayerCost:
 
 @dataclass(frozen=True)
 class SelectionCost:
-    """``layers`` in order; ``store`` and ``read_back`` times of tensors; words moved by operand; energy in whole
-    picojoules, rounded up layer by layer and tensor by tensor."""
+    """``layers`` in order; ``store`` and ``read_back`` times of tensors, ``pools`` of max pools; words moved by
+    operand; energy in whole picojoules, rounded up layer by layer and tensor by tensor."""
 
     machine: OverlayMachine
     array: tuple[int, int]
     layers: tuple[LayerCost, ...]
     store: int
     read_back: int
+    pools: int
     words: Mapping[str, Fraction]
     energy_pj: int
     utilisation: tuple[float, ...]
@@ -57,7 +65,7 @@ class SelectionCost:
     def units(self) -> int:
         """Latency of one inference in the machine's units, exactly."""
         layers = sum(layer.array + layer.load + layer.weights for layer in self.layers)
-        return layers + self.store + self.read_back
+        return layers + self.store + self.read_back + self.pools
 
     @property
     def cycles(self) -> int:
@@ -95,6 +103,8 @@ class SelectionCost:
             "store": self.store,
             "read_back": self.read_back,
         }
+        if self.machine.engines is not None:
+            causes["pools"] = self.pools
         unit = self.machine.units_per_cycle
         width = self.machine.word_bytes
         return {
@@ -124,7 +134,8 @@ def evaluate(network: OverlayNetwork, selection: Selection) -> SelectionCost:
     """
     machine = network.machine
     words = {"input": Fraction(0), "weights": Fraction(0), "output": Fraction(0), "read_back": Fraction(0)}
-    energy, layers, used = 0, [], []
+    energy, layers, used, pools = 0, [], [], 0
+    before: RunningTime | None = None
     for at, (layer, choice) in enumerate(zip(network.layers, selection.choices, strict=True)):
         if choice.algorithm not in layer.algorithms(machine):
             raise ValueError(f"{layer.name} has no algorithm {choice.algorithm}")
@@ -133,7 +144,12 @@ def evaluate(network: OverlayNetwork, selection: Selection) -> SelectionCost:
         read, kernels = _read_words(network, selection, at), weight_words(layer, choice.algorithm, machine)
         load = int(read * machine.units_per_word)
         weights = int(kernels * machine.units_per_word) if machine.traffic.weights else 0
-        if machine.traffic.double_buffering:
+        if machine.engines is not None:
+            now = running_time(network, at, choice.algorithm, (choice.dataflow,), one_array(selection.array))
+            compute, initialise, load, weights, pool = _running(network, at, now, before, selection)
+            before, pools, transform = now, pools + pool, 0
+            taken = (Fraction(compute + initialise + load, machine.units_per_cycle), Fraction(0), Fraction(0))
+        elif machine.traffic.double_buffering:
             exposed = max(0, load + weights - compute - transform - initialise)
             load, weights = max(0, exposed - weights), min(weights, exposed)
         layers.append(LayerCost(compute, transform, initialise, load, weights))
@@ -146,22 +162,35 @@ def evaluate(network: OverlayNetwork, selection: Selection) -> SelectionCost:
     store = read_back = 0
     for at, tensor_stored in enumerate(network.stores):
         back = sum(share.loaded for share in tensor_stored.shares)
-        read_back += back * machine.units_per_word
+        read_back += 0 if machine.engines is not None else back * machine.units_per_word
         words["read_back"] += back
         energy += moved_energy(Fraction(back), machine)
         if at in selection.on_chip:
             continue
+        free = machine.engines is not None
         for share in tensor_stored.shares:
             producer = None if share.layer is None else selection.choices[share.layer].algorithm
             format_ = stored_format(network, at, selection.stores[at])
             if format_ is None:
                 raise ValueError(f"{tensor_stored.name} has no format {selection.stores[at]}")
-            store += store_units(format_, share.channels, producer, machine)
+            store += 0 if free else store_units(format_, share.channels, producer, machine)
             words["output"] += format_.words(share.channels)
             energy += moved_energy(format_.words(share.channels), machine)
     return SelectionCost(
-        machine, selection.array, tuple(layers), store, read_back, words, energy, tuple(used)
+        machine, selection.array, tuple(layers), store, read_back, pools, words, energy, tuple(used)
     )
+
+
+def _running(
+    network: OverlayNetwork, at: int, now: RunningTime, before: RunningTime | None, selection: Selection
+) -> tuple[int, int, int, int, int]:
+    """Units of a layer on the overlay as it is generated: products, what the array adds, what movers add, kernels that
+    it waits for, and max pools after it."""
+    unit, own = network.machine.units_per_cycle, now.own
+    products, array, total = (int(one[0]) for one in (own.products, own.array, own.total))
+    kernels = int(waiting(network, at, now, before)[0])
+    pool = int(pools_after(network, at, one_array(selection.array))[0])
+    return products * unit, array * unit, (total - products - array) * unit, kernels * unit, pool * unit
 
 
 def _read_words(network: OverlayNetwork, selection: Selection, at: int) -> Fraction:

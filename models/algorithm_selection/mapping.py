@@ -36,6 +36,8 @@ class Selection:
 
 def reader_label(network: OverlayNetwork, store: int, algorithm: Algorithm) -> str:
     """The label of the format in which the only reader of an edge wants its input."""
+    if network.machine.engines is not None:
+        return network.labels[store][0]
     layer = network.layers[network.stores[store].readers[0]]
     wanted = format_of(layer, algorithm).layout
     layouts = [one.layout for one in network.formats[store]]

@@ -30,9 +30,18 @@ def overlay_size(array: tuple[int, int], machine: OverlayMachine) -> OverlaySize
     )
 
 
+def most_lanes(machine: OverlayMachine) -> int:
+    """The longest side that an array may have: DRAM reads and writes a word a lane at once, of as many lanes as the
+    power of two that holds a side; no limit where no engines are counted."""
+    if machine.engines is None or machine.bandwidth_gb_s is None:
+        return machine.pes
+    per_cycle = machine.units_per_cycle // machine.units_per_word
+    return 1 << max(1, (per_cycle // 2).bit_length() - 1)
+
+
 def fits(array: tuple[int, int], machine: OverlayMachine) -> bool:
     """Whether the machine can have an array of this shape."""
-    small = math.prod(array) <= machine.pes
+    small = math.prod(array) <= machine.pes and max(array) <= most_lanes(machine)
     return small and (
         not machine.resource.limits_shapes or overlay_size(array, machine).brams <= machine.resource.brams
     )

@@ -46,6 +46,25 @@ def report(
     overlay = problem.network
     control = selection_control(network, overlay, selection)
     counted = account(overlay, selection, control, stored_tensors(network, overlay))
+    error, lost, wrong = numbers(network, control, seed)
+    shown = cycle_accurate(control, seed)
+    exact = all(one["cycles"] == one["counted"] and one["products_equal"] for one in shown)
+    return {
+        "outputs_equal": error == 0 and not wrong,
+        "max_error": error,
+        "cost_simulated": counted.cost_json(),
+        "agrees": error == 0 and not lost and not wrong and exact and counted.adds_up and counted.explained,
+        "physical": {**_physical(control, counted, shown), "lost": lost, "wrong": wrong},
+        "notes": list(NOTES),
+    }
+
+
+def numbers(network: LayerNetwork, control: Control, seed: int) -> tuple[float, list[str], list[str]]:
+    """Seeded integers through a control sequence: the largest error of a tensor, the layers that miss a position in a
+    stored layout, and those whose sums differ from onnxruntime's of the same input.
+
+    Raises: InputError if a layer has no form in integers here.
+    """
     work = Overlay(network, control, seed)
     lost, wrong = [], []
     for done in work.run():
@@ -59,17 +78,7 @@ def report(
         name: float(np.abs(work.results[name].astype(np.float64) - one.astype(np.float64)).max(initial=0))
         for name, one in wanted.items()
     }
-    error = max(errors.values())
-    shown = cycle_accurate(control, seed)
-    exact = all(one["cycles"] == one["counted"] and one["products_equal"] for one in shown)
-    return {
-        "outputs_equal": error == 0 and not wrong,
-        "max_error": error,
-        "cost_simulated": counted.cost_json(),
-        "agrees": error == 0 and not lost and not wrong and exact and counted.adds_up and counted.explained,
-        "physical": {**_physical(control, counted, shown), "lost": lost, "wrong": wrong},
-        "notes": list(NOTES),
-    }
+    return max(errors.values()), lost, wrong
 
 
 def cycle_accurate(control: Control, seed: int) -> list[dict[str, Any]]:

@@ -41,6 +41,8 @@ def prove(problem: SelectionProblem, claim: Claim[Selection], effort: Effort) ->
     Raises: NotCertifiedError with the reason if there is none.
     """
     builder, machine = GraphBuilder(problem), problem.machine
+    if machine.engines is not None:
+        raise NotCertifiedError("the checker has no times of engines that overlap")
     mapping: dict[str, Any] | None = None
     value: Fraction | int | None = None
     bound: Fraction | int | None = None

@@ -20,7 +20,9 @@ FIELDS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("name", ["dynamap-u200", "dynamap-u200-paper"])
+@pytest.mark.parametrize(
+    "name", ["dynamap-u200", "dynamap-u200-model", "dynamap-u200-paper", "dynamap-u200-verilog"]
+)
 def test_a_preset_is_the_published_overlay_and_survives_its_document(name: str) -> None:
     machine, _ = load_machine(name)
     assert isinstance(machine, OverlayMachine)

@@ -2,7 +2,8 @@
 // banks, so that a piece of a row and a piece of a column both touch every bank once at most.
 //
 // A block is one element here, as a lane takes one a cycle. The number of banks is a power of two, no less
-// than both sides of the array. Inside its bank the element lies at (j / banks) * rows + i. A request names
+// than both sides of the array. Inside its bank the element lies at base + (j / banks) * rows + i, so that two
+// matrices share a buffer: one is filled while the other is used. A request names
 // the first of `banks` elements along a row (or a column); read data come a cycle later. A write may add to
 // what is there: the sums of several passes, and those of kn2row's patches.
 module banked_buffer #(
@@ -11,11 +12,13 @@ module banked_buffer #(
     parameter int DEPTH = 1024
 ) (
     input logic clk,
+    input logic [31:0] read_base,
     input logic [31:0] read_rows,
     input logic read_column,
     input logic [31:0] read_i,
     input logic [31:0] read_j,
     output logic [2**LOG_BANKS-1:0][WIDTH-1:0] read_data,
+    input logic [31:0] write_base,
     input logic [31:0] write_rows,
     input logic write_column,
     input logic write_add,
@@ -27,10 +30,11 @@ module banked_buffer #(
   localparam int BANKS = 2 ** LOG_BANKS;
   localparam int ADDRESS = $clog2(DEPTH);
 
-  logic [31:0] rows, i, j;
+  logic [31:0] base, rows, i, j;
   logic column, adding;
   // One read port: a write that adds reads first, and nobody else reads while sums are collected.
   assign adding = write_add && (write_lane != '0);
+  assign base = adding ? write_base : read_base;
   assign rows = adding ? write_rows : read_rows;
   assign column = adding ? write_column : read_column;
   assign i = adding ? write_i : read_i;
@@ -51,10 +55,10 @@ module banked_buffer #(
     logic [31:0] read_at, write_at;
     assign read_lane = LOG_BANKS'(k) - i[LOG_BANKS-1:0] - j[LOG_BANKS-1:0];
     assign lane = LOG_BANKS'(k) - write_i[LOG_BANKS-1:0] - write_j[LOG_BANKS-1:0];
-    assign read_at = column ? (j >> LOG_BANKS) * rows + i + 32'(read_lane) :
-        ((j + 32'(read_lane)) >> LOG_BANKS) * rows + i;
-    assign write_at = write_column ? (write_j >> LOG_BANKS) * write_rows + write_i + 32'(lane) :
-        ((write_j + 32'(lane)) >> LOG_BANKS) * write_rows + write_i;
+    assign read_at = base + (column ? (j >> LOG_BANKS) * rows + i + 32'(read_lane) :
+        ((j + 32'(read_lane)) >> LOG_BANKS) * rows + i);
+    assign write_at = write_base + (write_column ? (write_j >> LOG_BANKS) * write_rows + write_i + 32'(lane) :
+        ((write_j + 32'(lane)) >> LOG_BANKS) * write_rows + write_i);
 
     logic enable, add, again;
     logic [ADDRESS-1:0] address;

@@ -1,7 +1,8 @@
 // The overlay of Fig. 2: array, input, kernel and output buffers (the output buffer in two groups, Section
-// 3.3.2: sums of the array, and finished maps), linear transforms, pad-and-accumulate, pooling, layout
-// transformation and the controller. DRAM is outside: one read and one write port, a word a cycle, read data
-// a cycle after the address.
+// 3.3.2: sums of the array, themselves in two halves, and finished maps), linear transforms, pad-and-accumulate,
+// pooling, layout transformation and the controller. Three movers fill the input and the kernel buffer and
+// empty the output buffer while the array computes. DRAM is outside: one read and one write port of LANES
+// adjacent words a cycle each, read data DRAM_LATENCY cycles after the address.
 `include "parameters.svh"
 
 module overlay #(
@@ -15,55 +16,69 @@ module overlay #(
     parameter int RESULT_DEPTH = `OVERLAY_RESULT_DEPTH,
     parameter int TENSOR_DEPTH = `OVERLAY_TENSOR_DEPTH,
     parameter int CALLS = `OVERLAY_CALLS,
-    parameter int MAPS = `OVERLAY_MAPS,
-    parameter int CONTROL_WORDS = `OVERLAY_CONTROL_WORDS,
+    parameter int SCALE_DEPTH = `OVERLAY_SCALE_DEPTH,
+    parameter int CONTROL_LINES = `OVERLAY_CONTROL_LINES,
+    parameter int FETCH = 8,
+    parameter int DRAM_LATENCY = `OVERLAY_DRAM_LATENCY,
     parameter int POOL_WINDOW = `OVERLAY_POOL_WINDOW,
     parameter int POOL_LINE = `OVERLAY_POOL_LINE
 ) (
     input logic clk,
     input logic reset,
     input logic resume,
+    output logic dram_read_enable,
     output logic [31:0] dram_read_address,
-    input logic [31:0] dram_read_word,
-    output logic dram_write_enable,
+    input logic [2**LOG_BANKS-1:0][31:0] dram_read_words,
+    output logic [2**LOG_BANKS-1:0] dram_write_lane,
     output logic [31:0] dram_write_address,
-    output logic [31:0] dram_write_word,
-    output logic log_valid,
-    output logic [31:0] log_cycles,
+    output logic [2**LOG_BANKS-1:0][31:0] dram_write_words,
+    output logic [3:0] started,
+    output logic [3:0] busy,
     output logic done
 );
   localparam int BANKS = 2 ** LOG_BANKS;
-  localparam logic [2:0] DRAM = 0;
-  localparam logic [2:0] RESULT_SOURCE = 1;
-  localparam logic [2:0] INPUT_TARGET = 1;
-  localparam logic [2:0] KERNEL_TARGET = 2;
-  localparam logic [2:0] TENSOR_TARGET = 3;
-  localparam logic [2:0] RESULT_TARGET = 4;
-  localparam logic [2:0] SCALE_TARGET = 5;
-  localparam int MAP = $clog2(MAPS);
+  localparam logic [31:0] DRAM = 0;
+  localparam logic [31:0] TENSOR_SOURCE = 2;
+  localparam logic [31:0] INPUT_TARGET = 1;
+  localparam logic [31:0] KERNEL_TARGET = 2;
+  localparam logic [31:0] TENSOR_TARGET = 3;
+  localparam logic [31:0] RESULT_TARGET = 4;
+  localparam logic [31:0] SCALE_TARGET = 5;
+  localparam int SCALE = $clog2(SCALE_DEPTH);
 
-  logic [31:0] control_address, control_word;
+  logic [31:0] control_address;
+  logic [FETCH-1:0][31:0] control_words;
   logic [79:0][31:0] field;
-  logic gemm_start, move_start, call_write, gemm_busy, move_busy;
+  logic [3:0] start;
+  logic call_write;
   control_rom #(
-      .WORDS(CONTROL_WORDS)
+      .LINES(CONTROL_LINES),
+      .FETCH(FETCH)
   ) rom (
-      .clk, .address(control_address), .word(control_word)
+      .clk, .address(control_address), .words(control_words)
   );
   controller #(
-      .WORDS(80)
+      .WORDS(80),
+      .FETCH(FETCH)
   ) sequencer (
-      .clk, .reset, .resume, .control_address, .control_word, .field, .gemm_start, .move_start, .call_write,
-      .busy(gemm_busy || move_busy), .log_valid, .log_cycles, .done
+      .clk, .reset, .resume, .control_address, .control_words, .field, .start, .call_write, .busy, .done
   );
-  logic unused_field;
-  assign unused_field = ^field;
+  assign started = start;
 
+  // The array and its instruction.
+  logic [79:0][31:0] product;
+  logic multiply, multiplies;
+  always_ff @(posedge clk) begin
+    multiply <= start[2] && !reset;
+    if (start[2]) product <= field;
+  end
+  assign busy[2] = multiply || multiplies;
   logic input_column, kernel_column, result_column, result_add;
   logic [31:0] input_i, input_j, kernel_i, kernel_j, result_i, result_j;
   logic [BANKS-1:0] result_lane;
   logic [BANKS-1:0][OPERAND-1:0] input_data, kernel_data, tensor_data;
-  logic [BANKS-1:0][SUM-1:0] result_data, sums;
+  logic [BANKS-1:0][SUM-1:0] result_data;
+  logic [1:0][BANKS-1:0][SUM-1:0] sums;
   gemm #(
       .P1(P1),
       .P2(P2),
@@ -72,92 +87,155 @@ module overlay #(
       .SUM(SUM),
       .CALLS(CALLS)
   ) multiplier (
-      .clk, .reset, .start(gemm_start), .busy(gemm_busy), .dataflow(field[1][1:0]), .a(field[2]),
-      .b(field[3]), .c(field[4]), .calls(field[5]), .patches(field[6][0]), .patch_width(field[7]),
-      .out_rows(field[8]), .out_columns(field[9]), .call_write, .call_index(field[1]),
-      .call_record(field[10:2]), .input_column, .input_i, .input_j, .input_data, .kernel_column, .kernel_i,
-      .kernel_j, .kernel_data, .result_column, .result_add, .result_i, .result_j, .result_lane, .result_data
+      .clk, .reset, .start(multiply), .busy(multiplies), .dataflow(product[1][1:0]), .a(product[2]),
+      .b(product[3]), .c(product[4]), .calls(product[5]), .first_call(product[13]), .patches(product[6][0]),
+      .patch_width(product[7]), .out_rows(product[8]), .out_columns(product[9]), .call_write,
+      .call_index(field[1]), .call_record(field[10:2]), .input_column, .input_i, .input_j, .input_data,
+      .kernel_column, .kernel_i, .kernel_j, .kernel_data, .result_column, .result_add, .result_i, .result_j,
+      .result_lane, .result_data
   );
 
-  logic [2:0] source, target;
-  logic [31:0] read_address, read_word, write_address, write_word, row, column;
-  logic write_enable;
-  // Bias (column 0) and factor (column 1) of every map, for the requantiser.
-  logic [31:0] biases[MAPS];
-  logic [31:0] factors[MAPS];
-  logic [MAP-1:0] map;
-  assign map = column[MAP-1:0];
-  always_ff @(posedge clk)
-    if (write_enable && target == SCALE_TARGET) begin
-      if (column == 0) biases[row[MAP-1:0]] <= write_word;
-      else factors[row[MAP-1:0]] <= write_word;
-    end
-  assign source = field[1][2:0];
-  assign target = field[2][2:0];
+  // The movers: 0 fills the input buffer, 1 the kernel buffer and the scales, 3 empties the output buffer.
+  logic [79:0][31:0] reads, weighs, writes;
+  logic [2:0] request, grant;
+  logic [31:0] input_from, kernel_from, output_from, input_to, kernel_to, output_to, output_row;
+  logic [31:0] input_row, kernel_row;
+  logic unused_rows;
+  assign unused_rows = ^{input_row, kernel_row};
+  logic [BANKS-1:0] input_lane, kernel_lane, output_lane;
+  logic [BANKS-1:0][31:0] input_words, kernel_words, output_words, input_read, output_read, biases, factors;
   mover #(
+      .LOG_LANES(LOG_BANKS),
+      .LATENCY(DRAM_LATENCY),
+      .LINEAR(1)
+  ) input_mover (
+      .clk, .reset, .start(start[0]), .given(field), .field(reads), .busy(busy[0]), .bias('0), .factor('0),
+      .read_request(request[0]), .read_grant(grant[0]), .read_address(input_from), .read_words(input_read),
+      .write_lane(input_lane), .write_row(input_row), .write_address(input_to), .write_words(input_words)
+  );
+  mover #(
+      .LOG_LANES(LOG_BANKS),
+      .LATENCY(DRAM_LATENCY),
+      .LINEAR(2)
+  ) kernel_mover (
+      .clk, .reset, .start(start[1]), .given(field), .field(weighs), .busy(busy[1]), .bias('0), .factor('0),
+      .read_request(request[2]), .read_grant(grant[2]), .read_address(kernel_from),
+      .read_words(dram_read_words), .write_lane(kernel_lane), .write_row(kernel_row),
+      .write_address(kernel_to), .write_words(kernel_words)
+  );
+  mover #(
+      .LOG_LANES(LOG_BANKS),
+      .LATENCY(DRAM_LATENCY),
+      .LINEAR(3),
+      .POOLS(1'b1),
+      .REQUANTISES(1'b1),
+      .OPERAND(OPERAND),
       .POOL_WINDOW(POOL_WINDOW),
       .POOL_LINE(POOL_LINE)
-  ) move (
-      .clk, .reset, .start(move_start), .busy(move_busy), .unit(field[3][2:0]), .requantises(field[4][0]),
-      .bias(biases[map]), .factor(factors[map]), .addend(field[5]), .shift(field[6]), .lowest(field[7]), .highest(field[8]),
-      .kernel_rows(field[9]), .kernel_columns(field[10]), .stride(field[11]), .map_rows(field[12]),
-      .map_columns(field[13]), .tile_words(field[14]), .tile_gap(field[15]), .fill(field[16]),
-      .source_walk(field[43:19]), .target_walk(field[68:44]), .read_address, .read_word, .write_enable,
-      .write_address, .write_word
+  ) output_mover (
+      .clk, .reset, .start(start[3]), .given(field), .field(writes), .busy(busy[3]), .bias(biases),
+      .factor(factors), .read_request(request[1]), .read_grant(grant[1]), .read_address(output_from),
+      .read_words(output_read), .write_lane(output_lane), .write_row(output_row),
+      .write_address(output_to), .write_words(output_words)
   );
-  assign row = 32'(write_address[15:0]);
-  assign column = 32'(write_address[31:16]);
-  assign dram_read_address = read_address;
-  assign dram_write_address = write_address;
-  assign dram_write_word = write_word;
-  assign dram_write_enable = write_enable && target == DRAM;
-  assign read_word = source == DRAM ? dram_read_word : (source == RESULT_SOURCE ? 32'(sums[0]) :
-      32'($signed(tensor_data[0])));
+
+  // DRAM's read port: maps first, kernels for the next layer when nobody else reads.
+  assign grant = {request[2] && !request[1] && !request[0], request[1] && !request[0], request[0]};
+  assign dram_read_enable = |request;
+  assign dram_read_address = request[0] ? input_from : (request[1] ? output_from : kernel_from);
+  assign dram_write_lane = writes[2] == DRAM ? output_lane : '0;
+  assign dram_write_address = output_to;
+  assign dram_write_words = output_words;
+
+  for (genvar k = 0; k < BANKS; k++) begin : gen_read
+    assign input_read[k] = reads[1] == DRAM ? dram_read_words[k] : 32'($signed(tensor_data[k]));
+    assign output_read[k] = writes[1] == DRAM ? dram_read_words[k] :
+        (writes[1] == TENSOR_SOURCE ? 32'($signed(tensor_data[k])) : sums[writes[19][0]][k]);
+  end
+
+  // Bias (column 0) and factor (column 1) of every map, a bank a lane, for the requantisers.
+  logic [SCALE-1:0] scale_from, scale_to;
+  assign scale_from = SCALE'(writes[76] + output_row);
+  assign scale_to = SCALE'(weighs[20] + (32'(kernel_to[15:0]) >> LOG_BANKS));
+  for (genvar k = 0; k < BANKS; k++) begin : gen_scale
+    logic [31:0] bias[SCALE_DEPTH];
+    logic [31:0] factor[SCALE_DEPTH];
+    always_ff @(posedge clk)
+      if (kernel_lane[k] && weighs[2] == SCALE_TARGET) begin
+        if (kernel_to[31:16] == 0) bias[scale_to] <= kernel_words[k];
+        else factor[scale_to] <= kernel_words[k];
+      end
+    assign biases[k] = bias[scale_from];
+    assign factors[k] = factor[scale_from];
+  end
+
+  function automatic logic [BANKS-1:0][OPERAND-1:0] operands(input logic [BANKS-1:0][31:0] words);
+    for (int k = 0; k < BANKS; k++) operands[k] = words[k][OPERAND-1:0];
+  endfunction
 
   banked_buffer #(
       .WIDTH(OPERAND),
       .LOG_BANKS(LOG_BANKS),
       .DEPTH(INPUT_DEPTH)
   ) input_buffer (
-      .clk, .read_rows(field[10]), .read_column(input_column), .read_i(input_i), .read_j(input_j),
-      .read_data(input_data), .write_rows(field[18]), .write_column(1'b0), .write_add(1'b0), .write_i(row),
-      .write_j(column), .write_lane(BANKS'(write_enable && target == INPUT_TARGET)),
-      .write_data((BANKS * OPERAND)'(write_word[OPERAND-1:0]))
+      .clk, .read_base(product[14]), .read_rows(product[10]), .read_column(input_column), .read_i(input_i),
+      .read_j(input_j), .read_data(input_data), .write_base(reads[20]), .write_rows(reads[18]),
+      .write_column(1'b0), .write_add(1'b0), .write_i(32'(input_to[15:0])), .write_j(32'(input_to[31:16])),
+      .write_lane(reads[2] == INPUT_TARGET ? input_lane : '0), .write_data(operands(input_words))
   );
   banked_buffer #(
       .WIDTH(OPERAND),
       .LOG_BANKS(LOG_BANKS),
       .DEPTH(KERNEL_DEPTH)
   ) kernel_buffer (
-      .clk, .read_rows(field[11]), .read_column(kernel_column), .read_i(kernel_i), .read_j(kernel_j),
-      .read_data(kernel_data), .write_rows(field[18]), .write_column(1'b0), .write_add(1'b0), .write_i(row),
-      .write_j(column), .write_lane(BANKS'(write_enable && target == KERNEL_TARGET)),
-      .write_data((BANKS * OPERAND)'(write_word[OPERAND-1:0]))
+      .clk, .read_base(product[15]), .read_rows(product[11]), .read_column(kernel_column), .read_i(kernel_i),
+      .read_j(kernel_j), .read_data(kernel_data), .write_base(weighs[20]), .write_rows(weighs[18]),
+      .write_column(1'b0), .write_add(1'b0), .write_i(32'(kernel_to[15:0])),
+      .write_j(32'(kernel_to[31:16])), .write_lane(weighs[2] == KERNEL_TARGET ? kernel_lane : '0),
+      .write_data(operands(kernel_words))
   );
-  banked_buffer #(
-      .WIDTH(SUM),
-      .LOG_BANKS(LOG_BANKS),
-      .DEPTH(RESULT_DEPTH)
-  ) result_buffer (
-      .clk, .read_rows(field[17]), .read_column(1'b0), .read_i(32'(read_address[15:0])),
-      .read_j(32'(read_address[31:16])), .read_data(sums),
-      .write_rows(gemm_busy ? field[12] : field[18]), .write_column(gemm_busy && result_column),
-      .write_add(gemm_busy && result_add), .write_i(gemm_busy ? result_i : row),
-      .write_j(gemm_busy ? result_j : column),
-      .write_lane(gemm_busy ? result_lane : BANKS'(write_enable && target == RESULT_TARGET)),
-      .write_data(gemm_busy ? result_data : (BANKS * SUM)'(write_word))
-  );
+
+  // The array adds into one half of the sums while the other is emptied.
+  for (genvar h = 0; h < 2; h++) begin : gen_half
+    logic own, clears;
+    assign own = product[16][0] == h;
+    assign clears = busy[0] && reads[2] == RESULT_TARGET && reads[20][0] == h;
+    banked_buffer #(
+        .WIDTH(SUM),
+        .LOG_BANKS(LOG_BANKS),
+        .DEPTH(RESULT_DEPTH)
+    ) result_buffer (
+        .clk, .read_base('0), .read_rows(writes[17]), .read_column(1'b0), .read_i(32'(output_from[15:0])),
+        .read_j(32'(output_from[31:16])), .read_data(sums[h]), .write_base('0),
+        .write_rows(clears ? reads[18] : product[12]), .write_column(!clears && result_column),
+        .write_add(!clears && result_add), .write_i(clears ? 32'(input_to[15:0]) : result_i),
+        .write_j(clears ? 32'(input_to[31:16]) : result_j),
+        .write_lane(clears ? input_lane : (own ? result_lane : '0)),
+        .write_data(clears ? input_words : result_data)
+    );
+  end
+
+  // Finished maps: of the output mover, or of the input mover, which restores them to the 3-D tensor.
+  logic finishes, restores;
+  assign finishes = busy[3] && writes[1] == TENSOR_SOURCE;
+  assign restores = busy[0] && reads[2] == TENSOR_TARGET;
   banked_buffer #(
       .WIDTH(OPERAND),
       .LOG_BANKS(LOG_BANKS),
       .DEPTH(TENSOR_DEPTH)
   ) tensor_buffer (
-      .clk, .read_rows(field[17]), .read_column(1'b0), .read_i(32'(read_address[15:0])),
-      .read_j(32'(read_address[31:16])), .read_data(tensor_data), .write_rows(field[18]),
-      .write_column(1'b0), .write_add(1'b0), .write_i(row), .write_j(column),
-      .write_lane(BANKS'(write_enable && target == TENSOR_TARGET)),
-      .write_data((BANKS * OPERAND)'(write_word[OPERAND-1:0]))
+      .clk, .read_base(finishes ? writes[19] : reads[19]),
+      .read_rows(finishes ? writes[17] : reads[17]),
+      .read_column(finishes ? writes[21][0] : reads[21][0]),
+      .read_i(32'(finishes ? output_from[15:0] : input_from[15:0])),
+      .read_j(32'(finishes ? output_from[31:16] : input_from[31:16])), .read_data(tensor_data),
+      .write_base(restores ? reads[20] : writes[20]), .write_rows(restores ? reads[18] : writes[18]),
+      .write_column(1'b0), .write_add(1'b0),
+      .write_i(32'(restores ? input_to[15:0] : output_to[15:0])),
+      .write_j(32'(restores ? input_to[31:16] : output_to[31:16])),
+      .write_lane(restores ? input_lane : (writes[2] == TENSOR_TARGET ? output_lane : '0)),
+      .write_data(operands(restores ? input_words : output_words))
   );
-  logic unused_lanes;
-  assign unused_lanes = ^{tensor_data, sums};
+  logic unused;
+  assign unused = ^{product, reads, weighs, writes};
 endmodule

@@ -18,12 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
-from mapper.models.algorithm_selection.choice import Algorithm, Choice
+from mapper.formulations.algorithm_selection.program.running_graph import RunningGraph
+from mapper.models.algorithm_selection.choice import Algorithm, Choice, Dataflow
 from mapper.models.algorithm_selection.cost import kept_bytes, moved_energy
 from mapper.models.algorithm_selection.layout import format_of, store_units, weight_words
 from mapper.models.algorithm_selection.mapping import Selection, reader_label, stored_format
 from mapper.models.algorithm_selection.overlay.network import Store
+from mapper.models.algorithm_selection.pipeline import Arrays, one_array
 from mapper.models.algorithm_selection.product import best_dataflow, product
+from mapper.models.algorithm_selection.running_cost import running_time
 from mapper.workloads.document import InputError
 from mapper.workloads.pbqp.instance import LARGEST_TOTAL, PbqpInstance, flat_instance
 
@@ -101,6 +104,8 @@ class GraphBuilder:
         Raises: InputError if costs could leave 64 bits.
         """
         passes = _Passes(rows, columns)
+        if self.machine.engines is not None:
+            passes.running = RunningGraph(self.network, self._flows(), Arrays(rows, columns))
         if least is not None:
             passes.larger, passes.pes = np.maximum(*least), least[0] * least[1]
         vertices, loads = [], []
@@ -126,6 +131,9 @@ class GraphBuilder:
             for reader in store.readers:
                 load = loads[reader][:, np.newaxis, :]
                 edges.append((vertex, reader, np.repeat(load, len(self.labels[at]), axis=1)))
+        if passes.running is not None and quantity == "latency":
+            unit = self.machine.units_per_cycle
+            edges += [(tail, head, self._below(wait * unit)) for tail, head, wait in passes.running.waits()]
         vertices = [np.broadcast_to(costs, (len(rows), costs.shape[1])) for costs in vertices]
         self._check(vertices, [matrix for _, _, matrix in edges], constant)
         names = (*self.network.names, *(f"{self.network.stores[at].name} stored" for at in self.vertex))
@@ -141,6 +149,8 @@ class GraphBuilder:
     def on_array(self, rows: Shapes, columns: Shapes) -> list[Costs]:
         """Time of every layer's algorithms on the array, [S, choices] each."""
         passes = _Passes(rows, columns)
+        if self.machine.engines is not None:
+            passes.running = RunningGraph(self.network, self._flows(), Arrays(rows, columns))
         return [
             np.stack([self._on_array(at, one, passes) for one in names], -1)
             for at, names in enumerate(self.algorithms)
@@ -160,11 +170,7 @@ class GraphBuilder:
         """The selection that a choice per vertex means."""
         picked = [self.algorithms[at][chosen[at]] for at in range(len(self.network.layers))]
         choices = tuple(
-            Choice(
-                algorithm,
-                best_dataflow(layer, algorithm, array, self.machine, self.problem.dataflows(at)),
-            )
-            for at, (layer, algorithm) in enumerate(zip(self.network.layers, picked, strict=True))
+            Choice(algorithm, self._dataflow(at, algorithm, array)) for at, algorithm in enumerate(picked)
         )
         stores, kept = [], []
         for at, store in enumerate(self.network.stores):
@@ -177,6 +183,13 @@ class GraphBuilder:
                 kept.append(at)
         return Selection(array, choices, tuple(stores), tuple(kept))
 
+    def _dataflow(self, at: int, algorithm: Algorithm, array: tuple[int, int]) -> Dataflow:
+        allowed = self.problem.dataflows(at)
+        if self.machine.engines is None:
+            return best_dataflow(self.network.layers[at], algorithm, array, self.machine, allowed)
+        time = running_time(self.network, at, algorithm, allowed, one_array(array))
+        return allowed[int(time.dataflow[0])]
+
     def chosen(self, selection: Selection) -> list[int]:
         """The choice per vertex that means ``selection``.
 
@@ -184,6 +197,10 @@ class GraphBuilder:
         """
         own = [self.algorithms[at].index(choice.algorithm) for at, choice in enumerate(selection.choices)]
         return own + [self.labels[at].index(selection.stores[at]) for at in self.vertex]
+
+    def _flows(self) -> list[tuple[tuple[Algorithm, ...], tuple[Dataflow, ...]]]:
+        """The algorithms and the dataflows of every layer."""
+        return [(names, self.problem.dataflows(at)) for at, names in enumerate(self.algorithms)]
 
     def _allowed(self, at: int) -> tuple[Algorithm, ...]:
         """The algorithms of a layer that pins, its own and that of the edge it reads, leave."""
@@ -196,6 +213,9 @@ class GraphBuilder:
     def _layer(self, at: int, passes: _Passes, quantity: Quantity) -> tuple[Costs, Costs]:
         """Costs of a layer's algorithms: on their own [S, choices], and of loading the input [S or 1, choices]."""
         layer, machine = self.network.layers[at], self.machine
+        if passes.running is not None and quantity == "latency":
+            own = passes.running.vertex(at) * machine.units_per_cycle
+            return self._below(own), np.zeros((1, own.shape[1]), np.int64)
         array = np.stack([self._on_array(at, one, passes) for one in self.algorithms[at]], -1)
         reads = [format_of(layer, one).words(layer.in_channels) for one in self.algorithms[at]]
         kernels = [
@@ -214,6 +234,9 @@ class GraphBuilder:
 
     def _on_array(self, at: int, algorithm: Algorithm, passes: _Passes) -> Costs:
         """Time on the array in the best dataflow, for every shape (Eqs. 9 to 12)."""
+        if passes.running is not None:
+            times = passes.running.times[at]
+            return times[self.algorithms[at].index(algorithm)].own.total * self.machine.units_per_cycle
         work, rule = product(self.network.layers[at], algorithm, self.machine), self.machine.initialisation
         unit, best = self.machine.units_per_cycle, None
         setup = rule.factor * passes.larger
@@ -284,7 +307,9 @@ class GraphBuilder:
             for label in self.labels[at]:
                 written = stored_format(self.network, at, label)
                 assert written is not None
-                if quantity == "energy":
+                if quantity == "latency" and self.machine.engines is not None:
+                    row.append(0)
+                elif quantity == "energy":
                     row.append(moved_energy(written.words(share.channels), self.machine))
                 else:
                     row.append(store_units(written, share.channels, producer, self.machine))
@@ -294,6 +319,8 @@ class GraphBuilder:
     def _moved(self, words: Fraction, quantity: Quantity) -> int:
         if quantity == "energy":
             return moved_energy(words, self.machine)
+        if self.machine.engines is not None:
+            return 0
         return _whole(words * self.machine.units_per_word)
 
     def _kept(self, at: int, producer: Algorithm, reader: Algorithm) -> bool:
@@ -330,6 +357,7 @@ class _Passes:
         self.sides = (rows, columns)
         self.pes = rows * columns
         self.larger = np.maximum(rows, columns)
+        self.running: RunningGraph | None = None
         self._blocks: dict[tuple[Fraction, int], Shapes] = {}
 
     def count(self, over_rows: Fraction, over_columns: Fraction) -> Shapes:

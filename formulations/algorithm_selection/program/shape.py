@@ -6,6 +6,7 @@ import numpy as np
 
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.formulations.algorithm_selection.program.cost_graph import Shapes
+from mapper.models.algorithm_selection.resource import most_lanes
 
 
 def shapes(problem: SelectionProblem) -> tuple[Shapes, Shapes]:
@@ -19,6 +20,10 @@ def shapes(problem: SelectionProblem) -> tuple[Shapes, Shapes]:
     rows = np.repeat(np.arange(1, most + 1), counts)
     ends = np.cumsum(counts)
     columns = np.arange(ends[-1]) - np.repeat(ends - counts, counts) + 1
+    longest = most_lanes(problem.machine)
+    if longest < most:
+        kept = np.maximum(rows, columns) <= longest
+        rows, columns = rows[kept], columns[kept]
     rule = problem.machine.resource
     if rule.limits_shapes:
         banks = rows + columns + 2 * np.maximum(rows, columns)

@@ -14,6 +14,7 @@ from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.overlay.layer import OverlayLayer
 
 SHAPE = "the array has at most the PEs and block memories there are"
+FED = "DRAM reads and writes a word a lane in every cycle"
 PINNED = "pinned decisions are kept"
 COMPUTED = "every layer has an algorithm that can compute it"
 STORED = "every tensor is stored in the layout of one of its readers"
@@ -28,7 +29,7 @@ WINOGRAD_SIDE = {"winograd": (2, 4), "winograd-4x4": (4, 6)}
 def verify(problem: SelectionProblem, selection: Selection) -> Verdict[SelectionCost]:
     """Check ``selection`` against every rule of ``problem`` and have the model recompute its cost.
 
-    Sizes are in PEs, block memories, bytes, cycles or numbers of decisions beyond the limit.
+    Sizes are in PEs, block memories, bytes, bytes per second, cycles or numbers of decisions beyond the limit.
     """
     unreadable = (*_computed(problem, selection), *_stored(problem, selection))
     if unreadable:
@@ -57,7 +58,8 @@ def _suits(problem: SelectionProblem, layer: OverlayLayer, algorithm: str) -> bo
     if algorithm == "im2col":
         return True
     if algorithm == "kn2row":
-        return layer.kernel != (1, 1)
+        patch = -(-layer.map[1] // layer.strides[1])
+        return layer.kernel != (1, 1) and (problem.machine.engines is None or patch >= layer.output[1])
     rule = problem.machine.winograd
     present = rule.f_2_3 if algorithm == "winograd" else rule.f_4_3
     high, wide = layer.kernel
@@ -86,6 +88,8 @@ def _stored(problem: SelectionProblem, selection: Selection) -> Iterator[BrokenR
         elif not store.vertex and len(selection.choices) == len(network.layers):
             reader = store.readers[0]
             wanted = _wanted(network.layers[reader], selection.choices[reader].algorithm)
+            if problem.machine.engines is not None:
+                wanted = "tensor3d"  # Layouts are made as the tensor is loaded.
             if label.partition("@")[0] != wanted:
                 yield BrokenRule(READ, store.name, 1)
 
@@ -94,10 +98,21 @@ def _shape(problem: SelectionProblem, selection: Selection) -> Iterator[BrokenRu
     rows, columns = selection.array
     if rows * columns > problem.most_pes:
         yield BrokenRule(SHAPE, "array", rows * columns - problem.most_pes)
+    yield from _fed(problem, selection)
     rule = problem.machine.resource
     banks = (rows + columns + 2 * max(rows, columns)) * rule.brams_per_bank
     if rule.limits_shapes and banks > rule.brams:
         yield BrokenRule(SHAPE, "array", banks - rule.brams)
+
+
+def _fed(problem: SelectionProblem, selection: Selection) -> Iterator[BrokenRule]:
+    machine, lanes = problem.machine, 2
+    while lanes < max(selection.array):
+        lanes *= 2
+    if machine.engines is not None and machine.bandwidth_gb_s is not None:
+        over = 2 * lanes * machine.word_bytes * machine.clock_mhz * 1e6 - machine.bandwidth_gb_s * 1e9
+        if over > 0 and lanes > 2:
+            yield BrokenRule(FED, "array", over)
 
 
 def _pinned(problem: SelectionProblem, selection: Selection) -> Iterator[BrokenRule]:

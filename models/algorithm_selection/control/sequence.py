@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from mapper.models.algorithm_selection.choice import (
@@ -25,6 +25,7 @@ from mapper.models.algorithm_selection.choice import (
 )
 from mapper.models.algorithm_selection.control.walk import TAP, Walk, gathered, rounds, tensor, tiles
 from mapper.models.algorithm_selection.gemm_call import GemmCall, calls
+from mapper.models.algorithm_selection.overlay.running import is_joined, joined
 from mapper.workloads.nest.layer_nest import Convolution
 from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
 
@@ -35,7 +36,7 @@ CONTROL_SCHEMA = "mapper.dynamap-control/1"
 class Region:
     """Where a tensor lies in DRAM, and as what: the 3-D tensor, or ``layout`` as the convolution ``owner`` reads it.
     ``walk`` makes it of the 3-D tensor of one image; images follow one another. ``on_chip``: it stays in the Input
-    Buffer."""
+    Buffer. ``pitch``: the channels of the concatenation inside which it lies (0: it lies by itself)."""
 
     tensor: str
     layout: Layout
@@ -44,6 +45,12 @@ class Region:
     words: int
     walk: Walk
     on_chip: bool = False
+    pitch: int = 0
+
+    @property
+    def apart(self) -> int:
+        """Words from a position of the 3-D tensor to the next."""
+        return self.pitch or self.walk.channels
 
 
 @dataclass(frozen=True)
@@ -208,6 +215,7 @@ def control(
         reader = stores.get(name, (only, choices[only].algorithm) if only else None)
         regions[name] = _region(network, name, reader, shapes, address, name in on_chip)
         address += regions[name].words
+    _join(network, regions)
     steps: list[ConvolutionStep | OtherStep] = []
     for layer in network.layers:
         inputs = tuple(one.memory for one in layer.inputs)
@@ -250,6 +258,22 @@ def _region(
             words = walk.rows * walk.columns * shape.batch
             return Region(name, INPUT_LAYOUTS[algorithm], owner, address, words, walk, on_chip)
     return Region(name, "tensor3d", None, address, math.prod(size), _plain(size), on_chip)
+
+
+def _join(network: LayerNetwork, regions: dict[str, Region]) -> None:
+    """Puts the parts of concatenations side by side where all of them and the whole are 3-D tensors; outer ones first,
+    as parts of a part lie in the outermost."""
+    aliased = joined(network)
+    for layer in reversed(network.layers):
+        if not is_joined(layer, aliased):
+            continue
+        names = [one.memory for one in layer.inputs]
+        if any(regions[one].layout != "tensor3d" or regions[one].on_chip for one in (layer.output, *names)):
+            continue
+        whole = regions[layer.output]
+        for name in names:
+            address = whole.address + aliased[name][1]
+            regions[name] = replace(regions[name], address=address, pitch=whole.apart)
 
 
 def _readers(network: LayerNetwork) -> dict[str, list[str]]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from mapper.arch.overlay import OverlayMachine
 from mapper.models.algorithm_selection.overlay.layer import OverlayLayer, Pair
 from mapper.models.algorithm_selection.overlay.network import HostLayer, OverlayNetwork, Share, Store
+from mapper.models.algorithm_selection.overlay.running import Running, running
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import LayerInput, LayerNetwork, NetworkLayer
 
@@ -89,7 +90,15 @@ class _Builder:
                 self.given.name, "", "has no layer that the overlay runs; give a network with convolutions"
             )
         stores = tuple(store.closed() for store in self.stores)
-        return OverlayNetwork(self.given.name, self.machine, tuple(self.layers), stores, tuple(self.host))
+        names = {layer.name: at for at, layer in enumerate(self.layers)}
+        return OverlayNetwork(
+            self.given.name,
+            self.machine,
+            tuple(self.layers),
+            stores,
+            tuple(self.host),
+            running(self.given, names) if self.machine.engines is not None else Running(),
+        )
 
     def _living(self) -> dict[str, int]:
         """How many layers read each layer's result on the way to one that runs on the array."""
@@ -222,7 +231,9 @@ def overlay_layer(layer: NetworkLayer) -> OverlayLayer:
     if layer.work == "fully_connected":
         rows, depth, columns = layer.matrix
         one = (1, 1)
-        return OverlayLayer(layer.name, layer.source, layer.op, rows, depth, columns, one, one, one)
+        return OverlayLayer(
+            layer.name, layer.source, layer.op, rows, depth, columns, one, one, one, fully_connected=True
+        )
     shape, window = layer.inputs[0].shape, layer.window
     if len(shape) != 4:
         raise InputError(layer.name, layer.op, f"has {len(shape) - 2} axes; the overlay runs two")

@@ -38,6 +38,7 @@ class OverlayLayer:
     dilations: Pair = (1, 1)
     groups: int = 1
     per_channel: bool = False
+    fully_connected: bool = False
 
     @property
     def positions(self) -> int:
@@ -92,7 +93,9 @@ class OverlayLayer:
     def algorithms(self, machine: OverlayMachine) -> tuple[Algorithm, ...]:
         """What the machine can compute the layer with. kn2row of a 1 x 1 kernel is im2col."""
         found: list[Algorithm] = ["im2col"]
-        if self.window > 1:
+        # Pad-and-accumulate has no patch narrower than the output.
+        narrow = machine.engines is not None and -(-self.map[1] // self.strides[1]) < self.output[1]
+        if self.window > 1 and not narrow:
             found.append("kn2row")
         if self._suits_winograd(machine):
             if machine.winograd.f_2_3:

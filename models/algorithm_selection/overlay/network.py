@@ -8,6 +8,7 @@ from functools import cached_property
 from mapper.arch.overlay import OverlayMachine
 from mapper.models.algorithm_selection.layout import Format, format_of, tensor
 from mapper.models.algorithm_selection.overlay.layer import OverlayLayer
+from mapper.models.algorithm_selection.overlay.running import Running
 from mapper.workloads.document import InputError
 
 
@@ -60,6 +61,7 @@ class OverlayNetwork:
     layers: tuple[OverlayLayer, ...]
     stores: tuple[Store, ...]
     host: tuple[HostLayer, ...] = field(default=())
+    running: Running = field(default=Running())
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -109,6 +111,8 @@ class OverlayNetwork:
     def _formats(self, store: Store) -> tuple[Format, ...]:
         """A strided Toeplitz matrix may lack positions; it is a format of a store only if no reader needs those."""
         found: dict[Format, None] = {}
+        if self.machine.engines is not None:
+            return (tensor(store.images, store.elements),)
         needs = [self._needs(store, reader) for reader in store.readers]
         if store.plain or store.whole:
             needs.append(None)

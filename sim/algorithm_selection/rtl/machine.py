@@ -17,7 +17,6 @@ from types import TracebackType
 import numpy as np
 from numpy.typing import NDArray
 
-from mapper.models.algorithm_selection.choice import Dataflow
 from mapper.workloads.document import InputError
 from mapper.workloads.process.child_process import run
 from mapper.workloads.process.temporary import temporary_folder
@@ -30,11 +29,25 @@ RUN_SECONDS = 1800.0
 
 
 @dataclass(frozen=True)
+class Span:
+    """An instruction on one of the overlay's engines, by number: handed over in ``start``, done before ``end``."""
+
+    engine: int
+    start: int
+    end: int
+
+    @property
+    def cycles(self) -> int:
+        return self.end - self.start
+
+
+@dataclass(frozen=True)
 class RtlRun:
-    """DRAM words (signed, 32 bits) after the run, and the cycles of every instruction."""
+    """DRAM words (signed, 32 bits) after the run, every instruction in order, and the cycles of all."""
 
     dram: NDArray[np.int64]
-    cycles: tuple[int, ...]
+    spans: tuple[Span, ...]
+    cycles: int
 
 
 def check_size(array: tuple[int, int]) -> None:
@@ -88,9 +101,9 @@ class RtlMachine:
             if done.returncode:
                 raise InputError("rtl", "control.hex", f"the overlay does not stop within {cycles} cycles")
             words = [int(line, 16) for line in (folder / "after.hex").read_text().split() if line[:2] != "//"]
-            counted = tuple(int(line) for line in (folder / "cycles.txt").read_text().split())
+            spans, cycles_taken = _spans((folder / "cycles.txt").read_text())
         after = np.array(words, dtype=np.uint32).astype(np.int32).astype(np.int64)
-        return RtlRun(after[: dram.size], counted)
+        return RtlRun(after[: dram.size], spans, cycles_taken)
 
     def _build(self, files: Mapping[str, str]) -> None:
         folder = self._folder
@@ -123,25 +136,21 @@ class RtlMachine:
             raise InputError("rtl", "verilator", f"{lines[0]} (it needs perl, make and a C++ compiler)")
 
 
-def gemm_cycles(
-    array: tuple[int, int], dataflow: Dataflow, product: tuple[int, int, int], calls: int
-) -> dict[str, int]:
-    """Cycles that the overlay takes for ``calls`` products of a x b by b x c in one instruction, by cause.
-
-    ``eq9``: Eq. 9 without I_SA. ``short_passes``: where a pass has fewer beats than the array has rows, the next waits
-    until its P1 results are out (NS) or its P1 rows of the stationary block are in (WS, IS), as the Verilog has one
-    wire a column for them. ``preload``: the first block. ``drain``: from the last beat to the last result written.
-    """
-    (rows, columns), (a, b, c) = array, product
-    inner, outer, beats = {"NS": (a, c, b), "WS": (b, c, a), "IS": (b, a, c)}[dataflow]
-    passes = calls * -(-inner // rows) * -(-outer // columns)
-    stationary = dataflow != "NS"
-    return {
-        "eq9": passes * beats,
-        "short_passes": (passes - 1) * max(0, rows - beats),
-        "preload": rows * stationary,
-        "drain": rows + columns + (0 if stationary else rows - 1),
-    }
+def _spans(log: str) -> tuple[tuple[Span, ...], int]:
+    """Instructions in the order in which they were handed over, and the cycle in which the overlay stopped."""
+    starts: list[tuple[int, int]] = []
+    ends: dict[int, list[int]] = {}
+    last = 0
+    for line in log.splitlines():
+        what, *numbers = line.split()
+        if what == "s":
+            starts.append((int(numbers[0]), int(numbers[1])))
+        elif what == "e":
+            ends.setdefault(int(numbers[0]), []).append(int(numbers[1]))
+        else:
+            last = int(numbers[0])
+    queues = {engine: iter(times) for engine, times in ends.items()}
+    return tuple(Span(engine, start, next(queues[engine])) for engine, start in starts), last
 
 
 def lint(files: Mapping[str, str]) -> list[str]:

@@ -1,36 +1,54 @@
-// Runs the overlay beside a DRAM: its words come from dram.hex, go to after.hex when the overlay is done, and
-// the cycles of every instruction to cycles.txt.
+// Runs the overlay beside a DRAM: its words come from dram.hex and go to after.hex when the overlay is done. What
+// starts and ends when goes to cycles.txt: "s UNIT CYCLE" and "e UNIT CYCLE", and last "d CYCLE".
+`include "parameters.svh"
 module testbench #(
     parameter int DRAM_WORDS = 65536
 ) (
     input logic clk,
     input logic reset
 );
-  logic [31:0] dram[DRAM_WORDS];
-  logic [31:0] read_address, read_word, write_address, write_word, log_cycles;
-  logic write_enable, log_valid, done;
+  localparam int LANES = 2 ** `OVERLAY_LOG_BANKS;
+  localparam int LATENCY = `OVERLAY_DRAM_LATENCY;
   localparam int ADDRESS = $clog2(DRAM_WORDS);
-  integer cycles;
+  logic [31:0] dram[DRAM_WORDS];
+  logic [31:0] read_address, write_address;
+  logic [LATENCY-1:0][31:0] asked;
+  logic [LANES-1:0][31:0] read_words, write_words;
+  logic [LANES-1:0] write_lane;
+  logic [3:0] started, busy, ran;
+  logic read_enable, done;
+  integer cycles, now;
 
   overlay machine (
-      .clk, .reset, .resume(1'b0), .dram_read_address(read_address), .dram_read_word(read_word),
-      .dram_write_enable(write_enable), .dram_write_address(write_address), .dram_write_word(write_word),
-      .log_valid, .log_cycles, .done
+      .clk, .reset, .resume(1'b0), .dram_read_enable(read_enable), .dram_read_address(read_address),
+      .dram_read_words(read_words), .dram_write_lane(write_lane), .dram_write_address(write_address),
+      .dram_write_words(write_words), .started, .busy, .done
   );
   initial begin
     $readmemh("dram.hex", dram);
     cycles = $fopen("cycles.txt", "w");
   end
+  // The word of an address is there LATENCY cycles later.
+  for (genvar k = 0; k < LANES; k++) begin : gen_lane
+    assign read_words[k] = dram[ADDRESS'(asked[LATENCY-1] + 32'(k))];
+  end
   always_ff @(posedge clk) begin
-    read_word <= dram[read_address[ADDRESS-1:0]];
-    if (write_enable) dram[write_address[ADDRESS-1:0]] <= write_word;
-    if (log_valid) $fwrite(cycles, "%0d\n", log_cycles);
+    asked <= (32 * LATENCY)'({asked, read_address});
+    for (int k = 0; k < LANES; k++)
+      if (write_lane[k]) dram[ADDRESS'(write_address + 32'(k))] <= write_words[k];
+    now <= reset ? 0 : now + 1;
+    ran <= reset ? '0 : busy;
+    for (int k = 0; k < 4; k++) begin
+      if (!reset && started[k]) $fwrite(cycles, "s %0d %0d\n", k, now);
+      if (!reset && ran[k] && !busy[k]) $fwrite(cycles, "e %0d %0d\n", k, now);
+    end
     if (done) begin
+      $fwrite(cycles, "d %0d\n", now);
       $writememh("after.hex", dram);
       $fclose(cycles);
       $finish;
     end
   end
   logic unused;
-  assign unused = ^{read_address, write_address};
+  assign unused = read_enable;
 endmodule

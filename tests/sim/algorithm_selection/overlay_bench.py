@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mapper.codegen.algorithm_selection.instruction import Instruction, control_words
 from mapper.codegen.algorithm_selection.overlay import verilog
-from mapper.codegen.algorithm_selection.program import Parameters, hexadecimal
+from mapper.codegen.algorithm_selection.program import DRAM_LATENCY, Parameters, hexadecimal
 from mapper.models.algorithm_selection.choice import INPUT_LAYOUTS, Choice, input_walk
 from mapper.models.algorithm_selection.control.sequence import Control, Region, convolution_step
 from mapper.models.algorithm_selection.control.walk import tensor
@@ -22,7 +22,7 @@ DRAM_WORDS = 1 << 16
 
 def sizes(array: tuple[int, int]) -> Parameters:
     log_banks = max(1, math.ceil(math.log2(max(array))))
-    return Parameters(*array, log_banks, 4096, 4096, 4096, 4096, 256, 64, 1 << 14, 3, 64)
+    return Parameters(*array, log_banks, 4096, 4096, 4096, 4096, 256, 64, 1 << 12, DRAM_LATENCY, 3, 64)
 
 
 @functools.cache
@@ -33,7 +33,7 @@ def machine(array: tuple[int, int]) -> RtlMachine:
 def run(
     array: tuple[int, int], instructions: list[Instruction], dram: NDArray[np.int64], cycles: int = 200_000
 ) -> RtlRun:
-    return machine(array).run(hexadecimal(control_words(instructions)), dram, cycles)
+    return machine(array).run(hexadecimal(control_words(instructions, sizes(array).room)), dram, cycles)
 
 
 def plain(channels: int, size: tuple[int, ...]) -> Convolution:

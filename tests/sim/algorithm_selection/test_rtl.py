@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from mapper.codegen.algorithm_selection.instruction import (
     DATAFLOWS,
+    ENGINES,
     Call,
     Dataflow,
     Gemm,
+    Instruction,
     Level,
     Move,
     Path,
@@ -18,12 +23,14 @@ from mapper.codegen.algorithm_selection.instruction import (
     at,
 )
 from mapper.codegen.algorithm_selection.overlay import verilog
-from mapper.codegen.algorithm_selection.path import grid_path, line_path
+from mapper.codegen.algorithm_selection.path import grid_path, lines_path
 from mapper.codegen.algorithm_selection.program import dram_words, programs, scale_addresses
+from mapper.codegen.algorithm_selection.timeline import Timeline
 from mapper.models.algorithm_selection.choice import Algorithm, Choice
+from mapper.models.algorithm_selection.timing import gemm_cycles
 from mapper.sim.algorithm_selection.address import to_matrix
 from mapper.sim.algorithm_selection.onnx_convolution import integer_convolution
-from mapper.sim.algorithm_selection.rtl.machine import RtlMachine, gemm_cycles, lint
+from mapper.sim.algorithm_selection.rtl.machine import RtlMachine, RtlRun, lint
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.layer_nest import Convolution
 from tests.sim.algorithm_selection.overlay_bench import layer_control, run, sizes
@@ -69,15 +76,15 @@ def multiply(array: tuple[int, int], dataflow: Dataflow) -> None:
         done = run(
             array,
             [
-                Move("dram", "input", line_path(a * b, 0), grid_path(a, b), rows=(0, a)),
-                Move("dram", "kernel", line_path(b * c, a * b), grid_path(b, c), rows=(0, b)),
+                Move("dram", "input", lines_path(a, b, 0), grid_path(a, b), rows=(0, a)),
+                Move("dram", "kernel", lines_path(b, c, a * b), grid_path(b, c), rows=(0, b)),
                 Gemm(dataflow, a, b, c, (Call((0, 0), (0, 0), (0, 0)),), (a, b, a)),
-                Move("result", "dram", grid_path(a, c), line_path(a * c, a * b + b * c), rows=(a, 0)),
+                Move("result", "dram", grid_path(a, c), lines_path(a, c, a * b + b * c), rows=(a, 0)),
             ],
             dram,
         )
         assert np.array_equal(done.dram[a * b + b * c :].reshape(a, c), left @ right), (a, b, c)
-        assert done.cycles[2] == sum(gemm_cycles(array, dataflow, (a, b, c), 1).values()), (a, b, c)
+        assert done.spans[2].cycles == sum(gemm_cycles(array, dataflow, (a, b, c), 1).values()), (a, b, c)
 
 
 def test_products_of_one_instruction_follow_each_other_without_a_gap() -> None:
@@ -89,12 +96,19 @@ def test_products_of_one_instruction_follow_each_other_without_a_gap() -> None:
 
 
 def run_layer(
-    array: tuple[int, int], shape: Convolution, choice: Choice, *, stored: str = "own", relu: bool = False
-) -> int:
-    """Cycles of the layer's products, after its results were held against onnxruntime's integer convolution."""
+    array: tuple[int, int],
+    shape: Convolution,
+    choice: Choice,
+    *,
+    stored: str = "own",
+    relu: bool = False,
+    count: int = 1,
+) -> None:
+    """Holds a layer's results, in ``count`` pieces an image, against onnxruntime's integer convolution, and the cycles
+    of every instruction against the timeline."""
     random = np.random.default_rng(7)
     sequence = layer_control(shape, choice, stored=stored, relu=relu)
-    (program,), (step,) = programs(sequence), sequence.convolutions
+    (program,), (step,) = programs(sequence, cuts={"conv1": count}), sequence.convolutions
     depth = shape.in_channels // shape.groups
     images = random.integers(-128, 128, (shape.batch, *shape.input_size, shape.in_channels), np.int8)
     kernels = random.integers(-128, 128, (*shape.kernel, depth, shape.out_channels), np.int8)
@@ -111,13 +125,15 @@ def run_layer(
     expected = np.clip(((sums + bias) * factor + (1 << bits >> 1)) >> bits, 0 if relu else -128, 127)
     found = done.dram[target.address : target.address + expected.size].reshape(expected.shape)
     assert np.array_equal(found, expected)
-    gemms = [
-        cycles for cycles, one in zip(done.cycles, program.instructions, strict=True) if isinstance(one, Gemm)
-    ]
-    call = step.calls[0]
-    terms = gemm_cycles(array, choice.dataflow, (call.a, call.b, call.c), len(step.calls))
-    assert gemms == [sum(terms.values())] * shape.batch
-    return gemms[0]
+    held_against_timeline(array, program.instructions, done)
+
+
+def held_against_timeline(array: tuple[int, int], instructions: Sequence[Instruction], done: RtlRun) -> None:
+    """Every instruction begins and ends in the cycle that the timeline says, counted from the first."""
+    slots = Timeline(array, sizes(array).room.lanes, sizes(array).dram_latency).slots(instructions)
+    shift = done.spans[0].start - slots[0].start
+    found = [(ENGINES[span.engine], span.start - shift, span.end - shift) for span in done.spans]
+    assert found == [(slot.engine, slot.start, slot.end) for slot in slots]
 
 
 def _place(dram: NDArray[np.int64], address: int, words: NDArray[np.generic]) -> None:
@@ -161,17 +177,20 @@ def test_the_layout_unit_makes_an_algorithms_layout_of_the_3d_tensor(algorithm: 
 
 @pytest.mark.parametrize(("kernel", "stride"), [((3, 3), 2), ((2, 2), 2), ((3, 2), 1), ((1, 3), 3)])
 def test_the_pooling_unit_takes_the_maximum_of_every_window(kernel: tuple[int, int], stride: int) -> None:
-    rows, columns, channels = 9, 8, 3
-    maps = np.random.default_rng(3).integers(-128, 128, (channels, rows, columns))
+    rows, columns, channels = 9, 8, 6
+    maps = np.random.default_rng(3).integers(-128, 128, (rows, columns, channels))
     out = tuple((size - window) // stride + 1 for size, window in zip((rows, columns), kernel, strict=True))
     expected = [
-        maps[channel, y * stride : y * stride + kernel[0], x * stride : x * stride + kernel[1]].max()
-        for channel in range(channels)
+        maps[y * stride : y * stride + kernel[0], x * stride : x * stride + kernel[1], channel].max()
         for y in range(out[0])
         for x in range(out[1])
+        for channel in range(channels)
     ]
     size = ((out[0] - 1) * stride + kernel[0], (out[1] - 1) * stride + kernel[1])
-    taken = Path(0, (Level(size[1], 1), Level(size[0], columns), Level(channels, rows * columns)))
+    taken = Path(
+        0, (Level(size[1], channels), Level(size[0], columns * channels), Level(channels, 1)), lane=2
+    )
+    put = Path(maps.size, (Level(math.prod(out), channels), Level(channels, 1)), lane=1)
     dram = np.concatenate([maps.ravel(), np.zeros(len(expected), np.int64)])
     done = run(
         (4, 4),
@@ -180,7 +199,7 @@ def test_the_pooling_unit_takes_the_maximum_of_every_window(kernel: tuple[int, i
                 "dram",
                 "dram",
                 taken,
-                line_path(len(expected), maps.size),
+                put,
                 "max_pool",
                 pooling=Pooling(kernel, stride, size),
             )
@@ -199,20 +218,34 @@ def test_winograd_transforms_are_those_of_the_scaled_matrices() -> None:
     transformed, scaled = b @ tile @ b.T, g @ kernel @ g.T
     whole = a @ (transformed * scaled) @ a.T
     assert not (whole % 4).any()
-    product = (transformed * scaled).ravel()
-    dram = np.concatenate([tile.ravel(), kernel.ravel(), product, np.zeros(36, np.int64)])
+    # A tile as the column of a matrix that is multiplied by 1, a kernel as the columns by which 16 units are.
+    one, product = np.ones(1, np.int64), (transformed * scaled).ravel()
+    dram = np.concatenate([tile.ravel(), kernel.ravel(), one, product, np.zeros(36, np.int64)])
+    column = Path(0, (Level(16, at(1, 0)), Level(1, at(0, 1))), lane=1)
+    units = np.eye(16, dtype=np.int64).ravel()
+    dram = np.concatenate([dram, units])
+
+    def line(words: int, address: int) -> Path:
+        return Path(address, (Level(words, 1), Level(1, 0)), lane=1)
+
     done = run(
         (4, 4),
         [
-            Move("dram", "dram", line_path(16, 0), line_path(16, 41), "winograd_input"),
-            Move("dram", "dram", line_path(9, 16), line_path(16, 57), "winograd_kernel"),
-            Move("dram", "dram", line_path(16, 25), line_path(4, 73), "winograd_output"),
+            Move("dram", "input", line(16, 0), column, "winograd_input", (0, 16)),
+            Move("dram", "kernel", lines_path(1, 1, 25), grid_path(1, 1), rows=(0, 1)),
+            Gemm("NS", 16, 1, 1, (Call((0, 0), (0, 0), (0, 0)),), (16, 1, 16)),
+            Move("result", "dram", grid_path(16, 1), lines_path(16, 1, 42), rows=(16, 0)),
+            Move("dram", "input", lines_path(16, 16, 78), grid_path(16, 16), rows=(0, 16)),
+            Move("dram", "kernel", line(9, 16), column, "winograd_kernel", (0, 16)),
+            Gemm("NS", 16, 16, 1, (Call((0, 0), (0, 0), (0, 0)),), (16, 16, 16)),
+            Move("result", "dram", grid_path(16, 1), lines_path(16, 1, 58), rows=(16, 0)),
+            Move("dram", "dram", line(16, 26), line(4, 74), "winograd_output"),
         ],
         dram,
     )
-    assert done.dram[41:57].tolist() == transformed.ravel().tolist()
-    assert done.dram[57:73].tolist() == scaled.ravel().tolist()
-    assert done.dram[73:].tolist() == (whole // 4).ravel().tolist()
+    assert done.dram[42:58].tolist() == transformed.ravel().tolist()
+    assert done.dram[58:74].tolist() == scaled.ravel().tolist()
+    assert done.dram[74:78].tolist() == (whole // 4).ravel().tolist()
 
 
 def test_a_buffer_gives_back_a_matrix_along_its_columns_and_rows() -> None:
@@ -223,8 +256,8 @@ def test_a_buffer_gives_back_a_matrix_along_its_columns_and_rows() -> None:
     done = run(
         (3, 5),
         [
-            Move("dram", "tensor", line_path(words.size, 0), grid_path(rows, columns), rows=(0, rows)),
-            Move("tensor", "dram", turned, line_path(words.size, words.size), rows=(rows, 0)),
+            Move("dram", "tensor", lines_path(rows, columns, 0), grid_path(rows, columns), rows=(0, rows)),
+            Move("tensor", "dram", turned, lines_path(columns, rows, words.size), rows=(rows, 0)),
         ],
         dram,
     )
@@ -238,4 +271,24 @@ def test_an_array_of_more_than_64_pes_is_refused() -> None:
 
 def test_a_sequence_that_does_not_stop_is_cut() -> None:
     with pytest.raises(InputError, match="does not stop within 50 cycles"):
-        run((4, 4), [Move("dram", "dram", line_path(99, 0), line_path(99, 0))], np.zeros(99, np.int64), 50)
+        run(
+            (4, 4),
+            [Move("dram", "dram", lines_path(99, 1, 0), lines_path(99, 1, 0))],
+            np.zeros(99, np.int64),
+            50,
+        )
+
+
+@pytest.mark.parametrize("stored", ["own", "tensor3d"])
+@pytest.mark.parametrize(
+    ("shape", "algorithm"),
+    [(SAME, "im2col"), (SAME, "kn2row"), (SAME, "winograd"), (STRIDED, "im2col"), (GROUPED, "winograd")],
+)
+def test_a_layer_cut_into_pieces_overlaps_them_and_computes_the_same(
+    shape: Convolution, algorithm: Algorithm, stored: str
+) -> None:
+    run_layer((4, 4), shape, Choice(algorithm, "WS"), stored=stored, count=3)
+
+
+def test_pieces_of_a_strided_kn2row_read_the_map_by_rows() -> None:
+    run_layer((4, 4), STRIDED, Choice("kn2row", "NS"), stored="tensor3d", count=4)

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from mapper.codegen.algorithm_selection.cutting import cuts
 from mapper.codegen.algorithm_selection.overlay import overlay_files
 from mapper.codegen.algorithm_selection.program import (
     dram_words,
     parameters,
     programs,
+    timeline,
 )
 from mapper.models.algorithm_selection.choice import Algorithm, Choice, Dataflow
 from mapper.models.algorithm_selection.control.sequence import Control, control
@@ -31,6 +33,17 @@ def small_network(folder: Path) -> LayerNetwork:
     x = net.linear(net.apply("Flatten", "flatten", x), "fc1", 4 * 3 * 2, 7)
     path = folder / "small.onnx"
     path.write_bytes(net.model(x, 7).SerializeToString())
+    return load_layers(str(path))
+
+
+def branching_network(folder: Path) -> LayerNetwork:
+    """Branches of a convolution and of a pool that are concatenated, and LeakyReLU."""
+    net = NetworkBuilder("branching", 3, 8, 7)
+    x = net.apply("LeakyRelu", "leaky1", net.convolution(net.input, "conv1", 5, 3, pad=1), alpha=0.1)
+    left, right = net.convolution(x, "conv2", 6, 1), net.pool(x, "pool1", 1, 1)
+    x = net.convolution(net.concatenation("concat1", [left, right]), "conv3", 4, 3)
+    path = folder / "branching.onnx"
+    path.write_bytes(net.model(x, 4).SerializeToString())
     return load_layers(str(path))
 
 
@@ -59,7 +72,19 @@ def test_a_small_network_leaves_in_dram_what_the_functional_model_leaves(
     }
     done = steps(array, network, control(network, array, choices, {}))
     assert [one.name for one in done] == ["conv1", "pool1", "conv2", "gemm1"]
-    assert all(one.agrees for one in done), done
+    assert all(one.equal for one in done), done
+    # To a cycle: the last of a run is not followed by another.
+    assert all(abs(one.cycles - one.timeline) <= 1 for one in done), done
+
+
+def test_parts_of_a_concatenation_are_written_side_by_side(tmp_path: Path) -> None:
+    network = branching_network(tmp_path)
+    choices = {name: Choice("im2col", "NS") for name in ("conv1", "conv2", "conv3")}
+    plain = dict.fromkeys(network.operators.tensors)
+    done = steps((4, 4), network, control(network, (4, 4), choices, plain))
+    assert [one.name for one in done] == ["conv1", "conv2", "pool1", "concat1", "conv3"]
+    assert all(one.equal for one in done), done
+    assert done[3].cycles == 0
 
 
 def test_generated_files_lint_and_say_what_runs_beside_the_overlay() -> None:
@@ -73,8 +98,8 @@ def test_generated_files_lint_and_say_what_runs_beside_the_overlay() -> None:
     files = overlay_files(sequence, network)
     assert lint({name.removeprefix("rtl/"): text for name, text in files.items()}) == []
     assert "beside the overlay, which waits for `resume`: lrn has no unit" in files["listing.txt"]
-    sizes = parameters(sequence, programs(sequence, network))
-    assert sizes.control_words == len(files["control.hex"].split())
+    sizes = parameters(sequence, programs(sequence, network, cuts(sequence, timeline(sequence))))
+    assert sizes.control_lines == len(files["control.hex"].split())
 
 
 @pytest.mark.parametrize(
@@ -107,5 +132,6 @@ def test_lenet5_runs_on_the_overlay_that_is_generated_for_it() -> None:
         "gemm2": Choice("im2col", "NS"),
     }
     sequence = control(network, (8, 8), choices, {})
-    done = report_rtl(sequence, network, overlay_files(sequence, network), 5)
-    assert done["agrees"] and len(done["steps"]) == 6
+    done = report_rtl(sequence, network, overlay_files(sequence, network), 1, 5)
+    assert done["outputs_equal"] and len(done["steps"]) == 6 and not done["agrees"]
+    assert abs(done["cycles"] - sum(one["timeline"] for one in done["steps"])) <= 1

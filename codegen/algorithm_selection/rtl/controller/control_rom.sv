@@ -1,15 +1,16 @@
-// The control sequence, a word a cycle.
+// The control sequence, a line of FETCH words a cycle.
 module control_rom #(
-    parameter int WORDS = 1024
+    parameter int LINES = 128,
+    parameter int FETCH = 8
 ) (
     input logic clk,
     input logic [31:0] address,
-    output logic [31:0] word
+    output logic [FETCH-1:0][31:0] words
 );
-  localparam int ADDRESS = $clog2(WORDS);
-  logic [31:0] memory[WORDS];
+  localparam int ADDRESS = $clog2(LINES);
+  logic [FETCH-1:0][31:0] memory[LINES];
   initial $readmemh("control.hex", memory);
-  always_ff @(posedge clk) word <= memory[address[ADDRESS-1:0]];
+  always_ff @(posedge clk) words <= memory[address[ADDRESS-1:0]];
   logic unused;
   assign unused = ^address[31:ADDRESS];
 endmodule

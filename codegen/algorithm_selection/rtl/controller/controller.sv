@@ -1,49 +1,46 @@
-// Fetches the control sequence word by word and starts its instructions one after another; after each of them
-// it gives the cycles that the instruction ran, fetching not included.
+// Fetches the control sequence, a line of FETCH words a cycle, and hands its instructions to the units in order.
+// A unit keeps its instruction, so that the next one is fetched while it runs; an instruction waits until its
+// own unit is idle, and those of its `waits`.
 //
-// An instruction begins with a word {length, operation}: 0 stops until `resume` (for what runs beside the
-// overlay), 1 is GEMM, 2 MOVE, 3 CALL (a line of the table of calls). The fields are those that overlay.sv takes apart.
+// An instruction begins with a word {waits, lines, operation}. Units are 0 input mover, 1 kernel mover,
+// 2 array, 3 output mover. Operations: 0 to 3 start the unit of that number, 4 is CALL (a line of the array's table of
+// calls), 5 stops until `resume` (for what runs beside the overlay).
 module controller #(
-    parameter int WORDS = 80
+    parameter int WORDS = 80,
+    parameter int FETCH = 8
 ) (
     input logic clk,
     input logic reset,
     input logic resume,
     output logic [31:0] control_address,
-    input logic [31:0] control_word,
+    input logic [FETCH-1:0][31:0] control_words,
     output logic [WORDS-1:0][31:0] field,
-    output logic gemm_start,
-    output logic move_start,
+    output logic [3:0] start,
     output logic call_write,
-    input logic busy,
-    output logic log_valid,
-    output logic [31:0] log_cycles,
+    input logic [3:0] busy,
     output logic done
 );
-  localparam logic [7:0] STOP = 0;
-  localparam logic [7:0] GEMM = 1;
-  localparam logic [7:0] MOVE = 2;
-  localparam logic [7:0] CALL = 3;
-  localparam int INDEX = $clog2(WORDS);
+  localparam logic [7:0] CALL = 4;
+  localparam logic [7:0] STOP = 5;
+  localparam int LINES = WORDS / FETCH;
 
-  typedef enum logic [2:0] {
+  typedef enum logic [1:0] {
     ASK,
-    FETCH,
-    START,
-    SETTLE,
-    RUN,
+    TAKE,
+    READY,
     HALT
   } state_t;
   state_t state;
-  logic [31:0] taken, cycles, length;
+  logic [15:0] taken, lines;
   logic [7:0] operation;
+  logic [3:0] own;
+  logic starts;
   assign operation = field[0][7:0];
-  assign length = taken == 0 ? 32'(control_word[31:8]) : 32'(field[0][31:8]);
-  assign gemm_start = state == START && operation == GEMM;
-  assign move_start = state == START && operation == MOVE;
-  assign call_write = state == START && operation == CALL;
-  assign log_valid = state == RUN && !busy;
-  assign log_cycles = cycles;
+  assign lines = taken == 0 ? control_words[0][23:8] : field[0][23:8];
+  assign own = operation < CALL ? 4'b1 << operation[1:0] : '0;
+  assign starts = state == READY && (busy & (own | field[0][27:24])) == '0;
+  assign start = starts ? own : '0;
+  assign call_write = starts && operation == CALL;
   assign done = state == HALT;
 
   always_ff @(posedge clk) begin
@@ -54,33 +51,24 @@ module controller #(
     end else begin
       case (state)
         ASK: begin
-          // The word of this address is there in the next cycle.
+          // The line of this address is there in the next cycle.
           control_address <= control_address + 1;
-          state <= FETCH;
+          state <= TAKE;
         end
-        FETCH: begin
-          field[taken[INDEX-1:0]] <= control_word;
-          if (taken + 1 == length) begin
+        TAKE: begin
+          for (int k = 0; k < LINES; k++)
+            if (taken == 16'(k)) field[FETCH*k+:FETCH] <= control_words;
+          if (taken + 1 == lines) begin
             taken <= '0;
-            state <= START;
+            state <= READY;
           end else begin
             taken <= taken + 1;
             control_address <= control_address + 1;
           end
         end
-        START: begin
-          cycles <= 1;
-          state <= operation == STOP ? HALT : (operation == CALL ? ASK : SETTLE);
-        end
-        SETTLE: state <= RUN;
-        RUN: begin
-          cycles <= cycles + 1;
-          if (!busy) state <= ASK;
-        end
+        READY: if (starts) state <= operation == STOP ? HALT : ASK;
         default: if (resume) state <= ASK;
       endcase
     end
   end
-  logic unused;
-  assign unused = ^taken[31:INDEX];
 endmodule

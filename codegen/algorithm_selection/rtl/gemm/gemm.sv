@@ -24,6 +24,7 @@ module gemm #(
     input logic [31:0] b,
     input logic [31:0] c,
     input logic [31:0] calls,
+    input logic [31:0] first_call,
     input logic patches,
     input logic [31:0] patch_width,
     input logic [31:0] out_rows,
@@ -80,13 +81,17 @@ module gemm #(
   localparam int CALL = $clog2(CALLS);
   call_t table_of_calls[CALLS];
   always_ff @(posedge clk) if (call_write) table_of_calls[call_index[CALL-1:0]] <= call_record;
-  logic [31:0] stream_call, next_call, call;
+  logic [31:0] stream_call, next_call, call, stream_at, next_at, collect_at;
+  // The calls of this instruction begin at `first_call`; those of the next are written elsewhere meanwhile.
+  assign stream_at = first_call + stream_call;
+  assign next_at = first_call + next_call;
+  assign collect_at = first_call + call;
   call_t now, coming, collected;
   logic unused_index, unused_fields;
-  assign unused_index = ^{call_index[31:CALL], stream_call[31:CALL], next_call[31:CALL], call[31:CALL]};
-  assign now = table_of_calls[stream_call[CALL-1:0]];
-  assign coming = table_of_calls[next_call[CALL-1:0]];
-  assign collected = table_of_calls[call[CALL-1:0]];
+  assign unused_index = ^{call_index[31:CALL], stream_at[31:CALL], next_at[31:CALL], collect_at[31:CALL]};
+  assign now = table_of_calls[stream_at[CALL-1:0]];
+  assign coming = table_of_calls[next_at[CALL-1:0]];
+  assign collected = table_of_calls[collect_at[CALL-1:0]];
   assign unused_fields = ^{now, coming, collected};
 
   // Beats of the pass that streams, and of the preload that runs beside it.

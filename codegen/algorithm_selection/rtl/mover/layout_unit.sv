@@ -1,11 +1,15 @@
-// Layout-transformation unit: the state machine of Fig. 5, which walks over addresses.
+// Layout-transformation unit: the state machine of Fig. 5, which walks over addresses, a row of lanes a step.
 //
 // States 1 to 3 of the figure are three of the levels here (windows, rows of a window, pixels of a row); the
 // others serve rows of windows, channels, groups and the pieces of large kernels, which Table 1 leaves out. A level counts its visits and
 // adds its step to the address where it last began. Beside the address goes the position {y, x} in the map;
 // an element outside [low, high) is padding: read as the fill value, never written.
+//
+// One level, `lane_level`, counts rows of LANES adjacent elements, of which there are `lane_total`: the last
+// row fills the first lanes only. `row` is its number.
 module layout_unit #(
-    parameter int LEVELS = 7
+    parameter int LEVELS = 7,
+    parameter int LOG_LANES = 2
 ) (
     input logic clk,
     input logic reset,
@@ -15,11 +19,15 @@ module layout_unit #(
     input logic [31:0] base_position,
     input logic [31:0] low,
     input logic [31:0] high,
+    input logic [31:0] lane_level,
+    input logic [31:0] lane_total,
     input logic [LEVELS-1:0][31:0] count,
     input logic [LEVELS-1:0][31:0] address_step,
     input logic [LEVELS-1:0][31:0] position_step,
     output logic [31:0] address,
     output logic covered,
+    output logic [2**LOG_LANES-1:0] lanes,
+    output logic [31:0] row,
     output logic busy
 );
   logic [LEVELS-1:0][31:0] visits, bases, places;
@@ -37,6 +45,13 @@ module layout_unit #(
   assign address = bases[0];
   assign covered = places[0][31:16] >= low[31:16] && places[0][31:16] < high[31:16] &&
       places[0][15:0] >= low[15:0] && places[0][15:0] < high[15:0];
+
+  logic [31:0] left;
+  assign row = visits[lane_level[2:0]];
+  assign left = lane_total - (row << LOG_LANES);
+  for (genvar k = 0; k < 2 ** LOG_LANES; k++) begin : gen_lane
+    assign lanes[k] = k < left;
+  end
 
   logic [31:0] address_next, place_next;
   always_comb begin
@@ -70,4 +85,6 @@ module layout_unit #(
       end
     end
   end
+  logic unused;
+  assign unused = ^lane_level[31:3];
 endmodule

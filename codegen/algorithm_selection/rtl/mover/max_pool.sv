@@ -1,53 +1,61 @@
-// Pooling unit (Section 3.4): the horizontal unit takes a padded map pixel by pixel and gives the maxima of
-// its rows; the vertical unit, overlapped, takes the maximum with the same column of the lines before.
+// Pooling units (Section 3.4), one a lane, an array across feature maps: the horizontal unit takes a padded map
+// pixel by pixel and gives the maxima of its rows; the vertical unit, overlapped, takes the maximum with the
+// same column of the lines before.
 module max_pool #(
+    parameter int LANES  = 4,
     parameter int WINDOW = 3,
-    parameter int WIDTH  = 32,
+    parameter int WIDTH  = 16,
     parameter int LINE   = 256
 ) (
     input logic clk,
     input logic start,
     input logic valid,
-    input logic [WIDTH-1:0] word,
+    input logic [LANES-1:0][WIDTH-1:0] words,
     input logic [31:0] kernel_rows,
     input logic [31:0] kernel_columns,
     input logic [31:0] stride,
     input logic [31:0] map_rows,
     input logic [31:0] map_columns,
     output logic out_valid,
-    output logic [WIDTH-1:0] out_word
+    output logic [LANES-1:0][WIDTH-1:0] out_words
 );
   localparam int ADDRESS = $clog2(LINE);
   logic [31:0] y, x, skip_y, skip_x;
-  logic [WINDOW-1:0][WIDTH-1:0] pixels, lines;
-  logic [WIDTH-1:0] across, down;
   logic row_ends, map_ends, takes_row, takes_column;
-  // Lines before this one, the latest first; only kernel_rows - 1 of them are looked at.
-  logic [WINDOW-1:0][WIDTH-1:0] memory[LINE];
-  assign lines = memory[x[ADDRESS-1:0]];
-
-  max_window #(.WINDOW(WINDOW), .WIDTH(WIDTH)) horizontal (
-      .size(kernel_columns), .word(word), .history(pixels), .largest(across)
-  );
-  max_window #(.WINDOW(WINDOW), .WIDTH(WIDTH)) vertical (
-      .size(kernel_rows), .word(across), .history(lines), .largest(down)
-  );
   assign row_ends = x + 1 == map_columns;
   assign map_ends = row_ends && y + 1 == map_rows;
   assign takes_column = x + 1 >= kernel_columns && skip_x == 0;
   assign takes_row = y + 1 >= kernel_rows && skip_y == 0;
 
+  for (genvar k = 0; k < LANES; k++) begin : gen_lane
+    logic [WINDOW-1:0][WIDTH-1:0] pixels, lines;
+    logic [WIDTH-1:0] across, down;
+    // Lines before this one, the latest first; only kernel_rows - 1 of them are looked at.
+    logic [WINDOW-1:0][WIDTH-1:0] memory[LINE];
+    assign lines = memory[x[ADDRESS-1:0]];
+    max_window #(.WINDOW(WINDOW), .WIDTH(WIDTH)) horizontal (
+        .size(kernel_columns), .word(words[k]), .history(pixels), .largest(across)
+    );
+    max_window #(.WINDOW(WINDOW), .WIDTH(WIDTH)) vertical (
+        .size(kernel_rows), .word(across), .history(lines), .largest(down)
+    );
+    always_ff @(posedge clk) begin
+      out_words[k] <= down;
+      if (valid) begin
+        pixels <= {pixels[WINDOW-2:0], words[k]};
+        memory[x[ADDRESS-1:0]] <= {lines[WINDOW-2:0], across};
+      end
+    end
+  end
+
   always_ff @(posedge clk) begin
     out_valid <= valid && !start && takes_row && takes_column;
-    out_word  <= down;
     if (start) begin
       y <= '0;
       x <= '0;
       skip_y <= '0;
       skip_x <= '0;
     end else if (valid) begin
-      pixels <= {pixels[WINDOW-2:0], word};
-      memory[x[ADDRESS-1:0]] <= {lines[WINDOW-2:0], across};
       x <= row_ends ? '0 : x + 1;
       if (row_ends) skip_x <= '0;
       else if (x + 1 >= kernel_columns) skip_x <= skip_x == 0 ? stride - 1 : skip_x - 1;

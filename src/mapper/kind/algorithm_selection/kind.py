@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, ClassVar
 from xml.etree.ElementTree import Element
@@ -147,8 +148,13 @@ class AlgorithmSelection(Kind[LayerNetwork, SelectionProblem, Selection]):
 
     def simulate(self, part: SelectionPart, mapping: Selection, seed: int) -> dict[str, Any]:
         from mapper.sim.algorithm_selection import report
+        from mapper.sim.algorithm_selection.running import report_running
 
-        return report(part.problem, mapping, part.workload, seed)
+        if part.problem.machine.engines is None:
+            return report(part.problem, mapping, part.workload, seed)
+        _, files = selection_part.overlay_of(part, mapping)
+        timeline = {one["name"]: one["cycles"] for one in json.loads(files["overlay.json"])["steps"]}
+        return report_running(part.problem, mapping, part.workload, timeline, seed)
 
     def simulate_rtl(self, part: SelectionPart, mapping: Selection, seed: int) -> dict[str, Any]:
         from mapper.sim.algorithm_selection.rtl.machine import check_size
@@ -156,9 +162,12 @@ class AlgorithmSelection(Kind[LayerNetwork, SelectionProblem, Selection]):
 
         check_size(mapping.array)
         control, files = selection_part.overlay_of(part, mapping)
-        result = report_rtl(control, part.workload, files, seed)
+        cost = self.verify(part.problem, mapping).cost
+        assert cost is not None
+        result = report_rtl(control, part.workload, files, cost["cycles"], seed)
         said = f"Verilog: {len(result['steps'])} steps run on {mapping.array[0]}x{mapping.array[1]} PEs, "
-        said += "every word equal" if result["outputs_equal"] else "words DIFFER"
+        said += "every word equal, " if result["outputs_equal"] else "words DIFFER, "
+        said += f"{result['cycles']:,} cycles; the model says {cost['cycles']:,}"
         beside = f"; beside it: {', '.join(result['beside'])}" if result["beside"] else ""
         return {**result, "notes": [said + beside]}
 

@@ -88,8 +88,12 @@ def test_fewest_dsps_hold_the_throughput(mapper: Any) -> None:
 def test_a_small_overlay_runs_as_verilog_word_for_word(mapper: Any, tmp_path: Path) -> None:
     solution = tmp_path / "mnist.json"
     answer(mapper, "solve", "mnist-tcpa", "--arch", "dynamap-u200", "--max-pes", "16", "-o", str(solution))
-    run = answer(mapper, "simulate", str(solution), "--rtl")
+    code, out, _ = mapper("simulate", str(solution), "--rtl", "--json")
+    run = json.loads(out)
     assert run["outputs_equal"]
+    # Equations 8 to 14 alone leave out most of what the Verilog takes.
+    rtl = run["parts"][0]["rtl"]
+    assert code == 1 and not run["agrees"] and rtl["cycles"] > 1.05 * rtl["cycles_model"]
     assert all(step["equal"] for step in run["parts"][0]["rtl"]["steps"])
     assert {"conv0", "conv2", "conv4"} <= {step["name"] for step in run["parts"][0]["rtl"]["steps"]}
 

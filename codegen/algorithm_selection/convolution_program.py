@@ -1,0 +1,282 @@
+"""A convolution as instructions of the overlay [Meng2021, sec. 3.1]: kernels, and for every piece of the output its
+input, products and results, so that one piece is loaded and another stored while a third is multiplied."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from mapper.codegen.algorithm_selection.instruction import (
+    Call,
+    Engine,
+    Gemm,
+    Instruction,
+    Level,
+    Move,
+    Path,
+    Requantisation,
+    at,
+)
+from mapper.codegen.algorithm_selection.load_program import loads, reads_written
+from mapper.codegen.algorithm_selection.path import grid_path, lines_path, tile_path
+from mapper.codegen.algorithm_selection.piece import Piece, pieces
+from mapper.codegen.algorithm_selection.store_program import plain, store
+from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep, Region
+from mapper.models.algorithm_selection.control.walk import TAP, rounds, tiles
+from mapper.models.algorithm_selection.gemm_call import GemmCall
+from mapper.workloads.document import InputError
+
+LOWEST, HIGHEST = -128, 127
+FACTOR_BITS = 7
+"""Factors of maps are in 1/128."""
+
+
+@dataclass
+class Turns:
+    """The halves of the buffers that were filled last, and the tensor that the output mover wrote last."""
+
+    input: int = 0
+    kernel: int = 0
+    result: int = 0
+    written: str = ""
+
+
+@dataclass(frozen=True)
+class ConvolutionProgram:
+    """``kernels`` may run as soon as the layer before multiplies for the first time, after which the other half of the
+    kernel buffer is free. ``first`` goes up to the first product, ``rest`` follows it."""
+
+    kernels: tuple[Move, ...]
+    first: tuple[Instruction, ...]
+    rest: tuple[Instruction, ...]
+
+
+def convolution(
+    control: Control, step: ConvolutionStep, scales: int, turns: Turns, count: int = 1, slope: int = 1 << 16
+) -> ConvolutionProgram:
+    """A convolution cut into at most ``count`` pieces per image. Results below zero are taken times ``slope`` / 2^16;
+    biases and then factors of its maps lie from address
+    ``scales`` of DRAM on.
+
+    While piece k is multiplied, k + 1 is loaded and k - 1 leaves: a product waits for both movers of maps, and as an
+    instruction waits for its own unit anyhow, no half of a buffer is filled before it is empty.
+
+    Raises: InputError if the Verilog has no unit for the step.
+    """
+    check(step)
+    source, target = control.region(step.input), control.region(step.output)
+    # Sub-maps that already lie one after another are not cut by rows.
+    cut = pieces(
+        step, 1 if step.load == "copy" and not plain(source) and step.algorithm == "kn2row" else count
+    )
+    turns.kernel ^= 1
+    kernels = (_scales(step, scales, turns.kernel), _kernels(step, turns.kernel))
+    waits: tuple[Engine, ...] = (
+        ("output",) if _writes(control, turns.written, source) or reads_written(step, source) else ()
+    )
+    first: list[Instruction] = []
+    rest: list[Instruction] = []
+    leaving: list[Move] = []
+    for number, one in enumerate(cut):
+        turns.input, turns.result = turns.input ^ 1, turns.result ^ 1
+        if number == 0:
+            first += loads(one, step, source, turns.input, waits)
+        # Earlier results of the half that the first product fills have left: a later store has begun.
+        needs: tuple[Engine, ...] = ("input", "output") if number else ("input", "kernel")
+        own = list(_products(one.step, (turns.input, turns.kernel, turns.result, turns.result), needs))
+        first, rest = (first + own, rest) if number == 0 else (first, rest + own)
+        if number + 1 < len(cut):
+            rest += loads(cut[number + 1], step, source, turns.input ^ 1, ())
+        rest += leaving
+        leaving = [_finish(one, step, target, turns, slope)]
+        if not plain(target) and (number + 1 == len(cut) or cut[number + 1].image != one.image):
+            leaving += _stores(step, target, one.image)
+    # No further product says that the last one is done.
+    rest += [replace(leaving[0], waits=("array",)), *leaving[1:]]
+    turns.written = step.output
+    return ConvolutionProgram(kernels, tuple(first), tuple(rest))
+
+
+def _writes(control: Control, written: str, source: Region) -> bool:
+    """Whether a tensor lies in another: as that itself, or as a part of a concatenation."""
+    if not written:
+        return False
+    return source.address <= control.region(written).address < source.address + source.words
+
+
+def check(step: ConvolutionStep) -> None:
+    """Raises: InputError if the Verilog cannot run the step: Winograd tiles of 4, kn2row of outputs wider than the
+    input's sub-maps, matrices of more than 65535 rows or columns, sums that may pass 32 bits."""
+    if step.m not in (0, 2):
+        raise InputError(step.name, step.algorithm, "has no transform in Verilog; take winograd, F(2, 3)")
+    if step.algorithm == "kn2row" and _pitch(step) < step.shape.output_size[1]:
+        raise InputError(step.name, "kn2row", "gives rows longer than the patch's; take im2col")
+    products = math.prod(step.shape.kernel) * step.shape.in_channels // step.shape.groups
+    # Wrapped sums come right again in the output transform, so long as 4 times the result fits.
+    if products * LOWEST**2 * (4 if step.m else 1) >= 1 << 31:
+        raise InputError(step.name, step.algorithm, f"sums {products} products, which may pass 32 bits")
+    longest = max(
+        step.walk.rows, step.walk.columns, step.weight_rows, step.weight_columns, _result_rows(step)
+    )
+    if longest > 0xFFFF:
+        raise InputError(step.name, step.algorithm, f"needs a matrix of {longest} rows; Verilog has 65535")
+
+
+def _scales(step: ConvolutionStep, address: int, half: int) -> Move:
+    maps = step.shape.out_channels
+    table = Path(0, (Level(maps, at(1, 0)), Level(2, at(0, 1))))
+    return Move("dram", "scale", lines_path(2, maps, address), table, halves=(0, half), waits=("output",))
+
+
+def _kernels(step: ConvolutionStep, half: int) -> Move:
+    """Kernel matrices, through the kernel transform in Winograd."""
+    rows, columns = step.weight_rows, step.weight_columns
+    if not step.m:
+        words = lines_path(rows, columns, step.weight_address)
+        return Move(
+            "dram", "kernel", words, grid_path(rows, columns), rows=(0, rows), halves=(0, half), waits=()
+        )
+    depth, (taps1, taps2) = step.shape.in_channels // step.shape.groups, step.shape.kernel
+    pieces1, pieces2 = rounds(step.shape)
+    tap = depth * columns
+    taken = Path(
+        step.weight_address,
+        (
+            Level(TAP, tap, 0, 1),
+            Level(TAP, taps2 * tap, 1, 0),
+            Level(columns, 1),
+            Level(depth, columns),
+            Level(pieces2, TAP * tap, 0, TAP),
+            Level(pieces1, TAP * taps2 * tap, TAP, 0),
+        ),
+        (taps1, taps2),
+        lane=2,
+    )
+    put = tile_path(pieces1 * pieces2, (step.m + TAP - 1) ** 2, depth, columns)
+    return Move("dram", "kernel", taken, put, "winograd_kernel", (0, rows), halves=(0, half), waits=())
+
+
+def _products(
+    step: ConvolutionStep, halves: tuple[int, int, int, int], waits: tuple[Engine, ...]
+) -> Iterator[Instruction]:
+    """All calls as one instruction, so that their passes follow one another. The first patch of kn2row to write a group
+    must cover its output; where none does, zeros come first."""
+    calls: list[Call] = []
+    rows = _result_rows(step)
+    patched = step.algorithm == "kn2row"
+    by_group: dict[int, list[GemmCall]] = {}
+    for one in step.calls:
+        by_group.setdefault(one.output_column, []).append(one)
+    cleared = False
+    for group in by_group.values():
+        first = next((one for one in group if _covers(step, one)), None) if patched else None
+        if patched and first is None and not cleared:
+            cleared = True
+            nothing = Path(0, (Level(step.output_columns, 1), Level(rows, 0)), (0, 0))
+            grid = grid_path(rows, step.output_columns)
+            half = (0, halves[2])
+            yield Move("dram", "result", nothing, grid, rows=(0, rows), halves=half, waits=("output",))
+        for one in sorted(group, key=lambda call: call is not first):
+            adds = one is not first if patched else one.accumulate
+            calls.append(
+                Call(
+                    (one.input_row, one.input_column),
+                    (one.weight_row, one.weight_column),
+                    (one.output_row, one.output_column),
+                    adds,
+                    one.shift or (0, 0),
+                )
+            )
+    sizes = step.calls[0]
+    yield Gemm(
+        step.dataflow,
+        sizes.a,
+        sizes.b,
+        sizes.c,
+        tuple(calls),
+        (step.walk.rows, step.weight_rows, rows),
+        (_pitch(step), *_output(step)) if patched else None,
+        halves,
+        waits,
+    )
+
+
+def _finish(piece: Piece, whole: ConvolutionStep, target: Region, turns: Turns, slope: int) -> Move:
+    """Sums through the output transform (Winograd) and requantisation: into DRAM where the map lies there as the 3-D
+    tensor, else into the second group of the output buffer."""
+    step = piece.step
+    rows, columns = _output(step)
+    channels = step.output_columns
+    height, width = _output(whole)
+    position = piece.output_row * columns
+    if plain(target):
+        start = target.address + (piece.image * height * width + position) * target.apart
+        right, down, maps = target.apart, columns * target.apart, 1
+    else:
+        start, right, down, maps = at(position, 0), at(1, 0), at(columns, 0), at(0, 1)
+    if step.m:
+        tiles1, tiles2 = tiles(step.shape, step.m)
+        taken = tile_path(1, (step.m + TAP - 1) ** 2, tiles1 * tiles2, channels)
+        put = Path(
+            start,
+            (
+                Level(step.m, right, 0, 1),
+                Level(step.m, down, 1, 0),
+                Level(channels, maps),
+                Level(tiles2, step.m * right, 0, step.m),
+                Level(tiles1, step.m * down, step.m, 0),
+            ),
+            (rows, columns),
+            lane=2,
+        )
+    else:
+        pitch = _pitch(step)
+        taken = Path(0, (Level(channels, at(0, 1)), Level(columns, at(1, 0)), Level(rows, at(pitch, 0))))
+        put = Path(start, (Level(channels, maps), Level(rows * columns, right)))
+    bits = step.shift + FACTOR_BITS
+    return Move(
+        "result",
+        "dram" if plain(target) else "tensor",
+        taken,
+        put,
+        "winograd_output" if step.m else "none",
+        (_result_rows(step), height * width),
+        Requantisation(1 << bits >> 1, bits, 0 if step.relu else LOWEST, HIGHEST, slope),
+        halves=(turns.result, 1),
+        scale=turns.kernel,
+        waits=(),
+    )
+
+
+def _stores(step: ConvolutionStep, target: Region, image: int) -> Iterator[Move]:
+    """Finished maps as their readers want them. The rows of a fully connected layer are images of its tensor."""
+    positions, size = math.prod(_output(step)), target.walk.height * target.walk.width
+    for one in range(positions // size):
+        yield store(target, image * (positions // size) + one, one * size, positions, 1)
+
+
+def _covers(step: ConvolutionStep, call: GemmCall) -> bool:
+    """Whether a patch reaches every output position."""
+    assert call.patch is not None and call.shift is not None
+    return all(
+        shift <= 0 and shift + extent >= out
+        for shift, extent, out in zip(call.shift, call.patch, step.shape.output_size, strict=True)
+    )
+
+
+def _output(step: ConvolutionStep) -> tuple[int, int]:
+    rows, columns = step.shape.output_size
+    return rows, columns
+
+
+def _pitch(step: ConvolutionStep) -> int:
+    """Rows of the result matrix from one row of the map to the next: the patch's width in kn2row."""
+    patch = step.calls[0].patch
+    return patch[1] if patch is not None else step.shape.output_size[1]
+
+
+def _result_rows(step: ConvolutionStep) -> int:
+    if step.algorithm == "kn2row":
+        return step.shape.output_size[0] * _pitch(step)
+    return step.output_rows

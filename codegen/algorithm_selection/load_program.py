@@ -1,0 +1,115 @@
+"""How a piece of a layer's input comes into the input buffer in its algorithm's layout [Meng2021, sec. 3.3]."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from mapper.codegen.algorithm_selection.instruction import Engine, Level, Move, Path, at
+from mapper.codegen.algorithm_selection.path import (
+    counters,
+    grid_path,
+    lines_path,
+    map_path,
+    matrix_path,
+    plain_path,
+    tile_path,
+)
+from mapper.codegen.algorithm_selection.piece import Piece
+from mapper.codegen.algorithm_selection.store_program import address, plain, restore
+from mapper.models.algorithm_selection.control.sequence import ConvolutionStep, Region
+from mapper.models.algorithm_selection.control.walk import TAP, rounds, tiles
+from mapper.workloads.document import InputError
+
+
+def loads(
+    piece: Piece, whole: ConvolutionStep, region: Region, half: int, waits: tuple[Engine, ...]
+) -> Iterator[Move]:
+    """A piece of a convolution's input into ``half`` of the input buffer, through the input transform in Winograd.
+
+    The layout unit makes the layout on the way, of the 3-D tensor in DRAM; what lies there as another layer reads it is
+    first restored.
+    """
+    if not _same_map(whole, region):
+        yield from _flattened(whole, region, half)
+        return
+    step = piece.step
+    order, lane = counters(step.walk, tiles_innermost=step.m > 0)
+    if not plain(region) and whole.load == "copy":
+        if not step.m:
+            yield _rows(piece, whole, region, half, waits)
+            return
+        taken = _copied(piece, whole, region)
+    elif plain(region):
+        start = address(region, piece.image) + piece.input_row * region.walk.width * region.apart
+        taken = plain_path(step.walk, order, lane, start, region.apart)
+    else:
+        if piece.output_row == 0:
+            yield restore(region, piece.image, region.walk.height * region.walk.width, ("output",))
+        taken = map_path(step.walk, order, lane, piece.input_row * region.walk.width)
+    yield Move(
+        "dram" if plain(region) or whole.load == "copy" else "tensor",
+        "input",
+        taken,
+        _put(step),
+        "winograd_input" if step.m else "none",
+        (region.walk.height * region.walk.width, step.walk.rows),
+        halves=(0, half),
+        waits=waits,
+    )
+
+
+def reads_written(step: ConvolutionStep, region: Region) -> bool:
+    """Whether the input goes through the tensor buffer, from which the output mover may still store."""
+    return not _same_map(step, region) or not (plain(region) or step.load == "copy")
+
+
+def _same_map(step: ConvolutionStep, region: Region) -> bool:
+    """Whether the layer reads the tensor as it is, position by position."""
+    stored, walk = region.walk, step.walk
+    if (stored.height, stored.width, stored.channels) == (walk.height, walk.width, walk.channels):
+        return True
+    return plain(region) and stored.height * stored.width == 1 and stored.channels == walk.channels
+
+
+def _put(step: ConvolutionStep) -> Path:
+    walk = step.walk
+    if not step.m:
+        order, lane = counters(walk)
+        return matrix_path(walk, order, lane)
+    side = step.m + TAP - 1
+    return tile_path(
+        math.prod(rounds(step.shape)), side * side, math.prod(tiles(step.shape, step.m)), walk.columns
+    )
+
+
+def _rows(piece: Piece, whole: ConvolutionStep, region: Region, half: int, waits: tuple[Engine, ...]) -> Move:
+    """A piece of a Toeplitz matrix that lies in DRAM: whole rows of it, whatever channels they are of."""
+    walk, before = piece.step.walk, piece.output_row * whole.shape.output_size[1]
+    taken = lines_path(walk.rows, walk.columns, address(region, piece.image) + before * walk.columns)
+    put = grid_path(walk.rows, walk.columns)
+    return Move("dram", "input", taken, put, rows=(0, walk.rows), halves=(0, half), waits=waits)
+
+
+def _copied(piece: Piece, whole: ConvolutionStep, region: Region) -> Path:
+    """A piece of Winograd's matrices that lie in DRAM as the layer reads them: its counters, at the steps of the whole
+    matrices."""
+    step = piece.step
+    order, lane = counters(step.walk, tiles_innermost=True)
+    every, _ = counters(whole.walk, tiles_innermost=True)
+    band = whole.walk.levels[2].address * (piece.output_row // step.m)
+    levels = tuple(Level(one.count, all_.address) for one, all_ in zip(order, every, strict=True))
+    return Path(address(region, piece.image) + band, levels, lane=lane)
+
+
+def _flattened(step: ConvolutionStep, region: Region, half: int) -> Iterator[Move]:
+    """Maps as the rows of a fully connected layer, channel by channel; lanes are positions of one channel."""
+    stored, images = region.walk, step.walk.rows
+    size = stored.height * stored.width
+    if size * stored.channels != step.walk.columns or step.shape.kernel != (1, 1) or step.shape.batch != 1:
+        raise InputError(step.name, step.input, "is read in parts, for which the Verilog has no path")
+    for image in range(images):
+        yield restore(region, image, size, ("output",))
+        taken = Path(0, (Level(size, at(1, 0)), Level(stored.channels, at(0, 1))))
+        put = Path(at(image, 0), (Level(size, at(0, 1)), Level(stored.channels, at(0, size))))
+        yield Move("tensor", "input", taken, put, rows=(size, images), halves=(0, half), waits=())

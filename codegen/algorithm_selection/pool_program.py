@@ -1,0 +1,63 @@
+"""A max pool as instructions of the overlay [Meng2021, sec. 3.4]."""
+
+from __future__ import annotations
+
+import math
+
+from mapper.codegen.algorithm_selection.instruction import Instruction, Level, Move, Path, Pooling, at
+from mapper.codegen.algorithm_selection.store_program import address, plain, restore, store
+from mapper.models.algorithm_selection.control.sequence import Control, OtherStep, Region
+from mapper.workloads.network.network_layer import NetworkLayer
+
+BELOW_ALL = -(2**15)
+"""What padding reads as: below every operand."""
+
+
+def max_pool(control: Control, step: OtherStep, layer: NetworkLayer) -> list[Instruction]:
+    """The pooling units take the padded map pixel by pixel, all lanes a channel each. Maps come from DRAM and go there;
+    those that lie there in another layout than the 3-D tensor go through the tensor buffer."""
+    source, target = control.region(step.inputs[0]), control.region(step.outputs[0])
+    size, out = layer.inputs[0].shape[2:], layer.output_shape[2:]
+    made: list[Instruction] = []
+    for image in range(layer.inputs[0].shape[0]):
+        if not plain(source):
+            made.append(restore(source, image, math.prod(size), ("output",)))
+        made.append(_pooled(layer, source, target, image))
+        if not plain(target):
+            made.append(store(target, image, 0, math.prod(out), 1))
+    return made
+
+
+def _pooled(layer: NetworkLayer, source: Region, target: Region, image: int) -> Move:
+    (_, channels, *size), window, out = layer.inputs[0].shape, layer.window, layer.output_shape[2:]
+    stride = window.strides[0]
+    padded = tuple((count - 1) * stride + kernel for count, kernel in zip(out, window.kernel, strict=True))
+    corner = (-window.pads[0][0], -window.pads[1][0])
+    if plain(source):
+        right, deep, start = source.apart, 1, address(source, image)
+    else:
+        right, deep, start = at(1, 0), at(0, 1), 0
+    taken = Path(
+        start + (corner[0] * size[1] + corner[1]) * right,
+        (Level(padded[1], right, 0, 1), Level(padded[0], size[1] * right, 1, 0), Level(channels, deep)),
+        (size[0], size[1]),
+        corner,
+        lane=2,
+    )
+    if plain(target):
+        levels: tuple[Level, ...] = (Level(math.prod(out), target.apart), Level(channels, 1))
+        put = Path(address(target, image), levels, lane=1)
+    else:
+        put = Path(0, (Level(math.prod(out), at(1, 0)), Level(channels, at(0, 1))), lane=1)
+    return Move(
+        "dram" if plain(source) else "tensor",
+        "dram" if plain(target) else "tensor",
+        taken,
+        put,
+        "max_pool",
+        (math.prod(size), math.prod(out)),
+        pooling=Pooling((window.kernel[0], window.kernel[1]), stride, (padded[0], padded[1])),
+        fill=BELOW_ALL,
+        halves=(0, 1),
+        waits=() if plain(source) else ("input",),
+    )

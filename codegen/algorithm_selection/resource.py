@@ -1,0 +1,63 @@
+"""What an overlay takes of an FPGA, counted from the parameters it is generated for.
+
+Multipliers of 16 bits are a DSP slice each, a requantiser's 33 x 32 bits four. Memories are counted as Xilinx's
+UltraScale+ has them: a block memory holds 1024 words of 36 bits, 2048 of 18 or 4096 of 9, an UltraRAM 4096 words of 72.
+The largest memories are UltraRAMs as far as the board has them. LUTs are an estimate of what is not: a PE's adder and
+multiplexers, and the barrel shifters, transforms and requantisers of every lane.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mapper.codegen.algorithm_selection.program import Parameters
+
+URAMS = 960
+"""Of an Alveo U200."""
+ACROSS = {36: 1024, 18: 2048, 9: 4096}
+"""Words of a block memory by width in bits."""
+REQUANTISER_DSPS = 4
+PE_LUTS, LANE_LUTS = 60, 3000
+
+
+@dataclass(frozen=True)
+class Resources:
+    """DSP slices, block memories of 36 kbit, UltraRAMs, and an estimate of LUTs."""
+
+    dsp: int
+    bram36: int
+    uram: int
+    lut: int
+
+
+def resources(sizes: Parameters, urams: int = URAMS) -> Resources:
+    """The overlay's, with at most ``urams`` UltraRAMs."""
+    lanes, pes = 1 << sizes.log_banks, sizes.p1 * sizes.p2
+    memories = [
+        (lanes, sizes.input_depth, 16),
+        (lanes, sizes.kernel_depth, 16),
+        (2 * lanes, sizes.result_depth, 32),
+        (lanes, sizes.tensor_depth, 16),
+        (1, sizes.control_lines, 256),
+        (1, sizes.calls, 288),
+        (lanes, sizes.pool_line, 16 * sizes.pool_window),
+        (2 * lanes, sizes.scale_depth, 32),
+    ]
+    blocks = used = 0
+    for count, depth, width in sorted(memories, key=lambda one: -one[0] * _blocks(*one[1:])):
+        large = count * -(-depth // 4096) * -(-width // 72)
+        own = count * _blocks(depth, width)
+        # An UltraRAM that is hardly filled is better left to others.
+        if own > large and used + large <= urams:
+            used += large
+        else:
+            blocks += own
+    dsps = pes + lanes * REQUANTISER_DSPS
+    return Resources(dsps, -(-blocks // 2), used, pes * PE_LUTS + lanes * LANE_LUTS)
+
+
+def _blocks(depth: int, width: int) -> int:
+    """Halves of block memories (18 kbit) of a memory of so many words; none if registers of LUTs hold it."""
+    if depth * width <= 64 * 36:
+        return 0
+    return min(-(-width // bits) * -(-2 * depth // words) for bits, words in ACROSS.items())

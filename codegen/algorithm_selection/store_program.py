@@ -1,0 +1,47 @@
+"""How maps come from DRAM into the second group of the output buffer, and back [Meng2021, sec. 3.3]."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mapper.codegen.algorithm_selection.instruction import Engine, Move
+from mapper.codegen.algorithm_selection.path import counters, dram_path, map_path, plain_path
+from mapper.models.algorithm_selection.control.sequence import Region
+from mapper.models.algorithm_selection.control.walk import tensor
+from mapper.workloads.nest.layer_nest import Convolution
+
+
+def plain(region: Region) -> bool:
+    """Whether a tensor lies in DRAM as the 3-D tensor, position by position."""
+    walk = region.walk
+    size, one = (walk.height, walk.width), (1, 1)
+    return walk == tensor(Convolution(1, walk.channels, walk.channels, size, one, one, one, ((0, 0), (0, 0))))
+
+
+def address(region: Region, image: int) -> int:
+    """Where an image begins in DRAM."""
+    if region.pitch:
+        return region.address + image * region.walk.height * region.walk.width * region.pitch
+    return region.address + image * region.walk.rows * region.walk.columns
+
+
+def store(region: Region, image: int, first: int, all_rows: int, half: int) -> Move:
+    """A 3-D tensor that begins at row ``first`` of ``half`` of the tensor buffer, into DRAM as its readers want it."""
+    order, lane = counters(region.walk)
+    taken = map_path(region.walk, order, lane, first)
+    put = dram_path(order, lane, address(region, image))
+    return Move("tensor", "dram", taken, put, rows=(all_rows, 0), halves=(half, 0), waits=())
+
+
+def restore(region: Region, image: int, all_rows: int, waits: tuple[Engine, ...]) -> Move:
+    """The 3-D tensor in the first half of the tensor buffer, of whatever layout it has in DRAM: padding is dropped, and
+    what a layout holds more than once is written more than once."""
+    order, lane = counters(region.walk)
+    start = address(region, image)
+    taken = (
+        plain_path(region.walk, order, lane, start, region.apart)
+        if plain(region)
+        else dram_path(order, lane, start)
+    )
+    put = replace(map_path(region.walk, order, lane), lane=lane)
+    return Move("dram", "tensor", taken, put, rows=(0, all_rows), waits=waits)

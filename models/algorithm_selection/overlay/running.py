@@ -1,0 +1,108 @@
+"""What the generated overlay runs without stopping: max pools, concatenations by address, kernels loaded ahead."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
+
+
+@dataclass(frozen=True)
+class Pool:
+    """A max pool that runs after array layer ``after`` (by position, the first if there is none): ``pixels`` of padded
+    maps, of all images."""
+
+    name: str
+    after: int
+    pixels: int
+    channels: int
+
+
+@dataclass(frozen=True)
+class Running:
+    """Positions of array layers. ``ahead``: their kernels are loaded while the layer before runs, as nothing stops the
+    overlay between the two. ``given``: they read the network's input, which nobody else reads. ``flattened``: they read
+    maps of so many positions channel by channel."""
+
+    pools: tuple[Pool, ...] = ()
+    ahead: frozenset[int] = frozenset()
+    given: frozenset[int] = frozenset()
+    flattened: tuple[tuple[int, int], ...] = ()
+
+
+def running(network: LayerNetwork, position: Mapping[str, int]) -> Running:
+    """``position``: of the layers of the array, by name."""
+    found: list[Pool] = []
+    ahead: set[int] = set()
+    aliased = joined(network)
+    last, follows = 0, False
+    for layer in network.layers:
+        at = position.get(layer.name)
+        if at is not None:
+            if follows:
+                ahead.add(at)
+            last, follows = at, True
+        elif pools(layer):
+            found.append(Pool(layer.name, last, _pixels(layer), layer.inputs[0].shape[1]))
+        elif not is_joined(layer, aliased):
+            follows = False
+    inputs = network.operators.inputs
+    readers = [one.memory for layer in network.layers for one in layer.inputs]
+    given, flattened = set(), []
+    for layer in network.layers:
+        if layer.name not in position:
+            continue
+        memory = layer.inputs[0].memory
+        if memory in inputs and readers.count(memory) == 1:
+            given.add(position[layer.name])
+        size = math.prod(network.operators.tensors[memory][2:])
+        if layer.work == "fully_connected" and size > 1:
+            flattened.append((position[layer.name], size))
+    return Running(tuple(found), frozenset(ahead), frozenset(given), tuple(flattened))
+
+
+def pools(layer: NetworkLayer) -> bool:
+    """Whether the pooling units can do a layer: a max pool over two axes, one stride, no dilation."""
+    if layer.work != "max_pool" or len(layer.window.kernel) != 2:
+        return False
+    return len(set(layer.window.strides)) == 1 and set(layer.window.dilations) == {1}
+
+
+def joined(network: LayerNetwork) -> dict[str, tuple[str, int]]:
+    """Tensors that lie inside the concatenation that they are part of: its tensor, and their first channel in it. All
+    parts of one do, or none."""
+    outside = {*network.operators.inputs, *(one.memory for one in network.outputs)}
+    found: dict[str, tuple[str, int]] = {}
+    for layer in network.layers:
+        shapes = [network.operators.tensors[one.memory] for one in layer.inputs]
+        if layer.work != "concatenation" or any(len(shape) != 4 for shape in shapes):
+            continue
+        names = [one.memory for one in layer.inputs]
+        whole = all(
+            one.shape == shape and not one.offset for one, shape in zip(layer.inputs, shapes, strict=True)
+        )
+        if layer.operator.integer("axis") not in (1, -3) or not whole or len(set(names)) < len(names):
+            continue
+        if any(name in outside or name in found for name in names):
+            continue
+        first = 0
+        for name, shape in zip(names, shapes, strict=True):
+            found[name] = (layer.output, first)
+            first += shape[1]
+    return found
+
+
+def is_joined(layer: NetworkLayer, aliased: Mapping[str, tuple[str, int]]) -> bool:
+    """Whether a layer is a concatenation whose parts lie side by side."""
+    return layer.work == "concatenation" and all(one.memory in aliased for one in layer.inputs)
+
+
+def _pixels(layer: NetworkLayer) -> int:
+    window = layer.window
+    sides = [
+        (count - 1) * stride + kernel
+        for count, stride, kernel in zip(layer.output_shape[2:], window.strides, window.kernel, strict=True)
+    ]
+    return layer.inputs[0].shape[0] * math.prod(sides)

@@ -1,0 +1,56 @@
+"""Cycles of what the overlay's engines run one by one: products of the array, and streams of the movers.
+
+They are those of the generated Verilog, to the cycle (`tests/sim/algorithm_selection/`). An engine has its instruction
+``HAND_OVER`` cycles after the controller hands it over.
+"""
+
+from __future__ import annotations
+
+from mapper.models.algorithm_selection.choice import Dataflow
+
+HAND_OVER = 2
+FETCH = 8
+"""Words of control memory that are fetched in a cycle."""
+
+
+def fetch_cycles(words: int) -> int:
+    """Cycles from handing over one instruction until the next, of so many words, can be."""
+    return 2 + -(-words // FETCH)
+
+
+def gemm_cycles(
+    array: tuple[int, int], dataflow: Dataflow, product: tuple[int, int, int], calls: int
+) -> dict[str, int]:
+    """Cycles that the array takes for ``calls`` products of a x b by b x c in one instruction, by cause.
+
+    ``eq9``: Eq. 9 without I_SA. ``short_passes``: where a pass has fewer beats than the array has rows, the next waits
+    until its P1 results are out (NS) or its P1 rows of the stationary block are in (WS, IS), as the Verilog has one
+    wire a column for them. ``hand_over``: until the array has its instruction. ``preload``: the first block. ``drain``:
+    from the last beat to the last result written.
+    """
+    (rows, columns), (a, b, c) = array, product
+    inner, outer, beats = {"NS": (a, c, b), "WS": (b, c, a), "IS": (b, a, c)}[dataflow]
+    passes = calls * -(-inner // rows) * -(-outer // columns)
+    stationary = dataflow != "NS"
+    return {
+        "eq9": passes * beats,
+        "short_passes": (passes - 1) * max(0, rows - beats),
+        "hand_over": HAND_OVER,
+        "preload": rows * stationary,
+        "drain": rows + columns + (0 if stationary else rows - 1),
+    }
+
+
+def stream_cycles(rows: int, tile: tuple[int, int] = (1, 1)) -> int:
+    """Cycles in which a mover asks for so many rows of lanes, of which a transform takes ``tile[0]`` for every
+    ``tile[1]`` that it gives: it is not fed faster than it gives."""
+    took, gave = tile
+    return rows + max(0, gave - took) * (rows // took - 1)
+
+
+def move_cycles(
+    rows: int, latency: int, tile: tuple[int, int] = (1, 1), *, transforms: bool = False, pools: bool = False
+) -> int:
+    """Cycles of a stream that nobody holds up: the rows of lanes, the ``latency`` of where they come from (DRAM's, or 1
+    of a buffer), and what the unit they pass still has when the last is in."""
+    return HAND_OVER + stream_cycles(rows, tile) + latency + (tile[1] if transforms else 0) + pools

@@ -1,0 +1,72 @@
+"""A selection on the overlay as it is generated: seeded integers through its control sequence, and the cycles of its
+program beside the model's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from mapper.formulations.algorithm_selection.problem import SelectionProblem
+from mapper.models.algorithm_selection.control.selection import selection_control
+from mapper.models.algorithm_selection.cost import SelectionCost, evaluate
+from mapper.models.algorithm_selection.mapping import Selection
+from mapper.sim.algorithm_selection.report import numbers
+from mapper.workloads.network.network_layer import LayerNetwork
+
+TOLERANCE = Fraction(5, 100)
+"""By so much of the model's cycles those of the generated overlay may differ, over a network."""
+
+
+def report_running(
+    problem: SelectionProblem,
+    selection: Selection,
+    network: LayerNetwork,
+    timeline: Mapping[str, int],
+    seed: int = 0,
+) -> dict[str, Any]:
+    """What ``mapper simulate`` says where the machine counts the generated overlay's engines. ``timeline``: cycles of
+    each step of the generated program, which are those of the Verilog. ``agrees``: all tensors equal the reference's,
+    no layer misses a position in a stored layout, and the cycles of all steps are the model's up to ``TOLERANCE``.
+
+    Raises: InputError if a layer has no form in integers, or an algorithm cannot compute one.
+    """
+    control = selection_control(network, problem.network, selection)
+    error, lost, wrong = numbers(network, control, seed)
+    model, cycles = evaluate(problem.network, selection), sum(timeline.values())
+    close = abs(cycles - model.cycles) <= TOLERANCE * model.cycles
+    return {
+        "outputs_equal": error == 0 and not wrong,
+        "max_error": error,
+        "cost_simulated": _cost(model, cycles),
+        "agrees": error == 0 and not lost and not wrong and close,
+        "physical": {"layers": _layers(problem, model, timeline), "lost": lost, "wrong": wrong},
+        "notes": [
+            f"the generated program takes {cycles:,} cycles, the model says {model.cycles:,}: "
+            f"{100 * (cycles - model.cycles) / model.cycles:+.1f} %, within 5 % is agreement",
+            "beside the overlay, not counted: "
+            + (", ".join(layer.name for layer in network.layers if layer.name not in timeline) or "nothing"),
+        ],
+    }
+
+
+def _cost(model: SelectionCost, cycles: int) -> dict[str, Any]:
+    """The cost keys of the kind; energy is the model's."""
+    return {
+        **model.cost_json(),
+        "cycles": cycles,
+        "latency_ms": 1000 * cycles / model.machine.clock_hz,
+        "edp_pj_cycles": float(model.energy_pj * cycles),
+    }
+
+
+def _layers(
+    problem: SelectionProblem, model: SelectionCost, timeline: Mapping[str, int]
+) -> dict[str, dict[str, int | None]]:
+    """Cycles of every step: the model's, for layers of the array, and the program's."""
+    unit = model.machine.units_per_cycle
+    said = {
+        name: (own.array + own.load + own.weights) // unit
+        for name, own in zip(problem.network.names, model.layers, strict=True)
+    }
+    return {name: {"model": said.get(name), "timeline": cycles} for name, cycles in timeline.items()}

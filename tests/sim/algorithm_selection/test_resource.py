@@ -1,0 +1,23 @@
+"""What generated overlays take of a board is counted from their parameters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mapper.codegen.algorithm_selection.program import Parameters
+from mapper.codegen.algorithm_selection.resource import resources
+
+
+def test_memories_are_counted_bank_by_bank_and_the_largest_are_ultrarams() -> None:
+    sizes = Parameters(4, 4, 2, input_depth=2048, kernel_depth=8192, result_depth=1024)
+    without = resources(sizes, 0)
+    # 4 banks of 2048 x 16 bits, 4 of 8192 x 16, 8 of 1024 x 32, and a pooling line and tables that registers hold.
+    assert without.bram36 == 4 * 1 + 4 * 4 + 8 * 1 and without.uram == 0
+    some = resources(sizes, 8)
+    assert (some.uram, some.bram36) == (8, 4 + 8)
+    assert without.dsp == 16 + 4 * 4
+
+
+def test_deeper_buffers_take_more() -> None:
+    sizes = Parameters(8, 8, 3, kernel_depth=4096)
+    assert resources(replace(sizes, kernel_depth=8192), 0).bram36 > resources(sizes, 0).bram36

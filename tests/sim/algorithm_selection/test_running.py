@@ -1,0 +1,71 @@
+"""What the model says of the generated overlay is what its program takes, and the optimum is one of that model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mapper.arch.overlay import OverlayMachine
+from mapper.arch.source import load_machine
+from mapper.codegen.algorithm_selection import overlay_files
+from mapper.formulations.algorithm_selection.problem import SelectionProblem
+from mapper.formulations.algorithm_selection.referee.verify import verify
+from mapper.models.algorithm_selection.control.selection import selection_control
+from mapper.models.algorithm_selection.overlay.building import overlay_network
+from mapper.sim.algorithm_selection.running import report_running
+from mapper.solver.algorithm_selection.exact.brute_force import brute_force
+from mapper.solver.algorithm_selection.exact.joint import joint
+from mapper.solver.method import Effort
+from mapper.workloads.network.builder import NetworkBuilder
+from mapper.workloads.network.network_layer import LayerNetwork
+from mapper.workloads.source import load_layers
+
+
+def posed(network: LayerNetwork, max_pes: int = 0) -> SelectionProblem:
+    machine, _ = load_machine("dynamap-u200-verilog")
+    assert isinstance(machine, OverlayMachine)
+    return SelectionProblem(overlay_network(network, machine), max_pes=max_pes)
+
+
+@pytest.mark.parametrize(
+    ("name", "pes"), [("mnist-tcpa", 64), ("lenet5", 64), ("lenet5", 0), ("cifar10", 256), ("squeezenet", 0)]
+)
+def test_the_program_takes_the_model_s_cycles_within_5_percent(name: str, pes: int) -> None:
+    network = load_layers(name)
+    problem = posed(network, pes)
+    selection = joint(problem, Effort()).mapping
+    assert selection is not None
+    verdict = verify(problem, selection)
+    assert verdict.valid and verdict.cost is not None
+    files = overlay_files(selection_control(network, problem.network, selection), network)
+    cycles = sum(one["cycles"] for one in json.loads(files["overlay.json"])["steps"])
+    assert abs(cycles - verdict.cost.cycles) <= 0.05 * verdict.cost.cycles
+
+
+def test_the_optimum_of_a_small_network_is_that_of_every_selection(tmp_path: Path) -> None:
+    net = NetworkBuilder("tiny", 6, 9, 9)
+    x = net.convolution(net.pool(net.convolution(net.input, "conv1", 8, 1), "pool1", 2, 2), "conv2", 5, 3)
+    (tmp_path / "tiny.onnx").write_bytes(net.model(x, 5).SerializeToString())
+    problem = posed(load_layers(str(tmp_path / "tiny.onnx")), 4)
+    found, every = joint(problem, Effort()), brute_force(problem, Effort())
+    assert found.value == every.value and every.proven
+
+
+def test_a_program_far_from_the_model_does_not_agree() -> None:
+    network = load_layers("mnist-tcpa")
+    problem = posed(network, 64)
+    selection = joint(problem, Effort()).mapping
+    assert selection is not None
+    files = overlay_files(selection_control(network, problem.network, selection), network)
+    timeline = {one["name"]: one["cycles"] for one in json.loads(files["overlay.json"])["steps"]}
+    assert report_running(problem, selection, network, timeline)["agrees"]
+    longer = {name: cycles * 1.1 for name, cycles in timeline.items()}
+    found = report_running(problem, selection, network, {name: int(one) for name, one in longer.items()})
+    assert found["outputs_equal"] and not found["agrees"]
+
+
+def test_sides_are_no_longer_than_dram_feeds() -> None:
+    problem = posed(load_layers("lenet5"))
+    assert problem.allows((47, 128)) and not problem.allows((31, 196))
