@@ -131,8 +131,8 @@ class GraphBuilder:
             for reader in store.readers:
                 load = loads[reader][:, np.newaxis, :]
                 edges.append((vertex, reader, np.repeat(load, len(self.labels[at]), axis=1)))
-        if passes.running is not None and quantity == "latency":
-            unit = self.machine.units_per_cycle
+        if passes.running is not None:
+            unit = self.machine.units_per_cycle if quantity == "latency" else 0
             edges += [(tail, head, self._below(wait * unit)) for tail, head, wait in passes.running.waits()]
         vertices = [np.broadcast_to(costs, (len(rows), costs.shape[1])) for costs in vertices]
         self._check(vertices, [matrix for _, _, matrix in edges], constant)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -44,11 +46,14 @@ def test_the_program_takes_the_model_s_cycles_within_5_percent(name: str, pes: i
     assert abs(cycles - verdict.cost.cycles) <= 0.05 * verdict.cost.cycles
 
 
-def test_the_optimum_of_a_small_network_is_that_of_every_selection(tmp_path: Path) -> None:
+@pytest.mark.parametrize("objective", ["latency", "edp"])
+def test_the_optimum_of_a_small_network_is_that_of_every_selection(
+    objective: Literal["latency", "edp"], tmp_path: Path
+) -> None:
     net = NetworkBuilder("tiny", 6, 9, 9)
     x = net.convolution(net.pool(net.convolution(net.input, "conv1", 8, 1), "pool1", 2, 2), "conv2", 5, 3)
     (tmp_path / "tiny.onnx").write_bytes(net.model(x, 5).SerializeToString())
-    problem = posed(load_layers(str(tmp_path / "tiny.onnx")), 4)
+    problem = replace(posed(load_layers(str(tmp_path / "tiny.onnx")), 4), objective=objective)
     found, every = joint(problem, Effort()), brute_force(problem, Effort())
     assert found.value == every.value and every.proven
 
