@@ -23,7 +23,7 @@ from mapper.solver.proof import Claim, Proof
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel_source import is_kernel
 from mapper.workloads.nest.nest_file import nest_from_document, nest_to_document
-from mapper.workloads.network.network import Layer, Network
+from mapper.workloads.network.network import Dims, Layer, Network
 from mapper.workloads.source import load_network
 
 PHYSICAL = "physical"
@@ -45,10 +45,10 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
     def peak(self, machine: DataflowMachine) -> int:
         return machine.pes
 
-    def read(self, text: str, batch: int | None) -> Workload[Network]:
+    def read(self, text: str, batch: int | None, dims: Dims) -> Workload[Network]:
         if is_kernel(text):
             raise InputError(text, "", "is a kernel, which no dataflow accelerator runs; try --arch srp-4x4")
-        network = load_network(text, batch)
+        network = load_network(text, batch, dims)
         return Workload(network, network.inputs, network.batch, tuple(_skipped(network)))
 
     def pose(
