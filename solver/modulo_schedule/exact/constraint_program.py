@@ -35,6 +35,8 @@ MOST_CLAUSES = 400_000
 """A larger program is not built: that alone would take longer than most limits allow."""
 CLAUSES_A_SECOND = 30_000
 """Clauses that are built and simplified in a second, on a slow core."""
+CLAUSES_A_WORK = 5000
+"""Clauses for which the work spent on a program doubles: to read them once takes work as well."""
 
 
 def constraint_program(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
@@ -148,7 +150,11 @@ def decide(
         if left_out is not None:
             return left_out
         program.build()
-        result = run_cp_sat(program.model, effort, lambda value, bound: None, work, clausal=True)
+        units = None if work is None else work * (1 + program.clauses / CLAUSES_A_WORK)
+        windowed = slack is not None
+        result = run_cp_sat(
+            program.model, effort, lambda value, bound: None, units, clausal=True, light=windowed
+        )
         if result.answer == "infeasible":
             return Attempt(None, "infeasible" if slack is None else "undecided")
         if not result.found:
