@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mapper.arch.cgra import Pe
+from mapper.formulations.modulo_schedule.parity import least_bound
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.method import Effort, Method
@@ -68,6 +69,24 @@ def improved(problem: ModuloProblem, known: ModuloSchedule, effort: Effort) -> O
         lambda ii, left: _decided(problem, ii, left),
         compacted(problem, known),
     )
+
+
+def tightened(problem: ModuloProblem, known: ModuloSchedule, effort: Effort) -> ModuloSchedule:
+    """``known``, or a schedule of the least II below its for which little work finds one in a window; nothing is
+    proven.
+
+    Raises: InputError as ``constraint_program``.
+    """
+    for ii in range(least_bound(problem), known.ii):
+        for slack, work in QUICK:
+            if effort.stopped() is not None:
+                return known
+            tried = decide(problem, ii, problem.machine.all_pes, effort, slack=slack, work=work)
+            if tried.schedule is not None:
+                return compacted(problem, tried.schedule)
+            if tried.left_out is not None:
+                break
+    return known
 
 
 def _in_windows(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:

@@ -237,6 +237,13 @@ def layered_problem(machine: CgraMachine, seed: int) -> ModuloProblem:
     return problem(machine, 25, *edges)
 
 
+def test_cp_sat_alone_meets_the_bound_for_a_graph_of_25_operations() -> None:
+    given = layered_problem(mesh(5, 5, 16).model_copy(update={"links": ["torus"]}), 0)
+    outcome = CONSTRAINT_PROGRAM.search(given, Effort())
+    check(given, outcome)
+    assert outcome.proven and outcome.value == mii(given.kernel.graph, given.machine).value
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("links", ["mesh", "torus"])
 @pytest.mark.parametrize("seed", [0, 1])
