@@ -18,7 +18,7 @@ from fractions import Fraction
 
 KIND = "pe_allocation"
 TRUSTED = ("Eqs. 2 to 17 of Heidorn et al. 2019 as written here; "
-           "lemmas Paces, Caps, Shares, Multipliers, Windows, Frame, Runs")
+           "lemmas Paces, Caps, Shares, Multipliers, Drain, Windows, Frame, Runs")
 
 
 # ---- The same lines in every checker: reading, binding, answering.
@@ -129,7 +129,9 @@ def main(path="", *options):
 # Multipliers. A sum of valid inequalities, each times a number >= 0, holds; where its slack is < 0 for all paces within
 #   their ranges and steps and all starts in 0..latency, there is no allocation. So is none at all if a tree parts the
 #   paces in two at each node (z <= k, z > k) and each leaf is closed by Caps or Multipliers.
-# Windows. A pixel waits from when it is made until the last position that may read it is made, pixels of frames one
+# Drain. A position's pixels are there as many cycles after its time as the operations from its last step to its last
+#   result take one after another, but for the first cycle, in which it is still at work; by the paper's models none.
+# Windows. A pixel waits from when it is there until the last position that may read it is made, pixels of frames one
 #   interval apart in raster order. When a position is made all pixels of its window are there, and none that it or a
 #   later one reads is gone: so many words wait at any paces.
 # Frame. In "layer-by-layer" cycles add up, and each layer is fastest with most PEs and units.
@@ -160,9 +162,9 @@ def useful(total, most):
 
 
 class Layer:
-    def __init__(self, document, at):
+    def __init__(self, document, at, latency):
         names = "operation feeds pin filters depth channels maps units pads size output_size kernel strides dilations"
-        name, self.operation, self.feeds, pin, *given = fields(document, "name", *names.split())
+        name, stages, self.operation, self.feeds, pin, *given = fields(document, "name", "stages", *names.split())
         need(type(name) is str and self.operation in ("convolution", "pool", "elementwise"), "is no layer", "malformed")
         need(self.feeds == sorted({whole(feed, 0, at - 1) for feed in self.feeds}), "feeds are no set", "malformed")
         self.pin = [one if one is None else whole(one) for one in fields(pin, "pes", "units", "idle")]
@@ -172,6 +174,8 @@ class Layer:
         self.positions, self.window = math.prod(self.out), math.prod(kernel)
         self.new = min(self.window, math.prod(self.strides))  # Eq. 7
         self.weights = self.filters * self.depth * self.window if self.operation == "convolution" else 0
+        chain = [whole(latency[stage], 1, 64) * whole(count, 1, 1 << 20) for stage, count in stages.items()]
+        self.drain = max(0, sum(chain) - 1)
         self.reach = [(k - 1) * d + 1 for k, d in zip(kernel, self.dilations, strict=True)]
 
     def work(self, pes, units, lanes=False):
@@ -206,7 +210,7 @@ class Layer:
 class Network:
     def __init__(self, problem, is_run=False):
         names = "objective model mode sharing free_units layers segments clock_hz pes word_bytes interval bytes"
-        sense, unit, *rest = fields(problem, "sense", "unit", *names.split())
+        sense, unit, latency, *rest = fields(problem, "sense", "unit", "unit_latency", *names.split())
         self.objective, self.model, self.mode, self.sharing, self.free, layers, self.starts, *rest = rest
         units = {"throughput": ("most", "fps"), "latency": ("least", "cycles"), "pes": ("least", "PEs")}
         need(units[self.objective] == (sense, unit), "has another sense or unit", "malformed")
@@ -217,7 +221,9 @@ class Network:
         starts = self.starts is None or numbers(self.starts, len(self.starts), 0, len(layers) - 1)
         need(starts is True or starts == sorted({0, *starts}), "segments are no set from 0 on", "malformed")
         need(not (self.sharing and self.mode == "mixed"), "runs with shared PEs are not searched", "not certified")
-        self.layers, self.streaming = [Layer(layer, at) for at, layer in enumerate(layers)], self.model == "streaming"
+        self.streaming = self.model == "streaming"
+        self.layers = [Layer(layer, at, latency) for at, layer in enumerate(layers)]
+        self.drains = [layer.drain if self.streaming else 0 for layer in self.layers]
         toil(sum((len(layer.feeds) + 1) * (50 + sum(layer.out) * self.streaming) for layer in self.layers))
         self.readers = [[] for _ in layers]
         self.edges = {(i, j): self.lines(i, j) for i, layer in enumerate(self.layers) for j in layer.feeds}
@@ -226,8 +232,8 @@ class Network:
         self.last = [at for at, by in enumerate(self.readers) if self.streaming or is_run or not by]
 
     def lines(self, i, j):
-        """Rows and columns of (a, b): layer i starts at least a * (pace of j) - b * (its own) after j, the largest
-        of both together: F pixels (Eqs. 8, 10); streaming: to the last one of the window of each position."""
+        """Rows and columns of (a, b): layer i starts at least a * (pace of j) - b * (its own) after j has drained, the
+        largest of both together: F pixels (Eqs. 8, 10); streaming: to the last one of the window of each position."""
         layer, feed = self.layers[i], self.layers[j]
         if not self.streaming or feed.positions == 1:
             return [(0, 0)], [(1 if self.streaming else layer.new, 0)]
@@ -247,8 +253,8 @@ class Network:
         gone = [*itertools.accumulate(reversed(gone), min)][::-1]
         if paces:
             interval = max(pace * one.positions for pace, one in zip(paces, self.layers, strict=True))
-            since = starts[i] - starts[j]
-            frames = range((since + paces[i] * layer.positions) // interval + 1)
+            since = starts[i] - starts[j] - self.drains[j]
+            frames = range((starts[i] - starts[j] + paces[i] * layer.positions) // interval + 1)
             toil(len(frames) * layer.positions)
             times = (since + at * paces[i] for at in range(1, layer.positions + 1))
             made = [sum(min(max((time - frame * interval) // paces[j], 0), feed.positions) for frame in frames)
@@ -292,7 +298,7 @@ class Network:
             starts.append(0)
             for j in layer.feeds:
                 delay = sum(max(a * paces[j] - b * paces[i] for a, b in lines) for lines in self.edges[i, j])
-                starts[i] = max(starts[i], starts[j] + delay)
+                starts[i] = max(starts[i], starts[j] + self.drains[j] + delay)
         need(self.has_room(starts, paces), "the mapping needs more room than there is")
         times = [pace * layer.positions for pace, layer in zip(paces, self.layers, strict=True)]
         members = [whole(at, 0, len(works) - 1) for group in shared for at in group]
@@ -301,8 +307,9 @@ class Network:
             busy = sum(works[at] * self.layers[at].positions for at in group)
             need(group and all(pes_of[at] == 1 and times[at] >= busy for at in group), "a shared PE is late")
         if self.mode == "layer-by-layer":
-            return sum(times), sum(times), max(pes_of)
-        return max(times), max(starts[at] + times[at] for at in self.last), sum(pes_of) - len(members) + len(shared)
+            return sum(times) + sum(self.drains), sum(times) + sum(self.drains), max(pes_of)
+        end = max(starts[at] + times[at] + self.drains[at] for at in self.last)
+        return max(times), end, sum(pes_of) - len(members) + len(shared)
 
     def ends(self, at, low, high):
         """Lemmas Paces and Shares: between these paces no other asks for fewer PEs and is shorter or longer."""
@@ -355,7 +362,7 @@ class Network:
         self.most, self.cycles = most, cycles
         need(type(nodes) is list, "needs a list of nodes", "malformed")
         self.steps = [layer.steps(most, self.free) for layer in self.layers]
-        ends = [min(interval, cycles if at in self.last else ENDLESS) for at in range(len(self.layers))]
+        ends = [min(interval, cycles - wait if at in self.last else ENDLESS) for at, wait in enumerate(self.drains)]
         high = [end // layer.positions for end, layer in zip(ends, self.layers, strict=True)]
         stack = [([0] * len(high), high)]
         for node in nodes:
@@ -382,11 +389,12 @@ class Network:
         need(self.cycles < ENDLESS or ends == starts == [], "there is no limit on latency")
         for i, times in ends:
             need(i in self.last, "a layer does not end last")
-            slack += whole(times) * self.cycles
+            slack += whole(times) * (self.cycles - self.drains[i])
             start[i], pace[i] = start[i] - times, pace[i] - times * self.layers[i].positions
         for i, j, row, column, times in starts:
             (a, b), (c, d) = (way[whole(at)] for way, at in zip(self.edges[i, j], (row, column), strict=True))
             start[i], start[j] = start[i] + whole(times), start[j] - times
+            slack -= times * self.drains[j]
             pace[i], pace[j] = pace[i] + (b + d) * times, pace[j] - (a + c) * times
         for i, j, times in rates:
             need(not self.streaming and (i, j) in self.edges, "the streaming model has no Eq. 9")
@@ -401,7 +409,7 @@ class Network:
 
     def fastest(self, most):
         """Lemma Frame: the least cycles of a frame, layer by layer; None if pins contradict the array."""
-        total = 0
+        total = sum(self.drains)
         for layer in self.layers:
             free = zip(layer.pin, (most, layer.units, 0), strict=True)
             pes, units, idle = (one if pin is None else pin for pin, one in free)

@@ -8,6 +8,7 @@ which of them rules out anything better than what was claimed.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +18,7 @@ from mapper.formulations.pe_allocation.reach import why_unreachable
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.models.pe_allocation.stream.layer import StreamLayer
+from mapper.models.pe_allocation.stream.pipeline import stages
 from mapper.solver.method import Effort
 from mapper.solver.pe_allocation.refutation import UNLIMITED, Refutation, Scope
 from mapper.solver.pe_allocation.refuted_run import refuted_runs
@@ -103,6 +105,7 @@ def restated(problem: AllocationProblem) -> dict[str, Any]:
         "sharing": problem.sharing,
         "free_units": problem.free_delta,
         "segments": None if problem.segments is None else list(problem.segments),
+        "unit_latency": problem.machine.processing_element.latency.model_dump(),
         "layers": [_layer_document(problem, layer) for layer in problem.network.layers],
     }
 
@@ -136,4 +139,5 @@ def _layer_document(problem: AllocationProblem, layer: StreamLayer) -> dict[str,
         "strides": list(layer.strides),
         "dilations": list(layer.dilations),
         "pads": list(layer.pads),
+        "stages": dict(Counter(stages(layer, problem.units(layer)))),
     }

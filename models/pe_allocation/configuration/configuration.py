@@ -62,7 +62,8 @@ def configure(
     connected = streams(network, machine, allocation.placement, runs)
     borders = border_ends(connected)
     apart = model == "streaming" and not alone
-    rings = _rings(network, z_out, runs if apart and len(runs) > 1 else (None,))
+    waits = tuple(timing.drain for timing in cost.timed)
+    rings = _rings(network, z_out, waits, runs if apart and len(runs) > 1 else (None,))
     layers = []
     for at, layer in enumerate(network.layers):
         _check_sizes(network, layer)
@@ -105,6 +106,7 @@ def configure(
                 _pe_programs(layer, allocation, at, scheme, regions),
                 layer.spread,
                 Arithmetic(scaled=_rule(layer) == "scale"),
+                cost.timed[at].drain,
             )
         )
     return Configuration(
@@ -134,14 +136,14 @@ def _scheme(layer: StreamLayer, pes: int, delta: int, lanes_busy: int | None) ->
 
 
 def _rings(
-    network: StreamNetwork, z_out: tuple[int, ...], runs: Sequence[range | None]
+    network: StreamNetwork, z_out: tuple[int, ...], waits: Sequence[int], runs: Sequence[range | None]
 ) -> list[tuple[int, ...]]:
     """Words of the ring before each feed of every layer, in raster order at these paces; a run of its own where there
     are several (None: all layers at once)."""
     return [
         ring
         for members in runs
-        for ring in streaming.feed_peaks(network, streaming.streamed(network, z_out, members), members)
+        for ring in streaming.feed_peaks(network, streaming.streamed(network, z_out, waits, members), members)
     ]
 
 
