@@ -11,11 +11,11 @@ from mapper.models.pe_allocation.stream.layer import StreamNetwork
 from mapper.sim.pe_allocation.report import report
 
 
-def with_pe(units: int = 2, **fields: Any) -> TcpaMachine:
+def with_pe(functional: int = 2, **fields: Any) -> TcpaMachine:
     """The preset of 4x4 PEs of so many units and with these fields."""
     document = tcpa_preset("tcpa-4x4")
     assert document is not None
-    counts = dict.fromkeys(document["functional_units"], units)
+    counts = dict.fromkeys(document["functional_units"], functional)
     changed = {**document, "functional_units": counts, "processing_element": fields}
     return tcpa_from_document(changed, "tcpa-4x4")
 
