@@ -64,7 +64,6 @@ class PeAllocation(Kind[LayerNetwork, AllocationProblem, Allocation]):
     leaves_out: ClassVar[tuple[str, ...]] = (
         "weights are in the PEs before the first frame",
         "pixels come as fast as the first layer takes them",
-        "latencies of units, a few cycles for each layer",
         "latency is of one frame; the next comes after an interval, before this one is done",
     )
 
