@@ -93,8 +93,6 @@ def layer_cycles(
     ``compute``: cycles of one RF pass; ``noc_cycles``, ``reduction_cycles``, ``dma_cycles``: of one tile; ``rereads``:
     whether DMA brings an evicted tile back while another leaves.
     """
-    operands = len(noc_cycles)
-    rf_passes, spm_passes, spm_reuse, dram_reuse = passes.rf, passes.spm, passes.spm_reuse, passes.dram_reuse
     cycles, every_pass_noc = spm_pass_cycles(
         compute,
         passes,
@@ -106,6 +104,28 @@ def layer_cycles(
         networks,
         buffers,
     )
+    return cycles_of_passes(
+        cycles,
+        every_pass_noc,
+        compute,
+        passes,
+        noc_cycles,
+        reduction_cycles,
+        dma_cycles,
+        updated,
+        rereads,
+        buffers,
+    )
+
+
+def cycles_of_passes(
+    cycles: int, every_pass_noc: int, compute: int, passes: Passes, noc_cycles: Array, reduction_cycles: Array,
+    dma_cycles: Array, updated: Array, rereads: Array, buffers: Buffers,
+) -> int:  # fmt: skip
+    """Cycles of the layer, whose SPM passes take ``cycles`` each without DMA, and in every RF pass ``every_pass_noc``
+    on the networks."""
+    operands = len(noc_cycles)
+    rf_passes, spm_passes, spm_reuse, dram_reuse = passes.rf, passes.spm, passes.spm_reuse, passes.dram_reuse
     # All SPM passes: DMA overlaps with processing through double-buffering; with one buffer they take turns.
     every_pass_dma = 0
     for k in range(operands):

@@ -27,6 +27,7 @@ def report(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping, see
         "energy_pj": run.energy_pj == model.energy_pj,
         "cycles": run.cycles == model.cycles,
         "words": run.words == model.words,
+        "processing_cycles": run.processing_cycles == model.processing_cycles,
     }
     return {
         **run.to_json(),

@@ -17,8 +17,8 @@ from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.compiled import compiled
 from mapper.models.tiling import tile
 from mapper.models.tiling import timeline as model
-from mapper.models.tiling.cost import buffers_of, rereads
-from mapper.models.tiling.mapping import LEVELS
+from mapper.models.tiling.cost import buffers_of, evaluate, rereads
+from mapper.models.tiling.mapping import LEVELS, TilingMapping
 from mapper.models.tiling.physical import carried, loops_of, paths_of
 from mapper.models.tiling.timeline import CAUSES, Loops, Paths, Times
 from mapper.models.tiling.transfer import Buffers, Passes
@@ -71,6 +71,8 @@ def costs(
     nest: LoopNest, machine: DataflowMachine, factors: Integers, dram_orders: Integers, spm_orders: Integers
 ) -> Costs:
     """Costs of P mappings: factors (P, loops, 4) and orders (P, loops) of loop positions, outer to inner."""
+    if machine.streams:
+        return _streamed_costs(nest, machine, factors, dram_orders, spm_orders)
     rf, spatial = _trip_counts(nest, factors[:, :, RF]), _trip_counts(nest, factors[:, :, SPATIAL])
     array = _trip_counts(nest, factors[:, :, RF:].prod(axis=2))
     spm = _trip_counts(nest, factors[:, :, SPM:].prod(axis=2))
@@ -131,6 +133,21 @@ def costs(
     _layer_costs(layer, rows, energy, cycles)
     energy = energy / prices.per_pj
     return Costs(np.rint(energy) if machine.rules.energy == "rounded" else energy, cycles)
+
+
+def _streamed_costs(
+    nest: LoopNest, machine: DataflowMachine, factors: Integers, dram_orders: Integers, spm_orders: Integers
+) -> Costs:
+    """The same one by one: what a stream brings depends on the order of the scratch-pad, loop by loop."""
+    found = []
+    for tiling, outer, inner in zip(factors.tolist(), dram_orders, spm_orders, strict=True):
+        orders = (tuple(nest.loops[place] for place in order) for order in (outer, inner))
+        mapping = TilingMapping(nest.loops, tuple((d, s, r, p) for d, s, r, p in tiling), *orders)
+        found.append(evaluate(nest, machine, mapping))
+    return Costs(
+        np.array([cost.energy_pj for cost in found], np.float64),
+        np.array([cost.cycles for cost in found], np.int64),
+    )
 
 
 def _trip_counts(nest: LoopNest, columns: NDArray[Any]) -> dict[str, NDArray[Any]]:
