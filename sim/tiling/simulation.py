@@ -11,14 +11,14 @@ from mapper.arch.dataflow import DataflowMachine
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.sim.tiling import accounting
 from mapper.sim.tiling.accounting import Ledger
-from mapper.sim.tiling.dataflow import Dataflow
-from mapper.sim.tiling.footprint import footprints, shape_of
+from mapper.sim.tiling.dataflow import Dataflow, Traffic
+from mapper.sim.tiling.footprint import Shape, footprints, shape_of
 from mapper.sim.tiling.physical import simulate_physical
 from mapper.sim.tiling.reference import Array, initial_tensors, reference_output
 from mapper.sim.tiling.size import check_size
 from mapper.sim.tiling.statement import number_type
 from mapper.sim.tiling.stream import following
-from mapper.sim.tiling.walk import walk
+from mapper.sim.tiling.walk import Walk, walk
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.nest.tensor import tensors
 
@@ -100,8 +100,21 @@ def simulate(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping, s
     dataflow = Dataflow(nest, mapping, shape, passes, data, follows)
     dataflow.run()
     output = data[result].astype(np.int64)
-    tiles = footprints(nest, machine, shape)
-    ledger = Ledger(nest, machine, shape, passes, tiles, dataflow.traffic, follows)
+    ledger = ledger_of(nest, machine, shape, passes, dataflow.traffic)
+    return charged(ledger, mapping, output, expected)
+
+
+def ledger_of(
+    nest: LoopNest, machine: DataflowMachine, shape: Shape, passes: Walk, traffic: tuple[Traffic, ...]
+) -> Ledger:
+    """What moved, with what each tile takes of the machine."""
+    follows = following(nest, machine, shape, passes.spm)
+    return Ledger(nest, machine, shape, passes, footprints(nest, machine, shape), traffic, follows)
+
+
+def charged(ledger: Ledger, mapping: TilingMapping, output: Array, expected: Array) -> Simulation:
+    """A run that made ``output``, and what it cost."""
+    nest, machine, passes = ledger.nest, ledger.machine, ledger.walk
     if machine.rules.timing == "timeline":
         timed = simulate_physical(nest, machine, mapping, machine.rules)
         cycles, stalls, processing = timed.cycles, timed.stall_cycles, None

@@ -174,6 +174,17 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
         problem = part.problem
         return report(problem.nest, problem.machine, mapping, seed)
 
+    def simulate_words(
+        self, part: ProblemPart[Network, TilingProblem], mapping: TilingMapping, seed: int
+    ) -> dict[str, Any]:
+        from mapper.codegen.tiling import generate_tables
+        from mapper.sim.tiling import array_report, program_line
+
+        problem = part.problem
+        tables = generate_tables(problem.nest, problem.machine, mapping)
+        found = array_report(problem.nest, problem.machine, mapping, tables, seed)
+        return {**found, "notes": [f"{part.name}: {program_line(found)}"]}
+
     def generate(
         self, part: ProblemPart[Network, TilingProblem], mapping: TilingMapping, seed: int
     ) -> dict[str, str]:
