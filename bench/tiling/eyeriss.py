@@ -18,9 +18,8 @@ import yaml
 from mapper.arch.source import load_machine
 from mapper.models.tiling.cost import TilingCost, evaluate, quantities
 from mapper.models.tiling.mapping import TilingMapping
-from mapper.models.tiling.stream import streamed_pass_cycles
 from mapper.models.tiling.tile import networks_of
-from mapper.models.tiling.transfer import Passes
+from mapper.models.tiling.transfer import Passes, streamed_pass_cycles
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.source import load_network
 
@@ -106,7 +105,18 @@ def adding_ms(name: str, nest: LoopNest) -> float:
     read, write, _ = networks_of(nest, machine)
     passes = Passes(q.rf_passes, q.spm_passes, q.spm_reuse, q.dram_reuse)
     longer = q.compute_cycles + PASSES[name].p
-    cycles, _ = streamed_pass_cycles(longer, passes, q.noc_cycles, q.streams, read, write)
+    streams, networks = q.streams, len(machine.noc.networks)
+    cycles, _ = streamed_pass_cycles(
+        longer,
+        passes,
+        q.noc_cycles,
+        streams.noc_cycles,
+        streams.turns,
+        streams.waited_for,
+        read,
+        write,
+        networks,
+    )
     return cycles * q.spm_passes / (machine.clock_mhz * 1e3)
 
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from mapper.arch.dataflow import DataflowMachine
 from mapper.models.tiling import tile
-from mapper.models.tiling.cost import operation_energy, rf_access_energy
 from mapper.models.tiling.price import Prices, burst_cost
 from mapper.models.tiling.stream import waits
+from mapper.models.tiling.tile import operation_energy, rf_access_energy
 from mapper.workloads.nest.loop_nest import LoopNest, Operand
 
 

@@ -13,7 +13,7 @@ from mapper.models.tiling import transfer as cost
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.models.tiling.order import reuse_factors
 from mapper.models.tiling.price import Prices
-from mapper.models.tiling.stream import Streams, streamed_pass_cycles, streams_of
+from mapper.models.tiling.stream import Streams, streams_of
 from mapper.models.tiling.timeline import Times
 from mapper.workloads.nest.loop_nest import LoopNest
 
@@ -139,16 +139,6 @@ def rereads(
     )
 
 
-def operation_energy(nest: LoopNest, prices: Prices) -> int:
-    """Energy (steps) of the useful operations."""
-    return nest.iterations * tile.operations(nest) * prices.operation
-
-
-def rf_access_energy(nest: LoopNest, prices: Prices) -> int:
-    """Energy (steps) of register-file accesses: every operand once a read and once a write per iteration."""
-    return nest.iterations * sum(op.reads + op.writes for op in nest.operands) * prices.rf
-
-
 def evaluate(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -> TilingCost:
     """Cost of a mapping whose factors multiply to the bounds, whether or not it fits the machine.
 
@@ -160,8 +150,8 @@ def evaluate(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -
     updated = tuple(op.is_updated for op in nest.operands)
     zero = tuple(op.zero_initialised for op in nest.operands)
     steps = cost.layer_energy(
-        operation_energy(nest, prices),
-        rf_access_energy(nest, prices),
+        tile.operation_energy(nest, prices),
+        tile.rf_access_energy(nest, prices),
         _passes(q),
         updated,
         zero,
@@ -221,10 +211,13 @@ def _cycles(nest: LoopNest, machine: DataflowMachine, q: TileQuantities, buffers
     updated = tuple(op.is_updated for op in nest.operands)
     again = rereads(nest, machine, q.spm_passes, q.spm_tiles)
     passes, moves = _passes(q), (q.noc_cycles, q.reduction_cycles, q.dma_cycles, updated, again)
+    networks = len(machine.noc.networks)
     if q.streams is None:
-        networks = len(machine.noc.networks)
         return cost.layer_cycles(q.compute_cycles, passes, *moves, read, write, networks, buffers)
-    one = streamed_pass_cycles(q.compute_cycles, passes, q.noc_cycles, q.streams, read, write)
+    following, turns, waited_for = q.streams.noc_cycles, q.streams.turns, q.streams.waited_for
+    one = cost.streamed_pass_cycles(
+        q.compute_cycles, passes, q.noc_cycles, following, turns, waited_for, read, write, networks
+    )
     return cost.cycles_of_passes(*one, q.compute_cycles, passes, *moves, buffers)
 
 
@@ -275,8 +268,8 @@ def _energy_by_resource(nest: LoopNest, machine: DataflowMachine, q: TileQuantit
     added = sum(_transfers(nest, machine, q, k)[1] * count for k, count in enumerate(q.additions))
     table = _words(nest, machine, q).values()
     steps = {
-        "mac": operation_energy(nest, prices) + added * prices.mac,
-        "rf": rf_access_energy(nest, prices) + added * 3 * prices.rf,
+        "mac": tile.operation_energy(nest, prices) + added * prices.mac,
+        "rf": tile.rf_access_energy(nest, prices) + added * 3 * prices.rf,
         "noc": (sum(row["noc"] for row in table) + added) * prices.noc,
         "spm": sum(row["spm"] for row in table) * prices.spm,
         "dram": sum(row["dram"] for row in table) * prices.dram,

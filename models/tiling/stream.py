@@ -75,60 +75,36 @@ def slides(operand: Operand) -> bool:
 
 
 def _sliding_loop(operand: Operand, mapping: TilingMapping) -> str | None:
-    """The innermost scratch-pad loop that moves the operand's tiles, if PEs hold a part of the tile that follows: no
-    loop of the dimensions along which it slides runs in space, where the part would lie in another PE."""
-    spatial, inner = mapping.trip_counts("spatial"), mapping.trip_counts("spm")
+    """The innermost scratch-pad loop that moves the operand's tiles, if PEs hold a part of the tile that follows."""
+    inner = mapping.trip_counts("spm")
     moving = [loop for loop in mapping.spm_order if inner[loop] > 1 and loop in operand.loops]
-    if not moving or not slides(operand):
-        return None
-    rf, loop = mapping.trip_counts("rf"), moving[-1]
-    along = [dimension for dimension in operand.index if loop in dict(dimension.coefficients)]
-    in_space = any(spatial[own] > 1 for dimension in along for own, _ in dimension.coefficients)
-    return None if in_space or new_words(operand, loop, rf, rf) == tile.words(operand, rf) else loop
+    rf, spatial = mapping.trip_counts("rf"), mapping.trip_counts("spatial")
+    return moving[-1] if moving and may_slide(operand, moving[-1], rf, spatial) else None
 
 
-def new_words(operand: Operand, loop: str, array: Mapping[str, int], counts: Mapping[str, int]) -> int:
+def new_words(
+    operand: Operand, loop: str, array: Mapping[str, tile.Numbers], counts: Mapping[str, tile.Numbers]
+) -> tile.Numbers:
     """Words of a tile of ``counts`` (one PE's, or the array's) that it does not share with the one that it follows,
-    when ``loop`` steps by the array's tile."""
-    kept = 1
+    when ``loop`` steps by the array's tile; of integers or of arrays of them."""
+    kept: tile.Numbers = 1
     for dimension in operand.index:
-        shift = sum(abs(factor) * array[own] for own, factor in dimension.coefficients if own == loop)
-        kept *= max(0, dimension.span(counts) - shift)
-    whole: int = tile.words(operand, counts)
-    return whole - kept
+        span: tile.Numbers = 1
+        for own, factor in dimension.coefficients:
+            span = span + abs(factor) * (counts[own] - 1 - (array[own] if own == loop else 0))
+        kept = kept * ((span > 0) * span)
+    return tile.words(operand, counts) - kept
 
 
-def streamed_pass_cycles(
-    compute: int,
-    passes: Passes,
-    noc_cycles: tuple[int, ...],
-    streams: Streams,
-    read: list[int],
-    write: list[int],
-) -> tuple[int, int]:
-    """Cycles of one SPM pass, and those of the networks in every RF pass of it.
-
-    Each RF pass takes the longer of its work and what comes for it, or their sum if PEs wait for any of that. What
-    comes in it depends on the longest interval, of those in which tiles change or come whole, that ends with it.
-    """
-    operands = range(len(noc_cycles))
-    moving = [k for k in operands if not (passes.spm_reuse[k] == passes.rf and passes.dram_reuse[k] > 1)]
-    whole_every = [passes.spm_reuse[k] * streams.turns[k] for k in operands]
-    intervals = sorted({passes.spm_reuse[k] for k in moving} | {whole_every[k] for k in moving})
-    cycles, taken, every_pass_noc = compute * passes.rf, compute, 0
-    for every in intervals:
-        busy = [0] * (1 + max(*read, *write))
-        waits = False
-        for k in moving:
-            if passes.spm_reuse[k] <= every:
-                load = noc_cycles[k] if whole_every[k] <= every else streams.noc_cycles[k]
-                for network in {read[k], write[k]} - {-1}:
-                    busy[network] += load
-                waits = waits or streams.waited_for[k]
-        load = max(busy)
-        if every == 1:
-            every_pass_noc = load
-        longer = compute + load if waits else max(compute, load)
-        cycles += (longer - taken) * (passes.rf // every)
-        taken = longer
-    return cycles, every_pass_noc
+def may_slide(
+    operand: Operand, loop: str, rf: Mapping[str, tile.Numbers], spatial: Mapping[str, tile.Numbers]
+) -> tile.Numbers:
+    """Whether PEs hold a part of the tile that follows when ``loop`` steps: an operand that slides, of which no loop of
+    the dimensions along which it does so runs in space, where the part would lie in another PE."""
+    if not slides(operand) or loop not in operand.loops:
+        return 0 * rf[loop] > 0
+    held = new_words(operand, loop, rf, rf) < tile.words(operand, rf)
+    for dimension in operand.index:
+        for own, _ in dimension.coefficients if loop in dict(dimension.coefficients) else ():
+            held = held & (spatial[own] == 1)
+    return held

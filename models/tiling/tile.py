@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mapper.arch.dataflow import DataflowMachine
-from mapper.models.tiling.price import burst_cost
+from mapper.models.tiling.price import Prices, burst_cost
 from mapper.workloads.nest.loop_nest import LoopNest, Operand
 
 Numbers = Any
@@ -60,6 +60,16 @@ def operations(nest: LoopNest) -> int:
     """Operations of one iteration: a multiply-accumulate per pair of factors, or one addition."""
     factors = sum(operand.access == "read" for operand in nest.operands)
     return max(1, factors - 1) if nest.operation == "multiply_add" else max(1, factors)
+
+
+def operation_energy(nest: LoopNest, prices: Prices) -> int:
+    """Energy (steps) of the useful operations."""
+    return nest.iterations * operations(nest) * prices.operation
+
+
+def rf_access_energy(nest: LoopNest, prices: Prices) -> int:
+    """Energy (steps) of register-file accesses: every operand once a read and once a write per iteration."""
+    return nest.iterations * sum(op.reads + op.writes for op in nest.operands) * prices.rf
 
 
 def iteration_cycles(nest: LoopNest, machine: DataflowMachine) -> int:

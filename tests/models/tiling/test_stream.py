@@ -11,13 +11,15 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bench.tiling.eyeriss import PASSES, costs, mapping_of, nests, processing_ms
 from mapper.arch.dataflow import DataflowMachine
 from mapper.arch.source import load_machine
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.formulations.tiling.referee.verify import verify
-from mapper.models.tiling.bound import ideal_cycles
+from mapper.models.tiling.bound import ideal_cycles, least_cycles, least_energy
 from mapper.models.tiling.cost import TilingCost, evaluate
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.sim.tiling import simulate
@@ -27,6 +29,7 @@ from mapper.solver.tiling.exact.brute_force import brute_force
 from mapper.solver.tiling.exact.constraint_program import constraint_program
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
+from tests.sim.tiling import small_nest
 
 MachineOf = Callable[..., DataflowMachine]
 NestOf = Callable[..., LoopNest]
@@ -141,6 +144,18 @@ def test_searches_that_prove_refuse_streams_and_brute_force_does_not(
         assert refused.mapping is None and not refused.proven
         assert "streams" in " ".join(refused.restrictions)
     assert brute_force(problem, Effort()).proven
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@given(st.data())
+def test_no_mapping_whose_memories_are_streams_undercuts_the_bounds_by_argument(data: st.DataObject) -> None:
+    nest = small_nest.nest_of("strided-convolution")
+    drawn = data.draw(small_nest.machines())
+    rules = drawn.rules.model_copy(update={"filling": "streams", "timing": "steady"})
+    machine = drawn.model_copy(update={"rules": rules})
+    cost = evaluate(nest, machine, data.draw(small_nest.mappings(nest)))
+    assert least_cycles(nest, machine) <= cost.cycles
+    assert least_energy(nest, machine) <= cost.energy_pj * (1 + 1e-12)
 
 
 def test_a_timeline_knows_no_streams(machine_of: MachineOf) -> None:
