@@ -13,6 +13,7 @@ from mapper.cli.command.generate import generate
 from mapper.cli.command.list import list_names
 from mapper.cli.command.report import report_page
 from mapper.cli.command.run import run_generated
+from mapper.cli.command.schema import schema
 from mapper.cli.command.show import show
 from mapper.cli.command.simulate import simulate
 from mapper.cli.command.solve import evaluate, solve
@@ -72,4 +73,5 @@ app.command(name="run", epilog="Example: mapper run out --input image.npy -o res
 app.command(name="report", epilog="Example: mapper report solution.json -o report.html")(report_page)
 app.command(name="list", epilog="Example: mapper list workloads")(list_names)
 app.command(epilog="Example: mapper show dmazerunner-256 > mine.yaml")(show)
+app.command(epilog="Example: mapper schema dataflow > dataflow.schema.json")(schema)
 app.command(name="warm-up", epilog="Example: mapper warm-up")(warm_up)
