@@ -43,6 +43,11 @@ SLOTS, FEWEST_SLOTS = Fraction(17, 10), Fraction(3, 2)
 """Slots that an operation is expected to take with the moves of its operands, and fewer than it takes but for luck: by
 what schedules have needed."""
 
+MOST_TUNINGS = 512
+
+_known: dict[tuple[Nest, int, str], NestTuning] = {}
+_estimators: dict[str, Estimator] = {}
+
 
 @dataclass(frozen=True)
 class Tried:
@@ -121,15 +126,15 @@ class NestTuning:
 
         return CoverSearch(self.nest, innermost, weigh, self.weight[innermost].each()).ranked(1)
 
-    def schedule(self, cover: Cover, effort: Effort, limit: float = inf) -> Tried | None:
+    def schedule(self, cover: Cover, effort: Effort, limit: float = inf, light: bool = False) -> Tried | None:
         """Schedule every box of ``cover``, the main one first; None if one gets no schedule, or if it is seen on
-        the way that they take ``limit`` cycles or more together."""
+        the way that they take ``limit`` cycles or more together. ``light``: the first schedule of each will do."""
         loops: list[LoopMapping] = []
         estimate, expected = 0, self._least(cover)
         if expected >= limit:
             return None
         for box in cover.boxes:
-            loop = self._loop(box, effort)
+            loop = self._loop(box, effort, light)
             if loop is None:
                 return None
             loops.append(loop)
@@ -148,18 +153,19 @@ class NestTuning:
     def _least(self, cover: Cover) -> int:
         return sum(self.weight[box.innermost].least_cycles(box.count, box.unroll) for box in cover.boxes)
 
-    def _loop(self, box: Box, effort: Effort) -> LoopMapping | None:
+    def _loop(self, box: Box, effort: Effort, light: bool) -> LoopMapping | None:
         best: LoopMapping | None = None
         for uses in POINTER_USES:
             kernel = kernel_of(self.nest, box, uses)
-            found = loop_schedule(kernel, self.machine, effort, self._enough(box.unroll, box.innermost))
+            enough = self._enough(box.unroll, box.innermost)
+            found = loop_schedule(kernel, self.machine, effort, 0 if light else enough, light)
             if found.mapping is None or found.mapping.ii > most_contexts(self.machine):
                 continue
             if best is None or _time(
                 found.mapping.ii, found.mapping.stages, box.trip_count(self.nest)
             ) < _time(best.schedule.ii, best.schedule.stages, box.trip_count(self.nest)):
                 best = LoopMapping(self.position, box, uses, found.mapping)
-            if found.mapping.ii <= self._good(box.unroll, box.innermost):
+            if light or found.mapping.ii <= self._good(box.unroll, box.innermost):
                 break
         return best
 
@@ -193,6 +199,19 @@ class NestTuning:
 
     def _interval(self, factors: Sizes, innermost: str) -> int:
         return self.weight[innermost].body(factors)[1]
+
+
+def nest_tuning(nest: Nest, position: int, machine: CgraMachine) -> NestTuning:
+    """The tuning of a nest, which keeps what it has weighed from one round over a network's layers to the next."""
+    document = machine.model_dump_json(by_alias=True)
+    key = nest, position, document
+    if key not in _known:
+        if len(_known) >= MOST_TUNINGS:
+            _known.clear()
+        _known[key] = NestTuning(
+            nest, position, machine, _estimators.setdefault(document, Estimator(machine))
+        )
+    return _known[key]
 
 
 def _time(ii: int, stages: int, trips: int) -> int:
