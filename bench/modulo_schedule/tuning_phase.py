@@ -162,7 +162,7 @@ def scheduled(name: str, array: str, most: int) -> tuple[Nest, int, list[Tried]]
     machine, _ = load_machine(array)
     assert isinstance(machine, CgraMachine)
     nest = _product_of(name, array)
-    tuning = NestTuning(nest, 0, machine, Estimator(machine))
+    tuning = NestTuning(nest, machine, Estimator(machine))
     covers = sorted(
         (cover for inner in nest.innermost() for cover in tuning.candidates(inner, ALL_COVERS)),
         key=lambda cover: cover.cycles,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import inf
@@ -45,7 +45,7 @@ what schedules have needed."""
 
 MOST_TUNINGS = 512
 
-_known: dict[tuple[Nest, int, str], NestTuning] = {}
+_known: dict[tuple[Nest, str], NestTuning] = {}
 _estimators: dict[str, Estimator] = {}
 
 
@@ -62,12 +62,16 @@ class Tried:
     ii: int
     loops: tuple[LoopMapping, ...]
 
+    def at(self, position: int) -> tuple[LoopMapping, ...]:
+        """Its loops as those of a layer's nest at this position."""
+        return tuple(replace(loop, nest=position) for loop in self.loops)
+
 
 class NestTuning:
     """One nest on one machine."""
 
-    def __init__(self, nest: Nest, position: int, machine: CgraMachine, estimator: Estimator) -> None:
-        self.nest, self.position, self.machine = nest, position, machine
+    def __init__(self, nest: Nest, machine: CgraMachine, estimator: Estimator) -> None:
+        self.nest, self.machine = nest, machine
         self.weight = {innermost: BoxWeight(nest, innermost, estimator) for innermost in nest.names}
         self.largest = max(LARGEST_BODY, LARGEST_SHARE * len(machine.all_pes))
         self.papers_largest = max(LARGEST_BODY, PAPERS_SHARE * len(machine.all_pes))
@@ -164,7 +168,7 @@ class NestTuning:
             if best is None or _time(
                 found.mapping.ii, found.mapping.stages, box.trip_count(self.nest)
             ) < _time(best.schedule.ii, best.schedule.stages, box.trip_count(self.nest)):
-                best = LoopMapping(self.position, box, uses, found.mapping)
+                best = LoopMapping(0, box, uses, found.mapping)
             if light or found.mapping.ii <= self._good(box.unroll, box.innermost):
                 break
         return best
@@ -201,16 +205,14 @@ class NestTuning:
         return self.weight[innermost].body(factors)[1]
 
 
-def nest_tuning(nest: Nest, position: int, machine: CgraMachine) -> NestTuning:
+def nest_tuning(nest: Nest, machine: CgraMachine) -> NestTuning:
     """The tuning of a nest, which keeps what it has weighed from one round over a network's layers to the next."""
     document = machine.model_dump_json(by_alias=True)
-    key = nest, position, document
+    key = nest, document
     if key not in _known:
         if len(_known) >= MOST_TUNINGS:
             _known.clear()
-        _known[key] = NestTuning(
-            nest, position, machine, _estimators.setdefault(document, Estimator(machine))
-        )
+        _known[key] = NestTuning(nest, machine, _estimators.setdefault(document, Estimator(machine)))
     return _known[key]
 
 

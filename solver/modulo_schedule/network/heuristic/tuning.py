@@ -67,7 +67,7 @@ def exhaustive(
             evaluations += quick.evaluations or 0
     plans, complete = planned(problem, effort, urgent=not found)
     bound = min(plan.bound for plan in plans) if complete else ideal
-    tried: dict[tuple[int, Nest], list[Tried]] = {}
+    tried: dict[Nest, list[Tried]] = {}
 
     def tell() -> None:
         effort.report(Progress(min((value for value, _ in found), default=None), bound, evaluations))
@@ -78,8 +78,8 @@ def exhaustive(
         if found and (effort.stopped() is not None or plan.bound >= limit):
             break
         taken, loops = plan.outside, list[LoopMapping]()
-        for tuning in plan.tunings:
-            key = tuning.position, tuning.nest
+        for position, tuning in enumerate(plan.tunings):
+            key = tuning.nest
             if not tried.get(key):
                 tried[key] = tuned(tuning, effort, most, limit - taken + 1, last_resort, bound, light)
                 evaluations += len(tried[key])
@@ -87,7 +87,7 @@ def exhaustive(
             if not tried[key]:
                 break
             best = min(tried[key], key=lambda one: (one.cycles, one.unroll))
-            loops += best.loops
+            loops += best.at(position)
             taken += best.cycles
         else:
             mapping = LayerMapping(plan.algorithm.name, tuple(loops))
@@ -108,9 +108,7 @@ def planned(problem: LayerProblem, effort: Effort, urgent: bool) -> tuple[list[P
         if effort.stopped() is not None and not (urgent and not plans):
             return plans, False
         outside = sum(outside_cycles(algorithm, problem.layer.op, problem.machine))
-        tunings = tuple(
-            nest_tuning(nest, place, problem.machine) for place, nest in enumerate(algorithm.nests)
-        )
+        tunings = tuple(nest_tuning(nest, problem.machine) for nest in algorithm.nests)
         inside = sum(tuning.least for tuning in tunings) if effort.stopped() is None else 0
         plans.append(Plan(algorithm, tunings, outside, outside + inside))
     return plans, effort.stopped() is None
@@ -181,7 +179,7 @@ def unoptimised(problem: LayerProblem, effort: Effort) -> Outcome[LayerMapping]:
 
     Raises: InputError as ``exhaustive``.
     """
-    return single(problem, baselines(problem.layer, problem.machine)[0], written, effort)
+    return single(problem, _plain(problem, 0), written, effort)
 
 
 def sums_in_memory(problem: LayerProblem, effort: Effort) -> Outcome[LayerMapping]:
@@ -189,7 +187,12 @@ def sums_in_memory(problem: LayerProblem, effort: Effort) -> Outcome[LayerMappin
 
     Raises: InputError as ``exhaustive``.
     """
-    return single(problem, baselines(problem.layer, problem.machine)[1], written, effort)
+    return single(problem, _plain(problem, 1), written, effort)
+
+
+def _plain(problem: LayerProblem, place: int) -> Algorithm:
+    """A baseline, or what is pinned instead."""
+    return problem.choices[0] if problem.pinned else baselines(problem.layer, problem.machine)[place]
 
 
 def written(tuning: NestTuning) -> list[Cover]:
@@ -213,11 +216,11 @@ def single(
     """
     loops: list[LoopMapping] = []
     for position, nest in enumerate(algorithm.nests):
-        tuning = nest_tuning(nest, position, problem.machine)
+        tuning = nest_tuning(nest, problem.machine)
         tried = next((one for cover in chosen(tuning) if (one := tuning.schedule(cover, effort))), None)
         if tried is None:
             return Outcome.unknown(effort.stopped() or "heuristic")
-        loops += tried.loops
+        loops += tried.at(position)
     mapping = LayerMapping(algorithm.name, tuple(loops))
     cycles = evaluate_layer(algorithm, problem.layer.op, problem.machine, mapping).cycles
     return _outcome(mapping, cycles, ideal_cycles(problem), effort.stopped(), len(loops))
