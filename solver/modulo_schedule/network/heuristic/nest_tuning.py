@@ -43,6 +43,8 @@ SLOTS, FEWEST_SLOTS = Fraction(17, 10), Fraction(3, 2)
 """Slots that an operation is expected to take with the moves of its operands, and fewer than it takes but for luck: by
 what schedules have needed."""
 
+BEYOND = 1 << 48
+"""More cycles than any nest takes: what is counted in multiples of it goes before what is not."""
 MOST_TUNINGS = 512
 
 _known: dict[tuple[Nest, str], NestTuning] = {}
@@ -92,19 +94,24 @@ class NestTuning:
         """The best covers whose bodies can be scheduled, by what they are expected to take; boxes of fewer than
         ``light`` cycles are not worth a large one."""
         weight = self.weight[innermost]
-        place = self.nest.names.index(innermost)
 
         def weigh(main: Sizes, factors: Sizes) -> int | None:
             counted, _ = weight.body(factors)
             largest = self.largest if weight.least_cycles(main, factors) >= light else SMALL_BODY
             if max(factors) > 1 and counted.operations > largest:
                 return None
-            ii, trips = self._expected(factors, innermost), main[place] // factors[place]
-            once = _time(ii, counted.depth // ii + 2, trips) + set_up_cycles(self.machine, counted.live_ins)
-            started = self.nest.repeats * iterations(main, factors) // trips * once
-            return started + load_cycles(self.machine, ii)
+            return self._expected_cycles(main, factors, innermost)
 
         return CoverSearch(self.nest, innermost, weigh, weight.each()).ranked(most)
+
+    def _expected_cycles(self, main: Sizes, factors: Sizes, innermost: str) -> int:
+        """What a box is expected to take, starts and loading included."""
+        counted, _ = self.weight[innermost].body(factors)
+        place = self.nest.names.index(innermost)
+        ii, trips = self._expected(factors, innermost), main[place] // factors[place]
+        once = _time(ii, counted.depth // ii + 2, trips) + set_up_cycles(self.machine, counted.live_ins)
+        started = self.nest.repeats * iterations(main, factors) // trips * once
+        return started + load_cycles(self.machine, ii)
 
     def _expected(self, factors: Sizes, innermost: str) -> int:
         """The II that a schedule is expected to have: one above MII at the least, since those that fill every slot are
@@ -119,16 +126,17 @@ class NestTuning:
         return Cover(cycles, (Box((0,) * len(whole), whole, once, innermost),))
 
     def estimated(self, innermost: str) -> tuple[Cover, ...]:
-        """The cover that Algorithm 1 chooses, by MII * iterations alone, with its pruning."""
+        """The cover that Algorithm 1 chooses, by MII * iterations alone, with its pruning. Of those that are equal,
+        which the paper does not rank, it is the one that is expected to take the fewest cycles."""
 
         def weigh(main: Sizes, factors: Sizes) -> int | None:
             if not self._is_kept(factors, innermost):
                 return None
-            return estimated_cycles(
-                self._interval(factors, innermost), self.nest.repeats * iterations(main, factors)
-            )
+            work = self.nest.repeats * iterations(main, factors)
+            estimate = estimated_cycles(self._interval(factors, innermost), work)
+            return estimate * BEYOND + self._expected_cycles(main, factors, innermost)
 
-        return CoverSearch(self.nest, innermost, weigh, self.weight[innermost].each()).ranked(1)
+        return CoverSearch(self.nest, innermost, weigh, self.weight[innermost].each() * BEYOND).ranked(1)
 
     def schedule(self, cover: Cover, effort: Effort, limit: float = inf, light: bool = False) -> Tried | None:
         """Schedule every box of ``cover``, the main one first; None if one gets no schedule, or if it is seen on
