@@ -159,8 +159,6 @@ class Kind(ABC, Generic[V, P, M]):
     objectives: ClassVar[tuple[Objective, ...]]
     options: ClassVar[frozenset[str]]
     default_method: ClassVar[str] = "auto"
-    first_methods: ClassVar[tuple[str, ...]] = ()
-    """Methods that give every layer of a network a mapping soon, the soonest first, where the default takes long."""
     default_model: ClassVar[str | None] = None
     leaves_out: ClassVar[tuple[str, ...]]
     """What a network's latency here does not hold, for whoever compares it with that of another kind of machine."""
@@ -252,6 +250,11 @@ class Kind(ABC, Generic[V, P, M]):
     @abstractmethod
     def verify(self, problem: P, mapping: M) -> ShownVerdict:
         """The referee's verdict and the model's cost."""
+
+    def alone(self, problem: P) -> str | None:
+        """All that the answer to a part depends on besides machine, objective and options; None where that is the whole
+        workload. A store keeps answers to such parts for all workloads that have them."""
+        return None
 
     def slack(self, problem: P, value: int | float) -> float:
         """By how much floats near ``value`` may differ that stand for the same value of the objective, since sums are
