@@ -21,10 +21,10 @@ from mapper.workloads.document import InputError
 from mapper.workloads.process.child_process import run
 from mapper.workloads.process.temporary import temporary_folder
 
-LARGEST = 64
+LARGEST = 256
 """PEs of the largest array that is run as Verilog."""
 BENCH = Path(__file__).parents[1] / "testbench"
-BUILD_SECONDS = 300.0
+BUILD_SECONDS = 900.0
 RUN_SECONDS = 1800.0
 
 
@@ -62,7 +62,7 @@ class RtlMachine:
     """The overlay as a program, built once for its parameters and run with many control sequences. A context: its
     folder is temporary.
 
-    Raises: InputError if the array has more than 64 PEs, or if Verilator or a C++ compiler is missing or fails.
+    Raises: InputError if the array has more than 256 PEs, or if Verilator or a C++ compiler is missing or fails.
     """
 
     def __init__(self, array: tuple[int, int], files: Mapping[str, str], dram_words: int) -> None:

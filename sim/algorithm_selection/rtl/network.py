@@ -48,7 +48,7 @@ def report_rtl(
     step that has a program leaves in DRAM what the functional model leaves; ``agrees`` if all of them together take as
     many cycles as the ``model`` says, up to ``TOLERANCE``.
 
-    Raises: InputError if the array has more than 64 PEs, Verilator is missing or fails, or a layer has no form in
+    Raises: InputError if the array has more than 256 PEs, Verilator is missing or fails, or a layer has no form in
     integers.
     """
     verilog = {name.removeprefix("rtl/"): text for name, text in files.items() if name.startswith("rtl/")}

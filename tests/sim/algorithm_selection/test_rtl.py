@@ -264,9 +264,9 @@ def test_a_buffer_gives_back_a_matrix_along_its_columns_and_rows() -> None:
     assert np.array_equal(done.dram[words.size :].reshape(columns, rows), words.reshape(rows, columns).T)
 
 
-def test_an_array_of_more_than_64_pes_is_refused() -> None:
-    with pytest.raises(InputError, match="up to 64"):
-        RtlMachine((9, 8), {}, 16)
+def test_an_array_of_more_than_256_pes_is_refused() -> None:
+    with pytest.raises(InputError, match="up to 256"):
+        RtlMachine((17, 16), {}, 16)
 
 
 def test_a_sequence_that_does_not_stop_is_cut() -> None:

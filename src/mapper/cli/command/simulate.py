@@ -15,7 +15,7 @@ def simulate(
     solution: Annotated[Path, typer.Argument(help="A solution written by mapper solve -o.")],
     seed: Seed = 0,
     rtl: Annotated[
-        bool, typer.Option("--rtl", help="Also run the generated Verilog (arrays of up to 64 PEs).")
+        bool, typer.Option("--rtl", help="Also run the generated Verilog (arrays of up to 256 PEs).")
     ] = False,
     program: Annotated[
         Path | None,

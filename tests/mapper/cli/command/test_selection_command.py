@@ -103,7 +103,7 @@ def test_verilog_of_a_large_array_is_not_run(mapper: Any, tmp_path: Path) -> Non
     answer(mapper, "solve", "mnist-tcpa", "--arch", "dynamap-u200", "-o", str(solution))
     code, _, err = mapper("simulate", str(solution), "--rtl")
     assert code == 2
-    assert "64" in err and len(err.splitlines()) == 1
+    assert "256" in err and len(err.splitlines()) == 1
 
 
 def test_the_overlay_and_a_coloured_network_are_generated(mapper: Any, tmp_path: Path) -> None:
