@@ -16,6 +16,7 @@ from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.formulations.algorithm_selection.referee.verify import verify
 from mapper.models.algorithm_selection.control.selection import selection_control
 from mapper.models.algorithm_selection.overlay.building import overlay_network
+from mapper.sim.algorithm_selection.rtl.network import report_rtl
 from mapper.sim.algorithm_selection.running import report_running
 from mapper.solver.algorithm_selection.exact.brute_force import brute_force
 from mapper.solver.algorithm_selection.exact.joint import joint
@@ -74,3 +75,17 @@ def test_a_program_far_from_the_model_does_not_agree() -> None:
 def test_sides_are_no_longer_than_dram_feeds() -> None:
     problem = posed(load_layers("lenet5"))
     assert problem.allows((47, 128)) and not problem.allows((31, 196))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["lenet5", "mnist-tcpa", "cifar10"])
+def test_the_verilog_of_16x16_pes_takes_the_model_s_cycles_within_5_percent(name: str) -> None:
+    network = load_layers(name)
+    problem = replace(posed(network), array=(16, 16))
+    selection = joint(problem, Effort()).mapping
+    assert selection is not None
+    cost = verify(problem, selection).cost
+    assert cost is not None
+    sequence = selection_control(network, problem.network, selection)
+    done = report_rtl(sequence, network, overlay_files(sequence, network), cost.cycles)
+    assert done["outputs_equal"] and done["agrees"]
