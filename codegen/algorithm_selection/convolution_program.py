@@ -70,6 +70,8 @@ def convolution(
     cut = pieces(
         step, 1 if step.load == "copy" and not plain(source) and step.algorithm == "kn2row" else count
     )
+    for one in cut:
+        _check_rows(one.step, step, source, target)
     turns.kernel ^= 1
     kernels = (_scales(step, scales, turns.kernel), _kernels(step, turns.kernel))
     waits: tuple[Engine, ...] = (
@@ -107,7 +109,7 @@ def _writes(control: Control, written: str, source: Region) -> bool:
 
 def check(step: ConvolutionStep) -> None:
     """Raises: InputError if the Verilog cannot run the step: Winograd tiles of 4, kn2row of outputs wider than the
-    input's sub-maps, matrices of more than 65535 rows or columns, sums that may pass 32 bits."""
+    input's sub-maps, sums that may pass 32 bits."""
     if step.m not in (0, 2):
         raise InputError(step.name, step.algorithm, "has no transform in Verilog; take winograd, F(2, 3)")
     if step.algorithm == "kn2row" and _pitch(step) < step.shape.output_size[1]:
@@ -116,11 +118,20 @@ def check(step: ConvolutionStep) -> None:
     # Wrapped sums come right again in the output transform, so long as 4 times the result fits.
     if products * LOWEST**2 * (4 if step.m else 1) >= 1 << 31:
         raise InputError(step.name, step.algorithm, f"sums {products} products, which may pass 32 bits")
+
+
+def _check_rows(piece: ConvolutionStep, whole: ConvolutionStep, source: Region, target: Region) -> None:
+    """Raises: InputError if a buffer's matrix has more than 65535 rows or columns: of a piece, or of a whole map that
+    goes through the second group of the output buffer."""
     longest = max(
-        step.walk.rows, step.walk.columns, step.weight_rows, step.weight_columns, _result_rows(step)
+        piece.walk.rows, piece.walk.columns, piece.weight_rows, piece.weight_columns, _result_rows(piece)
     )
+    if not plain(target):
+        longest = max(longest, math.prod(_output(whole)))
+    if reads_written(whole, source):
+        longest = max(longest, source.walk.height * source.walk.width)
     if longest > 0xFFFF:
-        raise InputError(step.name, step.algorithm, f"needs a matrix of {longest} rows; Verilog has 65535")
+        raise InputError(whole.name, whole.algorithm, f"needs a matrix of {longest} rows; Verilog has 65535")
 
 
 def _scales(step: ConvolutionStep, address: int, half: int) -> Move:
