@@ -14,7 +14,7 @@ from mapper.solver.method import Effort, Method
 from mapper.solver.modulo_schedule.catalogue import AUTOMATIC
 from mapper.solver.modulo_schedule.catalogue import METHODS as KERNEL_METHODS
 from mapper.solver.modulo_schedule.heuristic.iterative import AT_ONCE, ITERATIVE, search_at_once
-from mapper.solver.modulo_schedule.network.exact.loop_proof import tuned_and_decided
+from mapper.solver.modulo_schedule.network.exact.loop_proof import tuned_and_decided, tuned_and_tightened
 from mapper.solver.modulo_schedule.network.heuristic.tuning import (
     COVERS,
     algorithm_1,
@@ -36,7 +36,7 @@ def _automatic(problem: Problem, effort: Effort) -> Found:
     if effort.deadline is not None:
         # Covers are listed in Python, which asks no clock between them.
         effort = replace(effort, deadline=effort.deadline - GRACE)
-    return _in_time(problem, effort)
+    return tuned_and_tightened(problem, _in_time(problem, effort), effort)
 
 
 def _in_time(problem: LayerProblem, effort: Effort, most: int = COVERS, light: bool = False) -> Found:
@@ -137,7 +137,7 @@ _KERNELS: dict[str, AnyMethod] = {name: _of_kernels(method) for name, method in 
 _AUTOMATIC: AnyMethod = Method(
     "auto",
     True,
-    f"kernels: {AUTOMATIC.summary}; networks: tuner",
+    f"kernels: {AUTOMATIC.summary}; networks: tuner, then CP-SAT briefly on loops above MII",
     _automatic,
     AUTOMATIC.prepare,
     _AT_ONCE,

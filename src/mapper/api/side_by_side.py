@@ -21,6 +21,7 @@ from mapper.models.plain import on_disk
 from mapper.solver.certificate import Certificate
 from mapper.store.recall import Kept, answer_fields, kept_answer
 from mapper.workloads.document import InputError
+from mapper.workloads.network.network import NO_DIMS
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ def side_by_side(
     if len(set(archs)) != len(archs) or not all(archs):
         raise InputError("--arch", ",".join(archs)[:80], "must name different machines, separated by commas")
     kind = kind_of(load_machine(archs[0])[0])
-    macs = kind.macs(workload, options.batch if options else None)
+    macs = kind.macs(workload, options.batch if options else None, options.dim if options else NO_DIMS)
     posed = {arch: _posed(workload, arch, objective or "latency", options) for arch in archs}
     refusals = [one for one in posed.values() if isinstance(one, InputError)]
     if len(refusals) == len(archs):

@@ -14,7 +14,7 @@ from mapper.formulations.modulo_schedule.referee.verify import verify
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.models.modulo_schedule.mapping_file import schedule_from_json
 from mapper.solver.method import Effort
-from mapper.solver.modulo_schedule.exact.constraint_program import improved
+from mapper.solver.modulo_schedule.exact.constraint_program import improved, tightened
 from mapper.solver.modulo_schedule.heuristic.iterative import search_briefly, search_lightly
 from mapper.solver.outcome import Outcome
 from mapper.workloads.document import InputError
@@ -23,6 +23,7 @@ from mapper.workloads.graph.kernel import Kernel
 
 _known: dict[tuple[DataflowGraph, str, int, int, bool], Outcome[ModuloSchedule]] = {}
 _decided: dict[tuple[DataflowGraph, str, int, int], Outcome[ModuloSchedule]] = {}
+_tightened: dict[tuple[DataflowGraph, str, int, int], Outcome[ModuloSchedule]] = {}
 MOST_KNOWN = 20_000
 
 
@@ -96,6 +97,24 @@ def decided_loop(
     return _decided[key]
 
 
+def tightened_loop(
+    kernel: Kernel, machine: CgraMachine, schedule: ModuloSchedule, effort: Effort
+) -> Outcome[ModuloSchedule]:
+    """What little work of CP-SAT makes of a kernel that has ``schedule``: a smaller II, perhaps."""
+    structure = shape(kernel.graph)
+    key = (structure, machine.model_dump_json(by_alias=True), effort.seed, schedule.ii)
+    if key not in _tightened:
+        problem = ModuloProblem(Kernel("loop", structure), machine)
+        found = tightened(problem, schedule, replace(effort, report=_silent))
+        outcome = Outcome.bounded(found, found.ii, None, "heuristic")
+        if effort.stopped() is not None:
+            return outcome
+        if len(_tightened) >= MOST_KNOWN:
+            _tightened.clear()
+        _tightened[key] = outcome
+    return _tightened[key]
+
+
 def shape(graph: DataflowGraph) -> DataflowGraph:
     """``graph`` without its numbers and names."""
     operations = tuple(
@@ -116,3 +135,4 @@ def forget() -> None:
     """Schedule every kernel again from here on, so that a search can be timed by itself."""
     _known.clear()
     _decided.clear()
+    _tightened.clear()

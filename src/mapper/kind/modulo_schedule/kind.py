@@ -35,7 +35,7 @@ from mapper.workloads.document import InputError
 from mapper.workloads.graph.document import kernel_document, kernel_from_document
 from mapper.workloads.graph.kernel import Kernel
 from mapper.workloads.graph.kernel_source import is_kernel, load_kernel
-from mapper.workloads.network.network import InputFile
+from mapper.workloads.network.network import Dims, InputFile
 from mapper.workloads.network.network_layer import LayerNetwork
 
 Value = Kernel | LayerNetwork
@@ -63,9 +63,9 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
     def objectives_of(self, value: Value) -> tuple[Objective, ...]:
         return (II,) if isinstance(value, Kernel) else (LATENCY,)
 
-    def read(self, text: str, batch: int | None) -> Workload[Value]:
+    def read(self, text: str, batch: int | None, dims: Dims) -> Workload[Value]:
         if not is_kernel(text):
-            return read_layers(text, batch)
+            return read_layers(text, batch, dims)
         if batch is not None:
             raise InputError("--batch", str(batch), "a kernel has no batch; leave it out")
         kernel, inputs = load_kernel(text)

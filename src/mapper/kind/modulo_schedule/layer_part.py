@@ -20,6 +20,7 @@ from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapp
 from mapper.models.modulo_schedule.network.mapping_file import layer_from_json, layer_to_json
 from mapper.models.modulo_schedule.network.nest import Nest
 from mapper.solver.certificate import Certificate
+from mapper.workloads.network.network import Dims
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.source import load_layers
 
@@ -60,12 +61,12 @@ class NamedLayer:
         return {"cost": cost.cost_json(), "certificate": certificate.to_json()}
 
 
-def read_layers(text: str, batch: int | None) -> Workload[LayerNetwork]:
+def read_layers(text: str, batch: int | None, dims: Dims) -> Workload[LayerNetwork]:
     """The layers of the network that ``text`` names.
 
     Raises: InputError if there is none.
     """
-    network = load_layers(text, batch)
+    network = load_layers(text, batch, dims)
     return Workload(network, network.operators.files, network.operators.batch, tuple(_skipped(network)))
 
 
