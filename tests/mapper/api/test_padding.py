@@ -16,11 +16,11 @@ def test_the_chips_mappings_are_evaluated_with_whole_strips(tmp_path: Path) -> N
     path = tmp_path / "eyeriss.yaml"
     path.write_text(yaml.safe_dump(document()), encoding="utf-8")
     padded = Options(fix={"conv1.padding": "Oy:56"})
-    solution = mapper.evaluate("alexnet-eyeriss", "eyeriss-168", path, "latency", padded).to_json()
+    solution = mapper.evaluate("alexnet-eyeriss", "eyeriss-168-streams", path, "latency", padded).to_json()
     assert solution["certificate"]["verified"]
     cycles = [part["breakdown"]["processing_cycles"] for part in solution["parts"]]
     assert [round(count / 200_000, 2) for count in cycles] == [15.33, 35.56, 21.84, 15.93, 10.62]
-    without = mapper.evaluate("alexnet-eyeriss", "eyeriss-168", path, "latency").to_json()
+    without = mapper.evaluate("alexnet-eyeriss", "eyeriss-168-streams", path, "latency").to_json()
     assert [part["certificate"]["verified"] for part in without["parts"]] == [False, True, True, True, True]
 
 

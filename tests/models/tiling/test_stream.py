@@ -92,7 +92,7 @@ def test_sums_that_go_from_pe_to_pe_take_energy_and_no_cycles(cost_of: Callable[
 
 @pytest.mark.parametrize("layer", PASSES)
 def test_the_chip_is_met_within_11_percent_in_its_own_mapping(layer: str) -> None:
-    one, nest, (machine, _) = PASSES[layer], nests()[layer], load_machine("eyeriss-168")
+    one, nest, (machine, _) = PASSES[layer], nests()[layer], load_machine("eyeriss-168-streams")
     mapping = mapping_of(layer, nest)
     assert math.prod(mapping.trip_counts("spatial").values()) == one.active
     assert one.p * one.q * nest.trip_counts["Fx"] <= 224
@@ -117,7 +117,7 @@ def test_the_total_on_eyeriss_is_nearer_than_the_papers_11_percent() -> None:
 @pytest.mark.parametrize("layer", [pytest.param(name, marks=pytest.mark.slow) for name in PASSES] + ["small"])
 def test_the_simulator_runs_the_chips_mapping_and_counts_what_the_model_counts(layer: str) -> None:
     name = "conv5" if layer == "small" else layer
-    nest, (machine, _) = nests()[name], load_machine("eyeriss-168")
+    nest, (machine, _) = nests()[name], load_machine("eyeriss-168-streams")
     mapping = mapping_of(name, nest)
     if layer == "small":  # A few filters and channels of it.
         cut = {"M": 64, "C": 12}
