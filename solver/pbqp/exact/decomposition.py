@@ -25,7 +25,7 @@ from mapper.solver.pbqp.reduction.elimination_plan import Array, Plan
 from mapper.workloads.pbqp.instance import LARGEST_TOTAL, Cost, PbqpInstance
 
 PASSES = 200
-WORK_OF_MOVING = 4e8
+WORK_OF_MOVING = 2e8
 """Costs that are moved before they are split, about."""
 ENTRIES = 3e7
 """Of all tables of one part together, about: an elimination of some tenths of a second."""
@@ -95,9 +95,9 @@ def decomposed(
     value = given.infinity if known is None else given.value(known)
     if constant == given.infinity:
         return Decomposed(None, constant, "complete", 0, moved, 0, 1, ())
-    parts, unit = _split(moved)
+    parts, unit = _split(moved, effort)
     if not parts:
-        return Decomposed(known, constant, "heuristic", 0, moved, constant, unit, ())
+        return Decomposed(known, constant, effort.stopped() or "heuristic", 0, moved, constant, unit, ())
     state = _State(
         np.array([part.own for part in parts]),
         np.zeros((len(parts), len(moved.vertex_cost))),
@@ -146,9 +146,9 @@ def decomposed(
     return Decomposed(best, bound, stop, rounds, moved, constant, unit, kept)
 
 
-def _split(moved: PbqpInstance) -> tuple[tuple[Part, ...], int]:
+def _split(moved: PbqpInstance, effort: Effort) -> tuple[tuple[Part, ...], int]:
     """The parts with equal shares of all costs, none of them below zero, and the unit; none where costs are so large
-    that sums of the parts might leave 64 bits."""
+    that sums of the parts might leave 64 bits, or where effort ends."""
     total = 0
     for costs, offset in ((moved.vertex_cost, moved.vertex_offset), (moved.edge_cost, moved.edge_offset)):
         finite = np.where(costs == moved.infinity, 0, costs)
@@ -159,8 +159,10 @@ def _split(moved: PbqpInstance) -> tuple[tuple[Part, ...], int]:
     while unit > 1 and 4 * total * unit > LARGEST_TOTAL:
         unit //= 2
     pairs = int((moved.choices[moved.edge_end[:, 0]] * moved.choices[moved.edge_end[:, 1]]).max())
-    made = spanning_subgraphs(moved, max(ENTRIES / moved.vertices, pairs))
-    held = np.sum([inside for inside, _ in made], axis=0, dtype=np.int64)
+    made = spanning_subgraphs(moved, max(ENTRIES / moved.vertices, pairs), effort)
+    if not isinstance(made, list):
+        return (), 1
+    held = np.array([inside for inside, _ in made]).sum(axis=0, dtype=np.int64)
     sizes, before, parts = np.diff(moved.edge_offset), np.zeros(moved.edges, np.int64), []
     for place, (inside, steps) in enumerate(made):
         rows = np.repeat(inside, sizes)

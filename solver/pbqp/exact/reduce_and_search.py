@@ -33,7 +33,7 @@ LARGEST_MEMORY = 2 << 30
 MOST_WORK = 3e10
 """Additions beyond which branch and bound is tried instead, unless elimination is asked for."""
 COST_BYTES, CHOICE_BYTES = 8, 4
-LEAST_NODES, WORK_OF_NODES = 20, 1e7
+LEAST_NODES, WORK_OF_NODES = 5, 1e7
 """Nodes of branch and bound before a decomposition is tried: costs that they move once, about."""
 NOTHING = np.empty((0, 2), np.int64)
 

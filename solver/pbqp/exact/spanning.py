@@ -13,6 +13,8 @@ from functools import partial
 
 import numpy as np
 
+from mapper.solver.certificate import Stop
+from mapper.solver.method import Effort
 from mapper.solver.pbqp.reduction.elimination_order import small_width_order
 from mapper.solver.pbqp.reduction.elimination_plan import Array, Plan, plan, size
 from mapper.workloads.pbqp.instance import PbqpInstance
@@ -21,7 +23,7 @@ LEAST, MOST = 2, 8
 """Subgraphs that are made: one alone would leave out edges."""
 OPEN_WEIGHT = 20
 """What an edge counts that no subgraph holds yet, where one counts 1 that some do."""
-MOST_SEEN = 2000
+MOST_SEEN = 300
 """Vertices among which the distance to a member is looked for."""
 
 
@@ -39,9 +41,10 @@ class _Graph:
     open: list[int] = field(default_factory=list)
 
 
-def spanning_subgraphs(given: PbqpInstance, most: float) -> list[tuple[Array, Plan]]:
+def spanning_subgraphs(given: PbqpInstance, most: float, effort: Effort) -> list[tuple[Array, Plan]] | Stop:
     """Which edges [E] each subgraph holds, and how it is eliminated; tables have about ``most`` entries. Edges that are
-    in none are left over where ``MOST`` do not suffice. ``given`` has no parallel edges."""
+    in none are left over where ``MOST`` do not suffice. The reason if effort ends before. ``given`` has no parallel
+    edges."""
     near: list[dict[int, int]] = [{} for _ in range(given.vertices)]
     for edge, (u, v) in enumerate(given.edge_end.tolist()):
         near[u][v] = near[v][u] = edge
@@ -52,19 +55,25 @@ def spanning_subgraphs(given: PbqpInstance, most: float) -> list[tuple[Array, Pl
         graph = _Graph(near, given.choices.tolist(), weight, most)
         order = range(given.vertices) if len(found) % 2 == 0 else range(given.vertices - 1, -1, -1)
         inside = np.zeros(given.edges, np.bool_)
-        inside[_attached(graph, order)] = True
+        taken = _attached(graph, order, effort)
+        if not isinstance(taken, list):
+            return taken
+        inside[taken] = True
         held += inside
         found.append((inside, _plan(given, inside, np.array(order)[::-1])))
     return found
 
 
-def _attached(graph: _Graph, order: Iterable[int]) -> list[int]:
-    """The edges of one subgraph, whose vertices are attached in ``order``."""
+def _attached(graph: _Graph, order: Iterable[int], effort: Effort) -> list[int] | Stop:
+    """The edges of one subgraph, whose vertices are attached in ``order``, or why effort ended."""
     near = graph.near
     graph.of = [[] for _ in near]
     graph.open = [len(around) for around in near]
-    taken = []
+    taken: list[int] = []
     for vertex in order:
+        stop = effort.stopped()
+        if stop is not None:
+            return stop
         around = near[vertex]
         bags = dict.fromkeys(bag for u in around for bag in graph.of[u])
         best = max(bags, key=partial(_rank, graph, vertex), default=None)

@@ -127,8 +127,8 @@ def test_an_instance_of_large_costs_is_searched_without_parts() -> None:
 
 def test_subgraphs_hold_every_edge_of_a_grid_in_small_tables() -> None:
     problem = grid(12, 12, 3, 1)
-    made = spanning_subgraphs(problem, 3.0**6)
-    assert len(made) == 2 and np.all(made[0][0] | made[1][0])
+    made = spanning_subgraphs(problem, 3.0**6, Effort())
+    assert isinstance(made, list) and len(made) == 2 and np.all(made[0][0] | made[1][0])
     for inside, plan in made:
         assert np.count_nonzero(inside) > 0.85 * problem.edges
         paid = problem.edge_cost[np.repeat(inside, np.diff(problem.edge_offset))]
