@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -37,6 +38,8 @@ MOST_COSTS = 3e7
 """Costs that fit into the 256 MB of a proof's file and the memory of its checker."""
 MOST_EXACT_SUMS = 3e6
 """Additions of fractions that are done here to find the assignment of the exact least cost."""
+FEW_EDGES, FEW_NODES = 200, 60
+"""Of a core for which a tree of bounds is tried before parts, and of that tree."""
 MOST_COST = 1 << 70
 """Where there are no fractions, the checker takes costs below this."""
 
@@ -149,6 +152,10 @@ def _beyond_elimination(
     assert core is not None
     names = smaller.stays.tolist()
     below = None if least is None else least - int(smaller.constant)
+    if core.edges <= FEW_EDGES:
+        # A few nodes are shorter than parts.
+        with suppress(NoTreeError):
+            return {"rule": "tree", "order": order, "tree": bound_tree(core, names, below, effort, FEW_NODES)}
     if below is not None and choices is not None:
         parts = bounding_parts(core, names, below, np.array(choices)[smaller.stays], effort)
         if parts is not None:

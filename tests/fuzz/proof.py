@@ -107,7 +107,9 @@ def pbqp() -> tuple[bytes, ...]:
     problems = [PbqpProblem(_dense(seed, 5)) for seed in range(3)]
     found = [*map(_proof, problems)]
     with patch.object(producer, "LARGEST_TABLE", 1):
-        found += map(_proof, [*problems, PbqpProblem(grid(4, 4, 2, 1))])
+        found += map(_proof, problems)
+        with patch.object(producer, "FEW_EDGES", 0):
+            found.append(_proof(PbqpProblem(grid(4, 4, 2, 1))))
     return _files(found)
 
 

@@ -24,8 +24,9 @@ from tests.checkers.pbqp.test_check_pbqp import VERDICT
 
 @pytest.fixture(autouse=True)
 def parts_of_small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No elimination of the whole, and no part that is the whole."""
+    """No elimination of the whole, no tree before parts, and no part that is the whole."""
     monkeypatch.setattr(producer, "LARGEST_TABLE", 1)
+    monkeypatch.setattr(producer, "FEW_EDGES", 0)
     monkeypatch.setattr(decomposition, "ENTRIES", 700.0)
 
 
