@@ -32,7 +32,8 @@ def layer_problem(name: str, machine: str, objective: Objective) -> TilingProble
     layers = {layer.name: layer.nest for layer in load_network("resnet-dmazerunner").layers}
     read, _ = load_machine(machine)
     assert isinstance(read, DataflowMachine)
-    return TilingProblem(layers[name], read, objective)
+    whole = read.model_copy(update={"rules": read.rules.model_copy(update={"filling": "tiles"})})
+    return TilingProblem(layers[name], whole, objective)
 
 
 def checked_alone(proofs: list[Document], folder: Path) -> tuple[int, str]:
