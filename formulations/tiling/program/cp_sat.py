@@ -6,9 +6,11 @@ trip counts, which are convex in exponents: their tangents are the program's bou
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from mapper.formulations.formulation import family, objective, variables
+from mapper.formulations.tiling.bound import bound_of
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.formulations.tiling.program.admissible import TIMELINE
 from mapper.formulations.tiling.program.counting import LARGEST
@@ -25,6 +27,8 @@ RATIO = 1.25
 """Between two tangents: each is at most 0.7 % below what it touches."""
 STEP = 1.15
 """Between two pieces of the range of cycles."""
+FIRST_LIMITS = (4, 32, 1e3, 1e6)
+"""Limits on the objective under which a first mapping is looked for, as multiples of the bound by argument."""
 
 
 class TilingProgram(TilingSpace):
@@ -224,7 +228,8 @@ class TilingProgram(TilingSpace):
 
 
 def build(problem: TilingProblem) -> TilingProgram:
-    """The program of the first class of ``problem``, as it is before any mapping is known.
+    """The program of the last class of ``problem``, for mappings worth up to ``FIRST_LIMITS[0]`` times the bound by
+    argument, as it is first solved.
 
     Raises: InputError if costs follow a timeline, or leave CP-SAT's integers.
     """
@@ -233,7 +238,8 @@ def build(problem: TilingProblem) -> TilingProgram:
         raise InputError(name, "rules.timing", TIMELINE)
     classes = reuse_classes(problem)
     try:
-        program = TilingProgram(problem, classes[-1], len(classes), None)
+        limit = math.ceil(bound_of(problem) * FIRST_LIMITS[0])
+        program = TilingProgram(problem, classes[-1], len(classes), limit or None)
         program.build()
     except CostsTooLargeError as error:
         raise InputError(name, "loops", f"{error}; give a smaller nest") from None

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from mapper.formulations.tiling.program.cp_sat import TilingProgram
 
 COARSE = "energies are counted in steps too coarse to tell the best mappings apart"
-FIRST_LIMITS = (4, 32, 1e3, 1e6)
-"""Limits on the objective under which a first mapping is looked for, as multiples of the bound by argument."""
 FIRST_WORK = 0.5
 """Work on each class under one of these, in CP-SAT's own unit (a few seconds of clauses)."""
 MOST_ROUNDS = 64
@@ -160,6 +158,8 @@ def _met(search: _Search) -> bool:
     A first mapping is looked for among those of little more than the bound by argument, then of more: the lower the
     limit, the less is left of a class, and what is refuted needs no second look if the limit is high enough.
     """
+    from mapper.formulations.tiling.program.cp_sat import FIRST_LIMITS
+
     for times in FIRST_LIMITS:
         if search.value is None and search.known > 0:
             _solve(search, math.ceil(search.known * times), FIRST_WORK)
