@@ -39,7 +39,9 @@ class Limits:
         energy, cycles = float(LARGEST_ENERGY), float(largest_cycles(nest, machine))
         if value is not None:
             pj = {"edp": value / fewest, "energy": value}.get(problem.objective)
-            most = {"edp": value * unit / max(1, least), "latency": value}.get(problem.objective)
+            # Energies that may be none leave the cycles open.
+            longest = value * unit / least if least else None
+            most = {"edp": longest, "latency": value}.get(problem.objective)
             energy = energy if pj is None else min(energy, (pj + 1) * energies.per_pj)
             cycles = cycles if most is None else min(cycles, most)
         if cycles >= LARGEST_CYCLES:
