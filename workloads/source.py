@@ -17,7 +17,8 @@ from mapper.workloads.document import (
 from mapper.workloads.nest.convolution_file import CONVOLUTIONS_SCHEMA, convolutions_from_document
 from mapper.workloads.nest.nest_file import NEST_SCHEMA, nest_from_document
 from mapper.workloads.network.building import layer_part, network_layers
-from mapper.workloads.network.network import InputFile, Layer, Network
+from mapper.workloads.network.naming import names_of, no_such_layer, own_name
+from mapper.workloads.network.network import NO_DIMS, Dims, InputFile, Layer, Network
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.network.operator_network import OperatorNetwork
 from mapper.workloads.recurrence.recurrence import Recurrence
@@ -32,16 +33,17 @@ DOCUMENT_SUFFIXES = (".yaml", ".yml", ".json")
 LARGEST_BATCH = 1 << 20
 
 
-def load_network(text: str, batch: int | None = None) -> Network:
+def load_network(text: str, batch: int | None = None, dims: Dims = NO_DIMS) -> Network:
     """The workload called ``text``: a catalogue name, a file, or either with ``/part`` for one layer.
 
     Files are ``.onnx`` models and ``.yaml`` or ``.json`` documents with a ``schema`` key. A loop nest is a
-    network of one layer. ``batch`` replaces the number of images a network is given at once.
+    network of one layer. ``batch`` replaces the number of images a network is given at once, ``dims`` gives open
+    dimensions of a model their sizes.
 
     Raises: InputError if there is no such workload or it cannot be read.
     """
     name, part = _named(text, batch)
-    network = _whole(name, batch)
+    network = _whole(name, batch, dims)
     return network if part is None else _part(network, name, part)
 
 
@@ -63,26 +65,30 @@ def load_recurrence(text: str, batch: int | None = None) -> tuple[Recurrence, tu
     return recurrence_of_nest(network.layers[0].nest, text), network.inputs
 
 
-def load_operators(text: str, batch: int | None = None) -> OperatorNetwork:
+def load_operators(text: str, batch: int | None = None, dims: Dims = NO_DIMS) -> OperatorNetwork:
     """The network called ``text`` as a graph of operators: a catalogue name or an ``.onnx`` file, or either with
-    ``/part`` for one operator. ``batch`` as in ``load_network``.
+    ``/part`` for one operator. ``batch`` and ``dims`` as in ``load_network``.
 
     Raises: InputError if there is no such workload, it is no graph of operators, or it cannot be read.
     """
     name, part = _named(text, batch)
-    network = _operators(name, batch)
-    return network if part is None else network.part(part)
+    network = _operators(name, batch, dims)
+    if part is None:
+        return network
+    return network.part(own_name(part, [(one.name, one.source) for one in network.operators], name))
 
 
-def load_layers(text: str, batch: int | None = None) -> LayerNetwork:
+def load_layers(text: str, batch: int | None = None, dims: Dims = NO_DIMS) -> LayerNetwork:
     """The layers of the network called ``text``, for a processor that runs one after another; with ``/part`` one
     layer with all that is merged into it.
 
     Raises: InputError as ``load_operators``.
     """
     name, part = _named(text, batch)
-    network = network_layers(_operators(name, batch))
-    return network if part is None else layer_part(network, part)
+    network = network_layers(_operators(name, batch, dims))
+    if part is None:
+        return network
+    return layer_part(network, own_name(part, names_of(network), name))
 
 
 def _named(text: str, batch: int | None) -> tuple[str, str | None]:
@@ -93,9 +99,10 @@ def _named(text: str, batch: int | None) -> tuple[str, str | None]:
         )
     if _is_whole(text):
         return text, None
-    name, slash, part = text.rpartition("/")
-    if slash and _is_whole(name):
-        return name, part
+    for slash in reversed([place for place, sign in enumerate(text) if sign == "/"]):
+        # Names of ONNX nodes hold slashes too.
+        if not text[:slash].endswith("/") and _is_whole(text[:slash]):
+            return text[:slash], text[slash + 1 :]
     raise InputError(text[:80] or "workload", "", _unknown(text))
 
 
@@ -107,14 +114,16 @@ def _suffix(text: str) -> str:
     return Path(text).suffix.lower()
 
 
-def _whole(text: str, batch: int | None) -> Network:
+def _whole(text: str, batch: int | None, dims: Dims) -> Network:
     if text not in CATALOGUE:
         if _suffix(text) == ".onnx":
             from mapper.workloads.onnx.process import read_network
 
-            return read_network(Path(text), batch)
+            return read_network(Path(text), batch, dims)
         path = _existing(text)
+        _refuse_dims(text, dims)
         return _document(read_bytes(path, LARGEST_DOCUMENT_BYTES), text, text, batch)
+    _refuse_dims(text, dims)
     data, origin = entry_bytes(text), f"catalogue:{text}"
     if CATALOGUE[text].origin == "document":
         return _document(data, text, origin, batch)
@@ -123,6 +132,15 @@ def _whole(text: str, batch: int | None) -> Network:
 
     inputs = (InputFile(origin, sha256(data)),)
     return network_of(parse_model(data, text), text, batch, inputs, CATALOGUE[text].own_names)
+
+
+def _refuse_dims(text: str, dims: Dims) -> None:
+    """Only an ONNX file of the user's has open dimensions.
+
+    Raises: InputError if one is given a size.
+    """
+    for name in dims:
+        raise InputError("--dim", name[:60], f"{text[:60]} has no open dimensions; leave it out")
 
 
 def _existing(text: str) -> Path:
@@ -137,11 +155,11 @@ def _existing(text: str) -> Path:
     return path
 
 
-def _operators(text: str, batch: int | None) -> OperatorNetwork:
+def _operators(text: str, batch: int | None, dims: Dims) -> OperatorNetwork:
     if text not in CATALOGUE and _suffix(text) == ".onnx":
         from mapper.workloads.onnx.process import read_operators
 
-        return read_operators(Path(text), batch)
+        return read_operators(Path(text), batch, dims)
     if text not in CATALOGUE or CATALOGUE[text].origin == "document":
         if text not in CATALOGUE:
             _existing(text)
@@ -150,6 +168,7 @@ def _operators(text: str, batch: int | None) -> OperatorNetwork:
     from mapper.workloads.onnx.file import parse_model
     from mapper.workloads.onnx.operator import operators_of
 
+    _refuse_dims(text, dims)
     data = entry_bytes(text)
     files = (InputFile(f"catalogue:{text}", sha256(data)),)
     return operators_of(parse_model(data, text), text, batch, files, CATALOGUE[text].own_names)
@@ -177,14 +196,12 @@ def _refuse_batch(source: str, batch: int | None) -> None:
 
 
 def _part(network: Network, name: str, part: str) -> Network:
-    names = [layer.name for layer in network.layers]
-    chosen = [layer for layer in network.layers if layer.name == part]
+    names = names_of(network)
+    own = own_name(part, names, name)
+    chosen = [layer for layer in network.layers if layer.name == own]
     if not chosen:
-        close = difflib.get_close_matches(part, names, 3) or names[:3]
-        raise InputError(
-            name, part[:40], f"no such layer among its {len(names)}; there are {', '.join(close)}"
-        )
-    return Network(f"{network.name}/{part}", tuple(chosen), (), network.inputs, network.batch)
+        raise no_such_layer(name, part, names)
+    return Network(f"{network.name}/{own}", tuple(chosen), (), network.inputs, network.batch)
 
 
 def _unknown(text: str) -> str:

@@ -57,10 +57,11 @@ class _Operator(_Part):
     macs: Annotated[int, Field(ge=0, le=MOST_MACS, strict=True)] = 0
 
 
-class _Document(_Part):
+class OperatorsDocument(_Part):
     schema_name: Literal["mapper.operators/1"] = Field(alias="schema")
     name: Name
     batch: Size | None = None
+    dims: dict[Name, Size] = {}
     inputs: tuple[Name, ...]
     outputs: tuple[Name, ...]
     tensors: dict[Name, Sizes]
@@ -69,10 +70,12 @@ class _Document(_Part):
 
 def operators_document(network: OperatorNetwork) -> dict[str, Any]:
     """``network`` as a document that ``operators_from_document`` reads back to an equal one, its files apart."""
+    sized = {"dims": dict(network.dims)} if network.dims else {}
     return {
         "schema": OPERATORS_SCHEMA,
         "name": network.name,
         "batch": network.batch,
+        **sized,
         "inputs": list(network.inputs),
         "outputs": list(network.outputs),
         "tensors": {tensor: list(shape) for tensor, shape in network.tensors.items()},
@@ -89,7 +92,7 @@ def operators_from_document(
     a tensor without a shape.
     """
     try:
-        document = _Document.model_validate(fields)
+        document = OperatorsDocument.model_validate(fields)
     except ValidationError as error:
         raise validation_error(error, source) from None
     network = OperatorNetwork(
@@ -100,6 +103,7 @@ def operators_from_document(
         document.outputs,
         files,
         document.batch,
+        document.dims,
     )
     _check(network, source)
     return network

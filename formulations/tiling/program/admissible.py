@@ -9,6 +9,15 @@ TIMELINE = (
     "it adds up passes and knows no timeline, as --model physical has it; use --method branch-and-bound"
 )
 
+STREAMS = "it knows whole tiles, not streams (the machine's rules.filling); use --method annealing"
+
+
+def refusal(problem: TilingProblem) -> str | None:
+    """Why the programs do not take a problem, if they do not."""
+    if problem.machine.rules.timing == "timeline":
+        return TIMELINE
+    return STREAMS if problem.machine.streams else None
+
 
 def backward_loops(problem: TilingProblem) -> frozenset[str]:
     """Loops along which a dependence runs backwards: tiling them may run a sink before its source."""

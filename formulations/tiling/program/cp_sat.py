@@ -12,7 +12,7 @@ from typing import Any
 from mapper.formulations.formulation import family, objective, variables
 from mapper.formulations.tiling.bound import bound_of
 from mapper.formulations.tiling.problem import TilingProblem
-from mapper.formulations.tiling.program.admissible import TIMELINE
+from mapper.formulations.tiling.program.admissible import refusal
 from mapper.formulations.tiling.program.counting import LARGEST
 from mapper.formulations.tiling.program.crossing import Crossings
 from mapper.formulations.tiling.program.dma import DmaTile
@@ -234,8 +234,9 @@ def build(problem: TilingProblem) -> TilingProgram:
     Raises: InputError if costs follow a timeline, or leave CP-SAT's integers.
     """
     name = problem.nest.name or "nest"
-    if problem.machine.rules.timing == "timeline":
-        raise InputError(name, "rules.timing", TIMELINE)
+    reason = refusal(problem)
+    if reason is not None:
+        raise InputError(name, "rules", reason)
     classes = reuse_classes(problem)
     try:
         limit = math.ceil(bound_of(problem) * FIRST_LIMITS[0])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mapper.models.modulo_schedule.network.algorithm import IM2ROW, SCALES, Algorithm
+from mapper.models.modulo_schedule.network.algorithm import SCALES, Algorithm
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import NetworkLayer
 from mapper.workloads.network.operator_network import NetworkOperator
@@ -26,7 +26,7 @@ def constants_of(layer: NetworkLayer, algorithm: Algorithm, weights: Weights) ->
         return {}
     if layer.work == "convolution":
         kernel, bias = folded(layer, weights)
-        if algorithm.name == IM2ROW:
+        if algorithm.sliding is not None:
             kernel = kernel.swapaxes(-1, -2)
         return {"a": _flat(kernel), "bias": bias}
     if layer.op in ("Gemm", "MatMul"):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from mapper.models.modulo_schedule.network.algorithm import IM2ROW, SCALES
+from mapper.models.modulo_schedule.network.algorithm import ARRAY_IM2ROW, IM2ROW, SCALES
 from mapper.models.modulo_schedule.program.constant import Values, Weights, folded
 from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
 from mapper.workloads.reference.layer import applied, layer_results, matrix_product, stored
@@ -26,7 +26,7 @@ def layer_reference(
 
     Raises: InputError if the layer has no reference.
     """
-    order: Order = "optcgra" if algorithm == IM2ROW else "gemm"
+    order: Order = "optcgra" if algorithm in (IM2ROW, ARRAY_IM2ROW) else "gemm"
     scales = [one for one in layer.merged if one.op in SCALES]
     if not scales or layer.work not in ("convolution", "fully_connected"):
         return layer_results(layer, inputs, weights, order)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mapper.formulations.tiling.bound import bound_of, exact_bound_of
 from mapper.formulations.tiling.problem import TilingProblem
-from mapper.formulations.tiling.program.admissible import BACKWARD, TIMELINE, backward_loops
+from mapper.formulations.tiling.program.admissible import BACKWARD, backward_loops, refusal
 from mapper.formulations.tiling.program.energy import CostsTooLargeError
 from mapper.formulations.tiling.program.table.reduction import Watch, reduce_tables
 from mapper.formulations.tiling.program.table.tables import TilingTables, TooManyTilesError
@@ -30,8 +30,9 @@ def bounded_table(problem: TilingProblem, effort: Effort) -> Outcome[TilingMappi
     from mapper.formulations.tiling.program.table.bounded_table import BoundedTable
     from mapper.formulations.tiling.program.table.instance import TilingInstance
 
-    if problem.machine.rules.timing == "timeline":
-        return Outcome.refused(TIMELINE, bound_of(problem))
+    reason = refusal(problem)
+    if reason is not None:
+        return Outcome.refused(reason, bound_of(problem))
     restrictions = (BACKWARD,) if backward_loops(problem) else ()
     watch = _EffortWatch(problem, effort, whole=not restrictions)
     try:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from mapper.formulations.tiling.bound import bound_of, exact_bound_of
 from mapper.formulations.tiling.problem import TilingProblem
-from mapper.formulations.tiling.program.admissible import BACKWARD, TIMELINE, backward_loops
+from mapper.formulations.tiling.program.admissible import BACKWARD, backward_loops, refusal
 from mapper.formulations.tiling.program.energy import CostsTooLargeError
 from mapper.formulations.tiling.program.reuse_class import ReuseClass, reuse_classes
 from mapper.models.tiling.cost import TilingCost, evaluate
@@ -122,8 +122,9 @@ class _Search:
 
 def constraint_program(problem: TilingProblem, effort: Effort) -> Outcome[TilingMapping]:
     """Find the least objective over the whole space and prove it, or prove that there is no mapping."""
-    if problem.machine.rules.timing == "timeline":
-        return Outcome.refused(TIMELINE, bound_of(problem))
+    reason = refusal(problem)
+    if reason is not None:
+        return Outcome.refused(reason, bound_of(problem))
     restrictions = (BACKWARD,) if backward_loops(problem) else ()
     search = _Search(problem, effort, reuse_classes(problem), whole=not restrictions)
     start = effort.known(problem)

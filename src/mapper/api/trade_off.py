@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from mapper.api.contradicting import between, broken, documented
+from mapper.api.part_search import effort_of
 from mapper.api.problem import PosedProblem, pose
 from mapper.api.solution import as_document, unanswered
-from mapper.api.solving import Search, effort_of
+from mapper.api.solving import Search
 from mapper.api.verification import verified
 from mapper.kind.kind import Options, Part
 from mapper.models.limit import UnfinishedError
@@ -56,6 +57,7 @@ def front(
     objective: str | None = None,
     options: Options | None = None,
     search: Search | None = None,
+    fix: Mapping[str, Any] | None = None,
 ) -> TradeOff:
     """All trade-offs of a problem that has one part.
 
@@ -63,7 +65,7 @@ def front(
     what the store holds, cannot both hold; UnfinishedError if the time limit passes while the problem is read.
     """
     search = search or Search()
-    posed = in_time(lambda: pose(workload, arch, objective, options), search.stopped)
+    posed = in_time(lambda: pose(workload, arch, objective, options, fix), search.stopped)
     part = posed.parts[0]
     if len(posed.parts) > 1:
         raise InputError(
