@@ -8,22 +8,30 @@ from dataclasses import dataclass
 from mapper.codegen.modulo_schedule.network.layout import Layout
 from mapper.models.modulo_schedule.network.algorithm import IM2ROW, Algorithm
 from mapper.models.modulo_schedule.network.nest import Nest
+from mapper.models.modulo_schedule.network.winograd import WINOGRAD, tiling
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import NetworkLayer
 
 
 @dataclass(frozen=True)
 class Operand:
-    """An array's first word, and words from one image and from one group to the next."""
+    """An array's first word, and words from one image, from one group and, in a transformed tile, from one row of
+    points and one point of a row to the next."""
 
     at: int
     image: int = 0
     group: int = 0
+    points: tuple[int, int] = (0, 0)
+
+    def strides(self, repeats: int) -> tuple[int, ...]:
+        """Words between repeats: of images and groups, and of points where there are four axes."""
+        return (self.image, self.group, *self.points)[:repeats]
 
 
 @dataclass(frozen=True)
 class LayerWords:
-    """The arrays of a layer's nests by name. ``repeats``: images and groups. ``wide``: where rows of sums lie
+    """The arrays of a layer's nests by name. ``repeats``: images and groups; ``points``: rows and columns of points,
+    over which the products of Winograd's convolution are repeated too. ``wide``: where rows of sums lie
     before they are cut to the output's width; the output itself where they need not be. ``buffer_words`` of the
     buffer are used."""
 
@@ -31,6 +39,11 @@ class LayerWords:
     repeats: tuple[int, int]
     wide: int
     buffer_words: int
+    points: tuple[int, int] = (1, 1)
+
+    def repeats_of(self, nest: Nest) -> tuple[int, ...]:
+        """The axes along which ``nest`` is repeated, outer to inner."""
+        return self.repeats if nest.repeats == math.prod(self.repeats) else (*self.repeats, *self.points)
 
 
 def words_of(layer: NetworkLayer, algorithm: Algorithm, layout: Layout) -> LayerWords:
@@ -41,9 +54,11 @@ def words_of(layer: NetworkLayer, algorithm: Algorithm, layout: Layout) -> Layer
     output = layout.tensors[layer.output]
     constants = {
         array: layout.constants[layer.name, array]
-        for array in ("a", "b", "bias", "start", "factor", "shift")
+        for array in ("a", "b", "bias", "start", "factor", "shift", "zero")
         if (layer.name, array) in layout.constants
     }
+    if algorithm.name in WINOGRAD:
+        return _winograd(layer, algorithm, layout, constants)
     if layer.work == "convolution":
         return _convolution(layer, algorithm, layout, constants)
     if layer.op in ("Gemm", "MatMul"):
@@ -95,6 +110,31 @@ def _convolution(
         "c": Operand(wide, filters * area * groups, filters * area),
     }
     return LayerWords(operands, (images, groups), wide, used)
+
+
+def _winograd(
+    layer: NetworkLayer, algorithm: Algorithm, layout: Layout, constants: dict[str, int]
+) -> LayerWords:
+    cut = tiling(layer, WINOGRAD[algorithm.name])
+    assert cut is not None
+    images, groups, words = layer.convolution.batch, layer.convolution.groups, cut.words
+    output, plane = layout.tensors[layer.output], cut.filters * math.prod(cut.outputs)
+    data, weights, sums = cut.channels * cut.count, cut.filters * cut.channels, cut.filters * cut.count
+    given = cut.channels * math.prod(cut.given)
+    operands = {
+        "in": Operand(layout.place(layer.inputs[0]), given * groups, given),
+        "out": Operand(output, plane * groups, plane),
+        "a": Operand(constants["a"], 0, words**2 * weights, (weights, words * weights)),
+        "bias": Operand(constants["bias"], 0, words**2 * cut.filters),
+        "zero": Operand(constants["zero"]),
+    }
+    # Points stand row by row in the sums, column by column in the data and the weights.
+    points = {"b": (data, words * data), "c": (words * sums, sums)}
+    at = layout.buffer
+    for name, size in cut.buffers.items():
+        operands[name] = Operand(at, size * groups, size, points.get(name, (0, 0)))
+        at += size * cut.repeats
+    return LayerWords(operands, (images, groups), output, at - layout.buffer, (words, words))
 
 
 def _product(

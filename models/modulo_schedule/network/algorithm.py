@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from mapper.arch.cgra import CgraMachine
 from mapper.models.modulo_schedule.network.nest import Access, Nest, Operation
+from mapper.models.modulo_schedule.network.winograd import WINOGRAD, tiling, winograd_nests
 from mapper.workloads.network.network_layer import NetworkLayer
 from mapper.workloads.network.operator_network import NetworkOperator
 
@@ -99,9 +100,10 @@ def _convolution(layer: NetworkLayer, machine: CgraMachine) -> tuple[Algorithm, 
         _unmapped(layer),
         words | {"buffer": copied},
     )
+    few = tuple(filter(None, (_winograd(layer, name) for name in WINOGRAD)))
     square = kernel[0] == kernel[1] and strides[0] == strides[1] and dilations == (1, 1)
     if taps == 1 or not square or not uses_registers(kernel[0], machine):
-        return (gemm,)
+        return gemm, *few
     # Rows are padded to whole steps, and a step more where the window reaches beyond the last one.
     pitch = -(-(_two(tuple(map(sum, shape.pads)))[1] + _two(shape.input_size)[1]) // strides[1])
     area = rows * pitch
@@ -123,7 +125,25 @@ def _convolution(layer: NetworkLayer, machine: CgraMachine) -> tuple[Algorithm, 
         IM2ROW, (ends[0], sliding, *ends[1:]), 1, copied, _unmapped(layer),
         words | {"output": repeats * filters * area, "buffer": buffer},
     )  # fmt: skip
-    return optcgra, gemm
+    return optcgra, gemm, *few
+
+
+def _winograd(layer: NetworkLayer, name: str) -> Algorithm | None:
+    cut = tiling(layer, WINOGRAD[name])
+    if cut is None:
+        return None
+    nests, main = winograd_nests(cut)
+    size = math.prod(layer.output_shape)
+    after = _activation(
+        layer.merged[-1:], (("j", size // cut.repeats),), Access("out", (("j", 1),)), cut.repeats
+    )
+    words = {
+        "input": math.prod(layer.inputs[0].shape),
+        "weights": layer.convolution.groups * cut.words**2 * cut.filters * cut.channels,
+        "output": size,
+        "buffer": cut.repeats * sum(cut.buffers.values()),
+    }
+    return Algorithm(name, (*nests, *after), main, 0, _unmapped(layer), words)
 
 
 def _ends(

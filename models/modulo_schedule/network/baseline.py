@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from mapper.arch.cgra import CgraMachine
-from mapper.models.modulo_schedule.network.algorithm import Algorithm, algorithms
+from mapper.models.modulo_schedule.network.algorithm import GEMM, IM2COL, Algorithm, algorithms
 from mapper.workloads.network.network_layer import NetworkLayer
 
 BASELINE, IN_MEMORY = "register-baseline", "baseline"
@@ -20,7 +20,7 @@ def baselines(layer: NetworkLayer, machine: CgraMachine) -> tuple[Algorithm, Alg
     it goes through memory in every iteration, as Fig. 3(a) is written.
     """
     known = algorithms(layer, machine)
-    plain = known[-1] if layer.work == "convolution" else known[0]
+    plain = next((one for one in known if one.name in (GEMM, IM2COL)), known[0])
     kept = tuple(nest for nest in plain.nests if nest.name != "activation")
     called = len(plain.nests) - len(kept)
     elements = plain.elements + called * math.prod(layer.output_shape)

@@ -12,6 +12,7 @@ import pytest
 from mapper.codegen.modulo_schedule.nest_program import nest_words
 from mapper.models.modulo_schedule.network.algorithm import IM2ROW, Algorithm, algorithms
 from mapper.models.modulo_schedule.network.nest import Nest
+from mapper.models.modulo_schedule.network.winograd import WINOGRAD
 from mapper.workloads.network.network_layer import NetworkLayer
 from mapper.workloads.reference.layer import layer_results
 from tests.codegen.modulo_schedule.layer_program import (
@@ -97,6 +98,8 @@ def test_every_algorithm_of_a_convolution_computes_it_in_its_own_order(
     layer = CONVOLUTIONS[name]
     data = drawn(layer.inputs[0].shape, seed)
     for algorithm in algorithms(layer, machine()):
+        if algorithm.name in WINOGRAD:
+            continue
         folder = tmp_path / algorithm.name
         folder.mkdir()
         order: Any = "optcgra" if algorithm.name == IM2ROW else "gemm"
@@ -105,7 +108,11 @@ def test_every_algorithm_of_a_convolution_computes_it_in_its_own_order(
 
 
 def test_small_windows_slide_and_large_or_holed_ones_are_products() -> None:
-    sliding = [name for name, layer in CONVOLUTIONS.items() if len(algorithms(layer, machine())) == 2]
+    sliding = [
+        name
+        for name, layer in CONVOLUTIONS.items()
+        if IM2ROW in {one.name for one in algorithms(layer, machine())}
+    ]
     assert sliding == [name for name in CONVOLUTIONS if not name.startswith("1x1") and "holes" not in name]
 
 
