@@ -125,7 +125,7 @@ def _winograd(
         "in": Operand(layout.place(layer.inputs[0]), given * groups, given),
         "out": Operand(output, plane * groups, plane),
         "a": Operand(constants["a"], 0, words**2 * weights, (weights, words * weights)),
-        "bias": Operand(constants["bias"], 0, words**2 * cut.filters),
+        "bias": Operand(constants["bias"], 0, words**2 * cut.filters, (words * cut.filters, cut.filters)),
         "zero": Operand(constants["zero"]),
     }
     # Points stand row by row in the sums, column by column in the data and the weights.

@@ -51,7 +51,7 @@ def _each(nest: Nest) -> dict[str, int]:
     """How often one copy of the body computes each of its operations."""
     if nest.transform is not None:
         return nest.transform.opcodes
-    times = 1
+    times = len(nest.inputs[-1].taps) if nest.operation == "dot" else 1
     if nest.window is not None:
         times = nest.window[0] * nest.window[1]
     elif nest.operation in ("max", "sum"):

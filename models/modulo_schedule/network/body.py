@@ -143,6 +143,8 @@ class _Writer:
         match nest.operation:
             case "multiply_add":
                 return [f"{total} + {first[0]} * {values[1][0]}"]
+            case "dot":
+                return [first[0], *(f"{total} + {a} * {b}" for a, b in zip(*values[1:], strict=True))]
             case "max" | "sum":
                 joined = f"fmaxf({total}, {{}})" if nest.operation == "max" else f"{total} + {{}}"
                 terms = [joined.format(value) for value in first]

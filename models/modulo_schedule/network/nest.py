@@ -16,7 +16,7 @@ from mapper.models.modulo_schedule.network.linear_transform import LinearTransfo
 
 Operation = Literal[
     "multiply_add", "max", "sum", "fill", "copy", "relu", "leaky_relu", "clip", "scale", "affine",
-    "add", "subtract", "multiply", "larger", "window", "transform",
+    "add", "subtract", "multiply", "larger", "window", "transform", "dot",
 ]  # fmt: skip
 ACCUMULATING = frozenset({"multiply_add", "max", "sum", "window"})
 """Operations that add to what the output holds; the order in which they do is the order of the loops."""
@@ -49,6 +49,7 @@ class Nest:
     last loop runs over rows and columns in one [Bae2018, Fig. 4(c)]: after so many columns the inputs go on so many
     words further than a column's stride. ``in_register``: the last loop, over which the output accumulates, keeps each
     word's sum in a register; the word comes in as a live-in, and every iteration stores what it has become.
+    A ``dot`` starts its word with the first input and adds the products of the taps of the other two, one by one.
     ``transform``: a linear transform of the words that the input's taps name, which gives a word for each tap of the
     output.
     """

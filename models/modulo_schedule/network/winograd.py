@@ -25,6 +25,8 @@ WINOGRAD = {"winograd": 2, "winograd-4x4": 4}
 """Outputs of a tile's side, by algorithm."""
 KERNELS = {2: (3, 5), 4: (3,)}
 """Sides of kernels that tiles of so many outputs have a transform for."""
+MOST_FIRST = 8
+"""Channels whose products start the sums at the most: as many as a loop may be unrolled."""
 BIAS_POINT = 1
 """Row and column of the point that starts with the bias."""
 
@@ -48,6 +50,11 @@ class Tiling:
     @property
     def count(self) -> int:
         return self.tiles[0] * self.tiles[1]
+
+    @property
+    def first(self) -> int:
+        """Channels whose products start the sums: an even share of those steps that all channels take."""
+        return -(-self.channels // -(-self.channels // MOST_FIRST))
 
     @property
     def is_padded(self) -> bool:
@@ -89,9 +96,10 @@ def tiling(layer: NetworkLayer, side: int) -> Tiling | None:
 
 
 def winograd_nests(cut: Tiling) -> tuple[tuple[Nest, ...], int]:
-    """The nests of a layer cut so, and which of them is the matrix product."""
-    before = (*_padding(cut), *_data(cut))
-    return (*before, *_products(cut), *_sums(cut)), len(before) + 1
+    """The nests of a layer cut so, and which of them is the matrix product of most channels."""
+    before, products = (*_padding(cut), *_data(cut)), _products(cut)
+    main = len(before) + (1 if cut.channels > 2 * cut.first else 0)
+    return (*before, *products, *_sums(cut)), main
 
 
 def _padding(cut: Tiling) -> tuple[Nest, ...]:
@@ -144,26 +152,37 @@ def _data(cut: Tiling) -> tuple[Nest, Nest]:
     return columns, rows
 
 
-def _products(cut: Tiling) -> tuple[Nest, Nest]:
-    points, count = cut.words**2, cut.count
+def _products(cut: Tiling) -> tuple[Nest, ...]:
+    """The sums of the first channels, which start in registers, and what the other channels add to them."""
+    count, first = cut.count, cut.first
+    repeats = cut.repeats * cut.words**2
     output = Access("c", (("i", count), ("j", 1)))
-    fill = Nest(
-        "bias",
-        (("i", points * cut.filters), ("j", count)),
-        "fill",
+    dot = Nest(
+        "dot",
+        (("i", cut.filters), ("j", count)),
+        "dot",
         output,
-        (Access("bias", (("i", 1),)),),
-        cut.repeats,
+        (
+            Access("bias", (("i", 1),)),
+            Access("a", (("i", cut.channels),), _apart(first, 1)),
+            Access("b", (("j", 1),), _apart(first, count)),
+        ),
+        repeats,
     )
+    if first == cut.channels:
+        return (dot,)
     product = Nest(
         "gemm",
-        (("i", cut.filters), ("j", count), ("k", cut.channels)),
+        (("i", cut.filters), ("j", count), ("k", cut.channels - first)),
         "multiply_add",
         output,
-        (Access("a", (("i", cut.channels), ("k", 1))), Access("b", (("k", count), ("j", 1)))),
-        cut.repeats * points,
+        (
+            Access("a", (("i", cut.channels), ("k", 1)), (first,)),
+            Access("b", (("k", count), ("j", 1)), (first * count,)),
+        ),
+        repeats,
     )
-    return fill, product
+    return dot, product
 
 
 def _sums(cut: Tiling) -> tuple[Nest, ...]:

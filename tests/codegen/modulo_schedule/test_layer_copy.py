@@ -19,6 +19,7 @@ from mapper.workloads.reference.layer import layer_results
 from tests.codegen.modulo_schedule.layer_program import (
     OPTIONS,
     drawn,
+    laid_out,
     machine,
     padded,
     program_of,
@@ -80,7 +81,7 @@ def test_words_lie_as_the_reference_lays_them(name: str, tmp_path: Path) -> None
     layer = COPIED[name]
     data = drawn(layer.inputs[0].shape, 5)
     rows, columns = layer.output_shape[2:]
-    for place, algorithm in enumerate(algorithms(layer, machine())):
+    for place, algorithm in enumerate(laid_out(layer)):
         folder = tmp_path / str(place)
         folder.mkdir()
         ((function, text),) = copies_before(layer, algorithm).items()
@@ -101,7 +102,7 @@ def test_words_lie_as_the_reference_lays_them(name: str, tmp_path: Path) -> None
 def test_a_whole_layer_runs_from_its_input_to_its_output(name: str, tmp_path: Path) -> None:
     layer = COPIED[name]
     data, weights = drawn(layer.inputs[0].shape, 3), weights_of(layer)
-    for place, algorithm in enumerate(algorithms(layer, machine())):
+    for place, algorithm in enumerate(laid_out(layer)):
         folder = tmp_path / str(place)
         folder.mkdir()
         order: Any = "optcgra" if algorithm.name == IM2ROW else "gemm"

@@ -31,6 +31,7 @@ LAYERS = {
     ),
     "5x5": convolution_layer((1, 2, 8, 7), 3, window_of(5, pad=2)),
     "5x5 without bias": convolution_layer((1, 3, 8, 8), 2, window_of(5), activation("Relu"), bias=False),
+    "more channels than sums start with": convolution_layer((1, 11, 5, 4), 3, window_of(3, pad=1)),
     "an output of one word": convolution_layer((1, 2, 3, 3), 4, window_of(3)),
 }
 
@@ -47,13 +48,15 @@ def of_tiles(layer: NetworkLayer) -> list[tuple[Algorithm, Tiling]]:
 def run_points(program: Program, cut: Tiling, memory: dict[str, Words]) -> None:
     """Every nest in order, the products once for each point."""
     words, steps = cut.words, {"a": cut.filters * cut.channels, "b": cut.channels * cut.count}
-    for position, nest in enumerate(program.algorithm.nests):
-        if position != program.algorithm.main:
+    for nest in program.algorithm.nests:
+        if nest.repeats == cut.repeats:
             program.run_nest(nest, memory)
             continue
         for u, v in np.ndindex(words, words):
             at = {name: (v * words + u) * step for name, step in steps.items()}
-            at["c"] = (u * words + v) * cut.filters * cut.count
+            at |= {
+                name: (u * words + v) * cut.filters * step for name, step in (("c", cut.count), ("bias", 1))
+            }
             program.run_nest(nest, {name: memory[name][first:] for name, first in at.items()})
 
 
