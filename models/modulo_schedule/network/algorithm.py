@@ -132,18 +132,23 @@ def _winograd(layer: NetworkLayer, name: str) -> Algorithm | None:
     cut = tiling(layer, WINOGRAD[name])
     if cut is None:
         return None
-    nests, main = winograd_nests(cut)
-    size = math.prod(layer.output_shape)
-    after = _activation(
-        layer.merged[-1:], (("j", size // cut.repeats),), Access("out", (("j", 1),)), cut.repeats
-    )
+    size, elements = math.prod(layer.output_shape), _unmapped(layer)
+    last = layer.merged[-1] if layer.merged else None
+    activation = None if last is None else _mapped(last)
+    if last is not None and activation is not None and not elements:
+        nests, main = winograd_nests(cut, activation, _numbers(last))
+    else:
+        # What the array lacks comes in between.
+        nests, main = winograd_nests(cut)
+        place = Access("out", (("j", 1),))
+        nests += _activation(layer.merged[-1:], (("j", size // cut.repeats),), place, cut.repeats)
     words = {
         "input": math.prod(layer.inputs[0].shape),
         "weights": layer.convolution.groups * cut.words**2 * cut.filters * cut.channels,
         "output": size,
         "buffer": cut.repeats * sum(cut.buffers.values()),
     }
-    return Algorithm(name, (*nests, *after), main, 0, _unmapped(layer), words)
+    return Algorithm(name, nests, main, 0, elements, words)
 
 
 def _ends(

@@ -112,7 +112,9 @@ class _Writer:
         lines = []
         for name, left, symbol, right in transform.statements:
             known[name] = f"{name}_{copy}"
-            lines.append(f"float {known[name]} = {known.get(left, left)} {symbol} {known[right]};")
+            first, second = known.get(left, left), known.get(right, right)
+            value = f"f{symbol}f({first}, {second})" if symbol.isalpha() else f"{first} {symbol} {second}"
+            lines.append(f"float {known[name]} = {value};")
         for number, tap in enumerate(output.taps):
             lines.append(f"{self._place(output.array, stride, copy + tap)} = {known[f'y{number}']};")
         return lines

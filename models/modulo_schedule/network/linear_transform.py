@@ -8,14 +8,15 @@ tiles compute the same difference, so that an unrolled body has as many operatio
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-OPCODES = {"+": "fadd", "-": "fsub", "*": "fmul"}
+OPCODES = {"+": "fadd", "-": "fsub", "*": "fmul", "max": "fmax", "min": "fmin"}
 
 Statement = tuple[str, str, str, str]
-"""``name = left symbol right``; ``d0``, ``d1`` ... are the words that come in, ``y0``, ``y1`` ... those that go out,
-and what stands in front of ``*`` may be a constant."""
+"""``name = left symbol right``; ``d0``, ``d1`` ... are the words that come in, ``y0``, ``y1`` ... those that go out.
+What is no name is a constant."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,19 @@ class LinearTransform:
             for name, left, symbol, right in reversed(kept)
         )
         return LinearTransform(len(read), outputs, statements), read
+
+    def activated(self, activation: Sequence[tuple[str, str]]) -> LinearTransform:
+        """The transform with an activation of each word that goes out: every step combines what the word has become
+        with a constant, or with itself as it came in where that is the step's operand ``x``."""
+        linear = {f"y{number}": f"z{number}" for number in range(self.outputs)}
+        statements = [(linear.get(name, name), *rest) for name, *rest in self.statements]
+        for number in range(self.outputs):
+            at = f"z{number}"
+            for place, (symbol, operand) in enumerate(activation):
+                name = f"y{number}" if place == len(activation) - 1 else f"t{number}_{place}"
+                statements.append((name, at, symbol, f"z{number}" if operand == "x" else operand))
+                at = name
+        return LinearTransform(self.inputs, self.outputs, tuple((a, b, c, d) for a, b, c, d in statements))
 
     @cached_property
     def opcodes(self) -> dict[str, int]:

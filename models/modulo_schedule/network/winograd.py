@@ -18,7 +18,7 @@ import math
 from dataclasses import dataclass
 
 from mapper.models.modulo_schedule.network.linear_transform import DATA, OUTPUT
-from mapper.models.modulo_schedule.network.nest import Access, Nest
+from mapper.models.modulo_schedule.network.nest import Access, Nest, Operation
 from mapper.workloads.network.network_layer import NetworkLayer
 
 WINOGRAD = {"winograd": 2, "winograd-4x4": 4}
@@ -95,11 +95,14 @@ def tiling(layer: NetworkLayer, side: int) -> Tiling | None:
     return Tiling(side, words, tiles, padded, pads, given, (sizes[0], sizes[1]), channels, filters, repeats)
 
 
-def winograd_nests(cut: Tiling) -> tuple[tuple[Nest, ...], int]:
-    """The nests of a layer cut so, and which of them is the matrix product of most channels."""
+def winograd_nests(
+    cut: Tiling, activation: Operation | None = None, numbers: tuple[float, ...] = ()
+) -> tuple[tuple[Nest, ...], int]:
+    """The nests of a layer cut so, with an ``activation`` and its numbers of all outputs, and which of them is the
+    matrix product of most channels."""
     before, products = (*_padding(cut), *_data(cut)), _products(cut)
     main = len(before) + (1 if cut.channels > 2 * cut.first else 0)
-    return (*before, *products, *_sums(cut)), main
+    return (*before, *products, *_sums(cut, _steps(activation, numbers))), main
 
 
 def _padding(cut: Tiling) -> tuple[Nest, ...]:
@@ -185,7 +188,20 @@ def _products(cut: Tiling) -> tuple[Nest, ...]:
     return dot, product
 
 
-def _sums(cut: Tiling) -> tuple[Nest, ...]:
+def _steps(activation: Operation | None, numbers: tuple[float, ...]) -> tuple[tuple[str, str], ...]:
+    """An activation as ``LinearTransform.activated`` takes it."""
+    texts = [f"{number!r}f" for number in numbers]
+    match activation:
+        case "relu":
+            return (("max", "0.0f"),)
+        case "leaky_relu":
+            return (("*", texts[0]), ("max", "x"))
+        case "clip":
+            return (("max", texts[0]), ("min", texts[1]))
+    return ()
+
+
+def _sums(cut: Tiling, activation: tuple[tuple[str, str], ...]) -> tuple[Nest, ...]:
     side, (down, across), (height, width) = cut.side, cut.tiles, cut.outputs
     step = cut.filters * cut.count
     transform = OUTPUT[side, cut.words]
@@ -205,6 +221,7 @@ def _sums(cut: Tiling) -> tuple[Nest, ...]:
         if not tiles or not outputs:
             continue
         own, words = transform.first(outputs)
+        own = own.activated(activation) if activation else own
         taps = tuple(start + side * step * word for word in words)
         place = Access(
             "out",

@@ -24,7 +24,9 @@ from tests.codegen.modulo_schedule.layer_program import (
 from tests.codegen.modulo_schedule.small_layer import Words, activation, convolution_layer, window_of
 
 LAYERS = {
-    "whole tiles, no padding": convolution_layer((1, 2, 6, 6), 3, window_of(3)),
+    "whole tiles, no padding": convolution_layer(
+        (1, 2, 6, 6), 3, window_of(3), activation("Clip", min=-0.5, max=1.0)
+    ),
     "tiles cut short on both sides": convolution_layer((1, 3, 7, 9), 5, window_of(3, pad=1)),
     "groups, images and an activation": convolution_layer(
         (2, 4, 5, 6), 6, window_of(3, pad=1, groups=2), activation("LeakyRelu", alpha=0.1)
