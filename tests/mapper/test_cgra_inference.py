@@ -16,6 +16,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import mapper as api
 from mapper.api.solving import Search
+from mapper.kind.kind import Options
 from mapper.kind.modulo_schedule.inference import CgraInference
 from mapper.kind.modulo_schedule.network_program import weights_of
 from mapper.kind.operator_structure import read_operator_structure
@@ -119,8 +120,31 @@ TUNED = {
 """By Algorithm 1, with what it chooses."""
 
 
-def generated(workload: str, arch: str, method: str, folder: Path) -> tuple[api.Solution, CgraInference]:
-    solution = api.solve(workload, arch, "latency", search=Search(method=method))
+BLOCKED = {
+    "winograd": model(
+        [node("Conv", "x w b", "c", group=2, pads=[1, 1, 1, 1]), node("Relu", "c", "y")],
+        {"w": (4, 5, 3, 3), "b": (4,)}, {"x": (2, 10, 5, 7)}, ["y"],
+    ),
+    "winograd-4x4": model(
+        [node("Conv", "x w b", "c", pads=[1, 0, 1, 2]), node("LeakyRelu", "c", "y", alpha=0.1)],
+        {"w": (5, 9, 3, 3), "b": (5,)}, {"x": (1, 9, 7, 8)}, ["y"],
+    ),
+    "im2col+gemm+registers": model(
+        [node("Conv", "x w b", "c", group=2, strides=[2, 2], pads=[1, 1, 1, 1]), node("Relu", "c", "y")],
+        {"w": (10, 3, 3, 3), "b": (10,)}, {"x": (2, 6, 7, 6)}, ["y"],
+    ),
+    "gemm+registers": model(
+        [node("Conv", "x w b", "c"), node("Clip", "c", "y")], {"w": (7, 11, 1, 1), "b": (7,)}, {"x": (2, 11, 3, 5)},
+        ["y"],
+    ),
+}  # fmt: skip
+"""By the algorithm that is pinned: counts that no factor divides, strides, groups, padding, images."""
+
+
+def generated(
+    workload: str, arch: str, method: str, folder: Path, fix: Mapping[str, str] | None = None
+) -> tuple[api.Solution, CgraInference]:
+    solution = api.solve(workload, arch, "latency", Options(fix=fix or {}), search=Search(method=method))
     api.generate(json.loads(json.dumps(solution.to_json())), folder)
     loaded = api.load(folder)
     assert isinstance(loaded, CgraInference)
@@ -158,6 +182,22 @@ def test_a_network_makes_the_words_of_the_reference_in_the_cycles_of_the_model(
     used = {part.to_json()["mapping"]["algorithm"] for part in solution.parts}
     assert used & {TUNED.get(name, BASELINE)}
     own = {one.name: numpy_helper.to_array(one) for one in NETWORKS[name].graph.initializer}
+    checked(solution, loaded, own)
+
+
+@pytest.mark.parametrize("name", BLOCKED)
+def test_blocks_of_sums_make_the_words_of_the_reference_in_the_cycles_of_the_model(
+    name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "net.onnx"
+    path.write_bytes(BLOCKED[name].SerializeToString())
+    solution, loaded = generated(str(path), "srp-3x3", "algorithm-1", tmp_path / "out", {"algorithm": name})
+    (part,) = solution.parts
+    mapping = part.to_json()["mapping"]
+    assert mapping["algorithm"] == name
+    nests = [one["nest"] for one in mapping["loops"]]
+    assert max(mapping["unroll"]) > 1 and len(nests) > len(set(nests)), "no block with a remainder"
+    own = {one.name: numpy_helper.to_array(one) for one in BLOCKED[name].graph.initializer}
     checked(solution, loaded, own)
 
 

@@ -23,7 +23,7 @@ def test_a_layer_names_its_algorithm_order_and_factors(document: dict[str, Any])
     (part,) = document["parts"]
     mapping = part["mapping"]
     assert set(mapping) == {"algorithm", "order", "unroll", "loops"}
-    assert (mapping["algorithm"], sorted(mapping["order"])) == ("register-baseline", ["i", "j", "k"])
+    assert (mapping["algorithm"], sorted(mapping["order"])) == ("gemm+registers", ["i", "j", "k"])
     assert document["problem"]["objective"] == "latency"
 
 
