@@ -16,6 +16,7 @@ from mapper.arch.cgra import CgraMachine
 from mapper.formulations.modulo_schedule.network.bound import least_counts
 from mapper.formulations.modulo_schedule.network.problem import MOST_UNROLL, LayerProblem
 from mapper.models.modulo_schedule.bound import fullest_pes
+from mapper.models.modulo_schedule.network.algorithm import Algorithm
 from mapper.models.modulo_schedule.network.nest import Nest
 
 
@@ -49,18 +50,24 @@ class Limit:
         return float(self.cycles / cycles)
 
 
-def limits(problem: LayerProblem) -> tuple[Limit, ...]:
-    """The limit of every algorithm that may be chosen, the loosest first; none for layers without multiply-adds.
+def limit(problem: LayerProblem, algorithm: Algorithm) -> Limit | None:
+    """The limit of an algorithm; None for layers without multiply-adds, and for what has no loops.
 
     Raises: InputError if no PE executes an operation.
     """
     macs = problem.layer.macs
-    found = [
-        Limit(choice.name, macs, *_cycles(choice.nests, problem.machine))
-        for choice in problem.space
-        if macs and choice.nests
-    ]
-    return tuple(sorted(found, key=lambda limit: limit.cycles))
+    if not macs or not algorithm.nests:
+        return None
+    return Limit(algorithm.name, macs, *_cycles(algorithm.nests, problem.machine))
+
+
+def limits(problem: LayerProblem) -> tuple[Limit, ...]:
+    """The limit of every algorithm that a mapping may have, the loosest first.
+
+    Raises: InputError as ``limit``.
+    """
+    found = [one for choice in problem.space if (one := limit(problem, choice)) is not None]
+    return tuple(sorted(found, key=lambda one: one.cycles))
 
 
 def _cycles(nests: Iterable[Nest], machine: CgraMachine) -> tuple[Fraction, Fraction]:
