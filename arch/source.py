@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, Protocol, overload
+from typing import Any, Literal, NamedTuple, Protocol, overload
 
 import yaml
 
@@ -65,15 +65,26 @@ def add_machine_class(schema: str, reader: str) -> None:
     READERS[schema] = read
 
 
-def machine_names() -> tuple[tuple[str, str], ...]:
-    """Names of the presets, and of the families of presets, with a line of description each."""
-    listed = []
-    for path in sorted(PRESETS.glob("*.yaml")):
-        fields = parse_document(path.read_bytes(), path.name)
-        listed.append((path.stem, _first_sentence(fields)))
-    listed += [(name, _first_sentence(cgra_preset(name) or {})) for name in srp_names()]
-    listed += [(name, _first_sentence(snowflake_preset(name) or {})) for name in SNOWFLAKES]
-    return (*listed, *FAMILIES, FAMILY)
+class MachineName(NamedTuple):
+    """A preset, or a family of presets: its name, a line of description, and the schema of its document."""
+
+    name: str
+    description: str
+    schema: str
+
+
+def machine_names() -> tuple[MachineName, ...]:
+    """Names of the presets, and of the families of presets."""
+    presets = [
+        (path.stem, parse_document(path.read_bytes(), path.name)) for path in sorted(PRESETS.glob("*.yaml"))
+    ]
+    presets += [(name, cgra_preset(name) or {}) for name in srp_names()]
+    presets += [(name, snowflake_preset(name) or {}) for name in SNOWFLAKES]
+    return (
+        *(MachineName(name, _first_sentence(fields), fields["schema"]) for name, fields in presets),
+        *(MachineName(*family, "mapper.cgra/1") for family in FAMILIES),
+        MachineName(*FAMILY, "mapper.tcpa/1"),
+    )
 
 
 def preset_text(name: str) -> str | None:
@@ -107,7 +118,7 @@ def load_machine(text: str) -> tuple[Machine, InputFile]:
         )
     path = Path(text)
     if not path.suffix and not _exists(path):
-        names = [name for name, _ in machine_names()]
+        names = [one.name for one in machine_names()]
         near = difflib.get_close_matches(text, names, 3, 0.4) or names
         raise InputError("--arch", text, f"no such machine; try {', '.join(near)} or a YAML file")
     data = read_bytes(path, LARGEST_DOCUMENT_BYTES)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from mapper.arch.source import load_machine
-from mapper.cli.terminal import print_table
+from mapper.cli.table import print_table
 from mapper.formulations.tiling.problem import Objective, TilingProblem
 from mapper.workloads.source import load_network
 

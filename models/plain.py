@@ -35,7 +35,7 @@ _asked_again: dict[Wanted, float] = {}
 
 
 class _EnoughError(BaseException):
-    """Raised in a thread that runs plain Python. No function catches it."""
+    """Raised in a thread that runs plain Python, as a class of its run's own. No function catches it."""
 
 
 class _Run:
@@ -45,6 +45,8 @@ class _Run:
     def __init__(self, is_enough: Callable[[], bool]) -> None:
         self.is_enough = is_enough
         self.thread = threading.get_ident()
+        self.enough: type[BaseException] = type("_EnoughError", (_EnoughError,), {})
+        self.is_raised = False
         self._said: dict[str, str] = {}
 
     def says(self, who: str) -> bool:
@@ -52,34 +54,48 @@ class _Run:
 
 
 class _Watch:
-    """Ends runs that have had enough, from a thread of its own."""
+    """Ends runs that have had enough, from a thread of its own. A run may have others inside."""
 
     def __init__(self) -> None:
-        self._runs: dict[int, _Run] = {}
+        self._runs: dict[int, tuple[_Run, ...]] = {}
         self._begun = threading.Event()
         self._thread: threading.Thread | None = None
 
     def add(self, run: _Run) -> None:
-        self._runs[run.thread] = run
+        self._runs[run.thread] = (*self._runs.get(run.thread, ()), run)
         if self._thread is None or not self._thread.is_alive():
             self._thread = threading.Thread(target=self._look, name="mapper-plain", daemon=True)
             self._thread.start()
         self._begun.set()
 
     def remove(self, run: _Run) -> None:
-        self._runs.pop(run.thread, None)
+        left = tuple(other for other in self._runs.get(run.thread, ()) if other is not run)
+        if left:
+            self._runs[run.thread] = left
+        else:
+            self._runs.pop(run.thread, None)
 
     def _look(self) -> None:
         while True:
             self._begun.wait()
             self._begun.clear()
-            while runs := list(self._runs.values()):
-                for run in runs:
-                    if run.is_enough() and run.says("watch"):
-                        ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                            ctypes.c_ulong(run.thread), ctypes.py_object(_EnoughError)
-                        )
+            while threads := list(self._runs.values()):
+                for runs in threads:
+                    self._end_one(runs)
                 time.sleep(SECONDS_BETWEEN_LOOKS)
+
+    def _end_one(self, runs: tuple[_Run, ...]) -> None:
+        """Raise in the thread of these runs, the outermost first, that one of them has had enough: once for each, and
+        not while it has yet to arrive for another, as a thread has room for one that is to come."""
+        if any(run.is_raised for run in runs):
+            return
+        for run in runs:
+            if run.is_enough() and run.says("watch"):
+                run.is_raised = True
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                    ctypes.c_ulong(run.thread), ctypes.py_object(run.enough)
+                )
+                return
 
 
 _watch = _Watch()
@@ -205,7 +221,7 @@ def _tried(function: Callable[[], Any], is_enough: Callable[[], bool]) -> tuple[
             fault = error
         while not run.says("thread"):
             time.sleep(SECONDS_BETWEEN_LOOKS)
-    except _EnoughError:
+    except run.enough:
         return False, None
     finally:
         _watch.remove(run)

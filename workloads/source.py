@@ -17,6 +17,7 @@ from mapper.workloads.document import (
 from mapper.workloads.nest.convolution_file import CONVOLUTIONS_SCHEMA, convolutions_from_document
 from mapper.workloads.nest.nest_file import NEST_SCHEMA, nest_from_document
 from mapper.workloads.network.building import layer_part, network_layers
+from mapper.workloads.network.naming import names_of, no_such_layer, own_name
 from mapper.workloads.network.network import InputFile, Layer, Network
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.network.operator_network import OperatorNetwork
@@ -71,7 +72,9 @@ def load_operators(text: str, batch: int | None = None) -> OperatorNetwork:
     """
     name, part = _named(text, batch)
     network = _operators(name, batch)
-    return network if part is None else network.part(part)
+    if part is None:
+        return network
+    return network.part(own_name(part, [(one.name, one.source) for one in network.operators], name))
 
 
 def load_layers(text: str, batch: int | None = None) -> LayerNetwork:
@@ -82,7 +85,9 @@ def load_layers(text: str, batch: int | None = None) -> LayerNetwork:
     """
     name, part = _named(text, batch)
     network = network_layers(_operators(name, batch))
-    return network if part is None else layer_part(network, part)
+    if part is None:
+        return network
+    return layer_part(network, own_name(part, names_of(network), name))
 
 
 def _named(text: str, batch: int | None) -> tuple[str, str | None]:
@@ -93,9 +98,10 @@ def _named(text: str, batch: int | None) -> tuple[str, str | None]:
         )
     if _is_whole(text):
         return text, None
-    name, slash, part = text.rpartition("/")
-    if slash and _is_whole(name):
-        return name, part
+    for slash in reversed([place for place, sign in enumerate(text) if sign == "/"]):
+        # Names of ONNX nodes hold slashes too.
+        if not text[:slash].endswith("/") and _is_whole(text[:slash]):
+            return text[:slash], text[slash + 1 :]
     raise InputError(text[:80] or "workload", "", _unknown(text))
 
 
@@ -177,14 +183,12 @@ def _refuse_batch(source: str, batch: int | None) -> None:
 
 
 def _part(network: Network, name: str, part: str) -> Network:
-    names = [layer.name for layer in network.layers]
-    chosen = [layer for layer in network.layers if layer.name == part]
+    names = names_of(network)
+    own = own_name(part, names, name)
+    chosen = [layer for layer in network.layers if layer.name == own]
     if not chosen:
-        close = difflib.get_close_matches(part, names, 3) or names[:3]
-        raise InputError(
-            name, part[:40], f"no such layer among its {len(names)}; there are {', '.join(close)}"
-        )
-    return Network(f"{network.name}/{part}", tuple(chosen), (), network.inputs, network.batch)
+        raise no_such_layer(name, part, names)
+    return Network(f"{network.name}/{own}", tuple(chosen), (), network.inputs, network.batch)
 
 
 def _unknown(text: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    __version__: str
     from mapper.api.comparison import compare
     from mapper.api.explaining import explain
     from mapper.api.inference import Inference, load
@@ -33,6 +34,7 @@ __all__ = [
     "Options",
     "Search",
     "Solution",
+    "__version__",
     "certify",
     "check",
     "compare",
@@ -67,8 +69,17 @@ _HOMES = {
 }
 
 
+def __dir__() -> list[str]:
+    """What completion and ``help`` list: what is public, imported or not."""
+    return sorted({*globals(), *__all__})
+
+
 def __getattr__(name: str) -> object:
     """Import a public name where it is first used: ``mapper --help`` must not wait for solvers."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("mapper-engine")
     if name not in __all__:
         raise AttributeError(f"module 'mapper' has no attribute {name!r}")
     from importlib import import_module

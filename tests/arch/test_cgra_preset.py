@@ -81,7 +81,7 @@ def test_only_the_left_column_of_a_left_memory_array_loads_and_stores() -> None:
 
 
 def test_the_families_are_listed_once_each() -> None:
-    names = [name for name, _ in machine_names()]
+    names = [one.name for one in machine_names()]
     assert names.count("mesh-NxM") == names.count("torus-NxM") == names.count("left-memory-NxM") == 1
     assert set(srp_names()) <= set(names)
 

@@ -25,7 +25,7 @@ def document() -> dict[str, Any]:
     return fields
 
 
-@pytest.mark.parametrize("name", [name for name, _ in machine_names() if "NxM" not in name])
+@pytest.mark.parametrize("name", [one.name for one in machine_names() if "NxM" not in one.name])
 def test_a_preset_reads_back_from_its_own_document(name: str) -> None:
     machine, _ = load_machine(name)
     assert machine.name == name

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mapper.cli import entry
-from mapper.cli.listing import METHODS_FILE, Listing, listed_names, methods_of
+from mapper.cli.listing import METHODS_FILE, Listing, listed, methods_of
 from mapper.kind import ENTRIES
 
 Run = tuple[int, str, str]
@@ -287,7 +287,7 @@ def test_a_sweep_that_ends_before_its_first_machine_is_not_infeasible(
 def test_the_methods_that_are_listed_are_those_of_the_kinds() -> None:
     own = [row for entry in ENTRIES for row in methods_of(entry)]
     assert all((entry.folder / METHODS_FILE).is_file() for entry in ENTRIES)
-    assert listed_names(Listing.methods) == own, "run python -m mapper.cli.listing"
+    assert listed(Listing.methods) == own, "run python -m mapper.cli.listing"
 
 
 def test_every_command_has_help_and_an_example(mapper: Any) -> None:

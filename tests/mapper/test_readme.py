@@ -36,7 +36,9 @@ def test_every_command_of_the_page_runs_and_shows_its_figures(
 def test_the_tour_shows_every_command() -> None:
     shown = {shlex.split(command)[1] for command in commands(TOUR)}
     single = {command.name or command.callback.__name__ for command in cli.app.registered_commands}  # type: ignore[union-attr]
-    assert shown == single | {str(group.name) for group in cli.app.registered_groups}
+    # Compiling everything ahead takes minutes: the tour tells of it.
+    assert "`mapper warm-up`" in TOUR.read_text(encoding="utf-8")
+    assert shown | {"warm-up"} == single | {str(group.name) for group in cli.app.registered_groups}
 
 
 def test_the_readme_solves_one_problem_of_every_kind() -> None:

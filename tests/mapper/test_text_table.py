@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mapper.arch.source import machine_names
-from mapper.cli.listing import Listing, listed_names
+from mapper.cli.listing import Listing, listed
 from mapper.kind.text_table import text_table
 
 NO_SEARCH = ("--store", "none", "--method")
@@ -96,14 +96,26 @@ def test_a_solution_lists_its_layers_below_headings(
 def test_a_list_has_headings_as_text_and_none_as_json(mapper: Any, what: Listing) -> None:
     code, out, _ = mapper("list", what.value)
     lines = out.splitlines()
-    assert code == 0 and re.fullmatch("name +description", lines[0])
+    assert code == 0 and re.fullmatch("name +(kind +)?description", lines[0])
     column = lines[0].index("description")
-    assert [(line[:column].rstrip(), line[column:]) for line in lines[1:]] == listed_names(what)
-    given = json.loads(mapper("list", what.value, "--json")[1])
-    assert [(one["name"], one["description"]) for one in given] == listed_names(what)
+    rows = listed(what)
+    assert [(line.split()[0], line[column:]) for line in lines[1:]] == [(r.name, r.description) for r in rows]
+    assert json.loads(mapper("list", what.value, "--json")[1]) == [vars(row) for row in rows]
+
+
+@pytest.mark.parametrize("what", [what for what in Listing if what is not Listing.workloads])
+def test_a_list_holds_the_names_of_one_kind_if_one_is_asked_for(mapper: Any, what: Listing) -> None:
+    rows = json.loads(mapper("list", what.value, "--kind", "tiling", "--json")[1])
+    assert rows == [vars(row) for row in listed(what) if row.kind == "tiling"] != []
+
+
+@pytest.mark.parametrize("what", ["workloads", "archs"])
+def test_a_kind_that_is_none_of_the_list_is_one_line(mapper: Any, what: str) -> None:
+    code, _, line = mapper("list", what, "--kind", "tilin")
+    assert code == 2 and line.startswith("mapper: --kind: tilin") and len(line.splitlines()) == 1
 
 
 def test_a_description_does_not_end_within_a_citation() -> None:
-    described = dict(machine_names())
+    described = {one.name: one.description for one in machine_names()}
     assert described["dmazerunner-256"] == "The accelerator of dMazeRunner [Dave2019, sec. 5]"
     assert all(text.count("[") == text.count("]") for text in described.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -161,6 +162,48 @@ def test_nothing_is_raised_where_what_was_watched_has_ended() -> None:
         done, _ = plain._tried(lambda end=end: _until(end), lambda end=end: time.perf_counter() > end)  # type: ignore[misc]
         assert done in (True, False)
         assert limit.stopped() is None
+
+
+def test_a_run_that_is_slow_to_end_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[object] = []
+    monkeypatch.setattr(ctypes.pythonapi, "PyThreadState_SetAsyncExc", lambda *words: told.append(words))
+    outer, inner = plain._Run(lambda: len(told) > 0), plain._Run(lambda: True)
+    for _ in range(3):
+        plain._watch._end_one((outer, inner))
+    assert len(told) == 1 and inner.is_raised and not outer.is_raised
+    # What came for the inner one has arrived.
+    for _ in range(3):
+        plain._watch._end_one((outer,))
+    assert len(told) == 2 and outer.is_raised
+
+
+def test_a_run_inside_another_ends_with_it() -> None:
+    interrupted = threading.Event()
+    threading.Timer(0.1, interrupted.set).start()
+
+    def inside() -> None:
+        in_time(_forever, lambda: None)
+
+    with pytest.raises(UnfinishedError, match="interrupted"):
+        in_time(inside, lambda: "interrupted" if interrupted.is_set() else None)
+    assert threading.get_ident() not in plain._watch._runs
+
+
+def test_a_run_around_another_goes_on_after_it() -> None:
+    interrupted = threading.Event()
+    threading.Timer(0.1, interrupted.set).start()
+
+    def around() -> int:
+        with pytest.raises(UnfinishedError):
+            in_time(_forever, lambda: "interrupted" if interrupted.is_set() else None)
+        return 3
+
+    assert in_time(around, lambda: None) == 3
+
+
+def _forever() -> None:
+    while True:
+        pass
 
 
 def _until(end: float) -> None:

@@ -52,7 +52,7 @@ class _Edge(_Part):
     initial: list[Integer | Real] = []
 
 
-class _Document(_Part):
+class GraphDocument(_Part):
     schema_name: Literal["mapper.dfg/1"] = Field(alias="schema")
     name: Annotated[str, Field(min_length=1, max_length=200)]
     trip_count: Annotated[int, Field(ge=1, lt=1 << 31, strict=True)] | None = None
@@ -114,7 +114,7 @@ def kernel_from_document(fields: dict[str, Any], source: str) -> Kernel:
     ):
         raise InputError(source, "immediates", "keys are operand positions; count them from 0")
     try:
-        document = _Document.model_validate(fields)
+        document = GraphDocument.model_validate(fields)
     except ValidationError as error:
         raise validation_error(error, source) from None
     positions = {operation.name: position for position, operation in enumerate(document.operations)}

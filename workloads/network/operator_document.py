@@ -57,7 +57,7 @@ class _Operator(_Part):
     macs: Annotated[int, Field(ge=0, le=MOST_MACS, strict=True)] = 0
 
 
-class _Document(_Part):
+class OperatorsDocument(_Part):
     schema_name: Literal["mapper.operators/1"] = Field(alias="schema")
     name: Name
     batch: Size | None = None
@@ -89,7 +89,7 @@ def operators_from_document(
     a tensor without a shape.
     """
     try:
-        document = _Document.model_validate(fields)
+        document = OperatorsDocument.model_validate(fields)
     except ValidationError as error:
         raise validation_error(error, source) from None
     network = OperatorNetwork(

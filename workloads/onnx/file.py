@@ -11,9 +11,9 @@ import onnx
 
 from mapper.workloads.document import InputError, is_file, read_bytes
 from mapper.workloads.onnx.function import inline_functions
+from mapper.workloads.onnx.old_opset import OLD_OPSETS, convert_old
 
 LARGEST_MODEL_BYTES = 2 << 30
-OLDEST_OPSET = 7
 SMALL_VALUE_ELEMENTS = 64
 """Tensors up to this size may hold shapes, axes or pads, and are looked into; larger ones are weights."""
 
@@ -55,8 +55,16 @@ def parse_model(data: bytes, source: str, folder: Path | None = None) -> OnnxMod
     if not proto.graph.node:
         raise InputError(source, "graph", "has no operators; export the model again")
     proto = inline_functions(proto, source)
+    if _opset(proto) in OLD_OPSETS:
+        proto = convert_old(proto, source)
     opsets = _opsets(proto, source)
     return OnnxModel(source, proto, opsets, _resolve_external_data(proto, source, folder))
+
+
+def _opset(proto: onnx.ModelProto) -> int:
+    """The version of ONNX's own operators; a model that names none is of the first."""
+    versions = [entry.version for entry in proto.opset_import if entry.domain in ("", "ai.onnx")]
+    return versions[-1] if versions else 1
 
 
 def _opsets(proto: onnx.ModelProto, source: str) -> dict[str, int]:
@@ -64,12 +72,10 @@ def _opsets(proto: onnx.ModelProto, source: str) -> dict[str, int]:
         "" if entry.domain == "ai.onnx" else entry.domain: entry.version for entry in proto.opset_import
     }
     newest = onnx.defs.onnx_opset_version()
-    version = opsets.get("", 1)
-    if not OLDEST_OPSET <= version <= newest:
+    version = _opset(proto)
+    if not 1 <= version <= newest:
         raise InputError(
-            source,
-            "opset_import",
-            f"opset {version} is not among {OLDEST_OPSET} to {newest}; convert the model",
+            source, "opset_import", f"opset {version} is not among 1 to {newest}; convert the model"
         )
     for domain, other in opsets.items():
         if not 0 <= other < 1 << 31:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -62,6 +62,7 @@ def compare(
     options: Options | None = None,
     search: Search | None = None,
     methods: Sequence[str] | None = None,
+    fix: Mapping[str, Any] | None = None,
 ) -> Comparison:
     """Every method that fits the problem, one after another, each with its own time limit.
 
@@ -69,7 +70,7 @@ def compare(
     """
     search = search or Search()
     interrupted = Effort(interrupt=search.interrupt).stopped
-    problem = in_time(lambda: pose(workload, arch, objective, options), interrupted)
+    problem = in_time(lambda: pose(workload, arch, objective, options, fix), interrupted)
     known = problem.kind.methods_of(problem.read.value)
     names = list(methods or (name for name in known if name != problem.kind.default_method))
     rows, refused, found = [], {}, {}

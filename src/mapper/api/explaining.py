@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from mapper.api.problem import pose
 from mapper.kind.kind import Options
@@ -18,6 +19,7 @@ def explain(
     objective: str | None = None,
     options: Options | None = None,
     form: str = "text",
+    fix: Mapping[str, Any] | None = None,
 ) -> str:
     """The formulation of the workload's first part; name another as ``workload/part``.
 
@@ -25,7 +27,7 @@ def explain(
     """
     from mapper.formulations.explanation import render
 
-    problem = pose(workload, arch, objective, options)
+    problem = pose(workload, arch, objective, options, fix)
     part = problem.parts[0].problem
     formulation = problem.kind.formulation(part)
     return render(formulation, form, problem.kind.remarks(part, formulation))

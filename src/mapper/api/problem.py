@@ -13,6 +13,7 @@ from mapper.kind import alone, imported, kind_named, kind_of, needs_machine
 from mapper.kind.kind import AnyKind, AnyPart, Options, Workload
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel_source import is_kernel
+from mapper.workloads.network.naming import names_of, own_fix
 from mapper.workloads.network.network import InputFile
 
 DEFAULT_WORKLOAD = "resnet-dmazerunner"
@@ -38,6 +39,13 @@ class PosedProblem:
     machine: Machine | None
     parts: tuple[AnyPart, ...]
 
+    def __str__(self) -> str:
+        """The problem in a line."""
+        pinned = "".join(f", {key}={value}" for key, value in self.options.fix.items())
+        machine = "" if self.arch is None else f" on {self.arch}"
+        sought = f"{self.objective.sense} {self.objective}{pinned} ({self.kind.name})"
+        return f"{self.workload}{machine}: {sought}"
+
     def to_json(self) -> dict[str, Any]:
         """``problem`` of a solution document: all that simulating and generating need."""
         return {
@@ -57,12 +65,13 @@ def pose(
     arch: str | None = None,
     objective: str | None = None,
     options: Options | None = None,
+    fix: Mapping[str, Any] | None = None,
 ) -> PosedProblem:
-    """Read workload and machine and pose the problem.
+    """Read workload and machine and pose the problem; ``fix`` pins decisions beside those of ``options``.
 
     Raises: InputError if anything about them is wrong or does not fit together.
     """
-    options = options or Options()
+    options = (options or Options()).pinned(fix)
     named = workload or DEFAULT_WORKLOAD
     entry = alone(named)
     if entry is not None and entry.alone is not None:
@@ -102,6 +111,7 @@ def posed(
     if unknown:
         flag = "--" + unknown[0].replace("_", "-")
         raise InputError(flag, "", f"does not apply to a {kind.name} problem; leave it out")
+    options = replace(options, fix=own_fix(options.fix, names_of(read.value)))
     options = replace(options, model=options.model or kind.model_of(read.value))
     parts = kind.pose(read.value, machine, known[chosen], options)
     return PosedProblem(kind, workload, arch, known[chosen], options, read, machine, parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,15 +11,17 @@ from importlib import metadata
 from typing import Any
 
 from mapper.api.problem import SOLUTION_SCHEMA, PosedProblem
+from mapper.kind.cell import number, percent, proof
 from mapper.kind.kind import AnyPart, Part
 from mapper.models.plain import limited
 from mapper.solver.certificate import WORST_FIRST, Certificate, Stop
+from mapper.workloads.text.plain_text import plain
 
 DISTRIBUTION = "mapper-engine"
 SOLVERS = ("ortools", "numba", "numpy")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Solution:
     """The answer to a posed problem. ``cost`` is None if a part has no mapping."""
 
@@ -26,6 +29,22 @@ class Solution:
     parts: tuple[Part, ...]
     cost: dict[str, Any] | None
     certificate: Certificate
+
+    def __repr__(self) -> str:
+        """The problem, the cost and what is proven, in a few lines."""
+        costs = ", ".join(f"{key} {number(one)}" for key, one in (self.cost or {}).items() if one is not None)
+        certificate = self.certificate
+        gap = "" if certificate.gap is None else f", gap {percent(certificate.gap)}"
+        parts = f"{len(self.parts)} part" + ("s" if len(self.parts) > 1 else "")
+        said = f"{proof(certificate)}{gap}, by {certificate.method} in {certificate.seconds:.2f} s"
+        return f"<Solution of {plain(str(self.posed))}\n {costs or 'no mapping'}\n {said}; {parts}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the report's page, in a frame of its own."""
+        from mapper.reporting import report
+
+        page = html.escape(report(self))
+        return f'<iframe sandbox="allow-scripts" style="width:100%;height:40em;border:0" srcdoc="{page}"></iframe>'
 
     def to_json(self) -> dict[str, Any]:
         return as_document(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -56,6 +56,7 @@ def front(
     objective: str | None = None,
     options: Options | None = None,
     search: Search | None = None,
+    fix: Mapping[str, Any] | None = None,
 ) -> TradeOff:
     """All trade-offs of a problem that has one part.
 
@@ -63,7 +64,7 @@ def front(
     what the store holds, cannot both hold; UnfinishedError if the time limit passes while the problem is read.
     """
     search = search or Search()
-    posed = in_time(lambda: pose(workload, arch, objective, options), search.stopped)
+    posed = in_time(lambda: pose(workload, arch, objective, options, fix), search.stopped)
     part = posed.parts[0]
     if len(posed.parts) > 1:
         raise InputError(

@@ -27,13 +27,14 @@ def solve(
     options: Options | None = None,
     search: Search | None = None,
     finished: Callable[[Solution], None] | None = None,
+    fix: Mapping[str, Any] | None = None,
 ) -> Solution:
-    """Map ``workload`` to ``arch`` for the least ``objective``.
+    """Map ``workload`` to ``arch`` for the least ``objective``. ``fix`` pins decisions, as ``--fix`` does.
 
     Raises: InputError if the problem cannot be posed; UnfinishedError if time is over before it is.
     """
     search = search or Search()
-    posed = in_time(lambda: pose(workload, arch, objective, options), search.stopped)
+    posed = in_time(lambda: pose(workload, arch, objective, options, fix), search.stopped)
     return run(posed, search, finished)
 
 
@@ -43,12 +44,13 @@ def evaluate(
     mapping: Path,
     objective: str | None = None,
     options: Options | None = None,
+    fix: Mapping[str, Any] | None = None,
 ) -> Solution:
     """Cost a mapping from any source, a bare mapping or a solution document, and have the referee check it.
 
     Raises: InputError if the file does not hold a mapping for every part.
     """
-    problem = pose(workload, arch, objective, options)
+    problem = pose(workload, arch, objective, options, fix)
     fields = read_document(mapping)
     parts = []
     for part, own in zip(problem.parts, _mappings(fields, problem, str(mapping)), strict=True):

@@ -18,6 +18,8 @@ from mapper.api.limit import (
     MOST_PES,
     MOST_WORKERS,
 )
+from mapper.cli.completion import names
+from mapper.cli.listing import Listing
 
 if TYPE_CHECKING:
     from mapper.store import Store
@@ -25,15 +27,35 @@ if TYPE_CHECKING:
 Workload = Annotated[
     str | None,
     typer.Argument(
-        help="A catalogue name, name/part, or a file (.onnx, .yaml, .json). Default: resnet-dmazerunner."
+        help="A catalogue name, name/part, or a file (.onnx, .yaml, .json). Default: resnet-dmazerunner.",
+        autocompletion=names(
+            Listing.workloads, (".onnx", ".yaml", ".yml", ".json", ".c", ".dot", ".graphml", ".in")
+        ),
     ),
 ]
-Arch = Annotated[str | None, typer.Option("--arch", help="A machine: a preset's name or a YAML file.")]
+Arch = Annotated[
+    str | None,
+    typer.Option(
+        "--arch",
+        help="A machine: a preset's name or a YAML file.",
+        autocompletion=names(Listing.archs, (".yaml", ".yml", ".json")),
+    ),
+]
 Objective = Annotated[
     str | None,
-    typer.Option(help="edp, energy, latency, ii, throughput, pes, dsps or traffic; each kind has a default."),
+    typer.Option(
+        help="edp, energy, latency, ii, throughput, pes, dsps or traffic; each kind has a default.",
+        autocompletion=names(Listing.objectives),
+    ),
 ]
-MethodName = Annotated[str, typer.Option("--method", help="The method to use; see mapper list methods.")]
+MethodName = Annotated[
+    str,
+    typer.Option(
+        "--method",
+        help="The method to use; see mapper list methods.",
+        autocompletion=names(Listing.methods),
+    ),
+]
 TimeLimit = Annotated[
     float | None,
     typer.Option(min=0.0, max=LONGEST_SECONDS, help="Seconds for the whole command (compare: per method)."),
@@ -48,6 +70,7 @@ Output = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")]
 AsMarkdown = Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")]
+Wide = Annotated[bool, typer.Option("--wide", help="Print tables whole, however narrow the terminal is.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
 Log = Annotated[Path | None, typer.Option(help="Write progress to this file as JSON lines.")]
 Batch = Annotated[int | None, typer.Option(min=1, max=LARGEST_BATCH, help="Images processed at once.")]

@@ -25,6 +25,7 @@ from mapper.cli.option import (
     Seed,
     StorePath,
     TimeLimit,
+    Wide,
     Workers,
     Workload,
     dumped,
@@ -160,10 +161,15 @@ class TableFormat:
     as_json: AsJson = False
     as_csv: AsCsv = False
     as_markdown: AsMarkdown = False
+    wide: Wide = False
 
-    def print(self, document: dict[str, Any], heading: list[str], lines: list[list[str]]) -> bool:
-        """Print the table, or its document as JSON; whether a person reads it, who may want remarks below."""
+    def print(
+        self, document: dict[str, Any], heading: list[str], lines: list[list[str]], sought: str | None = None
+    ) -> bool:
+        """Print the table, or its document as JSON; whether a person reads it, who may want remarks below. ``sought``:
+        the objective, whose figures stay where a terminal has no room for all."""
         from mapper.cli import terminal
+        from mapper.cli.table import print_table
 
         if self.as_json:
             print(dumped(document), end="")
@@ -172,6 +178,6 @@ class TableFormat:
         elif self.as_markdown:
             print(terminal.as_markdown(heading, lines), end="")
         else:
-            terminal.print_table(heading, lines)
+            print_table(heading, lines, sought, self.wide)
             return True
         return False

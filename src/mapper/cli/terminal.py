@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import sys
 from collections.abc import Iterable, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from mapper.kind.cell import number, percent, proof
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from mapper.api.problem import PosedProblem
     from mapper.api.solution import Solution
     from mapper.api.trade_off import TradeOff
+    from mapper.kind.kind import Part
     from mapper.solver.certificate import Certificate
 
 TableRows = tuple[list[str], list[list[str]]]
 """The heading and the lines of a table."""
 SHOWN_SKIPPED = 12
-WIDEST_CELL = 80
 COMPARED = ("ii", "energy_pj", "throughput_fps", "cycles", "buffer_bytes")
 """Costs that a simulation shows beside the model's."""
 
@@ -49,7 +49,18 @@ def solution_rows(solution: Solution) -> TableRows:
     if len(shown) > 1:
         costs = [number((solution.cost or {}).get(key)) for key in keys]
         lines.append(["total", *costs, *_certified(solution.certificate)])
-    return with_model(solution.posed, (heading, lines))
+    return with_model(solution.posed, _with_nodes(shown, (heading, lines)))
+
+
+def _with_nodes(parts: Sequence[Part], rows: TableRows) -> TableRows:
+    """A table whose lines name the nodes of the file, where it has names for them."""
+    nodes = {part.name: part.source for part in parts if not re.fullmatch(r"n\d+", part.source)}
+    if all(source in ("", name) for name, source in nodes.items()):
+        return rows
+    heading, lines = rows
+    return [heading[0], "node", *heading[1:]], [
+        [line[0], nodes.get(line[0].partition(" = ")[0], ""), *line[1:]] for line in lines
+    ]
 
 
 def _host_row(solution: Solution, keys: Sequence[str]) -> list[str]:
@@ -128,28 +139,6 @@ def why_nothing(workload: str | None, proven: bool, interrupted: bool) -> str:
     return f"{plain(workload)}: {why}" if workload else why
 
 
-def import_tables() -> None:
-    """Import what prints tables, which takes a third of a second: against the clock there is no time for it later."""
-    import_module("rich.table")
-
-
-def print_table(heading: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
-    """A table on stdout; as wide as it needs to be where nobody's terminal limits it."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD)
-    for place, title in enumerate(heading):
-        table.add_column(
-            Text(plain(title, WIDEST_CELL)), justify="left" if place == 0 else "right", no_wrap=True
-        )
-    for line in lines:
-        table.add_row(*[Text(plain(cell, WIDEST_CELL)) for cell in line])
-    Console(width=None if sys.stdout.isatty() else 240, highlight=False).print(table)
-
-
 def say(*lines: str) -> None:
     """Lines for people on stdout, whatever names they hold: one line each, nothing that a terminal obeys."""
     for line in lines:
@@ -205,14 +194,6 @@ def started_lines(solution: Solution) -> list[str]:
     assert start is not None
     bound = "" if start.bound is None else f", bound {number(start.bound)}"
     return [f"started from a stored value of {number(start.value)}{bound}"]
-
-
-def headline(solution: Solution) -> str:
-    """The problem in a line."""
-    problem = solution.posed
-    fixed = "".join(f", {key}={value}" for key, value in problem.options.fix.items())
-    machine = "" if problem.arch is None else f" on {problem.arch}"
-    return f"{problem.workload}{machine}: {problem.objective.sense} {problem.objective}{fixed} ({problem.kind.name})"
 
 
 def cause(solution: Solution) -> str:

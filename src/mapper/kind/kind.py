@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -59,6 +59,14 @@ class Options:
 
     def to_json(self) -> dict[str, Any]:
         return {**asdict(self), "fix": dict(self.fix) or None}
+
+    def pinned(self, fix: Mapping[str, Any] | None) -> Options:
+        """These options with decisions pinned in addition, as ``--fix`` does; several values of one are a sequence."""
+        texts = {
+            key: ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+            for key, value in (fix or {}).items()
+        }
+        return replace(self, fix={**self.fix, **texts})
 
     def given(self) -> frozenset[str]:
         return frozenset(name for name, value in self.to_json().items() if value is not None)

@@ -152,10 +152,10 @@ def test_a_convolution_with_impossible_attributes_is_refused(
     assert expected in fault(path)
 
 
-@pytest.mark.parametrize("opset", [1, 6, onnx.defs.onnx_opset_version() + 1, -3])
+@pytest.mark.parametrize("opset", [0, onnx.defs.onnx_opset_version() + 1, -3])
 def test_an_opset_out_of_range_is_refused(save_model: SaveModel, opset: int) -> None:
     path = save_model([CONV], {"x": [1, 3, 8, 8]}, {"w": [4, 3, 3, 3]}, opset=opset)
-    assert f"opset_import: opset {opset} is not among 7 to" in fault(path)
+    assert f"opset_import: opset {opset} is not among 1 to" in fault(path)
 
 
 @pytest.mark.parametrize("version", [-1, 1 << 31, (1 << 63) - 1])

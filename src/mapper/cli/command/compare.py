@@ -71,6 +71,7 @@ def _side_by_side(
     """One network on several machines, a row each."""
     from mapper.api.side_by_side import side_by_side
     from mapper.cli import machine_table, terminal
+    from mapper.cli.table import print_table
 
     if problem.workload is None:
         raise InputError("WORKLOAD", "", "is missing; name the network that all machines are to run")
@@ -81,7 +82,7 @@ def _side_by_side(
         )
     if table.print(found.to_json(), *machine_table.machine_rows(found)):
         terminal.say(*machine_table.warning_lines(found))
-        terminal.print_table(*machine_table.layer_rows(found))
+        print_table(*machine_table.layer_rows(found), wide=table.wide)
     mapped = any(row.certificate.found for row in found.rows)
     # Of machines that cannot run the network nothing is proven, and none is known of those that had no turn.
     posed = [row.certificate for row in found.rows if row.solution is not None]

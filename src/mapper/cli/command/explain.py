@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from mapper.cli.command.check import tell_proof
-from mapper.cli.option import ExportFormat, Format
+from mapper.cli.option import AsJson, ExportFormat, Format, dumped
 from mapper.cli.option_group import ProblemOptions, grouped
+from mapper.workloads.document import InputError
 
 
 @grouped
@@ -24,9 +25,12 @@ def explain(
         Path | None,
         typer.Option(help="Explain the proofs in this file instead (exit codes as for mapper check)."),
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Print the formulation in words and symbols, with the counts of this instance; or a proof in prose."""
     if proof is not None:
+        if as_json:
+            raise InputError("--json", "", "is for a formulation; mapper check --json tells what proofs hold")
         tell_proof(proof, problem, export is not None, format.value)
     from mapper.api.explaining import explain as api
     from mapper.api.explaining import export as write_model
@@ -37,4 +41,7 @@ def explain(
         write_model(*posed, export[0].value, export[1])
         if is_stdout(export[1]):
             return
-    print(api(*posed, format.value), end="")
+    text = api(*posed, format.value)
+    if as_json:
+        text = dumped({"schema": "mapper.explanation/1", "format": format.value, "text": text})
+    print(text, end="")

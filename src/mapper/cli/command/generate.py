@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mapper.cli.option import Seed
+from mapper.cli.option import AsJson, Seed, dumped
 from mapper.workloads.document import InputError
 
 
@@ -15,6 +15,7 @@ def generate(
     solution: Annotated[Path, typer.Argument(help="A solution written by mapper solve -o.")],
     output: Annotated[Path | None, typer.Option("-o", "--output", help="The folder to write to.")] = None,
     seed: Seed = 0,
+    as_json: AsJson = False,
 ) -> None:
     """Generate code from a solution."""
     from mapper.api.verb import generate as api
@@ -22,4 +23,8 @@ def generate(
 
     if output is None:
         raise InputError("-o", "", "is missing; give the folder to write to")
-    terminal.say(*map(str, api(solution, output, seed)))
+    written = [str(path) for path in api(solution, output, seed)]
+    if as_json:
+        print(dumped({"schema": "mapper.generated/1", "files": written}), end="")
+    else:
+        terminal.say(*written)

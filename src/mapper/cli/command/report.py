@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from mapper.cli.command.solve import contradictions_beside
-from mapper.cli.option import check_writable
+from mapper.cli.option import AsJson, check_writable, dumped
 from mapper.workloads.document import InputError
 
 
@@ -22,6 +22,7 @@ def report_page(
         ),
     ],
     output: Annotated[Path | None, typer.Option("-o", "--output", help="The page to write (.html).")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Write one HTML page that shows what is proven and why, the costs, and pictures."""
     from mapper.cli import terminal
@@ -34,5 +35,9 @@ def report_page(
     with contradictions_beside(output):
         page = api(*solutions)
     write_whole(output, page, "-o")
-    if not is_stdout(output):
+    if is_stdout(output):
+        return
+    if as_json:
+        print(dumped({"schema": "mapper.report/1", "page": str(output), "bytes": len(page)}), end="")
+    else:
         terminal.say(str(output))

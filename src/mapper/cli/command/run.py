@@ -35,6 +35,7 @@ def run_generated(
     """Run a network as generated (Snowflake, TCPA, CGRA) on an input; write what it makes."""
     from mapper.api.inference import load
     from mapper.cli import terminal
+    from mapper.cli.table import print_table
     from mapper.models.plain import limited
 
     arrays = _arrays(given or [])
@@ -62,7 +63,7 @@ def run_generated(
         }  # fmt: skip
         print(dumped({"schema": "mapper.run/1", "cycles": cycles, "outputs": outputs}), end="")
     else:
-        terminal.print_table(("output", "shape", "least", "largest", "file"), rows)
+        print_table(("output", "shape", "least", "largest", "file"), rows)
         terminal.say(f"{cycles:,} cycles", *getattr(loaded, "notes", ()))
     beyond = getattr(loaded, "saturated", 0)
     if beyond:

@@ -7,13 +7,15 @@ from typing import Annotated
 
 import typer
 
-from mapper.workloads.document import InputError
+from mapper.cli.option import AsJson, dumped
+from mapper.workloads.document import InputError, parse_document
 
 
 def show(
     name: Annotated[
         str, typer.Argument(help="A machine, document or kernel from the catalogue, or a Snowflake binary.")
     ],
+    as_json: AsJson = False,
 ) -> None:
     """Print a preset as YAML or a kernel as C, to edit; or a Snowflake binary (.snow) as a listing."""
     from mapper.arch.source import preset_text
@@ -24,11 +26,15 @@ def show(
         from mapper.codegen.trace_partition.listing import listing
         from mapper.models.trace_partition.isa.program_file import load_program
 
-        print(listing(load_program(Path(name))), end="")
+        shown = listing(load_program(Path(name)))
+        print(dumped({"name": name, "text": shown}) if as_json else shown, end="")
         return
     text = preset_text(name) or document_text(name)
+    if text is not None and as_json:
+        print(dumped(parse_document(text.encode(), name)), end="")
+        return
     if text is None and name in KERNELS:
         text = kernel_bytes(name).decode()
     if text is None:
         raise InputError("show", name, "is no preset; see mapper list archs and mapper list workloads")
-    print(text, end="")
+    print(dumped({"name": name, "text": text}) if as_json else text, end="")

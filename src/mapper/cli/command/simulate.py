@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from mapper.cli.option import AsJson, Seed, dumped
+from mapper.cli.option import AsJson, Seed, Wide, dumped
 
 
 def simulate(
@@ -25,11 +25,13 @@ def simulate(
         bool, typer.Option("--words", help="Execute every PE's program word by word (TCPA).")
     ] = False,
     as_json: AsJson = False,
+    wide: Wide = False,
 ) -> None:
     """Run a solution; compare its outputs with a reference and its cost with the model."""
     from mapper.api.verb import simulate as api
     from mapper.cli import terminal
     from mapper.cli.progress import COMPILING
+    from mapper.cli.table import print_table
     from mapper.models.plain import limited
 
     def compiling() -> None:
@@ -42,7 +44,7 @@ def simulate(
     if as_json:
         print(dumped(result), end="")
     else:
-        terminal.print_table(*terminal.simulation_rows(result))
+        print_table(*terminal.simulation_rows(result), wide=wide)
         terminal.say(*(line for part in result["parts"] for line in part.get("notes", [])))
         weights = result["data"].get("weights")
         own = f", weights of {weights}" if weights else ""

@@ -18,6 +18,7 @@ from mapper.cli.option import (
     MethodName,
     Output,
     Pareto,
+    Wide,
     check_plot,
     check_writable,
     dumped,
@@ -43,11 +44,12 @@ def solve(
     progress: ProgressOptions,
     pareto: Pareto = False,
     plot: FrontPlot = None,
+    wide: Wide = False,
 ) -> None:
     """Map a workload to a machine, and prove the mapping optimal."""
     from mapper.api.problem import pose
     from mapper.api.solving import run
-    from mapper.cli import terminal
+    from mapper.cli.table import import_tables
     from mapper.models.plain import in_time
     from mapper.workloads.process.whole_file import is_replaced, write_whole
 
@@ -58,12 +60,12 @@ def solve(
     if certificate is not None and pareto:
         raise InputError("--certificate", str(certificate), "is for one answer; leave out --pareto")
     if pareto:
-        _trade_offs(problem, search, progress, output, plot, as_json)
+        _trade_offs(problem, search, progress, output, plot, as_json, wide)
     if plot is not None:
         raise InputError("--plot", str(plot), "draws trade-offs; give --pareto too")
     notes: list[str] = []
     if search.time_limit is not None and not as_json:
-        terminal.import_tables()
+        import_tables()
     with interruptible(search), contradictions_beside(output):
         posed = in_time(
             lambda: pose(problem.workload, problem.arch, problem.objective, problem.options), search.stopped
@@ -85,7 +87,7 @@ def solve(
 
             found = certified(solution, certificate, search)
             solution, notes = found.solution, found.lines(certificate)
-    _answer(solution, output, as_json, notes)
+    _answer(solution, output, as_json, wide, notes)
 
 
 @grouped
@@ -95,6 +97,7 @@ def evaluate(
     mapping: Annotated[Path | None, typer.Option(help="A mapping or a solution, as JSON or YAML.")] = None,
     output: Output = None,
     as_json: AsJson = False,
+    wide: Wide = False,
 ) -> None:
     """Cost a mapping from any source and have the referee check it."""
     from mapper.api.verb import evaluate as api
@@ -103,7 +106,7 @@ def evaluate(
         raise InputError("--mapping", "", "is missing; give the file that holds the mapping")
     check_writable(output)
     solution = api(problem.workload, problem.arch, mapping, problem.objective, problem.options)
-    _answer(solution, output, as_json)
+    _answer(solution, output, as_json, wide)
 
 
 @contextmanager
@@ -124,17 +127,19 @@ def _trade_offs(
     output: Path | None,
     plot: Path | None,
     as_json: bool,
+    wide: bool,
 ) -> None:
     """All trade-offs instead of one answer."""
     from mapper.api.trade_off import front
     from mapper.cli import terminal
+    from mapper.cli.table import print_table
 
     with interruptible(search), contradictions_beside(output), progress.report(1) as report:
         listening = replace(search, listener=report.progress, compiling=report.compiling)
         found = front(problem.workload, problem.arch, problem.objective, problem.options, listening)
     document = dumped(found.to_json())
     if not _is_on_stdout(document, output, as_json) and found.points:
-        terminal.print_table(*terminal.front_rows(found))
+        print_table(*terminal.front_rows(found), found.posed.objective.name, wide)
         terminal.say("all trade-offs" if found.complete else "not all trade-offs: the search was cut short")
     _write(document, output)
     if plot is not None:
@@ -146,17 +151,20 @@ def _trade_offs(
     raise typer.Exit(0 if found.points else 1 if found.complete else 3)
 
 
-def _answer(solution: Solution, output: Path | None, as_json: bool, notes: Sequence[str] = ()) -> None:
+def _answer(
+    solution: Solution, output: Path | None, as_json: bool, wide: bool, notes: Sequence[str] = ()
+) -> None:
     """Print the answer, then write it: a full disk costs the file and not the answer."""
     from mapper.cli import terminal
+    from mapper.cli.table import print_table
     from mapper.models.plain import limited
 
     # What is there is shown at once: nothing of it waits for machine code.
     with limited(lambda: None):
         document = dumped(solution.to_json())
         if not _is_on_stdout(document, output, as_json):
-            terminal.say(terminal.headline(solution))
-            terminal.print_table(*terminal.solution_rows(solution))
+            terminal.say(str(solution.posed))
+            print_table(*terminal.solution_rows(solution), solution.posed.objective.name, wide)
             if len(solution.parts) == 1 and solution.parts[0].breakdown is not None:
                 terminal.say(
                     *solution.posed.kind.describe(solution.posed.parts[0].problem, solution.parts[0])

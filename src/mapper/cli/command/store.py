@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mapper.cli.option import AsJson, StorePath, dumped, store_at
+from mapper.cli.option import AsJson, StorePath, Wide, dumped, store_at
 from mapper.workloads.document import InputError
 
 if TYPE_CHECKING:
@@ -22,16 +22,16 @@ KeyPrefix = Annotated[str, typer.Argument(help="The first digits of an answer's 
 
 
 @app.command(name="list", epilog="Example: mapper store list")
-def list_answers(store: StorePath = None, as_json: AsJson = False) -> None:
+def list_answers(store: StorePath = None, as_json: AsJson = False, wide: Wide = False) -> None:
     """List the answers in the store, oldest first."""
-    from mapper.cli import terminal
+    from mapper.cli.table import print_table
 
     entries = _entries(_store(store), "")
     if as_json:
         print(dumped([entry.to_json() for entry in entries]), end="")
         return
     heading = ["key", "workload", "part", "arch", "objective", "value", "proven", "method", "stored"]
-    terminal.print_table(heading, [_line(entry) for entry in entries])
+    print_table(heading, [_line(entry) for entry in entries], wide=wide)
 
 
 @app.command(epilog="Example: mapper store show 3f2a")

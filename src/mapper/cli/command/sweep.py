@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from mapper.cli.interruption import interruptible
-from mapper.cli.option import AsJson, Engine, MethodName, check_plot, dumped
-from mapper.cli.option_group import ProblemOptions, ProgressOptions, SearchOptions, grouped
+from mapper.cli.option import Engine, MethodName, check_plot, dumped
+from mapper.cli.option_group import ProblemOptions, ProgressOptions, SearchOptions, TableFormat, grouped
 from mapper.workloads.document import InputError
 
 
@@ -24,7 +24,7 @@ def sweep(
     ] = None,
     method: MethodName = "auto",
     how: SearchOptions,
-    as_json: AsJson = False,
+    table: TableFormat,
     progress: ProgressOptions,
     plot: Annotated[
         Path | None, typer.Option(help="Draw the objective over the grid (.png or .svg).")
@@ -42,7 +42,7 @@ def sweep(
 ) -> None:
     """Solve a workload on a grid of machines."""
     from mapper.cli.sweep_table import plan_lines, sweep_rows
-    from mapper.cli.terminal import complain, print_table, say, why_nothing
+    from mapper.cli.terminal import complain, say, why_nothing
     from mapper.models.plain import in_time
     from mapper.sweeping.planning import plan as planned
     from mapper.sweeping.sweep import grid as machines_of
@@ -58,7 +58,7 @@ def sweep(
     if dry_run:
         plan = planned(problem.workload, problem.arch, grid, problem.objective, problem.options, search)
         lines = plan_lines(plan, search.used_workers)
-        if as_json:
+        if table.as_json:
             print(dumped(plan.to_json()), end="")
         else:
             say(*lines)
@@ -79,10 +79,7 @@ def sweep(
                 cluster = stack.enter_context(DaskEngine(scheduler, search.used_workers))
         listening = replace(search, listener=report.progress, compiling=report.compiling)
         found = swept(points, problems, listening, cluster, report.machines)
-    if as_json:
-        print(dumped(found.to_json()), end="")
-    else:
-        print_table(*sweep_rows(found, problem.options.model))
+    table.print(found.to_json(), *sweep_rows(found, problem.options.model), problem.objective)
     if plot is not None:
         from mapper.cli.plot import draw_sweep
 

@@ -1,0 +1,61 @@
+"""JSON Schema of every document that is read or written, for editors and for those who call the commands."""
+
+from __future__ import annotations
+
+import difflib
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from mapper.workloads.document import InputError
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+READ = {
+    "dataflow": "mapper.arch.dataflow:DataflowMachine",
+    "cgra": "mapper.arch.cgra:CgraMachine",
+    "tcpa": "mapper.arch.tcpa:TcpaMachine",
+    "dynamap": "mapper.arch.overlay:OverlayMachine",
+    "snowflake": "mapper.arch.snowflake:SnowflakeMachine",
+    "nest": "mapper.workloads.nest.nest_file:NestDocument",
+    "convolutions": "mapper.workloads.nest.convolution_file:ConvolutionsDocument",
+    "recurrence": "mapper.workloads.recurrence.recurrence_file:RecurrenceDocument",
+    "operators": "mapper.workloads.network.operator_document:OperatorsDocument",
+    "dfg": "mapper.workloads.graph.document:GraphDocument",
+}
+"""Documents that are read, by the pydantic model that reads them."""
+
+
+def schema_names() -> tuple[str, ...]:
+    """The documents that have a schema: ``NAME`` is that of ``mapper.NAME/1``."""
+    from mapper.schema.answer import ANSWERS
+
+    return (*READ, *ANSWERS)
+
+
+def schema(name: str) -> dict[str, Any]:
+    """The JSON Schema of the document ``mapper.NAME/1``, by ``name`` or as the document itself says it.
+
+    Raises: InputError if there is none of that name.
+    """
+    from mapper.schema.answer import ANSWERS
+
+    own = name.removeprefix("mapper.").removesuffix("/1")
+    head = {"$schema": DIALECT, "$id": f"mapper.{own}/1"}
+    if own in READ:
+        module, _, model = READ[own].partition(":")
+        read: type[BaseModel] = getattr(import_module(module), model)
+        return head | read.model_json_schema(by_alias=True)
+    if own in ANSWERS:
+        title, body = ANSWERS[own]
+        fields = {"schema": {"const": f"mapper.{own}/1"}, **body["properties"]}
+        return head | {
+            "title": title,
+            **body,
+            "properties": fields,
+            "required": ["schema", *body["required"]],
+        }
+    names = schema_names()
+    near = difflib.get_close_matches(own, names, 3, 0.5) or names
+    raise InputError("schema", name[:60], f"is no document; there are {', '.join(near)}")
