@@ -95,6 +95,11 @@ class Rules(Part):
     - ``energy``: ``rounded`` to whole pJ per layer, or ``exact``.
     - ``timing``: in a ``steady`` run first tiles come, and last results go, during other layers; a ``timeline`` goes
       from a cold start to the last write.
+    - ``filling``: memories are filled with whole ``tiles``, as their buffers say, or as ``streams``, which is what
+      [Dave2019, sec. 5] adds for Eyeriss: an operand that slides along a window brings only the words that its register
+      files do not hold yet; these operands and the result pass through queues beside the work, so that PEs with one
+      buffer wait only for what else comes; partial sums go from PE to PE while they are made; and a scratch-pad with
+      one buffer is filled again where words have been used, beside the work.
     """
 
     stored_extent: Literal["declared", "touched"] = "declared"
@@ -102,6 +107,7 @@ class Rules(Part):
     leaving_sums: Literal["exposed", "buffered"] = "buffered"
     energy: Literal["rounded", "exact"] = "exact"
     timing: Literal["steady", "timeline"] = "steady"
+    filling: Literal["tiles", "streams"] = "tiles"
 
 
 PHYSICAL_RULES = Rules(
@@ -136,6 +142,8 @@ class DataflowMachine(Part):
             raise ValueError("noc.networks: needs at least one network that carries read and one write")
         if self.spm.visible_banks < 1:
             raise ValueError("spm.bank_bytes: larger than the visible scratch-pad")
+        if self.streams and self.rules.timing == "timeline":
+            raise ValueError("rules.filling: a timeline knows whole tiles only; set rules.timing: steady")
         if self.rf.bytes < self.word_bytes:
             raise ValueError("rf.bytes: smaller than one word")
         for memory in ("rf", "spm"):
@@ -143,6 +151,21 @@ class DataflowMachine(Part):
             if isinstance(table, EnergyBySize) and size not in table.by_bytes:
                 raise ValueError(f"energy_pj.{memory}.by_bytes: no energy for {size} bytes; add it")
         return self
+
+    @property
+    def streams(self) -> bool:
+        """Whether memories are filled as streams; bounds, and searches that prove, know whole tiles only."""
+        return self.rules.filling == "streams"
+
+    @property
+    def sums_exposed(self) -> bool:
+        """Whether PEs wait for a partial sum that leaves them; where it streams they do not."""
+        return self.rules.leaving_sums == "exposed" and not self.streams
+
+    @property
+    def dma_beside(self) -> bool:
+        """Whether DMA moves tiles beside the work: into a second buffer, or where words have been used."""
+        return self.spm.double_buffered or self.streams
 
     @property
     def pes(self) -> int:

@@ -98,7 +98,9 @@ def preset_text(name: str) -> str | None:
 
 
 @overload
-def load_machine(text: Literal["dmazerunner-256", "eyeriss-168"]) -> tuple[DataflowMachine, InputFile]: ...
+def load_machine(
+    text: Literal["dmazerunner-256", "eyeriss-168", "eyeriss-168-streams"],
+) -> tuple[DataflowMachine, InputFile]: ...
 
 
 @overload

@@ -3,6 +3,7 @@
 Exit code: 0 all certified, 1 one refuted, 2 malformed, 3 not certified. Exact numbers, only the standard library.
 """
 
+import collections
 import gc
 import hashlib
 import itertools
@@ -18,7 +19,7 @@ from fractions import Fraction
 
 KIND = "pe_allocation"
 TRUSTED = ("Eqs. 2 to 17 of Heidorn et al. 2019 as written here; "
-           "lemmas Paces, Caps, Shares, Multipliers, Windows, Frame, Runs")
+           "lemmas Paces, Caps, Shares, Multipliers, Drain, Programs, Links, Windows, Frame, Runs")
 
 
 # ---- The same lines in every checker: reading, binding, answering.
@@ -129,7 +130,16 @@ def main(path="", *options):
 # Multipliers. A sum of valid inequalities, each times a number >= 0, holds; where its slack is < 0 for all paces within
 #   their ranges and steps and all starts in 0..latency, there is no allocation. So is none at all if a tree parts the
 #   paces in two at each node (z <= k, z > k) and each leaf is closed by Caps or Multipliers.
-# Windows. A pixel waits from when it is made until the last position that may read it is made, pixels of frames one
+# Drain. A position's pixels are there as many cycles after its time as the operations from its last step to its last
+#   result take one after another, but for the first cycle, in which it is still at work; by the paper's models none.
+# Programs. For which PEs and units a PE has no room for a layer's program stands in the document ("unfit"), as it is;
+#   of PE counts with the same ceil(M/P) as a smaller one that one stands for all.
+# Links. Weights are in the PEs. At its own pace a layer gets each position's window: of the frame, of stored maps, and
+#   out of its line buffers where the stream "weights" begins, into which what is made for it comes back. Streams go
+#   their ways, and within a region along its breadth-first tree; whole where every filter reads all maps, else to each
+#   PE the part of its filters. No link may be asked for more words a cycle than it carries (a corner has two to its
+#   buffers), no border PE for more buffers, nor the array for more streams from and to the buffers than generators.
+# Windows. A pixel waits from when it is there until the last position that may read it is made, pixels of frames one
 #   interval apart in raster order. When a position is made all pixels of its window are there, and none that it or a
 #   later one reads is gone: so many words wait at any paces.
 # Frame. In "layer-by-layer" cycles add up, and each layer is fastest with most PEs and units.
@@ -160,9 +170,10 @@ def useful(total, most):
 
 
 class Layer:
-    def __init__(self, document, at):
+    def __init__(self, document, at, latency):
         names = "operation feeds pin filters depth channels maps units pads size output_size kernel strides dilations"
-        name, self.operation, self.feeds, pin, *given = fields(document, "name", *names.split())
+        name, stages, unfit, self.groups, *rest = fields(document, "name", "stages", "unfit", "groups", *names.split())
+        self.operation, self.feeds, pin, *given = rest
         need(type(name) is str and self.operation in ("convolution", "pool", "elementwise"), "is no layer", "malformed")
         need(self.feeds == sorted({whole(feed, 0, at - 1) for feed in self.feeds}), "feeds are no set", "malformed")
         self.pin = [one if one is None else whole(one) for one in fields(pin, "pes", "units", "idle")]
@@ -172,6 +183,9 @@ class Layer:
         self.positions, self.window = math.prod(self.out), math.prod(kernel)
         self.new = min(self.window, math.prod(self.strides))  # Eq. 7
         self.weights = self.filters * self.depth * self.window if self.operation == "convolution" else 0
+        chain = [whole(latency[stage], 1, 64) * whole(count, 1, 1 << 20) for stage, count in stages.items()]
+        self.drain = max(0, sum(chain) - 1)
+        self.unfit = {tuple(numbers(one, 2, 1, MOST)) for one in unfit}
         self.reach = [(k - 1) * d + 1 for k, d in zip(kernel, self.dilations, strict=True)]
 
     def work(self, pes, units, lanes=False):
@@ -184,12 +198,20 @@ class Layer:
         """Lemma Paces: (pace, fewest PEs, work), paces ascending."""
         (pes, units, idle), best = self.pin, {}
         shares = [self.units] if idle is None or not free else useful(self.depth, self.units)
+        shares = range(1, self.units + 1) if free and self.unfit else shares
         for count in reversed(useful(self.filters, most) if pes is None else [pes]):
             for share in shares if units is None else [units]:
                 toil(1)
-                if 1 <= count <= most and 1 <= share <= self.units:
+                if 1 <= count <= most and 1 <= share <= self.units and self.fits(count, share):
                     best[self.work(count, share) + (idle or 0)] = (count, self.work(count, share))
-        return [(pace, *best[pace]) for pace in sorted(best)]
+        found = [(pace, *best[pace]) for pace in sorted(best)]
+        least = [*itertools.accumulate((pes for _, pes, _ in found), min)]
+        slow = [idle is None and at and one[1] >= least[at - 1] for at, one in enumerate(found)]
+        return [one for one, left_out in zip(found, slow, strict=True) if not left_out]
+
+    def fits(self, pes, units):
+        """Lemma Programs."""
+        return (-(-self.filters // -(-self.filters // pes)), units) not in self.unfit
 
     def windows(self, axis, made):
         """Of each output row or column the first and last of ``made`` input rows or columns, each of which counts
@@ -203,10 +225,125 @@ class Layer:
             yield [min(max(end, 0), edge) // times for end in ends]
 
 
+class Grid:
+    def __init__(self, document):
+        names = "rows columns links sides link_words buffers address_generators"
+        rows, columns, links, sides, *limits = fields(document, *names.split())
+        self.rows, self.columns = numbers([rows, columns], 2, 1, 1024)
+        known = {*links} <= {"mesh", "torus", "diagonal"} and {*sides} <= {"north", "south", "west", "east"}
+        need(known and links and sides, "has no links or sides", "malformed")
+        self.links, self.sides = links, sides
+        self.words, self.buffers, self.generators = (ENDLESS if one is None else whole(one, 1) for one in limits)
+
+    def has(self, pe):
+        row, column = numbers(pe, 2, 0, 1023)
+        return row < self.rows and column < self.columns
+
+    def borders(self, row, column):
+        """How many borders with buffers a PE stands at."""
+        at = {"north": row == 0, "south": row == self.rows - 1, "west": column == 0, "east": column == self.columns - 1}
+        return sum(at[side] for side in self.sides)
+
+    def near(self, row, column):
+        """The PEs that a PE has links with, row by row."""
+        steps = {"mesh": ((-1, 0), (0, -1), (0, 1), (1, 0)), "diagonal": ((-1, -1), (-1, 1), (1, -1), (1, 1))}
+        found = {(row + a, column + b) for link in self.links if link != "torus" for a, b in steps[link]}
+        if "torus" in self.links:
+            found |= {((row + a) % self.rows, (column + b) % self.columns) for a, b in steps["mesh"]}
+        return sorted((a, b) for a, b in found - {(row, column)} if 0 <= a < self.rows and 0 <= b < self.columns)
+
+    def tree(self, region, root):
+        """Lemma Links: for each PE of a region the next one towards ``root``."""
+        inside, found, order = {*region}, {root: None}, [root]
+        for pe in order:
+            for near in self.near(*pe):
+                if near in inside and near not in found:
+                    found[near] = pe
+                    order.append(near)
+        return found
+
+
+def towards(tree, pe):
+    way = [pe]
+    while tree[way[-1]] is not None:
+        way.append(tree[way[-1]])
+    return way
+
+
+class Streams:
+    """Lemma Links: words a cycle on each link, and buffers at each border PE, of the layers that work at once."""
+
+    def __init__(self, net, members, paces, regions, ways):
+        self.net, self.members, self.paces, self.regions, self.ways = net, members, paces, regions, ways
+        self.words, self.buffers, self.trees = collections.Counter(), collections.Counter(), {}
+        for key in net.streams(members):
+            toil(20 * len(ways[key]) + sum(5 * len(regions[at]) for at in key[1:] if at is not None))
+            self.carry(*key)
+        most, held = net.grid.words, net.grid.buffers
+        for (one, other), words in self.words.items():
+            at = other if one is None else one if other is None else None
+            need(words <= most * (1 if at is None else net.grid.borders(*at)), "a link carries more words than it can")
+        need(all(count <= held for count in self.buffers.values()), "a border PE has more buffers than it reaches")
+
+    def tree(self, at, root):
+        if (at, root) not in self.trees:
+            self.trees[at, root] = self.net.grid.tree(self.regions[at], root)
+        return self.trees[at, root]
+
+    def along(self, way, words):
+        for link in itertools.pairwise(way):
+            self.words[link] += words
+
+    def parts(self, at, root):
+        """The way of each PE of a layer with filters to ``root``, and its share of them."""
+        filters, tree = self.net.layers[at].filters, self.tree(at, root)
+        for number, pe in enumerate(self.regions[at][:filters]):
+            yield towards(tree, pe), Fraction(len(range(number, filters, len(self.regions[at]))), filters)
+
+    def made(self, at):
+        return Fraction(self.net.layers[at].maps, self.paces[at])
+
+    def carry(self, kind, source, target):
+        way = self.ways[kind, source, target]
+        if source is not None:
+            words = self.made(source)
+            self.along(way, words)
+            for own, share in self.parts(source, way[0]):
+                self.along(own, words * share)
+            if target is None:
+                self.words[way[-1], None] += words
+                self.buffers[way[-1]] += 1
+            else:
+                self.along(towards(self.tree(target, self.ways["weights", None, target][-1]), way[-1]), words)
+            return
+        layer = self.net.layers[target]
+        inner = [j for j in layer.feeds if j in self.members]
+        kept = [j for j in layer.feeds if j not in self.members] if kind == "stored" else inner
+        maps = layer.channels if kind == "frame" else sum(self.net.layers[j].maps for j in kept)
+        words = Fraction(maps * layer.window, self.paces[target])
+        self.words[None, way[0]] += words
+        self.along(way, words)
+        if layer.operation == "convolution" and (layer.groups == 1 or layer.filters > layer.groups):
+            for pe, above in self.tree(target, way[-1]).items():
+                if above is not None:
+                    self.words[above, pe] += words
+        else:
+            for own, share in self.parts(target, way[-1]):
+                self.along(own[::-1], words * share)
+        if kind != "weights":
+            self.buffers[way[0]] += 1
+            return
+        written = sum(self.made(j) for j in inner)
+        self.words[way[0], None] += written
+        self.along(way[::-1], written)
+        self.buffers[way[0]] += bool(inner) + (layer.operation == "convolution")
+
+
 class Network:
     def __init__(self, problem, is_run=False):
         names = "objective model mode sharing free_units layers segments clock_hz pes word_bytes interval bytes"
-        sense, unit, *rest = fields(problem, "sense", "unit", *names.split())
+        sense, unit, latency, array, *rest = fields(problem, "sense", "unit", "unit_latency", "array", *names.split())
+        self.grid = Grid(array)
         self.objective, self.model, self.mode, self.sharing, self.free, layers, self.starts, *rest = rest
         units = {"throughput": ("most", "fps"), "latency": ("least", "cycles"), "pes": ("least", "PEs")}
         need(units[self.objective] == (sense, unit), "has another sense or unit", "malformed")
@@ -217,7 +354,9 @@ class Network:
         starts = self.starts is None or numbers(self.starts, len(self.starts), 0, len(layers) - 1)
         need(starts is True or starts == sorted({0, *starts}), "segments are no set from 0 on", "malformed")
         need(not (self.sharing and self.mode == "mixed"), "runs with shared PEs are not searched", "not certified")
-        self.layers, self.streaming = [Layer(layer, at) for at, layer in enumerate(layers)], self.model == "streaming"
+        self.streaming = self.model == "streaming"
+        self.layers = [Layer(layer, at, latency) for at, layer in enumerate(layers)]
+        self.drains = [layer.drain if self.streaming else 0 for layer in self.layers]
         toil(sum((len(layer.feeds) + 1) * (50 + sum(layer.out) * self.streaming) for layer in self.layers))
         self.readers = [[] for _ in layers]
         self.edges = {(i, j): self.lines(i, j) for i, layer in enumerate(self.layers) for j in layer.feeds}
@@ -225,9 +364,65 @@ class Network:
             self.readers[j].append(i)
         self.last = [at for at, by in enumerate(self.readers) if self.streaming or is_run or not by]
 
+    def streams(self, members):
+        """Lemma Links: the streams of the layers ``members``, which work at once."""
+        for at in members:
+            outer = [j for j in self.layers[at].feeds if j not in members]
+            yield "weights", None, at
+            yield from (("maps", j, at) for j in self.layers[at].feeds if j in members)
+            if outer or not self.layers[at].feeds:
+                yield "stored" if outer else "frame", None, at
+            if not self.readers[at] or any(one not in members for one in self.readers[at]):
+                yield "stored" if self.readers[at] else "result", at, None
+
+    def borders_hold(self):
+        """Lemma Links: whether there are generators for all streams from and to the buffers, and buffers for them at
+        the border PEs, those that one layer needs two of at a single one."""
+        every, alone = range(len(self.layers)), self.mode == "layer-by-layer"
+        runs = [range(at, at + 1) for at in every] if alone else [every]
+        outside = [sum(None in key for key in self.streams(members)) for members in runs]
+        if alone or max(outside) > self.grid.generators:
+            return max(outside) <= self.grid.generators
+        pairs = sum(bool(layer.feeds) and layer.operation == "convolution" for layer in self.layers)
+        idle = sum(not layer.feeds and layer.operation != "convolution" for layer in self.layers)
+        border = {(r, c) for r in range(self.grid.rows) for c in range(self.grid.columns) if self.grid.borders(r, c)}
+        held = self.grid.buffers
+        return outside[0] + pairs - idle <= held * len(border) and pairs <= held // 2 * len(border)
+
+    def placed(self, runs, pes_of, paces, shared, regions, ways):
+        """Lemma Links: every layer's PEs stand in one piece, apart from others at work, and streams find their ways."""
+        need(type(regions) is list and len(regions) == len(self.layers), "needs a region for each layer", "malformed")
+        need(all(self.grid.has(pe) for region in regions for pe in region), "a PE is not on the array")
+        regions, group = [[tuple(pe) for pe in region] for region in regions], {}
+        for number, one in enumerate(shared):
+            group |= dict.fromkeys(one, -1 - number)
+        for at, region in enumerate(regions):
+            toil(20 * len(region))
+            whole_piece = len({*region}) == len(region) == pes_of[at] == len(self.grid.tree(region, region[0]))
+            need(whole_piece, "a layer has other PEs, or not in one piece")
+        found = {}
+        for kind, source, target, way in ways:
+            way = [tuple(numbers(pe, 2, 0, 1023)) for pe in way]
+            need((kind, source, target) not in found and len({*way}) == len(way) > 0, "a stream has two ways")
+            found[kind, source, target] = way
+        need({*found} == {key for members in runs for key in self.streams(members)}, "streams have other ways")
+        for (_, source, target), way in found.items():
+            ends = all(end in regions[at] if at is not None else self.grid.borders(*end)
+                       for at, end in ((source, way[0]), (target, way[-1])))
+            linked = all(two in self.grid.near(*one) for one, two in itertools.pairwise(way))
+            need(ends and linked and all(self.grid.has([*pe]) for pe in way), "a way is not over links")
+        for members in runs:
+            owner = {}
+            for at in members:
+                for pe in regions[at]:
+                    need(owner.setdefault(pe, group.get(at, at)) == group.get(at, at), "a PE has two layers at once")
+            outside = sum(None in key for key in self.streams(members))
+            need(outside <= self.grid.generators, "there are too few address generators")
+            Streams(self, members, paces, regions, found)
+
     def lines(self, i, j):
-        """Rows and columns of (a, b): layer i starts at least a * (pace of j) - b * (its own) after j, the largest
-        of both together: F pixels (Eqs. 8, 10); streaming: to the last one of the window of each position."""
+        """Rows and columns of (a, b): layer i starts at least a * (pace of j) - b * (its own) after j has drained, the
+        largest of both together: F pixels (Eqs. 8, 10); streaming: to the last one of the window of each position."""
         layer, feed = self.layers[i], self.layers[j]
         if not self.streaming or feed.positions == 1:
             return [(0, 0)], [(1 if self.streaming else layer.new, 0)]
@@ -247,8 +442,8 @@ class Network:
         gone = [*itertools.accumulate(reversed(gone), min)][::-1]
         if paces:
             interval = max(pace * one.positions for pace, one in zip(paces, self.layers, strict=True))
-            since = starts[i] - starts[j]
-            frames = range((since + paces[i] * layer.positions) // interval + 1)
+            since = starts[i] - starts[j] - self.drains[j]
+            frames = range((starts[i] - starts[j] + paces[i] * layer.positions) // interval + 1)
             toil(len(frames) * layer.positions)
             times = (since + at * paces[i] for at in range(1, layer.positions + 1))
             made = [sum(min(max((time - frame * interval) // paces[j], 0), feed.positions) for frame in frames)
@@ -285,6 +480,7 @@ class Network:
             pes, units, idle = [whole(one, least) for one, least in zip(mine, (1, 1, 0), strict=True)]
             kept = all(pin in (None, one) for pin, one in zip(layer.pin, mine, strict=True)) and units <= layer.units
             need(kept and (self.free or layer.pin[1] or units == layer.units), "the mapping breaks a pin or its units")
+            need(layer.fits(pes, units), "no PE has room for a layer's program")
             works.append(layer.work(pes, units, self.model == "lanes"))
             paces.append(works[i] + idle)
             fed = all(paces[i] >= layer.new * paces[j] for j in layer.feeds)
@@ -292,7 +488,8 @@ class Network:
             starts.append(0)
             for j in layer.feeds:
                 delay = sum(max(a * paces[j] - b * paces[i] for a, b in lines) for lines in self.edges[i, j])
-                starts[i] = max(starts[i], starts[j] + delay)
+                starts[i] = max(starts[i], starts[j] + self.drains[j] + delay)
+        self.paces = paces
         need(self.has_room(starts, paces), "the mapping needs more room than there is")
         times = [pace * layer.positions for pace, layer in zip(paces, self.layers, strict=True)]
         members = [whole(at, 0, len(works) - 1) for group in shared for at in group]
@@ -301,8 +498,9 @@ class Network:
             busy = sum(works[at] * self.layers[at].positions for at in group)
             need(group and all(pes_of[at] == 1 and times[at] >= busy for at in group), "a shared PE is late")
         if self.mode == "layer-by-layer":
-            return sum(times), sum(times), max(pes_of)
-        return max(times), max(starts[at] + times[at] for at in self.last), sum(pes_of) - len(members) + len(shared)
+            return sum(times) + sum(self.drains), sum(times) + sum(self.drains), max(pes_of)
+        end = max(starts[at] + times[at] + self.drains[at] for at in self.last)
+        return max(times), end, sum(pes_of) - len(members) + len(shared)
 
     def ends(self, at, low, high):
         """Lemmas Paces and Shares: between these paces no other asks for fewer PEs and is shorter or longer."""
@@ -355,7 +553,7 @@ class Network:
         self.most, self.cycles = most, cycles
         need(type(nodes) is list, "needs a list of nodes", "malformed")
         self.steps = [layer.steps(most, self.free) for layer in self.layers]
-        ends = [min(interval, cycles if at in self.last else ENDLESS) for at in range(len(self.layers))]
+        ends = [min(interval, cycles - wait if at in self.last else ENDLESS) for at, wait in enumerate(self.drains)]
         high = [end // layer.positions for end, layer in zip(ends, self.layers, strict=True)]
         stack = [([0] * len(high), high)]
         for node in nodes:
@@ -382,11 +580,12 @@ class Network:
         need(self.cycles < ENDLESS or ends == starts == [], "there is no limit on latency")
         for i, times in ends:
             need(i in self.last, "a layer does not end last")
-            slack += whole(times) * self.cycles
+            slack += whole(times) * (self.cycles - self.drains[i])
             start[i], pace[i] = start[i] - times, pace[i] - times * self.layers[i].positions
         for i, j, row, column, times in starts:
             (a, b), (c, d) = (way[whole(at)] for way, at in zip(self.edges[i, j], (row, column), strict=True))
             start[i], start[j] = start[i] + whole(times), start[j] - times
+            slack -= times * self.drains[j]
             pace[i], pace[j] = pace[i] + (b + d) * times, pace[j] - (a + c) * times
         for i, j, times in rates:
             need(not self.streaming and (i, j) in self.edges, "the streaming model has no Eq. 9")
@@ -401,7 +600,7 @@ class Network:
 
     def fastest(self, most):
         """Lemma Frame: the least cycles of a frame, layer by layer; None if pins contradict the array."""
-        total = 0
+        total = sum(self.drains)
         for layer in self.layers:
             free = zip(layer.pin, (most, layer.units, 0), strict=True)
             pes, units, idle = (one if pin is None else pin for pin, one in free)
@@ -419,16 +618,22 @@ def run(problem, first, end):
 
 def cost_of(problem, net, mapping):
     """Interval, latency and PEs of a mapping that keeps every rule and limit."""
-    *given, shared, starts = fields(mapping, "pes", "units", "idle", "shared", "segments")
+    names = ("pes", "units", "idle", "shared", "segments", "regions", "ways")
+    *given, shared, starts, regions, ways = fields(mapping, *names)
     count, starts = len(net.layers), numbers(starts, len(starts), 0, len(net.layers) - 1)
     need({type(shared), *map(type, shared)} == {list}, "needs lists of layers that share", "malformed")
     need(starts == sorted({0, *starts}) and (starts == [0] or net.mode == "mixed"), "has wrong runs", "malformed")
     need(net.starts in (None, starts), "the mapping has other runs than pinned")
-    given, costs = [numbers(one, count, 0, MOST) for one in given], []
+    given, costs, paces = [numbers(one, count, 0, MOST) for one in given], [], []
     for first, end in itertools.pairwise([*starts, count]):
         part = net if starts == [0] else run(problem, first, end)
         costs.append(part.cost(*(one[first:end] for one in given), shared))
         need(costs[-1][2] <= net.pes, "the mapping needs more PEs than there are")
+        paces += part.paces
+    if regions is not None:
+        need(net.mode != "layer-by-layer", "nothing is placed layer by layer", "malformed")
+        runs = [range(*ends) for ends in itertools.pairwise([*starts, count])]
+        net.placed(runs, given[0], paces, shared, regions, ways)
     interval, cycles, pes = zip(*costs, strict=True)
     interval = sum(interval if starts == [0] else cycles)
     need(interval <= net.interval, "the mapping takes more cycles for a frame than asked for")
@@ -480,7 +685,10 @@ def check(problem, claim, evidence):
             cycles = math.ceil(bound) - 1
         else:
             most = min(most, math.ceil(bound) - 1)
-    if rule == "storage":
+    if rule == "streams":
+        need(status == "infeasible" and net.mode != "mixed" and nodes == [], "has another mode", "malformed")
+        need(not net.borders_hold(), "there are generators and buffers for all streams")
+    elif rule == "storage":
         need(nodes == [], "needs no nodes", "malformed")
         room = net.has_room() and (net.mode != "layer-parallel" or net.configured() * net.word <= net.bytes)
         need(status == "infeasible" and net.mode != "mixed" and not room, "there is room for it")
@@ -495,7 +703,9 @@ def check(problem, claim, evidence):
         need(rule == "tree" and net.mode == "layer-parallel", "has no such rule", "malformed")
         net.refute(nodes, most, interval, cycles)
     reached = "" if status != "bounded" else f", bound {bound}"
-    return status if value is None else f"{status} {value} {problem['unit']}{reached}"
+    given = "" if mapping is None or net.mode == "layer-by-layer" or mapping["regions"] else ", without its places"
+    given += ", given which programs a PE has room for" if any(layer.unfit for layer in net.layers) else ""
+    return (status if value is None else f"{status} {value} {problem['unit']}{reached}") + given
 
 
 if __name__ == "__main__":

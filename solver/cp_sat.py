@@ -39,13 +39,15 @@ def run_cp_sat(
     report: Callable[[float | None, float | None], None],
     work: float | None = None,
     clausal: bool = False,
+    light: bool = False,
 ) -> CpSatResult:
     """Minimise or maximise ``model`` within ``effort``; ``report`` hears of every better value or bound.
 
     Workers take turns in a fixed order (interleaved search), so that equal seeds and numbers of workers give
     equal answers unless the clock or an interrupt ends the search. ``work`` ends it after so much work, in the
     solver's own unit (about a second on a fast core), which repeats as well; the answer is then unknown.
-    ``clausal``: the model is clauses for the most part, so that linear relaxations are left out.
+    ``clausal``: the model is clauses for the most part, so that linear relaxations are left out. ``light``: a search
+    of clauses would be over before the model is probed for more of them, so that it is not.
 
     Raises: ValueError if the model is malformed.
     """
@@ -61,6 +63,10 @@ def run_cp_sat(
         parameters.linearization_level = 0
         if effort.workers > 1:
             parameters.subsolvers.extend(CLAUSAL)
+    if light:
+        parameters.max_presolve_iterations = 1
+        parameters.cp_model_probing_level = 0
+        parameters.symmetry_level = 0
     left = effort.seconds_left()
     if left is not None:
         parameters.max_time_in_seconds = left

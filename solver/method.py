@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from mapper.solver.certificate import Stop
 from mapper.solver.contradiction import refuse_contradiction
@@ -29,10 +29,20 @@ def _silent(progress: Progress) -> None:
     """Nobody listens."""
 
 
+class Pieces(Protocol):
+    """Remembers answers to pieces of problems from one command to the next, by their content."""
+
+    def get(self, content: str) -> Mapping[str, Any] | None:
+        """The mapping that was kept of a piece, as a document; whoever asks judges it anew."""
+
+    def put(self, content: str, name: str, mapping: Mapping[str, Any], value: int) -> None:
+        """Keep the mapping of a piece and what it is worth, if there is a place for it."""
+
+
 @dataclass(frozen=True)
 class Effort:
     """How hard to search: a deadline on ``time.monotonic()``, workers, a seed, an event that interrupts,
-    who hears of progress, and what is known already."""
+    who hears of progress, and what is known already, of the problem and of ``pieces`` of it."""
 
     deadline: float | None = None
     workers: int = 1
@@ -40,6 +50,7 @@ class Effort:
     interrupt: threading.Event = field(default_factory=threading.Event)
     report: Callable[[Progress], None] = _silent
     start: Start[Any] | None = None
+    pieces: Pieces | None = None
 
     def known(self, problem: object) -> Start[Any] | None:
         """The start, if it is one of ``problem`` itself: efforts are handed on to searches of other problems too."""
@@ -135,7 +146,8 @@ class Method(Generic[P, M]):
     """One way to solve a kind of problem; ``prepare`` calls the compiled functions that it needs, on a problem of
     milliseconds, so that they are read from disk outside the measured time. ``at_once`` gives a mapping without having
     searched, for efforts that end before this one has any; its own effort has ended already. A search may use what
-    its effort says to be known already; what it finds is combined with that in any case."""
+    its effort says to be known already; what it finds is combined with that in any case. ``before``: methods that give
+    every part of a problem a mapping soon, the soonest first, and go first where it takes long itself."""
 
     name: str
     exact: bool
@@ -143,3 +155,4 @@ class Method(Generic[P, M]):
     search: Callable[[P, Effort], Outcome[M]]
     prepare: Callable[[], None] = lambda: None
     at_once: Method[P, M] | None = None
+    before: tuple[Method[P, M], ...] = ()

@@ -28,6 +28,9 @@ CATALOGUE: dict[str, Entry] = {
     "resnet-dmazerunner": Entry(
         "six convolutions of ResNet at batch 4, as the dMazeRunner paper maps them", "document"
     ),
+    "alexnet-eyeriss": Entry(
+        "five convolutions of AlexNet at batch 4, as the Eyeriss chip ran them", "document"
+    ),
     "resnet50": Entry("ResNet-50, 53 convolutions (onnx wheel)", "wheel", "resnet50"),
     "googlenet": Entry("GoogLeNet with floor pooling, 57 convolutions (onnx wheel)", "wheel", "inception_v1"),
     "squeezenet": Entry("SqueezeNet 1.1, 26 convolutions (onnx wheel)", "wheel", "squeezenet"),

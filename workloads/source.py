@@ -18,7 +18,7 @@ from mapper.workloads.nest.convolution_file import CONVOLUTIONS_SCHEMA, convolut
 from mapper.workloads.nest.nest_file import NEST_SCHEMA, nest_from_document
 from mapper.workloads.network.building import layer_part, network_layers
 from mapper.workloads.network.naming import names_of, no_such_layer, own_name
-from mapper.workloads.network.network import InputFile, Layer, Network
+from mapper.workloads.network.network import NO_DIMS, Dims, InputFile, Layer, Network
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.network.operator_network import OperatorNetwork
 from mapper.workloads.recurrence.recurrence import Recurrence
@@ -33,16 +33,17 @@ DOCUMENT_SUFFIXES = (".yaml", ".yml", ".json")
 LARGEST_BATCH = 1 << 20
 
 
-def load_network(text: str, batch: int | None = None) -> Network:
+def load_network(text: str, batch: int | None = None, dims: Dims = NO_DIMS) -> Network:
     """The workload called ``text``: a catalogue name, a file, or either with ``/part`` for one layer.
 
     Files are ``.onnx`` models and ``.yaml`` or ``.json`` documents with a ``schema`` key. A loop nest is a
-    network of one layer. ``batch`` replaces the number of images a network is given at once.
+    network of one layer. ``batch`` replaces the number of images a network is given at once, ``dims`` gives open
+    dimensions of a model their sizes.
 
     Raises: InputError if there is no such workload or it cannot be read.
     """
     name, part = _named(text, batch)
-    network = _whole(name, batch)
+    network = _whole(name, batch, dims)
     return network if part is None else _part(network, name, part)
 
 
@@ -64,27 +65,27 @@ def load_recurrence(text: str, batch: int | None = None) -> tuple[Recurrence, tu
     return recurrence_of_nest(network.layers[0].nest, text), network.inputs
 
 
-def load_operators(text: str, batch: int | None = None) -> OperatorNetwork:
+def load_operators(text: str, batch: int | None = None, dims: Dims = NO_DIMS) -> OperatorNetwork:
     """The network called ``text`` as a graph of operators: a catalogue name or an ``.onnx`` file, or either with
-    ``/part`` for one operator. ``batch`` as in ``load_network``.
+    ``/part`` for one operator. ``batch`` and ``dims`` as in ``load_network``.
 
     Raises: InputError if there is no such workload, it is no graph of operators, or it cannot be read.
     """
     name, part = _named(text, batch)
-    network = _operators(name, batch)
+    network = _operators(name, batch, dims)
     if part is None:
         return network
     return network.part(own_name(part, [(one.name, one.source) for one in network.operators], name))
 
 
-def load_layers(text: str, batch: int | None = None) -> LayerNetwork:
+def load_layers(text: str, batch: int | None = None, dims: Dims = NO_DIMS) -> LayerNetwork:
     """The layers of the network called ``text``, for a processor that runs one after another; with ``/part`` one
     layer with all that is merged into it.
 
     Raises: InputError as ``load_operators``.
     """
     name, part = _named(text, batch)
-    network = network_layers(_operators(name, batch))
+    network = network_layers(_operators(name, batch, dims))
     if part is None:
         return network
     return layer_part(network, own_name(part, names_of(network), name))
@@ -113,14 +114,16 @@ def _suffix(text: str) -> str:
     return Path(text).suffix.lower()
 
 
-def _whole(text: str, batch: int | None) -> Network:
+def _whole(text: str, batch: int | None, dims: Dims) -> Network:
     if text not in CATALOGUE:
         if _suffix(text) == ".onnx":
             from mapper.workloads.onnx.process import read_network
 
-            return read_network(Path(text), batch)
+            return read_network(Path(text), batch, dims)
         path = _existing(text)
+        _refuse_dims(text, dims)
         return _document(read_bytes(path, LARGEST_DOCUMENT_BYTES), text, text, batch)
+    _refuse_dims(text, dims)
     data, origin = entry_bytes(text), f"catalogue:{text}"
     if CATALOGUE[text].origin == "document":
         return _document(data, text, origin, batch)
@@ -129,6 +132,15 @@ def _whole(text: str, batch: int | None) -> Network:
 
     inputs = (InputFile(origin, sha256(data)),)
     return network_of(parse_model(data, text), text, batch, inputs, CATALOGUE[text].own_names)
+
+
+def _refuse_dims(text: str, dims: Dims) -> None:
+    """Only an ONNX file of the user's has open dimensions.
+
+    Raises: InputError if one is given a size.
+    """
+    for name in dims:
+        raise InputError("--dim", name[:60], f"{text[:60]} has no open dimensions; leave it out")
 
 
 def _existing(text: str) -> Path:
@@ -143,11 +155,11 @@ def _existing(text: str) -> Path:
     return path
 
 
-def _operators(text: str, batch: int | None) -> OperatorNetwork:
+def _operators(text: str, batch: int | None, dims: Dims) -> OperatorNetwork:
     if text not in CATALOGUE and _suffix(text) == ".onnx":
         from mapper.workloads.onnx.process import read_operators
 
-        return read_operators(Path(text), batch)
+        return read_operators(Path(text), batch, dims)
     if text not in CATALOGUE or CATALOGUE[text].origin == "document":
         if text not in CATALOGUE:
             _existing(text)
@@ -156,6 +168,7 @@ def _operators(text: str, batch: int | None) -> OperatorNetwork:
     from mapper.workloads.onnx.file import parse_model
     from mapper.workloads.onnx.operator import operators_of
 
+    _refuse_dims(text, dims)
     data = entry_bytes(text)
     files = (InputFile(f"catalogue:{text}", sha256(data)),)
     return operators_of(parse_model(data, text), text, batch, files, CATALOGUE[text].own_names)

@@ -6,7 +6,8 @@ and group), those of pools on all planes at once, and lay words out as the acces
 
 from __future__ import annotations
 
-from mapper.models.modulo_schedule.network.algorithm import IM2ROW, Algorithm
+from mapper.models.modulo_schedule.network.algorithm import Algorithm
+from mapper.models.modulo_schedule.network.gathering import padded_plane
 from mapper.models.modulo_schedule.network.nest import Nest
 from mapper.workloads.network.network_layer import NetworkLayer
 
@@ -17,11 +18,16 @@ def copies_before(layer: NetworkLayer, algorithm: Algorithm) -> dict[str, str]:
     """C11 functions by name that lay out what the nests read; none where it lies so already.
 
     ``im2col(input, buffer)``: channel, kernel row, kernel column, position. ``im2row(input, buffer)``: channel,
-    output row, column of the padded input, kernel row. ``pad(input, buffer)``: padded planes of a pool; the greatest
-    of nothing is minus infinity. Words of the padding are 0 otherwise, and so are those that no window covers.
+    output row, column of the padded input, kernel row. ``pad(input, buffer)``: planes with their padding, of a pool or
+    of a convolution whose input the array lays out; the greatest of nothing is minus infinity. Words of the padding
+    are 0 otherwise, and so are those that no window covers.
     """
-    if algorithm.name == IM2ROW:
-        return {"im2row": _im2row(layer, algorithm.nests[algorithm.main])}
+    if algorithm.words.get("padded"):
+        return {"pad": _pad(layer, padded_plane(layer, algorithm.sliding))}
+    if algorithm.im2col == "array":
+        return {}
+    if algorithm.sliding is not None:
+        return {"im2row": _im2row(layer, algorithm.sliding)}
     if layer.work == "convolution" and algorithm.nests and algorithm.copied_words:
         return {"im2col": _im2col(layer)}
     if layer.work in ("max_pool", "average_pool") and algorithm.nests and algorithm.copied_words:
@@ -31,7 +37,7 @@ def copies_before(layer: NetworkLayer, algorithm: Algorithm) -> dict[str, str]:
 
 def copies_after(layer: NetworkLayer, algorithm: Algorithm) -> dict[str, str]:
     """``cut(input, output)``: rows of optCGRA's sums without the positions that straddle their ends."""
-    if algorithm.name != IM2ROW:
+    if algorithm.sliding is None:
         return {}
     shape, (rows, columns) = layer.convolution, _plane(layer.output_shape)
     pitch = algorithm.nests[algorithm.main].extents["l"] // rows
@@ -86,10 +92,10 @@ def _im2row(layer: NetworkLayer, sliding: Nest) -> str:
     return _function("im2row", "buffer", lines)
 
 
-def _pad(layer: NetworkLayer) -> str:
+def _pad(layer: NetworkLayer, plane: Pair | None = None) -> str:
     planes = layer.inputs[0].shape[0] * layer.inputs[0].shape[1]
     pads, sizes = _pads(layer), _plane(layer.inputs[0].shape)
-    height, width = (size + sum(pad) for size, pad in zip(sizes, pads, strict=True))
+    height, width = plane or (size + sum(pad) for size, pad in zip(sizes, pads, strict=True))
     fill = "-INFINITY" if layer.work == "max_pool" else "0.0f"
     lines = [
         "    long word = 0;",

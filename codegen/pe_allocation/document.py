@@ -115,6 +115,7 @@ def _program(layer: LayerProgram) -> dict[str, Any]:
         "arithmetic": layer.arithmetic.to_json(),
         "cycles": layer.cycles,
         "idle": layer.idle,
+        "drain": layer.drain,
         "pes": [_pe_program(program) for program in layer.pes],
     }
 

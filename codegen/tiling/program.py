@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from mapper.arch.dataflow import DataflowMachine
+from mapper.codegen.tiling.array_program import MOST_LINES, array_program
+from mapper.codegen.tiling.array_source import array_files, tables
 from mapper.codegen.tiling.mapped import mapped_source, statement
 from mapper.codegen.tiling.text import Writer, check_names, counted, indexed, subscripts
 from mapper.codegen.tiling.tile import Buffered, Tiles, tiles_of
 from mapper.models.tiling.mapping import TilingMapping
+from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.nest.tensor import INCREMENT, LEAST, MULTIPLIER, first_state
 from mapper.workloads.text.plain_text import ascii_comment
@@ -15,8 +18,8 @@ MAKEFILE = """\
 CC ?= cc
 CFLAGS ?= -O2 -std=c11 -Wall -Wextra
 
-nest: main.c mapped.c reference.c nest.h
-\t$(CC) $(CFLAGS) -o $@ main.c mapped.c reference.c
+nest: $(wildcard *.c *.h *.inc)
+\t$(CC) $(CFLAGS) -o $@ $(wildcard *.c)
 
 run: nest
 \t./nest
@@ -39,18 +42,36 @@ def generate_c(
     ``MISMATCH`` and returns 0 or 1. Tensors that are only read are ``int32_t``, the written one is
     ``int64_t`` modulo 2^64, so that no sum overflows.
 
+    Beside them stands the array's own program, which ``main.c`` runs and compares too: DMA transfers (``dma.inc``),
+    moves over the networks (``noc.inc``), a line for each PE (``pe.inc``) and the code that all PEs run (``pe.c``). It
+    is left out where operands share a tensor, and where it would be too long.
+
     Raises: InputError if factors do not multiply to the bounds, a name is none in C, or tensors alias in a
     way that copies cannot follow.
     """
     check_names(nest)
     tiles = tiles_of(nest, mapping)
+    program = array_program(tiles, machine, mapping)
     return {
         "nest.h": _header(tiles, machine, mapping),
         "mapped.c": mapped_source(tiles),
         "reference.c": _reference(tiles),
-        "main.c": _main(tiles, seed),
+        "main.c": _main(tiles, seed, program is not None),
         "Makefile": MAKEFILE,
+        **({} if program is None else array_files(program, tiles)),
     }
+
+
+def generate_tables(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -> dict[str, str]:
+    """The tables of the array's program alone, as ``generate_c`` writes them.
+
+    Raises: InputError if there are none: operands share a tensor, or there is too much to list.
+    """
+    program = array_program(tiles_of(nest, mapping), machine, mapping)
+    if program is None:
+        remedy = f"operands share a tensor, or there are more than {MOST_LINES} transfers; leave it out"
+        raise InputError("--words", nest.name, f"has no program for the array: {remedy}")
+    return tables(program)
 
 
 def _tensors(tiles: Tiles) -> dict[str, Buffered]:
@@ -84,6 +105,7 @@ def _header(tiles: Tiles, machine: DataflowMachine, mapping: TilingMapping) -> s
     parameters = ", ".join(f"tensor_{name} *dram_{name}" for name in _tensors(tiles))
     writer.line(f"void mapped_nest({parameters});")
     writer.line(f"void reference_nest({parameters});")
+    writer.line(f"void array_nest({parameters});")
     writer.line()
     writer.line("/* Arithmetic modulo 2^64. */")
     for function, sign in (("add", "+"), ("multiply", "*")):
@@ -123,7 +145,7 @@ def _reference(tiles: Tiles) -> str:
     return writer.text()
 
 
-def _main(tiles: Tiles, seed: int) -> str:
+def _main(tiles: Tiles, seed: int, on_array: bool) -> str:
     nest, writer = tiles.nest, Writer()
     written = tiles.buffers[tiles.written]
     result = written.tensor.name
@@ -145,9 +167,11 @@ def _main(tiles: Tiles, seed: int) -> str:
     writer.open("int main(void)")
     for name in _tensors(tiles):
         writer.line(f"tensor_{name} *dram_{name} = malloc(sizeof(tensor_{name}));")
-    writer.line(f"tensor_{result} *expected = malloc(sizeof(tensor_{result}));")
-    missing = " || ".join(f"!dram_{name}" for name in _tensors(tiles))
-    writer.open(f"if ({missing} || !expected)")
+    copies = ["expected", "on_array"] if on_array else ["expected"]
+    for copy in copies:
+        writer.line(f"tensor_{result} *{copy} = malloc(sizeof(tensor_{result}));")
+    missing = " || ".join([*(f"!dram_{name}" for name in _tensors(tiles)), *(f"!{copy}" for copy in copies)])
+    writer.open(f"if ({missing})")
     writer.line('fputs("out of memory\\n", stderr);')
     writer.line("return 1;")
     writer.close()
@@ -161,19 +185,27 @@ def _main(tiles: Tiles, seed: int) -> str:
         count = writer.nested([counted(f"i_{loop}", bound) for loop, bound in loops])
         writer.line(f"{_words(tiles)[tiles.written]} = 0;")
         writer.close(count)
-    writer.line(f"memcpy(expected, dram_{result}, sizeof(tensor_{result}));")
+    for copy in copies:
+        writer.line(f"memcpy({copy}, dram_{result}, sizeof(tensor_{result}));")
     writer.line(f"mapped_nest({', '.join(f'dram_{name}' for name in _tensors(tiles))});")
     arguments = ", ".join("expected" if name == result else f"dram_{name}" for name in _tensors(tiles))
     writer.line(f"reference_nest({arguments});")
+    if on_array:
+        arguments = ", ".join("on_array" if name == result else f"dram_{name}" for name in _tensors(tiles))
+        writer.line(f"array_nest({arguments});")
     writer.line("uint64_t checksum = 0;")
     writer.open(f"for (size_t n = 0; n < {written.tensor.words}; n++)")
     writer.line(f"checksum += (uint64_t)(n + 1) * (uint64_t)((int64_t *)dram_{result})[n];")
     writer.close()
-    writer.line(f"const int equal = memcmp(expected, dram_{result}, sizeof(tensor_{result})) == 0;")
+    same = [
+        f"memcmp(expected, {copy}, sizeof(tensor_{result})) == 0" for copy in (f"dram_{result}", *copies[1:])
+    ]
+    writer.line(f"const int equal = {' && '.join(same)};")
     writer.line('printf("checksum %016" PRIx64 " %s\\n", checksum, equal ? "OK" : "MISMATCH");')
     for name in _tensors(tiles):
         writer.line(f"free(dram_{name});")
-    writer.line("free(expected);")
+    for copy in copies:
+        writer.line(f"free({copy});")
     writer.line("return equal ? 0 : 1;")
     writer.close()
     return writer.text()

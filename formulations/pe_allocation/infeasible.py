@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 from mapper.formulations.pe_allocation.bound import caps, fewest_pes, is_exact, least_interval, most_interval
 from mapper.formulations.pe_allocation.problem import AllocationProblem
-from mapper.formulations.pe_allocation.program.choice import choices
+from mapper.formulations.pe_allocation.program.choice import choices, offered
 from mapper.formulations.pe_allocation.program.delay import least_line_buffers
 from mapper.formulations.pe_allocation.program.sequential.closed_form import sequential_allocation
 from mapper.formulations.pe_allocation.reach import why_unreachable
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.storage import fused_words, sequential_words
+from mapper.models.pe_allocation.word.need import shortage
 
 
 @dataclass(frozen=True)
@@ -54,13 +55,34 @@ def bottleneck(problem: AllocationProblem) -> Bottleneck | None:
 
 def why_infeasible(problem: AllocationProblem) -> str | None:
     """Why ``problem`` has no allocation; None if nothing here speaks against one."""
-    said = _pins(problem) or why_unreachable(problem)
+    said = _pins(problem) or why_unreachable(problem) or why_unfit(problem)
     if said is not None or problem.mode == "mixed":
         return said
     said = why_no_room(problem)
     if said is not None:
         return said
     return _sequential(problem) if problem.mode == "layer-by-layer" else _pes(problem) or _pace(problem)
+
+
+def why_unfit(problem: AllocationProblem) -> str | None:
+    """Why a PE has room for no program of some layer, on any number of PEs; None if it has."""
+    if problem.mode == "layer-by-layer":
+        return None
+    pe = problem.machine.processing_element
+    for layer in problem.network.layers:
+        left = offered(problem, layer)
+        if left and not choices(problem, layer):
+            most = left[-1]
+            short = shortage(layer, most.pes, most.delta, pe)
+            assert short is not None
+            counts = f"{left[0].pes:,}" if len(left) == 1 else f"{left[0].pes:,} to {most.pes:,}"
+            field = f" ({short.field})" if short.field != "latency" else ""
+            said = short.said.split(";")[0]
+            return (
+                f"no program of {layer.name} fits the PEs of {problem.machine.name}: on {counts} PEs, of {most.pes:,} "
+                f"it {said}{field}; raise the limits in processing_element, or give units of shorter latency"
+            )
+    return None
 
 
 def _pins(problem: AllocationProblem) -> str | None:
@@ -125,7 +147,8 @@ def _pes(problem: AllocationProblem) -> str | None:
         return None
     if needs == len(layers):
         return f"{needs:,} layers work at once and need a PE each, and there are {most:,} PEs"
-    return f"{len(layers):,} layers with the PEs that are pinned need {needs:,} PEs, and there are {most:,}"
+    asked = "that are pinned" if problem.pins else "that their programs ask for (processing_element)"
+    return f"{len(layers):,} layers with the PEs {asked} need {needs:,} PEs, and there are {most:,}"
 
 
 def _pace(problem: AllocationProblem) -> str | None:

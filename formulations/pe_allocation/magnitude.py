@@ -18,11 +18,11 @@ LARGEST = 1 << 50
 
 def longest_time(problem: AllocationProblem) -> int:
     """No search counts with more cycles: all layers one after another on one PE and unit each (or all on one), paced as
-    Eq. 9 asks, each delayed by all the pixels of those that it reads."""
+    Eq. 9 asks, each delayed by all the pixels and the drain of those that it reads."""
     layers = problem.network.layers
     work = sum(position_cycles(layer, 1, 1) * layer.positions for layer in layers) if problem.sharing else 0
     paces: list[int] = []
-    total = 0
+    total = sum(problem.drains)
     for layer in layers:
         own = max(position_cycles(layer, 1, 1), -(-work // layer.positions))
         fed = max((paces[feed] for feed in layer.feeds), default=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from mapper.arch.tcpa import TcpaMachine
@@ -11,6 +12,7 @@ from mapper.formulations.objective import Objective as Goal
 from mapper.models.pe_allocation.cost import AllocationCost, Model
 from mapper.models.pe_allocation.mapping import Mode
 from mapper.models.pe_allocation.stream.layer import StreamLayer, StreamNetwork
+from mapper.models.pe_allocation.stream.pipeline import drains
 
 Objective = Literal["throughput", "latency", "pes"]
 OBJECTIVES: tuple[Objective, ...] = ("throughput", "latency", "pes")
@@ -62,6 +64,11 @@ class AllocationProblem:
         """The functional units that a PE has for ``layer``."""
         found: int = getattr(self.machine.functional_units, layer.operation)
         return found
+
+    @cached_property
+    def drains(self) -> tuple[int, ...]:
+        """Of every layer the cycles from a position's time until its pixels are there; 0 by the paper's models."""
+        return drains(self.network.layers, self.machine, self.model)
 
     @property
     def most_pes(self) -> int:

@@ -59,7 +59,7 @@ class Pins:
                 raise InputError(
                     "--fix",
                     key,
-                    f"unknown decision; use spatial, order.dram, order.spm or LOOP.LEVEL "
+                    f"unknown decision; use padding, spatial, order.dram, order.spm or LOOP.LEVEL "
                     f"with a loop of {', '.join(nest.loops)} and a level of {', '.join(LEVELS)}",
                 )
         return cls(tuple(factors), spatial, spatial_open, tuple(orders))

@@ -11,12 +11,19 @@ from mapper.models.pe_allocation.stream.layer import StreamLayer, StreamNetwork
 @dataclass(frozen=True)
 class LayerTiming:
     """One layer's cycles: ``z_in`` until its predecessors have made the pixels of its next window (0 if it reads
-    the frame), ``z_out`` for one position with its idle cycles, ``start`` t_i, ``latency`` L_i of a frame."""
+    the frame), ``z_out`` for one position with its idle cycles, ``start`` t_i, ``latency`` L_i of a frame, ``drain``
+    from a position's time until its pixels are there (``stream.pipeline``)."""
 
     z_in: int
     z_out: int
     start: int
     latency: int
+    drain: int = 0
+
+    @property
+    def end(self) -> int:
+        """When the last pixel of the frame is there."""
+        return self.start + self.latency + self.drain
 
 
 def position_cycles(layer: StreamLayer, pes: int, delta: int) -> int:

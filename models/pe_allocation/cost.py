@@ -12,6 +12,7 @@ from mapper.models.pe_allocation.calculus import LayerTiming
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.models.pe_allocation.stream import timing as streaming
 from mapper.models.pe_allocation.stream.layer import StreamNetwork
+from mapper.models.pe_allocation.stream.pipeline import drains
 
 Model = Literal["streaming", "calculus", "lanes"]
 MODELS: tuple[Model, ...] = ("streaming", "calculus", "lanes")
@@ -20,11 +21,12 @@ MODELS: tuple[Model, ...] = ("streaming", "calculus", "lanes")
 
 @dataclass(frozen=True)
 class AllocationCost:
-    """``cycles``: latency L of one frame; ``interval``: cycles between frames. Words of the buffers by what they
-    hold, and words that cross the chip's border per frame; ``timed``: the layers' timings, starts counted from the
-    frame's start."""
+    """``cycles``: latency L of one frame by ``model``; ``interval``: cycles between frames; ``start`` of the layer that
+    ends last. Words of the buffers by what they hold, and words that cross the chip's border per frame; ``timed``: the
+    layers' timings, starts counted from the frame's start."""
 
     machine: TcpaMachine
+    model: Model
     pes: int
     cycles: int
     interval: int
@@ -35,6 +37,11 @@ class AllocationCost:
     traffic_words: int
     macs: int
     timed: tuple[LayerTiming, ...]
+
+    @property
+    def drain(self) -> int:
+        """The drain of the layer that ends last."""
+        return max(self.timed, key=lambda timing: timing.end).drain
 
     @property
     def throughput(self) -> Fraction:
@@ -63,7 +70,11 @@ class AllocationCost:
         """Where cycles and bytes go, what crosses the chip's border, and every layer's timing."""
         width = self.machine.word_bytes
         return {
-            "cycles": {"start": self.start, "last_layer": self.cycles - self.start},
+            "cycles": {
+                "start": self.start,
+                "last_layer": self.cycles - self.start - self.drain,
+                "drain": self.drain,
+            },
             "bytes": {
                 "weights": self.weight_words * width,
                 "intermediate": self.intermediate_words * width,
@@ -77,6 +88,7 @@ class AllocationCost:
                     "z_out": timing.z_out,
                     "start": timing.start,
                     "latency": timing.latency,
+                    "drain": timing.drain,
                 }
                 for name, timing in zip(names, self.timed, strict=True)
             },
@@ -112,15 +124,16 @@ def _parallel(
     every = range(len(network.layers))
     weights, intermediate = storage.fused_words(network, every)
     if model == "streaming":
-        timed = streaming.streamed(network, z_out)
+        timed = streaming.streamed(network, z_out, drains(network.layers, machine, model))
         cycles = streaming.latency(timed)
         intermediate = sum(streaming.line_buffer_peaks(network, timed))
     else:
         timed = calculus.timings(network, z_out)
         cycles = calculus.frame_latency(network, timed)
-    last = max(network.sinks, key=lambda sink: timed[sink].start + timed[sink].latency)
+    last = max(network.sinks, key=lambda sink: timed[sink].end)
     return AllocationCost(
         machine,
+        model,
         pes_used(allocation, every),
         cycles,
         calculus.frame_interval(timed),
@@ -137,18 +150,19 @@ def _parallel(
 def _sequential(
     network: StreamNetwork, machine: TcpaMachine, allocation: Allocation, model: Model
 ) -> AllocationCost:
-    """One layer after the other (Eqs. 3 to 5 and 14); maps go off the chip and come back, weights come each time."""
+    """One layer after the other (Eqs. 3 to 5 and 14), which in the streaming model waits for its last pixel; maps go
+    off the chip and come back, weights come each time."""
     rule = calculus.lane_cycles if model == "lanes" else calculus.position_cycles
-    timed, now = [], 0
-    for layer, pes, delta, idle in zip(
-        network.layers, allocation.pes, allocation.delta, allocation.throttle, strict=True
-    ):
+    timed, now = list[LayerTiming](), 0
+    given = zip(network.layers, allocation.pes, allocation.delta, allocation.throttle, strict=True)
+    for (layer, pes, delta, idle), drain in zip(given, drains(network.layers, machine, model), strict=True):
         z_out = rule(layer, pes, delta) + idle
-        timed.append(LayerTiming(0, z_out, now, z_out * layer.positions))
-        now += z_out * layer.positions
+        timed.append(LayerTiming(0, z_out, now, z_out * layer.positions, drain))
+        now = timed[-1].end
     largest = max(network.layers, key=lambda layer: storage.sequential_words(network, layer))
     return AllocationCost(
         machine,
+        model,
         max(allocation.pes),
         now,
         now,
@@ -171,11 +185,11 @@ def _mixed(
     largest = (0, 0, 0)
     for number, members in enumerate(allocation.parts()):
         if model == "streaming":
-            inner = streaming.streamed(network, z_out, members)
+            inner = streaming.streamed(network, z_out, drains(network.layers, machine, model), members)
         else:
             inner = segment.segment_timings(network, members, z_out)
         last = now
-        now += max(timing.start + timing.latency for timing in inner)
+        now += max(timing.end for timing in inner)
         timed += [replace(timing, start=last + timing.start) for timing in inner]
         weights, intermediate = storage.fused_words(network, members)
         if model == "streaming":
@@ -184,4 +198,4 @@ def _mixed(
         largest = max(largest, words, key=sum)
         traffic += words[0] + segment.off_chip_words(network, allocation, number)
         pes = max(pes, pes_used(allocation, members))
-    return AllocationCost(machine, pes, now, now, last, *largest, traffic, network.macs, tuple(timed))
+    return AllocationCost(machine, model, pes, now, now, last, *largest, traffic, network.macs, tuple(timed))

@@ -7,6 +7,7 @@ from mapper.models.pe_allocation.calculus import unthrottled
 from mapper.models.pe_allocation.cost import AllocationCost
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.models.pe_allocation.stream.layer import StreamNetwork
+from mapper.models.pe_allocation.stream.pipeline import drains
 from mapper.models.pe_allocation.stream.timing import line_buffer_peaks, streamed
 
 
@@ -19,5 +20,6 @@ def needed_bytes(
         return cost.buffer_bytes
     made = unthrottled(network, allocation.pes, allocation.delta)
     z_out = tuple(cycles + idle for cycles, idle in zip(made, allocation.throttle, strict=True))
-    held = sum(line_buffer_peaks(network, streamed(network, z_out)))
+    timed = streamed(network, z_out, drains(network.layers, machine, cost.model))
+    held = sum(line_buffer_peaks(network, timed))
     return max(cost.buffer_bytes, (cost.weight_words + held) * machine.word_bytes)

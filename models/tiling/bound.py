@@ -7,8 +7,9 @@ from fractions import Fraction
 
 from mapper.arch.dataflow import DataflowMachine
 from mapper.models.tiling import tile
-from mapper.models.tiling.cost import operation_energy, rf_access_energy
 from mapper.models.tiling.price import Prices, burst_cost
+from mapper.models.tiling.stream import waits
+from mapper.models.tiling.tile import operation_energy, rf_access_energy
 from mapper.workloads.nest.loop_nest import LoopNest, Operand
 
 
@@ -27,9 +28,9 @@ def least_cycles(nest: LoopNest, machine: DataflowMachine) -> int:
     cycles = ideal_cycles(nest, machine)
     touched = [_touched(nest, operand) for operand in nest.operands]
     if not machine.rf.double_buffered:
-        widths = [_widest(nest, machine, k) for k in range(len(nest.operands))]
-        cycles += max(-(-words // width) for words, width in zip(touched, widths, strict=True))
-    if not machine.spm.double_buffered:
+        waited = [k for k, operand in enumerate(nest.operands) if waits(operand, machine)]
+        cycles += max((-(-touched[k] // _widest(nest, machine, k)) for k in waited), default=0)
+    if not machine.dma_beside:
         fixed, each, whole = burst_cost(machine)
         moved = zip(nest.operands, touched, strict=True)
         cycles += -(-sum(_trips(operand) * (fixed + each * words) for operand, words in moved) // whole)

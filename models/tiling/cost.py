@@ -13,6 +13,7 @@ from mapper.models.tiling import transfer as cost
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.models.tiling.order import reuse_factors
 from mapper.models.tiling.price import Prices
+from mapper.models.tiling.stream import Streams, streams_of
 from mapper.models.tiling.timeline import Times
 from mapper.workloads.nest.loop_nest import LoopNest
 
@@ -42,6 +43,8 @@ class TileQuantities:
     compute_cycles: int
     rf_passes: int
     spm_passes: int
+    streams: Streams | None
+    """None where memories are filled with whole tiles."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,7 @@ class TilingCost:
     """Energy (pJ), cycles, energy-delay product (pJ*cycles), latency (ms) and what they consist of.
 
     ``energy_steps`` is the energy exactly, ``steps_per_pj`` to the pJ: costs of one machine are compared by it.
+    ``processing_cycles`` are what the layer would take if DMA took no time (None on a timeline).
     """
 
     energy_pj: int | float
@@ -59,6 +63,7 @@ class TilingCost:
     energy_by_resource: dict[str, float]
     words: dict[str, dict[str, int]]
     stall_cycles: dict[str, int]
+    processing_cycles: int | None
 
     @property
     def edp_pj_cycles(self) -> int | float:
@@ -74,7 +79,12 @@ class TilingCost:
         }
 
     def breakdown_json(self) -> dict[str, Any]:
-        return {"energy_pj": self.energy_by_resource, "words": self.words, "stall_cycles": self.stall_cycles}
+        return {
+            "energy_pj": self.energy_by_resource,
+            "words": self.words,
+            "stall_cycles": self.stall_cycles,
+            "processing_cycles": self.processing_cycles,
+        }
 
 
 def quantities(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -> TileQuantities:
@@ -114,6 +124,7 @@ def quantities(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping)
         compute_cycles=tile.compute_cycles(nest, machine, rf),
         rf_passes=tile.product(inner, nest.loops),
         spm_passes=tile.product(outer, nest.loops),
+        streams=streams_of(nest, machine, mapping) if machine.streams else None,
     )
 
 
@@ -128,16 +139,6 @@ def rereads(
     )
 
 
-def operation_energy(nest: LoopNest, prices: Prices) -> int:
-    """Energy (steps) of the useful operations."""
-    return nest.iterations * tile.operations(nest) * prices.operation
-
-
-def rf_access_energy(nest: LoopNest, prices: Prices) -> int:
-    """Energy (steps) of register-file accesses: every operand once a read and once a write per iteration."""
-    return nest.iterations * sum(op.reads + op.writes for op in nest.operands) * prices.rf
-
-
 def evaluate(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -> TilingCost:
     """Cost of a mapping whose factors multiply to the bounds, whether or not it fits the machine.
 
@@ -149,8 +150,8 @@ def evaluate(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -
     updated = tuple(op.is_updated for op in nest.operands)
     zero = tuple(op.zero_initialised for op in nest.operands)
     steps = cost.layer_energy(
-        operation_energy(nest, prices),
-        rf_access_energy(nest, prices),
+        tile.operation_energy(nest, prices),
+        tile.rf_access_energy(nest, prices),
         _passes(q),
         updated,
         zero,
@@ -163,14 +164,19 @@ def evaluate(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -
         doubled,
     )
     per_pj = prices.per_pj
+    for k in range(len(nest.operands)):
+        delivered, words = _saved(q, k)
+        steps -= delivered * prices.noc + words * prices.spm
     energy: int | float = steps / per_pj
     if machine.rules.energy == "rounded":
         energy = steps = cost.whole_pj(steps, per_pj)
         per_pj = 1
+    processing = None
     if machine.rules.timing == "timeline":
         cycles, stalls = physical.run(nest, machine, mapping, _times(nest, machine, q))
     else:
-        cycles = _cycles(nest, machine, q, buffers_of(machine))
+        loaded = replace(q, dma_cycles=(0,) * len(nest.operands))
+        cycles, processing = (_cycles(nest, machine, each, buffers_of(machine)) for each in (q, loaded))
         stalls = _stalls(nest, machine, q, cycles)
     return TilingCost(
         energy_pj=energy,
@@ -181,6 +187,7 @@ def evaluate(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -
         energy_by_resource=_energy_by_resource(nest, machine, q),
         words=_words(nest, machine, q),
         stall_cycles=stalls,
+        processing_cycles=processing,
     )
 
 
@@ -195,25 +202,28 @@ def _times(nest: LoopNest, machine: DataflowMachine, q: TileQuantities) -> Times
 
 def buffers_of(machine: DataflowMachine) -> cost.Buffers:
     """What waits in ``machine``."""
-    rf, exposed = machine.rf.double_buffered, machine.rules.leaving_sums == "exposed"
-    return cost.Buffers(rf, machine.spm.double_buffered, rf and exposed)
+    rf, exposed = machine.rf.double_buffered, machine.sums_exposed
+    return cost.Buffers(rf, machine.dma_beside, rf and exposed)
 
 
 def _cycles(nest: LoopNest, machine: DataflowMachine, q: TileQuantities, buffers: cost.Buffers) -> int:
     read, write, _ = tile.networks_of(nest, machine)
-    return cost.layer_cycles(
-        q.compute_cycles,
-        _passes(q),
-        q.noc_cycles,
-        q.reduction_cycles,
-        q.dma_cycles,
-        tuple(op.is_updated for op in nest.operands),
-        rereads(nest, machine, q.spm_passes, q.spm_tiles),
-        read,
-        write,
-        len(machine.noc.networks),
-        buffers,
+    updated = tuple(op.is_updated for op in nest.operands)
+    again = rereads(nest, machine, q.spm_passes, q.spm_tiles)
+    passes, moves = _passes(q), (q.noc_cycles, q.reduction_cycles, q.dma_cycles, updated, again)
+    networks = len(machine.noc.networks)
+    if q.streams is None:
+        return cost.layer_cycles(q.compute_cycles, passes, *moves, read, write, networks, buffers)
+    following, turns, waited_for = q.streams.noc_cycles, q.streams.turns, q.streams.waited_for
+    one = cost.streamed_pass_cycles(
+        q.compute_cycles, passes, q.noc_cycles, following, turns, waited_for, read, write, networks
     )
+    return cost.cycles_of_passes(*one, q.compute_cycles, passes, *moves, buffers)
+
+
+def _saved(q: TileQuantities, k: int) -> tuple[int, int]:
+    """Words of operand ``k`` that PEs, and the scratch-pad, would take and give if every tile came whole."""
+    return (0, 0) if q.streams is None else q.streams.saved(_passes(q), k, q.noc_words[k], q.array_words[k])
 
 
 def _transfers(nest: LoopNest, machine: DataflowMachine, q: TileQuantities, k: int) -> tuple[int, int, int]:
@@ -243,10 +253,11 @@ def _words(nest: LoopNest, machine: DataflowMachine, q: TileQuantities) -> dict[
     table = {}
     for k, op in enumerate(nest.operands):
         crossings, _, moved = _transfers(nest, machine, q, k)
+        delivered, words = _saved(q, k)
         table[op.name] = {
             "rf": nest.iterations * (op.reads + op.writes),
-            "noc": q.noc_words[k] * crossings,
-            "spm": q.array_words[k] * crossings,
+            "noc": q.noc_words[k] * crossings - delivered,
+            "spm": q.array_words[k] * crossings - words,
             "dram": q.dma_words[k] * moved,
         }
     return table
@@ -257,8 +268,8 @@ def _energy_by_resource(nest: LoopNest, machine: DataflowMachine, q: TileQuantit
     added = sum(_transfers(nest, machine, q, k)[1] * count for k, count in enumerate(q.additions))
     table = _words(nest, machine, q).values()
     steps = {
-        "mac": operation_energy(nest, prices) + added * prices.mac,
-        "rf": rf_access_energy(nest, prices) + added * 3 * prices.rf,
+        "mac": tile.operation_energy(nest, prices) + added * prices.mac,
+        "rf": tile.rf_access_energy(nest, prices) + added * 3 * prices.rf,
         "noc": (sum(row["noc"] for row in table) + added) * prices.noc,
         "spm": sum(row["spm"] for row in table) * prices.spm,
         "dram": sum(row["dram"] for row in table) * prices.dram,
@@ -272,7 +283,8 @@ def _stalls(nest: LoopNest, machine: DataflowMachine, q: TileQuantities, cycles:
     useful = q.compute_cycles * q.rf_passes * q.spm_passes
     no_reduction = _cycles(nest, machine, replace(q, reduction_cycles=nothing), buffers_of(machine))
     # With no NoC traffic there is nothing to hide: a simple register file then has no wait at all.
-    idle_noc = replace(q, reduction_cycles=nothing, noc_cycles=nothing)
+    still = None if q.streams is None else q.streams.without_networks()
+    idle_noc = replace(q, reduction_cycles=nothing, noc_cycles=nothing, streams=still)
     dma_alone = _cycles(nest, machine, idle_noc, buffers_of(machine)._replace(rf=False, exposed=False))
     return {"noc": no_reduction - dma_alone, "dma": dma_alone - useful, "reduction": cycles - no_reduction}
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mapper.arch.dataflow import DataflowMachine
-from mapper.models.tiling.price import burst_cost
+from mapper.models.tiling.price import Prices, burst_cost
 from mapper.workloads.nest.loop_nest import LoopNest, Operand
 
 Numbers = Any
@@ -62,6 +62,16 @@ def operations(nest: LoopNest) -> int:
     return max(1, factors - 1) if nest.operation == "multiply_add" else max(1, factors)
 
 
+def operation_energy(nest: LoopNest, prices: Prices) -> int:
+    """Energy (steps) of the useful operations."""
+    return nest.iterations * operations(nest) * prices.operation
+
+
+def rf_access_energy(nest: LoopNest, prices: Prices) -> int:
+    """Energy (steps) of register-file accesses: every operand once a read and once a write per iteration."""
+    return nest.iterations * sum(op.reads + op.writes for op in nest.operands) * prices.rf
+
+
 def iteration_cycles(nest: LoopNest, machine: DataflowMachine) -> int:
     """Cycles of one loop iteration: one per operation if the PE is pipelined, else the latencies."""
     if machine.pe_array.pipelined:
@@ -108,7 +118,9 @@ def reduction_cycles(
     spatial: Mapping[str, Numbers],
 ) -> Numbers:
     """Cycles in which PEs add up partial sums of one RF pass over the reduction network: one for each addition, but
-    groups of PEs that the network joins side by side add at once."""
+    groups of PEs that the network joins side by side add at once, and none where sums stream from PE to PE."""
+    if machine.streams:
+        return 0 * product(spatial, nest.loops)
     added = additions(operand, nest, rf, spatial)
     groups = product(spatial, [loop for loop in nest.loops if loop in operand.loops])
     return added // groups if machine.noc.reduction == "mesh" else added

@@ -84,6 +84,46 @@ def spm_pass_cycles(
     return cycles, every_pass_noc
 
 
+def streamed_pass_cycles(
+    compute: int, passes: Passes, noc_cycles: Array, following: Array, turns: Array, waited_for: Array,
+    read_network: Array, write_network: Array, networks: int,
+) -> tuple[int, int]:  # fmt: skip
+    """The same where memories are filled as streams: of ``turns`` tiles the first takes ``noc_cycles`` on the network,
+    those that follow it ``following``.
+
+    Each RF pass takes the longer of its work and what comes for it, or their sum if PEs wait for any of that. What
+    comes in it depends on the longest interval, of those in which tiles change or come whole, that ends with it.
+    """
+    operands = len(noc_cycles)
+    cycles, taken, every_pass_noc, every = compute * passes.rf, compute, 0, 0
+    while True:
+        interval = 0
+        for k in range(operands):
+            if passes.spm_reuse[k] < passes.rf or passes.dram_reuse[k] == 1:
+                for whole in range(2):
+                    own = passes.spm_reuse[k] * (turns[k] if whole == 1 else 1)
+                    if own > every and (interval == 0 or own < interval):
+                        interval = own
+        if interval == 0:
+            return cycles, every_pass_noc
+        every = interval
+        load, waits = 0, False
+        for network in range(networks):
+            busy = 0
+            for k in range(operands):
+                stays = passes.spm_reuse[k] == passes.rf and passes.dram_reuse[k] > 1
+                if not stays and passes.spm_reuse[k] <= every:
+                    waits = waits or waited_for[k]
+                    if read_network[k] == network or write_network[k] == network:
+                        busy += noc_cycles[k] if passes.spm_reuse[k] * turns[k] <= every else following[k]
+            load = max(load, busy)
+        if every == 1:
+            every_pass_noc = load
+        longer = compute + load if waits else max(compute, load)
+        cycles += (longer - taken) * (passes.rf // every)
+        taken = longer
+
+
 def layer_cycles(
     compute: int, passes: Passes, noc_cycles: Array, reduction_cycles: Array, dma_cycles: Array, updated: Array,
     rereads: Array, read_network: Array, write_network: Array, networks: int, buffers: Buffers,
@@ -93,8 +133,6 @@ def layer_cycles(
     ``compute``: cycles of one RF pass; ``noc_cycles``, ``reduction_cycles``, ``dma_cycles``: of one tile; ``rereads``:
     whether DMA brings an evicted tile back while another leaves.
     """
-    operands = len(noc_cycles)
-    rf_passes, spm_passes, spm_reuse, dram_reuse = passes.rf, passes.spm, passes.spm_reuse, passes.dram_reuse
     cycles, every_pass_noc = spm_pass_cycles(
         compute,
         passes,
@@ -106,6 +144,28 @@ def layer_cycles(
         networks,
         buffers,
     )
+    return cycles_of_passes(
+        cycles,
+        every_pass_noc,
+        compute,
+        passes,
+        noc_cycles,
+        reduction_cycles,
+        dma_cycles,
+        updated,
+        rereads,
+        buffers,
+    )
+
+
+def cycles_of_passes(
+    cycles: int, every_pass_noc: int, compute: int, passes: Passes, noc_cycles: Array, reduction_cycles: Array,
+    dma_cycles: Array, updated: Array, rereads: Array, buffers: Buffers,
+) -> int:  # fmt: skip
+    """Cycles of the layer, whose SPM passes take ``cycles`` each without DMA, and in every RF pass ``every_pass_noc``
+    on the networks."""
+    operands = len(noc_cycles)
+    rf_passes, spm_passes, spm_reuse, dram_reuse = passes.rf, passes.spm, passes.spm_reuse, passes.dram_reuse
     # All SPM passes: DMA overlaps with processing through double-buffering; with one buffer they take turns.
     every_pass_dma = 0
     for k in range(operands):

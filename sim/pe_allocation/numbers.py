@@ -96,7 +96,8 @@ def executed(
         if run.fault is not None:
             why, number, cycle = run.fault
             found.append(Violation(PROGRAM, f"{layer.name}, PE {number}: {why}", cycle, 1, 1))
-        elif run.late != own.final - 1:
-            found.append(Violation(PROGRAM, f"{layer.name}: late results", 0, 1, run.late - own.final + 1))
+        elif run.late != own.final - 1 or run.late > layer.drain:
+            size = max(abs(run.late - own.final + 1), run.late - layer.drain)
+            found.append(Violation(PROGRAM, f"{layer.name}: late results", 0, 1, size))
         made.append(run.results)
     return tuple(made), tuple(found)

@@ -22,7 +22,7 @@ from mapper.sim.pe_allocation.reference import reference
 from mapper.sim.pe_allocation.simulation import Run, simulate
 from mapper.sim.pe_allocation.violation import OCCUPIED, UNLINKED
 from mapper.sim.pe_allocation.whole_layer import compared
-from mapper.sim.pe_allocation.word.report import Late, on_time, programmed, refuse_what_does_not_fit
+from mapper.sim.pe_allocation.word.report import programmed, refuse_what_does_not_fit
 
 FRAMES = 3
 """Frames that are streamed; the interval is that between the last two."""
@@ -48,9 +48,7 @@ def report(
     throughput or buffers are off by more than ``TOLERANCE`` for that, ``agrees`` is False; the difference is reported
     under ``physical``, layer by layer, and ``failed`` is False all the same.
 
-    With ``words`` the PEs execute their programs word by word. Every layer then starts and ends as many cycles later as
-    results need to leave the PEs before it (``words``), and ``agrees`` asks that what is measured is the model's with
-    these, and within the tolerance of the model's.
+    With ``words`` the PEs execute their programs word by word, and the same is asked of them.
 
     Raises: InputError as ``configure``, and as ``words_of_all``.
     """
@@ -65,19 +63,15 @@ def report(
     made = programmed(configuration, data, pe) if words else None
     if made is None:
         refuse_what_does_not_fit(configuration, data, pe)
-        late = on_time(configuration)
         run = simulate(configuration, problem.machine, data, frames)
     else:
-        late, configuration = made.late, made.configuration
         run = simulate(configuration, problem.machine, data, frames, made.words)
     expected = reference(configuration, data)
     error = max(int(np.abs(maps - expected[at]).max()) for at, maps in run.outputs.items())
     simulated = _cost(problem, configuration, run)
     exact = configuration.steady or allocation.mode == "layer-by-layer"
-    same = not exact or _as_modelled(cost, run, late)
-    if words:
-        same = same and _is_close(cost.cost_json(), simulated)
-    elif configuration.steady:
+    same = not exact or _as_modelled(cost, run)
+    if configuration.steady:
         same = same and simulated == cost.cost_json()
     algorithms = compared(problem.network, configuration, data, expected)
     nests = algorithms is None or (algorithms["outputs_equal"] and algorithms["cycles_equal"])
@@ -154,14 +148,12 @@ def _interval(run: Run) -> int:
     return max(ends[-1] for ends in run.ends) - max(ends[-2] for ends in run.ends)
 
 
-def _as_modelled(cost: AllocationCost, run: Run, late: Late) -> bool:
-    """Whether every frame of every layer began and ended when the model says, ``late`` taken into account."""
+def _as_modelled(cost: AllocationCost, run: Run) -> bool:
+    """Whether every frame of every layer began and ended when the model says."""
     return all(
-        starts[frame] == timing.start + lag + frame * cost.interval
-        and ends[frame] == timing.start + timing.latency + lag + drain + frame * cost.interval
-        for starts, ends, timing, lag, drain in zip(
-            run.starts, run.ends, cost.timed, late.lag, late.drain, strict=True
-        )
+        starts[frame] == timing.start + frame * cost.interval
+        and ends[frame] == timing.end + frame * cost.interval
+        for starts, ends, timing in zip(run.starts, run.ends, cost.timed, strict=True)
         for frame in range(len(starts))
     )
 

@@ -8,8 +8,8 @@ A steady configuration runs at its start times; a pixel that is read before it h
 violation, and the wrong pixel is computed with. Otherwise a layer begins as soon as its windows' pixels are there, and
 waits with a result that finds no room. Runs of layers follow one another in both cases.
 
-With ``words`` the PEs execute their programs word by word (``word.execution``), and a position's pixels arrive when the
-last of them has left its PE.
+A position's pixels arrive as many cycles after its time as the configuration says (``drain``). With ``words`` the PEs
+execute their programs word by word (``word.execution``): the last of them must have left its PE by then.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ import numpy as np
 
 from mapper.arch.tcpa import TcpaMachine
 from mapper.models.pe_allocation.configuration.program import Configuration, LayerProgram
-from mapper.models.pe_allocation.word.drain import drains
 from mapper.models.pe_allocation.word.program import LayerWords
 from mapper.sim.pe_allocation.channel import conflicts
 from mapper.sim.pe_allocation.data import Data, Integers
@@ -58,8 +57,7 @@ def simulate(
 ) -> Run:
     """Stream ``frames`` frames of pixels through the array. Its PEs execute ``words``, or what their programs come to
     is computed at once."""
-    drain = (0,) * len(configuration.layers) if words is None else drains(configuration, words)
-    array = _Array(configuration, data, frames, drain)
+    array = _Array(configuration, data, frames)
     found = array.run()
     windows = [layer.windows for layer in array.layers]
     if words is None:
@@ -72,15 +70,14 @@ def simulate(
 
 
 class _Layer:
-    """A layer at work: its frame, its position in it, and whether a result is under way."""
+    """A layer at work: its frame, its position in it, whether a result is under way, and the frames whose pixels have
+    all been handed on (``drained``)."""
 
-    def __init__(
-        self, program: LayerProgram, sources: list[LineBuffer | FrameMemory], frames: int, drain: int
-    ) -> None:
-        self.program, self.sources, self.drain = program, sources, drain
+    def __init__(self, program: LayerProgram, sources: list[LineBuffer | FrameMemory], frames: int) -> None:
+        self.program, self.sources, self.drain = program, sources, program.drain
         self.draining: deque[tuple[int, int]] = deque()
         self.cycles, self.positions = program.cycles, program.positions
-        self.frame = self.position = 0
+        self.frame = self.position = self.drained = 0
         self.working = False
         self.targets: list[tuple[int, LineBuffer]] = []
         self.starts: list[int] = []
@@ -97,7 +94,7 @@ class _Layer:
 
 
 class _Array:
-    def __init__(self, configuration: Configuration, data: Data, frames: int, drain: Sequence[int]) -> None:
+    def __init__(self, configuration: Configuration, data: Data, frames: int) -> None:
         self.configuration, self.data, self.frames = configuration, data, frames
         self.layers: list[_Layer] = []
         for at, program in enumerate(configuration.layers):
@@ -112,7 +109,7 @@ class _Array:
                 buffer = LineBuffer(program, source, source.write, source.words, maker.positions)
                 sources.append(buffer)
                 maker.targets.append((at, buffer))
-            self.layers.append(_Layer(program, sources, frames, drain[at]))
+            self.layers.append(_Layer(program, sources, frames))
         self.events: list[tuple[int, int, int]] = []
         self.blocked: list[int] = []
         self.found: dict[tuple[str, str], list[int]] = {}
@@ -129,15 +126,17 @@ class _Array:
             self._begin_ready(range(len(self.layers)), now)
         while self.events:
             now = self.events[0][0]
+            arrived: list[int] = []
             ended: list[int] = []
             begins: list[int] = []
             while self.events and self.events[0][0] == now:
                 _, at, event = heapq.heappop(self.events)
                 if event == ARRIVE:
                     self._arrive(at, *self.layers[at].draining.popleft(), now)
+                    arrived.append(at)
                 else:
                     (ended if event == END else begins).append(at)
-            self._end(ended, begins, now)
+            self._end(ended, begins, arrived, now)
         for layer in self.layers:
             if layer.frame < self.frames:
                 self._violated(STUCK, layer.program.name, now, self.frames - layer.frame)
@@ -164,7 +163,7 @@ class _Array:
             tuple(made),
         )
 
-    def _end(self, ended: list[int], begins: list[int], now: int) -> None:
+    def _end(self, ended: list[int], begins: list[int], arrived: list[int], now: int) -> None:
         steady = self.configuration.steady
         waiting = [*self.blocked, *ended]
         self.blocked = []
@@ -193,6 +192,7 @@ class _Array:
             for at in sorted(begins):
                 self._begin(at, now)
             return
+        delivered += arrived
         near = {*delivered, *(reader for at in delivered for reader, _ in self.layers[at].targets)}
         ends_frame = any(self.layers[at].position == 0 for at in delivered)
         self._begin_ready(range(len(self.layers)) if self.sequential and ends_frame else sorted(near), now)
@@ -214,6 +214,8 @@ class _Array:
                 place = f"{layer.program.name} to {self.layers[reader].program.name}"
                 self._violated(OVERFLOW, place, now, over)
             target.write(frame, position)
+        if position == layer.positions - 1:
+            layer.drained += 1
 
     def _schedule(self, at: int, begins: list[int], now: int) -> None:
         layer = self.layers[at]
@@ -244,7 +246,7 @@ class _Array:
         before, frames = layer.program.run - 1, layer.frame + 1
         if before < 0:
             before, frames = self.runs - 1, layer.frame
-        return all(other.frame >= frames for other in self.layers if other.program.run == before)
+        return all(other.drained >= frames for other in self.layers if other.program.run == before)
 
     def _begin(self, at: int, now: int) -> None:
         layer = self.layers[at]

@@ -17,6 +17,7 @@ import numpy as np
 from mapper.arch.dataflow import DataflowMachine
 from mapper.sim.tiling.dataflow import Traffic
 from mapper.sim.tiling.footprint import Footprint, Shape, networks, written
+from mapper.sim.tiling.stream import Following, waited_for
 from mapper.sim.tiling.walk import Flags, Level, Numbers, Walk
 from mapper.workloads.nest.loop_nest import LoopNest
 
@@ -31,6 +32,7 @@ class Ledger:
     walk: Walk
     footprints: tuple[Footprint, ...]
     traffic: tuple[Traffic, ...]
+    following: tuple[Following | None, ...]
 
     @property
     def operands(self) -> range:
@@ -63,11 +65,13 @@ def words(ledger: Ledger) -> dict[str, dict[str, int]]:
     """Words of every operand that each level gave or took."""
     table = {}
     for k, operand in enumerate(ledger.nest.operands):
-        footprint, crossings = ledger.footprints[k], ledger.crossings(k)
+        footprint, follows = ledger.footprints[k], ledger.following[k]
+        whole = ledger.crossings(k) - ledger.traffic[k].rf_follows
+        delivered, fresh = (0, 0) if follows is None else (follows.delivered_words, follows.array_words)
         table[operand.name] = {
             "rf": _executions(ledger) * (operand.reads + operand.writes),
-            "noc": footprint.delivered_words * crossings,
-            "spm": footprint.array_words * crossings,
+            "noc": footprint.delivered_words * whole + delivered * ledger.traffic[k].rf_follows,
+            "spm": footprint.array_words * whole + fresh * ledger.traffic[k].rf_follows,
             "dram": footprint.spm_words * ledger.dma_transfers(k),
         }
     return table
@@ -89,6 +93,10 @@ def network_busy(ledger: Ledger) -> tuple[int, ...]:
         for network, tiles in ((read, ledger.crossings(k) - out), (write, out)):
             if network is not None:
                 busy[network] += tiles * ledger.footprints[k].noc_cycles
+        follows = ledger.following[k]
+        if read is not None and follows is not None:
+            shorter = ledger.footprints[k].noc_cycles - follows.noc_cycles
+            busy[read] -= ledger.traffic[k].rf_follows * shorter
     return tuple(busy)
 
 
@@ -124,14 +132,16 @@ def _energies(ledger: Ledger) -> dict[str, Fraction]:
     }
 
 
-def cycles(ledger: Ledger, *, free_networks: bool = False, free_reduction: bool = False) -> int:
-    """Cycles of the layer, pass by pass; optionally as if networks or reductions took no time.
+def cycles(
+    ledger: Ledger, *, free_networks: bool = False, free_reduction: bool = False, free_dma: bool = False
+) -> int:
+    """Cycles of the layer, pass by pass; optionally as if networks, reductions or DMA took no time.
 
     Scratch-pad tiles that change in every pass move in every pass. A tile that stays longer is fetched in
     the last pass of the tile before it, a partial sum goes back to DRAM in the first pass after its last.
     The run is one of many like it: the first tiles are fetched during the last pass.
     """
-    timing = _Timing(ledger, free_networks, free_reduction)
+    timing = _Timing(ledger, free_networks, free_reduction, free_dma)
     dram = ledger.walk.dram
     begins, ends, always = (np.zeros(dram.passes, np.int64) for _ in range(3))
     for k in ledger.operands:
@@ -163,16 +173,21 @@ def stall_cycles(ledger: Ledger) -> dict[str, int]:
 class _Timing:
     """Times of passes in which given tiles move."""
 
-    def __init__(self, ledger: Ledger, free_networks: bool, free_reduction: bool) -> None:
+    def __init__(self, ledger: Ledger, free_networks: bool, free_reduction: bool, free_dma: bool) -> None:
         self._ledger = ledger
+        self._dma = [0 if free_dma else footprint.dma_cycles for footprint in ledger.footprints]
         self._networks = networks(ledger.nest, ledger.machine)
         self._noc = [0 if free_networks else footprint.noc_cycles for footprint in ledger.footprints]
+        self._follows = [0 if free_networks or one is None else one.noc_cycles for one in ledger.following]
         self._reduction = [
             0 if free_reduction else footprint.reduction_cycles for footprint in ledger.footprints
         ]
         # Without network traffic a register file has nothing to hide behind, and nothing to wait for.
         self._double_buffered = ledger.machine.rf.double_buffered and not free_networks
-        self._waits_for_sums = self._double_buffered and ledger.machine.rules.leaving_sums == "exposed"
+        self._waited_for = (
+            (True,) * len(self._noc) if free_networks else waited_for(ledger.nest, ledger.machine)
+        )
+        self._waits_for_sums = self._double_buffered and ledger.machine.sums_exposed
         self._compute = compute_cycles(ledger)
         self._processing, self._every_pass_load = self._register_file_passes()
 
@@ -182,10 +197,10 @@ class _Timing:
         ``always``: operands that change in every pass; ``begins``: those that begin a longer stay with it;
         ``ends``: those that end one.
         """
-        operands, footprints = self._ledger.nest.operands, self._ledger.footprints
-        dma = sum(footprints[k].dma_cycles * (2 if self._ledger.brings_back(k) else 1) for k in always)
-        dma += sum(footprints[k].dma_cycles for k in ends)
-        dma += sum(footprints[k].dma_cycles for k in begins if operands[k].is_updated)
+        operands = self._ledger.nest.operands
+        dma = sum(self._dma[k] * (2 if self._ledger.brings_back(k) else 1) for k in always)
+        dma += sum(self._dma[k] for k in ends)
+        dma += sum(self._dma[k] for k in begins if operands[k].is_updated)
         load = max((self._noc[k] for k in begins if self._ledger.walk.stays(k)), default=0)
         hidden = self._every_pass_load
         if self._double_buffered and not self._waits_for_sums:
@@ -195,7 +210,7 @@ class _Timing:
         if leaving:
             processing += sum(self._reduction[k] for k in leaving)
             processing += self._compute if self._waits_for_sums else 0
-        return max(dma, processing) if self._ledger.machine.spm.double_buffered else dma + processing
+        return max(dma, processing) if self._ledger.machine.dma_beside else dma + processing
 
     def _register_file_passes(self) -> tuple[int, int]:
         """Cycles of one scratch-pad pass without DMA, and of the tiles that move in each of its passes.
@@ -209,18 +224,22 @@ class _Timing:
         arrives: dict[int, Flags] = {k: spm.arrives(k) for k in moving}
         sums = [k for k in moving if operands[k].is_updated]
         leaves_every_pass = self._waits_for_sums and any(bool(arrives[k].all()) for k in sums)
-        pattern: Numbers = np.zeros(spm.passes, np.int64)
+        pattern: Numbers = np.zeros((2, spm.passes), np.int64)
         for k, flags in arrives.items():
-            pattern |= flags.astype(np.int64) << k
+            pattern[0] |= flags.astype(np.int64) << k
+            follows = self._ledger.following[k]
+            if follows is not None:
+                pattern[1] |= follows.flags.astype(np.int64) << k
         total = 0
-        for mask, count in zip(*np.unique(pattern, return_counts=True), strict=True):
-            load = self._load(_members(mask))
+        masks, counts = np.unique(pattern, axis=1, return_counts=True)
+        for (moved, along), count in zip(masks.T, counts, strict=True):
+            load = self._load(_members(moved), _members(along))
             if leaves_every_pass:
                 taken = load
-            elif self._double_buffered:
-                taken = max(load, self._compute)
-            else:
+            elif any(self._waited_for[k] for k in _members(moved)):
                 taken = load + self._compute
+            else:
+                taken = max(load, self._compute)
             total += taken * int(count)
         gone = np.zeros(spm.passes, bool)
         for k in sums:
@@ -230,15 +249,16 @@ class _Timing:
         if self._waits_for_sums:
             total += self._compute * int(np.count_nonzero(gone))
         always = [k for k in moving if bool(arrives[k].all())]
-        return total, self._load(always)
+        return total, self._load(always, [k for k in always if self._ledger.following[k] is not None])
 
-    def _load(self, moved: Sequence[int]) -> int:
-        """Cycles until these tiles have crossed: networks work side by side, each one tile after another."""
+    def _load(self, moved: Sequence[int], along: Sequence[int]) -> int:
+        """Cycles until these tiles have crossed, ``along`` those of which a part is there: networks work side by side,
+        each one tile after another."""
         busy = [0] * len(self._ledger.machine.noc.networks)
         for k in moved:
             for network in self._networks[k]:
                 if network is not None:
-                    busy[network] += self._noc[k]
+                    busy[network] += self._follows[k] if k in along else self._noc[k]
         return max(busy)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.sim.tiling.footprint import Shape
 from mapper.sim.tiling.statement import Statement, number_type
+from mapper.sim.tiling.stream import Following
 from mapper.sim.tiling.walk import Level, Walk
 from mapper.sim.tiling.window import Array, Window
 from mapper.workloads.nest.loop_nest import LoopNest, Operand
@@ -28,6 +29,8 @@ class Traffic:
 
     rf_visits: int = 0
     rf_loads: int = 0
+    rf_follows: int = 0
+    """Of the loads, those that brought a part of a tile, the rest being there."""
     rf_stores: int = 0
     spm_visits: int = 0
     spm_loads: int = 0
@@ -64,9 +67,15 @@ class Dataflow:
     """One run of a mapping over real tensors (integers, by tensor name; changed in place)."""
 
     def __init__(
-        self, nest: LoopNest, mapping: TilingMapping, shape: Shape, walk: Walk, data: Mapping[str, Array]
+        self,
+        nest: LoopNest,
+        mapping: TilingMapping,
+        shape: Shape,
+        walk: Walk,
+        data: Mapping[str, Array],
+        following: Sequence[Following | None],
     ) -> None:
-        self._walk = walk
+        self._walk, self._following = walk, following
         self.traffic = tuple(Traffic() for _ in nest.operands)
         self._copies: dict[int, _Copies] = {}
         kind = number_type(nest)
@@ -151,6 +160,11 @@ class Dataflow:
             copies.rf_touched[...] = 0
             return
         traffic.rf_loads += 1
+        follows = self._following[k]
+        if follows is not None and follows.flags[t]:
+            traffic.rf_follows += 1
+            follows.bring(copies.rf_box, copies.in_spm.box(copies.spm.words, t))
+            return
         copies.rf_box[...] = copies.in_spm.box(copies.spm.words, t)
 
     def _leave_rf(self) -> None:

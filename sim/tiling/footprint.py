@@ -105,6 +105,7 @@ def _footprint(
     pes = math.prod(shape.pes.values())
     results = math.prod(count for loop, count in shape.pes.items() if loop in operand.loops)
     additions = in_rf * (pes - results) if operand.is_updated else 0
+    reduction = additions // results if machine.noc.reduction == "mesh" else additions
     declared = machine.rules.stored_extent == "declared"
     bursts = runs(tile, operand.extents if declared else box(operand, nest.trip_counts))
     spm_words = math.prod(tile)
@@ -113,7 +114,7 @@ def _footprint(
         delivered_words=in_rf * (results if operand.writes else pes),
         noc_cycles=-(-in_array // width),
         additions=additions,
-        reduction_cycles=additions // results if machine.noc.reduction == "mesh" else additions,
+        reduction_cycles=0 if machine.streams else reduction,
         spm_words=spm_words,
         bursts=bursts,
         dma_cycles=bursts * burst_cycles(machine, spm_words // bursts),

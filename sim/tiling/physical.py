@@ -70,7 +70,8 @@ def simulate_physical(
     shape, passes = shape_of(nest, mapping), walk(nest, mapping)
     check_size(nest)
     traffic = tuple(Traffic() for _ in nest.operands)
-    ledger = Ledger(nest, physical, shape, passes, footprints(nest, physical, shape), traffic)
+    whole = (None,) * len(nest.operands)
+    ledger = Ledger(nest, physical, shape, passes, footprints(nest, physical, shape), traffic, whole)
     timeline = _Timeline(ledger)
     timeline.run()
     return PhysicalRun(

@@ -11,13 +11,14 @@ from mapper.arch.dataflow import DataflowMachine
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.sim.tiling import accounting
 from mapper.sim.tiling.accounting import Ledger
-from mapper.sim.tiling.dataflow import Dataflow
-from mapper.sim.tiling.footprint import footprints, shape_of
+from mapper.sim.tiling.dataflow import Dataflow, Traffic
+from mapper.sim.tiling.footprint import Shape, footprints, shape_of
 from mapper.sim.tiling.physical import simulate_physical
 from mapper.sim.tiling.reference import Array, initial_tensors, reference_output
 from mapper.sim.tiling.size import check_size
 from mapper.sim.tiling.statement import number_type
-from mapper.sim.tiling.walk import walk
+from mapper.sim.tiling.stream import following
+from mapper.sim.tiling.walk import Walk, walk
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.nest.tensor import tensors
 
@@ -30,7 +31,8 @@ class Simulation:
     difference of a word; ``checksum``: sum of the result's words times their position from 1, modulo 2^64.
     Costs are under the machine's named rules, in the units of their names; ``words`` per operand at ``rf``,
     ``noc``, ``spm`` and ``dram``, ``bursts`` per operand; ``transfers``: tiles of each operand charged at
-    ``noc`` and ``dram``; ``noc_busy_cycles`` per network; ``stall_cycles`` by cause.
+    ``noc`` and ``dram``; ``noc_busy_cycles`` per network; ``stall_cycles`` by cause;
+    ``processing_cycles``: the cycles if DMA took no time (None on a timeline).
     """
 
     outputs_equal: bool
@@ -44,6 +46,7 @@ class Simulation:
     bursts: dict[str, int]
     transfers: dict[str, dict[str, int]]
     stall_cycles: dict[str, int]
+    processing_cycles: int | None
     noc_busy_cycles: tuple[int, ...]
     dma_busy_cycles: int
     rf_passes: int
@@ -71,6 +74,7 @@ class Simulation:
                 "energy_pj": self.energy_by_resource,
                 "words": self.words,
                 "stall_cycles": self.stall_cycles,
+                "processing_cycles": self.processing_cycles,
             },
             "bursts": self.bursts,
             "transfers": self.transfers,
@@ -92,15 +96,31 @@ def simulate(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping, s
     expected = reference_output(nest, inputs)
     result = next(tensor.name for tensor in tensors(nest) if tensor.written)
     data = inputs | {result: inputs[result].astype(number_type(nest))}
-    dataflow = Dataflow(nest, mapping, shape, passes, data)
+    follows = following(nest, machine, shape, passes.spm)
+    dataflow = Dataflow(nest, mapping, shape, passes, data, follows)
     dataflow.run()
     output = data[result].astype(np.int64)
-    ledger = Ledger(nest, machine, shape, passes, footprints(nest, machine, shape), dataflow.traffic)
+    ledger = ledger_of(nest, machine, shape, passes, dataflow.traffic)
+    return charged(ledger, mapping, output, expected)
+
+
+def ledger_of(
+    nest: LoopNest, machine: DataflowMachine, shape: Shape, passes: Walk, traffic: tuple[Traffic, ...]
+) -> Ledger:
+    """What moved, with what each tile takes of the machine."""
+    follows = following(nest, machine, shape, passes.spm)
+    return Ledger(nest, machine, shape, passes, footprints(nest, machine, shape), traffic, follows)
+
+
+def charged(ledger: Ledger, mapping: TilingMapping, output: Array, expected: Array) -> Simulation:
+    """A run that made ``output``, and what it cost."""
+    nest, machine, passes = ledger.nest, ledger.machine, ledger.walk
     if machine.rules.timing == "timeline":
         timed = simulate_physical(nest, machine, mapping, machine.rules)
-        cycles, stalls = timed.cycles, timed.stall_cycles
+        cycles, stalls, processing = timed.cycles, timed.stall_cycles, None
     else:
         cycles, stalls = accounting.cycles(ledger), accounting.stall_cycles(ledger)
+        processing = accounting.cycles(ledger, free_dma=True)
     return Simulation(
         outputs_equal=bool(np.array_equal(output, expected)),
         max_error=_largest_difference(output, expected),
@@ -116,6 +136,7 @@ def simulate(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping, s
             for k, operand in enumerate(nest.operands)
         },
         stall_cycles=stalls,
+        processing_cycles=processing,
         noc_busy_cycles=accounting.network_busy(ledger),
         dma_busy_cycles=accounting.dma_busy(ledger),
         rf_passes=passes.spm.passes * passes.dram.passes,

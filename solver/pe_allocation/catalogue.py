@@ -5,9 +5,12 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from mapper.formulations.pe_allocation.infeasible import why_unfit
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.reach import why_unreachable
 from mapper.models.pe_allocation.mapping import Allocation
+from mapper.models.pe_allocation.word.need import has_limits
+from mapper.solver.certificate import Stop
 from mapper.solver.contradiction import refuse_contradiction
 from mapper.solver.method import Effort, Method
 from mapper.solver.outcome import Outcome
@@ -20,6 +23,7 @@ from mapper.solver.pe_allocation.parallel.proportional import PROPORTIONAL
 from mapper.solver.pe_allocation.parallel.sequential_search import sequential
 
 AllocationMethod = Method[AllocationProblem, Allocation]
+RELOADED = "that a PE has room for all the programs that it runs in turn is not counted"
 SHARE = 0.6
 """Of a time limit, what the first of the two programs may take before the other gets the rest."""
 
@@ -70,6 +74,19 @@ AUTOMATIC: AllocationMethod = Method(
 )
 
 
+def _without_reloads(problem: AllocationProblem, found: Outcome[Allocation]) -> Outcome[Allocation]:
+    """Where a PE runs several programs in turn, its limits hold for each alone, or for none layer by layer: what was
+    found may not fit, and its bound holds."""
+    mapping, pe = found.mapping, problem.machine.processing_element
+    if mapping is None or not has_limits(pe):
+        return found
+    if problem.mode != "layer-by-layer" and not mapping.shared and len(mapping.segments) == 1:
+        return found
+    said = tuple(dict.fromkeys((*found.restrictions, RELOADED)))
+    stop: Stop = "heuristic" if found.stop == "complete" else found.stop
+    return replace(found, proven=False, stop=stop, restrictions=said)
+
+
 def _of_every_mode(method: AllocationMethod) -> AllocationMethod:
     """A search of layers that work at once, extended to the other modes: layers one after another have a closed form,
     the mixed mode has methods of its own by the same names. The last step is a placement, within the limits of links
@@ -79,7 +96,7 @@ def _of_every_mode(method: AllocationMethod) -> AllocationMethod:
         from mapper.solver.pe_allocation.placement.place import place
         from mapper.solver.pe_allocation.placement.settling import settled
 
-        if why_unreachable(problem) is not None:
+        if why_unreachable(problem) is not None or why_unfit(problem) is not None:
             return Outcome.infeasible()
         if problem.mode == "layer-by-layer":
             found = replace(sequential(problem, effort), method="closed form")
@@ -100,7 +117,7 @@ def _of_every_mode(method: AllocationMethod) -> AllocationMethod:
             slowed = settled(problem, found, effort)
             # What was known before has a place, and may be better than what is slowed down.
             return slowed if start is None else start.combined(slowed)
-        return replace(found, mapping=placed)
+        return _without_reloads(problem, replace(found, mapping=placed))
 
     at_once = None if method.at_once is None else _of_every_mode(method.at_once)
     return Method(method.name, method.exact, method.summary, search, method.prepare, at_once)

@@ -8,15 +8,20 @@ which of them rules out anything better than what was claimed.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from fractions import Fraction
 from typing import Any
 
+from mapper.arch.tcpa import TcpaMachine
 from mapper.formulations.pe_allocation.infeasible import why_no_room
 from mapper.formulations.pe_allocation.problem import AllocationProblem
+from mapper.formulations.pe_allocation.program.choice import choices, offered
 from mapper.formulations.pe_allocation.reach import why_unreachable
+from mapper.models.pe_allocation.configuration.interconnect import shortest_ways
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.models.pe_allocation.stream.layer import StreamLayer
+from mapper.models.pe_allocation.stream.pipeline import stages
 from mapper.solver.method import Effort
 from mapper.solver.pe_allocation.refutation import UNLIMITED, Refutation, Scope
 from mapper.solver.pe_allocation.refuted_run import refuted_runs
@@ -32,10 +37,8 @@ def prove(problem: AllocationProblem, claim: Claim[Allocation], effort: Effort) 
     """
     if problem.mode == "mixed" and problem.sharing:
         raise NotCertifiedError("runs with shared PEs are not searched")
-    if claim.status == "infeasible" and why_unreachable(problem) is not None:
-        raise NotCertifiedError("the checker counts no streams and buffers at the borders")
     document = restated(problem)
-    mapping = None if claim.mapping is None else mapping_document(claim.mapping)
+    mapping = None if claim.mapping is None else mapping_document(problem, claim.mapping)
     value = None if claim.mapping is None else exact_value(problem, claim.mapping)
     bound = None if claim.status == "infeasible" else value
     if claim.status == "bounded":
@@ -43,7 +46,9 @@ def prove(problem: AllocationProblem, claim: Claim[Allocation], effort: Effort) 
     if claim.status != "infeasible" and bound is None:
         raise NotCertifiedError("no bound is claimed")
     evidence: dict[str, Any]
-    if claim.status == "infeasible" and problem.mode != "mixed" and why_no_room(problem) is not None:
+    if claim.status == "infeasible" and why_unreachable(problem) is not None:
+        evidence = {"rule": "streams", "mapping": None, "nodes": []}
+    elif claim.status == "infeasible" and problem.mode != "mixed" and why_no_room(problem) is not None:
         evidence = {"rule": "storage", "mapping": None, "nodes": []}
     elif problem.mode == "mixed":
         runs = refuted_runs(problem, scope_of(problem, bound), effort)
@@ -103,13 +108,23 @@ def restated(problem: AllocationProblem) -> dict[str, Any]:
         "sharing": problem.sharing,
         "free_units": problem.free_delta,
         "segments": None if problem.segments is None else list(problem.segments),
+        "array": _array_document(problem.machine),
+        "unit_latency": problem.machine.processing_element.latency.model_dump(),
         "layers": [_layer_document(problem, layer) for layer in problem.network.layers],
     }
 
 
-def mapping_document(allocation: Allocation) -> dict[str, Any]:
-    """What the checker needs of an allocation."""
+def mapping_document(problem: AllocationProblem, allocation: Allocation) -> dict[str, Any]:
+    """What the checker needs of an allocation: its places and the ways of all streams too, if it has any."""
+    placed, ways = allocation.placement, None
+    if placed is not None:
+        given = placed.ways or shortest_ways(
+            problem.network, problem.machine, placed.regions, allocation.parts()
+        )
+        ways = [[way.kind, way.source, way.target, [list(pe) for pe in way.pes]] for way in given]
     return {
+        "regions": None if placed is None else [[list(pe) for pe in region] for region in placed.regions],
+        "ways": ways,
         "pes": list(allocation.pes),
         "units": list(allocation.delta),
         "idle": list(allocation.throttle),
@@ -118,11 +133,32 @@ def mapping_document(allocation: Allocation) -> dict[str, Any]:
     }
 
 
+def _array_document(machine: TcpaMachine) -> dict[str, Any]:
+    return {
+        "rows": machine.rows,
+        "columns": machine.columns,
+        "links": sorted(set(machine.links)),
+        "sides": sorted(set(machine.border.sides)),
+        "link_words": machine.link_words,
+        "buffers": machine.border.buffers,
+        "address_generators": machine.border.address_generators,
+    }
+
+
+def _unfit(problem: AllocationProblem, layer: StreamLayer) -> list[list[int]]:
+    """PEs and units for which no PE has room for the program."""
+    if problem.mode == "layer-by-layer":
+        return []
+    left = set(choices(problem, layer))
+    return [[one.pes, one.delta] for one in offered(problem, layer) if one not in left]
+
+
 def _layer_document(problem: AllocationProblem, layer: StreamLayer) -> dict[str, Any]:
     pin = problem.pin(layer)
     return {
         "name": layer.name,
         "operation": layer.operation,
+        "groups": layer.groups,
         "filters": layer.filters,
         "depth": layer.depth,
         "channels": layer.channels,
@@ -136,4 +172,6 @@ def _layer_document(problem: AllocationProblem, layer: StreamLayer) -> dict[str,
         "strides": list(layer.strides),
         "dilations": list(layer.dilations),
         "pads": list(layer.pads),
+        "stages": dict(Counter(stages(layer, problem.units(layer)))),
+        "unfit": _unfit(problem, layer),
     }

@@ -69,7 +69,7 @@ class Refutation:
         self.problem, self.scope = problem, scope
         self.network = problem.network
         self.layers = self.network.layers
-        self.streaming = problem.model == "streaming"
+        self.streaming, self.drains = problem.model == "streaming", problem.drains
         self.indices = range(len(self.layers))
         self.last = range(len(self.layers)) if self.streaming or every else self.network.sinks
         self.pinned = [problem.pin(layer).throttle is not None for layer in self.layers]
@@ -82,7 +82,7 @@ class Refutation:
         Raises: NotCertifiedError if none is found.
         """
         most = [
-            min(self.scope.interval, self.scope.cycles if at in self.last else UNLIMITED)
+            min(self.scope.interval, self.scope.cycles - self.drains[at] if at in self.last else UNLIMITED)
             for at in self.indices
         ]
         high = [time // layer.positions for time, layer in zip(most, self.layers, strict=True)]
@@ -230,9 +230,9 @@ class Refutation:
         solver = pywraplp.Solver.CreateSolver("GLOP")
         infinity, timed = solver.infinity(), self.scope.cycles < UNLIMITED
 
-        def at_least(*terms: tuple[Any, float]) -> Any:
-            """The sum of terms is not negative."""
-            made = solver.Constraint(0.0, infinity)
+        def at_least(*terms: tuple[Any, float], least: float = 0.0) -> Any:
+            """The sum of terms is no less."""
+            made = solver.Constraint(least, infinity)
             for variable, times in terms:
                 made.SetCoefficient(variable, times)
             return made
@@ -266,11 +266,11 @@ class Refutation:
             t = [solver.NumVar(0.0, infinity, "") for _ in ways]
             for start, (a, b) in self._line_of.items():
                 i, j, *_ = start
-                starts[start] = at_least(
-                    (t[i], 1.0), (t[j], -1.0), (paces[j], -float(a)), (paces[i], float(b))
-                )
+                terms = ((t[i], 1.0), (t[j], -1.0), (paces[j], -float(a)), (paces[i], float(b)))
+                starts[start] = at_least(*terms, least=float(self.drains[j]))
             for i in self.last:
-                ends[i] = at_least((cycles, 1.0), (t[i], -1.0), (paces[i], -float(self.layers[i].positions)))
+                done = (paces[i], -float(self.layers[i].positions))
+                ends[i] = at_least((cycles, 1.0), (t[i], -1.0), done, least=float(self.drains[i]))
             objective.SetCoefficient(cycles, 1.0)
             objective.SetCoefficient(over, 4.0 * (self.scope.cycles + 1))
         objective.SetMinimization()
@@ -312,11 +312,12 @@ class Refutation:
         """The most that the sum of inequalities can be; below 0 it cannot hold."""
         start, pace, total = [0] * len(ways), [0] * len(ways), leaf["pes"] * self.scope.pes
         for i, times in leaf["ends"]:
-            total += times * self.scope.cycles
+            total += times * (self.scope.cycles - self.drains[i])
             start[i] -= times
             pace[i] -= times * self.layers[i].positions
         for i, j, row, column, times in leaf["starts"]:
             a, b = self._line_of[i, j, row, column]
+            total -= times * self.drains[j]
             start[i] += times
             start[j] -= times
             pace[i] += b * times

@@ -1,20 +1,23 @@
 """Evidence for mixed mode: what each run takes at the least, and potentials that add these up.
 
-A run's least latency on so many PEs comes from the solver's own table; a tree (`refutation`) shows as much of it as the
+A run's least latency on so many PEs comes from the solver's own table, or from the search of its runs in the streaming
+model; a tree (`refutation`) shows as much of it as the
 potentials ask for. A run takes no less than any part of it, so that long runs seldom need a tree.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import combinations, pairwise
 from typing import Any
 
 from mapper.formulations.pe_allocation.problem import AllocationProblem
+from mapper.formulations.pe_allocation.program.delay import least_line_buffers
 from mapper.formulations.pe_allocation.program.mixed.run_table import NEVER, run_table
 from mapper.models.pe_allocation.storage import fused_words
-from mapper.models.pe_allocation.stream.layer import StreamNetwork
 from mapper.solver.method import Effort
+from mapper.solver.pe_allocation.mixed.streamed_runs import StreamedRuns, run_network
 from mapper.solver.pe_allocation.refutation import UNLIMITED, Refutation, Scope
 
 
@@ -38,7 +41,7 @@ def refuted_runs(problem: AllocationProblem, scope: Scope, effort: Effort) -> di
         gain = potentials[end] - potentials[first]
         if known[first, end] >= gain or not _has_room(problem, first, end):
             continue
-        part = replace(problem, network=_part(problem.network, first, end))
+        part = replace(problem, network=run_network(problem.network, first, end))
         tree = Refutation(part, Scope(scope.pes, UNLIMITED, gain - 1), every=True).nodes(effort)
         trees.append([first, end, gain if gain <= NEVER else None, tree])
         known[first, end] = gain
@@ -50,9 +53,14 @@ def refuted_runs(problem: AllocationProblem, scope: Scope, effort: Effort) -> di
 
 
 def _latencies(problem: AllocationProblem, scope: Scope, effort: Effort) -> dict[tuple[int, int], int]:
-    """The least latency of every run that is possible on the scope's PEs."""
+    """The least latency of every run that is possible on the scope's PEs, or a bound in the streaming model."""
     if scope.pes == 0:
         return {}
+    if problem.model == "streaming":
+        runs = StreamedRuns(problem, scope.pes)
+        runs.search(effort)
+        bounds = runs.bounds()
+        return {ends: math.ceil(bound) for ends, bound in bounds.items() if bound < math.inf}
     table = run_table(replace(problem, max_pes=scope.pes), lambda: effort.stopped() is not None)
     return {
         (run.first, run.last + 1): int(run.front.rows[-1][2])
@@ -82,14 +90,8 @@ def _potentials(
 def _has_room(problem: AllocationProblem, first: int, end: int) -> bool:
     if problem.most_bytes is None:
         return True
-    words = sum(fused_words(problem.network, range(first, end)))
+    weights, between = fused_words(problem.network, range(first, end))
+    if problem.model == "streaming":
+        between = least_line_buffers(run_network(problem.network, first, end))
+    words = weights + between
     return words * problem.machine.word_bytes <= problem.most_bytes
-
-
-def _part(network: StreamNetwork, first: int, end: int) -> StreamNetwork:
-    """The layers from ``first`` to before ``end`` alone."""
-    layers = tuple(
-        replace(layer, feeds=tuple(feed - first for feed in layer.feeds if feed >= first))
-        for layer in network.layers[first:end]
-    )
-    return StreamNetwork(network.name, layers, ())

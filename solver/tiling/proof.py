@@ -22,6 +22,7 @@ OBJECTIVES: dict[Objective, str] = {
 }
 BACKWARDS = "a dependence runs backwards, and whether an order keeps it is not judged by the checker"
 TIMELINE = "the checker adds up passes and knows no timeline, as --model physical has it"
+STREAMS = "the checker knows whole tiles, not streams, as the machine's rules.filling has them"
 ROUNDED_DOWN = Fraction(1, 10**12)
 """The share by which a bound that is a float is claimed lower than it is printed: more than it was rounded by."""
 
@@ -29,9 +30,11 @@ ROUNDED_DOWN = Fraction(1, 10**12)
 def prove(problem: TilingProblem, claim: Claim[TilingMapping], effort: Effort) -> Proof:
     """The proof of a claim: the checker closes the boxes of the lattice of tiles by itself.
 
-    Raises: NotCertifiedError if a dependence runs backwards, or if cycles are those of a timeline.
+    Raises: NotCertifiedError if a dependence runs backwards, if cycles are those of a timeline, or of streams.
     """
     fields = restated(problem)
+    if fields is None and problem.machine.streams:
+        raise NotCertifiedError(STREAMS)
     if fields is None:
         raise NotCertifiedError(TIMELINE if problem.machine.rules.timing == "timeline" else BACKWARDS)
     if claim.mapping is None:
@@ -42,9 +45,9 @@ def prove(problem: TilingProblem, claim: Claim[TilingMapping], effort: Effort) -
 
 
 def restated(problem: TilingProblem) -> dict[str, Any] | None:
-    """The problem as the checker reads it; None if a dependence runs backwards, or on a timeline."""
-    timed = problem.machine.rules.timing == "timeline"
-    if timed or any(distance < 0 for vector in problem.nest.dependences for distance in vector):
+    """The problem as the checker reads it; None if a dependence runs backwards, on a timeline, or of streams."""
+    backwards = any(distance < 0 for vector in problem.nest.dependences for distance in vector)
+    if problem.machine.rules.timing == "timeline" or problem.machine.streams or backwards:
         return None
     nest, pins = problem.nest, problem.pins
     return {

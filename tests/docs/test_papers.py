@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from docs.papers import __main__ as command
-from docs.papers import cgra, dmazerunner, dmazerunner_public, dynamap, snowflake, tcpa
+from docs.papers import cgra, dmazerunner, dmazerunner_eyeriss, dmazerunner_public, dynamap, snowflake, tcpa
 from docs.papers.page import page, shown
 from docs.papers.row import Found, Item, Paper, Row, Value, beside
 from docs.papers.running import NAMES, Outcome, bounded, compute, paper_named
@@ -21,7 +21,8 @@ from docs.papers.running import NAMES, Outcome, bounded, compute, paper_named
 HOSTILE = "<script>alert(1)</script>\N{RIGHT-TO-LEFT OVERRIDE}\x07&amp;"
 CHEAP = (
     tcpa.table_1, tcpa.figure_7, tcpa.storage, tcpa.hundred_frames, dynamap.utilisation_example, dynamap.layouts,
-    dmazerunner.orders, dmazerunner.beyond, dmazerunner_public.energies, cgra.loads, cgra.arrays, snowflake.machine,
+    dmazerunner.orders, dmazerunner.beyond, dmazerunner_public.energies, dmazerunner_eyeriss.cycles,
+    cgra.loads, cgra.arrays, snowflake.machine,
 )  # fmt: skip
 
 

@@ -74,14 +74,14 @@ def _answer_here(path: Path, batch: int | None, wanted: Wanted) -> dict[str, Any
     from mapper.workloads.onnx import process as onnx_process
 
     with Path(os.devnull).open("wb", buffering=0) as data:
-        return onnx_process._answer(path, batch, wanted, data if wanted == "weights" else None)
+        return onnx_process._answer(path, batch, {}, wanted, data if wanted == "weights" else None)
 
 
 def _forked(arguments: list[str], **options: Any) -> subprocess.CompletedProcess[bytes]:
     """As ``subprocess.run`` of ``onnx_process``."""
     from mapper.workloads.onnx import process as onnx_process
 
-    path, wanted, batch, *descriptor = arguments[arguments.index(onnx_process.__name__) + 1 :]
+    path, wanted, batch, dims, *descriptor = arguments[arguments.index(onnx_process.__name__) + 1 :]
     folder = Path(path).parent
     out, err = folder / "child.out", folder / "child.err"
     child = os.fork()
@@ -93,7 +93,7 @@ def _forked(arguments: list[str], **options: Any) -> subprocess.CompletedProcess
             sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
             sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
             data = int(descriptor[0]) if descriptor else None
-            onnx_process.main(Path(path), wanted, int(batch) if batch else None, data)
+            onnx_process.main(Path(path), wanted, int(batch) if batch else None, json.loads(dims), data)
             sys.stdout.flush()
             code = 0
         except BaseException:

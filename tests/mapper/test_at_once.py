@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from mapper.api.part_search import solve_part
 from mapper.api.problem import PosedProblem, pose
-from mapper.api.solving import Search, solve_part
+from mapper.api.solving import Search
 from mapper.kind.kind import Part
 from mapper.models.limit import GRACE, SHORT_GRACE, UnfinishedError, current
 from mapper.solver.method import Effort, Method

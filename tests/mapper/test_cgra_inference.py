@@ -20,10 +20,12 @@ from mapper.kind.kind import Options
 from mapper.kind.modulo_schedule.inference import CgraInference
 from mapper.kind.modulo_schedule.network_program import weights_of
 from mapper.kind.operator_structure import read_operator_structure
-from mapper.models.modulo_schedule.network.algorithm import IM2COL, IM2ROW, POOL
+from mapper.models.modulo_schedule.network.algorithm import ARRAY_IM2COL, ARRAY_IM2ROW, IM2COL, IM2ROW, POOL
 from mapper.models.modulo_schedule.network.baseline import BASELINE
 from mapper.models.modulo_schedule.program.constant import Weights
+from mapper.models.modulo_schedule.program.step import Copy
 from mapper.sim.modulo_schedule.network.reference import network_reference
+from mapper.workloads.document import InputError
 from mapper.workloads.network.weight import seeded_inputs
 from mapper.workloads.source import load_layers
 
@@ -141,10 +143,20 @@ BLOCKED = {
 """By the algorithm that is pinned: counts that no factor divides, strides, groups, padding, images."""
 
 
+ON_ARRAY = {
+    "groups": (ARRAY_IM2ROW, ARRAY_IM2COL),
+    "strides and wide pads": (ARRAY_IM2ROW, ARRAY_IM2COL),
+    "a convolution by im2col": (ARRAY_IM2COL,),
+    "a function that the array lacks": (ARRAY_IM2ROW,),
+}
+"""What lays its input out on the array, with padding and without."""
+
+
 def generated(
-    workload: str, arch: str, method: str, folder: Path, fix: Mapping[str, str] | None = None
+    workload: str, arch: str, method: str, folder: Path, **fix: str
 ) -> tuple[api.Solution, CgraInference]:
-    solution = api.solve(workload, arch, "latency", Options(fix=fix or {}), search=Search(method=method))
+    options, search = Options(fix=fix), Search(method=method)
+    solution = api.solve(workload, arch, "latency", options=options, search=search)
     api.generate(json.loads(json.dumps(solution.to_json())), folder)
     loaded = api.load(folder)
     assert isinstance(loaded, CgraInference)
@@ -194,7 +206,7 @@ def test_blocks_of_sums_make_the_words_of_the_reference_in_the_cycles_of_the_mod
 ) -> None:
     path = tmp_path / "net.onnx"
     path.write_bytes(BLOCKED[name].SerializeToString())
-    solution, loaded = generated(str(path), "srp-3x3", "algorithm-1", tmp_path / "out", {"algorithm": name})
+    solution, loaded = generated(str(path), "srp-3x3", "algorithm-1", tmp_path / "out", algorithm=name)
     (part,) = solution.parts
     mapping = part.to_json()["mapping"]
     assert mapping["algorithm"] == name
@@ -203,6 +215,42 @@ def test_blocks_of_sums_make_the_words_of_the_reference_in_the_cycles_of_the_mod
     assert max(factors) > 1 and len(nests) > len(set(nests)), "no block with a remainder"
     own = {one.name: numpy_helper.to_array(one) for one in BLOCKED[name].graph.initializer}
     checked(solution, loaded, own)
+
+
+@pytest.mark.parametrize(
+    ("name", "algorithm"), [(name, one) for name, all_of in ON_ARRAY.items() for one in all_of]
+)
+def test_what_lays_inputs_out_on_the_array_makes_the_same_words_in_the_cycles_of_the_model(
+    name: str, algorithm: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "net.onnx"
+    path.write_bytes(NETWORKS[name].SerializeToString())
+    solution, loaded = generated(str(path), "srp-3x3", "algorithm-1", tmp_path / "out", algorithm=algorithm)
+    used = {part.to_json()["mapping"]["algorithm"] for part in solution.parts}
+    assert used & {algorithm}
+    own = {one.name: numpy_helper.to_array(one) for one in NETWORKS[name].graph.initializer}
+    checked(solution, loaded, own)
+    assert not any(
+        step.what in ("im2col", "im2row") for step in loaded.program.steps if isinstance(step, Copy)
+    )
+
+
+def test_who_lays_inputs_out_can_be_pinned(tmp_path: Path) -> None:
+    path = tmp_path / "net.onnx"
+    path.write_bytes(NETWORKS["strides and wide pads"].SerializeToString())
+
+    def pinned(**fix: str) -> Any:
+        named = {key.replace("_", "."): value for key, value in fix.items()}
+        solution = api.solve(str(path), "srp-3x3", options=Options(fix=named), search=Search("baseline"))
+        return solution.parts[0].to_json()
+
+    on_array, driven = pinned(im2col="array"), pinned(conv1_im2col="driver")
+    assert on_array["mapping"]["algorithm"] == ARRAY_IM2ROW and driven["mapping"]["algorithm"] == IM2ROW
+    assert on_array["breakdown"]["cycles"]["copy"] < driven["breakdown"]["cycles"]["copy"]
+    with pytest.raises(InputError, match="'host' is not one of driver, array"):
+        pinned(conv1_im2col="host")
+    with pytest.raises(InputError, match="is not one of driver"):
+        pinned(conv1_im2col="array", conv1_algorithm=IM2ROW)
 
 
 def test_a_network_of_the_catalogue_runs_with_seeded_weights(lenet: tuple[api.Solution, Path]) -> None:

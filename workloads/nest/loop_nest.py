@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -176,6 +176,23 @@ class LoopNest:
             for loop, _ in dimension.coefficients
         }
         return self.reduction_loops & shared
+
+    def padded(self, sizes: Mapping[str, int]) -> LoopNest:
+        """The nest with these bounds; tensors are stored as far as the loops then reach."""
+        if not sizes:
+            return self
+        bounds = self.trip_counts | dict(sizes)
+        operands = tuple(
+            replace(
+                operand,
+                extents=tuple(
+                    max(stored, dimension.span(bounds) + dimension.constant)
+                    for dimension, stored in zip(operand.index, operand.extents, strict=True)
+                ),
+            )
+            for operand in self.operands
+        )
+        return replace(self, bounds=tuple(bounds.items()), operands=operands)
 
     def same_problem(self) -> LoopNest:
         """The nest without its name: what decides whether two layers are one problem."""

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from mapper.workloads.nest.loop_nest import LoopNest
+
+Dims = Mapping[str, int]
+"""Sizes of the open dimensions of a file, by their names in it."""
+NO_DIMS: Dims = MappingProxyType({})
 
 
 @dataclass(frozen=True)

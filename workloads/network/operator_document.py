@@ -61,6 +61,7 @@ class OperatorsDocument(_Part):
     schema_name: Literal["mapper.operators/1"] = Field(alias="schema")
     name: Name
     batch: Size | None = None
+    dims: dict[Name, Size] = {}
     inputs: tuple[Name, ...]
     outputs: tuple[Name, ...]
     tensors: dict[Name, Sizes]
@@ -69,10 +70,12 @@ class OperatorsDocument(_Part):
 
 def operators_document(network: OperatorNetwork) -> dict[str, Any]:
     """``network`` as a document that ``operators_from_document`` reads back to an equal one, its files apart."""
+    sized = {"dims": dict(network.dims)} if network.dims else {}
     return {
         "schema": OPERATORS_SCHEMA,
         "name": network.name,
         "batch": network.batch,
+        **sized,
         "inputs": list(network.inputs),
         "outputs": list(network.outputs),
         "tensors": {tensor: list(shape) for tensor, shape in network.tensors.items()},
@@ -100,6 +103,7 @@ def operators_from_document(
         document.outputs,
         files,
         document.batch,
+        document.dims,
     )
     _check(network, source)
     return network

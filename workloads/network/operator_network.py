@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from mapper.workloads.document import InputError
-from mapper.workloads.network.network import InputFile
+from mapper.workloads.network.network import Dims, InputFile
 
 Shape = tuple[int, ...]
 Attribute = int | float | str | tuple[int, ...] | tuple[float, ...] | tuple[str, ...]
@@ -127,7 +127,8 @@ class NetworkOperator:
 class OperatorNetwork:
     """Operators in topological order (ties by position in the file), and the shape of every tensor that
     depends on the network's input (of those that nobody reads or hands out, where it is known). ``inputs`` are
-    what the network is given and somebody reads, ``outputs`` what it hands out; ``batch`` as in ``Network``."""
+    what the network is given and somebody reads, ``outputs`` what it hands out; ``batch`` as in ``Network``; ``dims``:
+    open dimensions of the file that were given a size."""
 
     name: str
     operators: tuple[NetworkOperator, ...]
@@ -136,6 +137,7 @@ class OperatorNetwork:
     outputs: tuple[str, ...]
     files: tuple[InputFile, ...] = ()
     batch: int | None = None
+    dims: Dims = field(default_factory=dict)
 
     @property
     def macs(self) -> int:
@@ -194,4 +196,5 @@ class OperatorNetwork:
             outputs,
             self.files,
             self.batch,
+            self.dims,
         )

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from mapper.workloads.document import InputError, is_file
 from mapper.workloads.nest.nest_file import nest_from_document, nest_to_document
-from mapper.workloads.network.network import InputFile, Layer, Network, SkippedOperator
+from mapper.workloads.network.network import NO_DIMS, Dims, InputFile, Layer, Network, SkippedOperator
 from mapper.workloads.network.operator_document import operators_document, operators_from_document
 from mapper.workloads.network.operator_network import OperatorNetwork
 from mapper.workloads.process.child_process import run
@@ -42,13 +42,13 @@ MOST_COMPUTED_BYTES = 640 << 20
 """The most bytes of weights that a file may have computed instead of holding them: VGG-19 has 548 MiB."""
 
 
-def read_network(path: Path, batch: int | None = None) -> Network:
+def read_network(path: Path, batch: int | None = None, dims: Dims = NO_DIMS) -> Network:
     """The layers in an ONNX file as loop nests, with the hashes of the file and of its external data.
 
     Raises: InputError if the file cannot be read, or not within ``MOST_SECONDS`` and ``MOST_MEMORY_BYTES``
     (for a small file; both grow with its size).
     """
-    answer, files = _asked(path, batch, "layers")
+    answer, files = _asked(path, batch, dims, "layers")
     layers = []
     for name, op, document in answer["layers"]:
         nest = nest_from_document(document, str(path))
@@ -57,14 +57,14 @@ def read_network(path: Path, batch: int | None = None) -> Network:
     return Network(answer["name"], tuple(layers), skipped, files, answer["batch"])
 
 
-def read_operators(path: Path, batch: int | None = None) -> OperatorNetwork:
+def read_operators(path: Path, batch: int | None = None, dims: Dims = NO_DIMS) -> OperatorNetwork:
     """The operators in an ONNX file, with the hashes and errors of ``read_network``."""
-    answer, files = _asked(path, batch, "operators")
-    return operators_from_document(answer["document"], str(path), files)
+    answer, files = _asked(path, batch, dims, "operators")
+    return operators_from_document(answer["document"] | {"dims": dict(dims)}, str(path), files)
 
 
 def read_weights(
-    path: Path, batch: int | None = None
+    path: Path, batch: int | None = None, dims: Dims = NO_DIMS
 ) -> tuple[dict[str, npt.NDArray[Any]], tuple[InputFile, ...]]:
     """The values of the weights in an ONNX file, by the names that ``read_operators`` gives them (floats in
     single precision), and the hashes of the file and of its external data.
@@ -75,7 +75,7 @@ def read_weights(
 
     # Through a file and one by one: two processes that held all of them at once would need their size four times.
     with _temporary_file(path) as data:
-        answer, files = _asked(path, batch, "weights", data)
+        answer, files = _asked(path, batch, dims, "weights", data)
         data.seek(0)
         return {name: np.load(data, allow_pickle=False) for name in answer["weights"]}, files
 
@@ -90,7 +90,7 @@ def _temporary_file(path: Path) -> BinaryIO:
 
 
 def _asked(
-    path: Path, batch: int | None, wanted: Wanted, data: BinaryIO | None = None
+    path: Path, batch: int | None, dims: Dims, wanted: Wanted, data: BinaryIO | None = None
 ) -> tuple[dict[str, Any], tuple[InputFile, ...]]:
     """The answer of a child process, which writes arrays to ``data``, and the files that it read."""
     source = str(path)
@@ -98,8 +98,19 @@ def _asked(
         raise InputError(source, "", "is not a file; give an existing .onnx file")
     paths = os.pathsep.join(entry for entry in sys.path if entry)
     descriptors = () if data is None else (data.fileno(),)
+    sized = json.dumps(dict(dims))
     process = run(
-        [sys.executable, "-P", "-m", __name__, source, wanted, str(batch or ""), *map(str, descriptors)],
+        [
+            sys.executable,
+            "-P",
+            "-m",
+            __name__,
+            source,
+            wanted,
+            str(batch or ""),
+            sized,
+            *map(str, descriptors),
+        ],
         pass_fds=descriptors,
         env=os.environ | {"PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"},
     )
@@ -130,12 +141,14 @@ def _hashed(path: Path) -> InputFile:
         raise InputError(str(path), "", f"cannot be read ({error.strerror}); give a readable file") from None
 
 
-def _answer(path: Path, batch: int | None, wanted: str, data: BinaryIO | None) -> dict[str, Any]:
+def _answer(path: Path, batch: int | None, dims: Dims, wanted: str, data: BinaryIO | None) -> dict[str, Any]:
     """What the child finds, as JSON; weights are written to ``data``."""
     from mapper.workloads.onnx.file import read_model
+    from mapper.workloads.onnx.shape.open_dimension import close_dimensions
 
     try:
         model = read_model(path)
+        close_dimensions(model.proto.graph, dims, str(path))
         if wanted == "layers":
             found = _layers(model, path, batch)
         elif data is None:
@@ -196,13 +209,14 @@ def _limit(size: int, computed: int = 0) -> None:
             resource.setrlimit(kind, (limit, resource.getrlimit(kind)[1]))
 
 
-def main(path: Path, wanted: str, batch: int | None, descriptor: int | None) -> None:
+def main(path: Path, wanted: str, batch: int | None, dims: Dims, descriptor: int | None) -> None:
     """Read one file under limits and print what it holds, but write weights to the file of ``descriptor``."""
     _limit(path.stat().st_size)
     data = None if descriptor is None else os.fdopen(descriptor, "wb", buffering=0)
-    print(json.dumps(_answer(path, batch, wanted, data)))
+    print(json.dumps(_answer(path, batch, dims, wanted, data)))
 
 
 if __name__ == "__main__":
     given = sys.argv[1:]
-    main(Path(given[0]), given[1], int(given[2]) if given[2] else None, int(given[3]) if given[3:] else None)
+    own_batch = int(given[2]) if given[2] else None
+    main(Path(given[0]), given[1], own_batch, json.loads(given[3]), int(given[4]) if given[4:] else None)

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 from mapper.codegen.modulo_schedule.network.layout import Layout
 from mapper.codegen.modulo_schedule.network.operand import LayerWords
-from mapper.models.modulo_schedule.network.algorithm import IM2ROW, Algorithm
+from mapper.models.modulo_schedule.network.algorithm import Algorithm
+from mapper.models.modulo_schedule.network.gathering import padded_plane
 from mapper.models.modulo_schedule.program.step import Bound, Copy, Place
 from mapper.workloads.network.network_layer import NetworkLayer
 
 Pair = tuple[int, int]
 
 
-def copies_before(layer: NetworkLayer, algorithm: Algorithm, layout: Layout) -> list[Copy]:
+def copies_before(layer: NetworkLayer, algorithm: Algorithm, words: LayerWords, layout: Layout) -> list[Copy]:
     """What lays the layer's input out as its nests read it; nothing where it lies so already."""
     if not algorithm.nests or not algorithm.copied_words:
         return []
-    if layer.work == "convolution":
+    if layer.work != "convolution":
+        return [_padded(layer, layout, layout.buffer)]
+    if algorithm.im2col != "array":
         return [_laid_out(layer, algorithm, layout)]
-    return [_padded(layer, layout)]
+    if not algorithm.words["padded"]:
+        return []
+    return [_padded(layer, layout, words.padded, padded_plane(layer, algorithm.sliding))]
 
 
 def copies_after(layer: NetworkLayer, algorithm: Algorithm, words: LayerWords, layout: Layout) -> list[Copy]:
     """Rows of optCGRA's sums without the positions that straddle their ends."""
     to = layout.tensors[layer.output]
-    if algorithm.name != IM2ROW or words.wide == to:
+    if algorithm.sliding is None or words.wide == to:
         return []
     images, channels, *sizes = layer.output_shape
     rows, columns = _two(tuple(sizes))
@@ -45,7 +50,7 @@ def _laid_out(layer: NetworkLayer, algorithm: Algorithm, layout: Layout) -> Copy
     row: tuple[int, ...]
     column: tuple[int, ...]
     loops: tuple[int, ...]
-    if algorithm.name == IM2ROW:
+    if algorithm.sliding is not None:
         across = algorithm.nests[algorithm.main].extents["l"] // rows * right
         what, loops = "im2row", (planes, rows, across, kernel[0])
         row, column = (0, down, 0, 1), (0, 0, 1, 0)
@@ -65,18 +70,19 @@ def _laid_out(layer: NetworkLayer, algorithm: Algorithm, layout: Layout) -> Copy
     )
 
 
-def _padded(layer: NetworkLayer, layout: Layout) -> Copy:
-    """Padded planes of a pool; the greatest of nothing is minus infinity."""
+def _padded(layer: NetworkLayer, layout: Layout, to: int, plane: Pair | None = None) -> Copy:
+    """Planes with their padding, of the size ``plane`` if it is given; the greatest of nothing is minus infinity."""
     images, channels, *sizes = layer.inputs[0].shape
     (height, width), ((above, below), (left, beyond)) = _two(tuple(sizes)), _pads(layer)
+    tall, wide = plane or (height + above + below, width + left + beyond)
     return Copy(
         layer=layer.name,
         what="pad",
-        to=layout.buffer,
+        to=to,
         source=Place(
             at=layout.place(layer.inputs[0]) - above * width - left, strides=(height * width, width, 1)
         ),
-        loops=(images * channels, height + above + below, width + left + beyond),
+        loops=(images * channels, tall, wide),
         inside=(
             Bound(at=-above, strides=(0, 1, 0), below=height),
             Bound(at=-left, strides=(0, 0, 1), below=width),

@@ -43,7 +43,7 @@ def layer_steps(
             yield Host(layer=layer.name, what="whole", elements=algorithm.copied_words, cycles=cycles)
         return
     words = words_of(layer, algorithm, layout)
-    yield from copies_before(layer, algorithm, layout)
+    yield from copies_before(layer, algorithm, words, layout)
     last = [position for position, nest in enumerate(algorithm.nests) if nest.name == ACTIVATION]
     for position, nest in enumerate(algorithm.nests):
         if position in last:

@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 
 from mapper.codegen.modulo_schedule.network.layout import Layout
-from mapper.models.modulo_schedule.network.algorithm import IM2ROW, Algorithm
+from mapper.models.modulo_schedule.network.algorithm import Algorithm
+from mapper.models.modulo_schedule.network.gathering import padded_plane
 from mapper.models.modulo_schedule.network.nest import Nest
 from mapper.models.modulo_schedule.network.winograd import WINOGRAD, tiling
 from mapper.workloads.document import InputError
@@ -32,13 +33,14 @@ class Operand:
 class LayerWords:
     """The arrays of a layer's nests by name. ``repeats``: images and groups; ``points``: rows and columns of points,
     over which the products of Winograd's convolution are repeated too. ``wide``: where rows of sums lie
-    before they are cut to the output's width; the output itself where they need not be. ``buffer_words`` of the
-    buffer are used."""
+    before they are cut to the output's width; the output itself where they need not be. ``padded``: where planes with
+    their padding lie that the array lays out anew. ``buffer_words`` of the buffer are used."""
 
     operands: dict[str, Operand]
     repeats: tuple[int, int]
     wide: int
     buffer_words: int
+    padded: int = 0
     points: tuple[int, int] = (1, 1)
 
     def repeats_of(self, nest: Nest) -> tuple[int, ...]:
@@ -92,7 +94,7 @@ def _convolution(
     area = nest.output.stride("i")
     used = algorithm.words["buffer"]
     wide = layout.tensors[layer.output]
-    if algorithm.name == IM2ROW:
+    if algorithm.sliding is not None:
         # Windows that straddle the end of the last row read a little beyond what im2row has laid out.
         assert nest.window is not None
         used += nest.window[0] * nest.window[1]
@@ -103,13 +105,20 @@ def _convolution(
     data = Operand(layout.buffer, laid * groups, laid)
     if not algorithm.words["buffer"]:
         data = Operand(layout.place(layer.inputs[0]), plane * groups, plane)
+    source = Operand(layout.place(layer.inputs[0]), plane * groups, plane)
+    padded = layout.buffer + used
+    if algorithm.words.get("padded"):
+        used += algorithm.words["padded"]
+        size = math.prod(padded_plane(layer, algorithm.sliding)) * (shape.in_channels // groups)
+        source = Operand(padded, size * groups, size)
     operands = {
+        "in": source,
         "a": Operand(constants["a"], 0, filters * math.prod(shape.kernel) * (shape.in_channels // groups)),
         "b": data,
         "bias": Operand(constants["bias"], 0, filters),
         "c": Operand(wide, filters * area * groups, filters * area),
     }
-    return LayerWords(operands, (images, groups), wide, used)
+    return LayerWords(operands, (images, groups), wide, used, padded)
 
 
 def _winograd(
@@ -134,7 +143,7 @@ def _winograd(
     for name, size in cut.buffers.items():
         operands[name] = Operand(at, size * groups, size, points.get(name, (0, 0)))
         at += size * cut.repeats
-    return LayerWords(operands, (images, groups), output, at - layout.buffer, (words, words))
+    return LayerWords(operands, (images, groups), output, at - layout.buffer, points=(words, words))
 
 
 def _product(

@@ -19,27 +19,35 @@ MOST_UNROLL = 8
 class LayerProblem:
     """Run ``layer`` on ``machine`` in the fewest cycles: one of its algorithms, for every nest the loop that runs on
     the array, and boxes that cover the nest with an unroll factor of at most ``MOST_UNROLL`` per loop, each with a
-    modulo schedule. ``algorithm`` pins the choice of that name."""
+    modulo schedule. ``algorithm`` pins the choice of that name, ``im2col`` who lays a convolution's input out: the
+    ``driver`` in VLIW mode, or loops on the ``array``."""
 
     layer: NetworkLayer
     machine: CgraMachine
     algorithm: str | None = None
+    im2col: str | None = None
 
     @cached_property
     def choices(self) -> tuple[Algorithm, ...]:
         """The algorithms that may be chosen, the paper's rule's first, those with sums in registers last."""
         known = algorithms(self.layer, self.machine)
-        found = (*known, *in_registers(known))
-        if self.algorithm is None:
-            return found
-        return tuple(choice for choice in found if choice.name == self.algorithm)
+        return tuple(
+            choice
+            for choice in (*known, *in_registers(known))
+            if self.algorithm in (None, choice.name) and self.im2col in (None, choice.im2col)
+        )
+
+    @property
+    def pinned(self) -> bool:
+        """Whether a decision is: then no baseline will do."""
+        return self.algorithm is not None or self.im2col is not None
 
     @cached_property
     def space(self) -> tuple[Algorithm, ...]:
         """The algorithms that a mapping may have: the choices and, where they are none of these by another name, the
         baselines, whose activations run in VLIW mode and whose sums may stay in registers. That is best where an
         output has a word or two."""
-        if self.algorithm is not None:
+        if self.pinned:
             return self.choices
         known = [choice.nests for choice in self.choices]
         plain = baselines(self.layer, self.machine)

@@ -14,7 +14,7 @@ from typing import Any
 from mapper.formulations.formulation import family, objective
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.formulations.modulo_schedule.program.instance import ModuloInstance
-from mapper.formulations.modulo_schedule.program.reach import ReachProgram
+from mapper.formulations.modulo_schedule.program.own_time import OwnTimeProgram
 from mapper.formulations.modulo_schedule.program.route import Solution
 from mapper.formulations.modulo_schedule.program.symmetry import (
     Image,
@@ -30,7 +30,7 @@ ANCHORS = 3
 """Operations that are kept to one PE of every orbit."""
 
 
-class ModuloProgram(ReachProgram):
+class ModuloProgram(OwnTimeProgram):
     """The program of one instance."""
 
     title = "Modulo scheduling as a constraint program"
@@ -52,13 +52,7 @@ class ModuloProgram(ReachProgram):
     )
     def demanded_values(self) -> None:
         """Wherever and whenever an operation issues, every value that it reads is within reach."""
-        for demand, literals in zip(self.of.demands, self.round, strict=True):
-            for q in self.of.able[demand.destination]:
-                for g, s in self.cells[demand.source]:
-                    issue = self.issue.get((demand.destination, q, s))
-                    if issue is not None:
-                        places = self.within_reach(demand.source, (g, s), q)
-                        self.model.add_bool_or([~issue, ~literals[g], *places])
+        self.bring_within_reach()
 
     @family(r"t_w + \delta\,II \ge t_v + \lambda_e \quad \forall e = (v, w, \delta)")
     def dependences(self) -> None:
@@ -70,11 +64,7 @@ class ModuloProgram(ReachProgram):
     @family(r"\sum_{v \in V_{mem}} y_{v,s} \le \text{ports} \quad \forall s")
     def memory_ports(self) -> None:
         """The loads and stores issued in a cycle are no more than the memory has ports."""
-        ports = self.of.machine.memory_ports
-        memory = [v for v, o in enumerate(self.of.graph.operations) if o.opcode in ("load", "store")]
-        if ports is not None and len(memory) > ports:
-            for s in range(self.of.ii):
-                self.model.add(sum(self.at[v][s] for v in memory) <= ports)
+        self.limit_memory()
 
     @family(
         r"x_{w,q,s} \wedge b_{d,g} \Rightarrow f_d \vee \bigvee_{q' \to q} o_{u,g,q',s}"
@@ -85,22 +75,7 @@ class ModuloProgram(ReachProgram):
         """The operands that an operation reads from its PE's own registers are no more than the file has read
         ports. A move reads one place, and a PE never writes more than one register, since it gets one result
         ready in a cycle."""
-        ports = self.of.machine.register_file.read_ports
-        if ports is None or not self.copies:
-            return
-        for v, able in enumerate(self.of.able):
-            reading = [d for d, demand in enumerate(self.of.demands) if demand.destination == v]
-            if len(reading) <= ports:
-                continue
-            from_register = {d: self.literal("f", d) for d in reading}
-            self.model.add(sum(from_register.values()) <= ports)
-            for d, literal in from_register.items():
-                u = self.of.demands[d].source
-                for q, (g, s) in product(able, self.cells[u]):
-                    issue = self.issue.get((v, q, s))
-                    if issue is not None:
-                        places = self.beyond_own(u, (g, s), q)
-                        self.model.add_bool_or([~issue, ~self.round[d][g], literal, *places])
+        self.limit_reads()
 
     @family(
         r"n_u = \sum_{g,q,s} m_{u,g,q,s},\ \sum_u n_u \le M,\quad t_w + \delta\,II - t_u - \lambda_u < II\,(n_u + 1)"

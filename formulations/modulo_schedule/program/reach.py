@@ -6,12 +6,13 @@ time matter, not who wrote it; and of two shared registers with one value the ne
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
 from mapper.arch.cgra import Pe
 from mapper.formulations.formulation import family, variables
-from mapper.formulations.modulo_schedule.program.route import SharedCell
+from mapper.formulations.modulo_schedule.program.route import SharedCell, Solution
 from mapper.formulations.modulo_schedule.program.value import Cell, ValueProgram
 
 
@@ -96,6 +97,36 @@ class ReachProgram(ValueProgram):
         for (u, g, q, s), move in self.move.items():
             self.model.add_bool_or([~move, *self.within_reach(u, (g, s), q)])
 
+    def bring_within_reach(self) -> None:
+        """State that wherever an operation issues, every value that it reads is within reach."""
+        for d, demand in enumerate(self.of.demands):
+            for unless, q, cell in self.readings(d):
+                self.model.add_bool_or([*unless, *self.within_reach(demand.source, cell, q)])
+
+    def limit_memory(self) -> None:
+        """State that the loads and stores of a cycle are no more than the memory has ports."""
+        ports = self.of.machine.memory_ports
+        memory = [v for v, o in enumerate(self.of.graph.operations) if o.opcode in ("load", "store")]
+        if ports is not None and len(memory) > ports:
+            for s in range(self.of.ii):
+                self.model.add(sum(literal for v in memory for literal in self.issues_in(v, s)) <= ports)
+
+    def limit_reads(self) -> None:
+        """State that an operation reads no more of its PE's own registers than the file has read ports."""
+        ports = self.of.machine.register_file.read_ports
+        if ports is None or not self.copies:
+            return
+        for v in range(len(self.of.able)):
+            reading = [d for d, demand in enumerate(self.of.demands) if demand.destination == v]
+            if len(reading) <= ports:
+                continue
+            from_register = {d: self.literal("f", d) for d in reading}
+            self.model.add(sum(from_register.values()) <= ports)
+            for d, literal in from_register.items():
+                for unless, q, cell in self.readings(d):
+                    places = self.beyond_own(self.of.demands[d].source, cell, q)
+                    self.model.add_bool_or([*unless, literal, *places])
+
     def beyond_own(self, u: int, cell: Cell, q: Pe) -> list[Any]:
         """Output registers and shared ones that q can read and that hold the value of u then."""
         g, s = cell
@@ -108,6 +139,10 @@ class ReachProgram(ValueProgram):
         """All places that q can read and that hold the value of u then."""
         g, s = cell
         return [*(self.kept[(u, g, q, s), copy] for copy in self.copies), *self.beyond_own(u, cell, q)]
+
+    @abstractmethod
+    def extract(self, value_of: Callable[[Any], int]) -> Solution:
+        """Placements, moves and what is held where."""
 
     def shared_values(self, value_of: Callable[[Any], int]) -> dict[SharedCell, int]:
         """What is read from shared registers when, and the number of a register that holds it then."""

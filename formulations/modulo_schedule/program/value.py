@@ -1,12 +1,13 @@
-"""The part of the program of modulo scheduling that says where operations issue and where values are.
+"""The part of the programs of modulo scheduling that says which places hold a value, whatever time is counted from.
 
-Collisions are stated by slot, that is, by PE and cycle modulo II. The places of a value are stated in the value's own
-time: the cycle modulo II, and the rounds of II cycles since the round in which it became ready.
+Collisions are stated by slot, that is, by PE and cycle modulo II. The places of a value are stated in cycles (g, s):
+the cycle s modulo II, and rounds g of II cycles, which a subclass counts from where it likes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
 
@@ -16,55 +17,36 @@ from mapper.formulations.formulation import family, index_set, variables
 from mapper.formulations.modulo_schedule.program.instance import ModuloInstance
 
 Cell = tuple[int, int]
-"""A cycle in a value's own time: rounds since it became ready, and the cycle modulo II."""
+"""Rounds of II cycles, and the cycle modulo II."""
 Held = tuple[int, int, Pe, int]
-"""A value (its operation), rounds in its own time, a PE, and a cycle modulo II."""
+"""A value (its operation), rounds, a PE, and a cycle modulo II."""
+Reading = tuple[list[Any], Pe, Cell]
+"""Literals one of which is true unless an operation on the PE reads a value in the cycle."""
 
 
 class ValueProgram(CpSatFormulation):
-    """Where operations issue and values are. ``rounds`` limits how long values live, ``times`` fixes when
-    operations issue, the first of them at 0; without them the program is of all schedules. Registers are
-    counted, or with ``named`` told apart."""
+    """Where operations issue and values are. ``cells`` are the cycles in which a value, by its operation, may be
+    anywhere. Registers are counted, or with ``named`` told apart.
+
+    A subclass says what these cycles count from, where operations issue (``issue``, by operation, PE and a cycle that
+    modulo II is the slot's), and which issue makes a value ready.
+    """
+
+    issue: dict[tuple[int, Pe, int], Any]
 
     def __init__(
-        self,
-        instance: ModuloInstance,
-        rounds: int | None = None,
-        times: Mapping[int, int] | None = None,
-        named: bool = False,
+        self, instance: ModuloInstance, cells: Mapping[int, list[Cell]], named: bool = False
     ) -> None:
         super().__init__()
         self.of = instance
-        self.times = {} if times is None else dict(times)
         self.most_moves = max(0, instance.spare_slots)
-        self.most_rounds = self.most_moves + 1 if rounds is None else min(rounds, self.most_moves + 1)
-        self.cells = {u: self._cells(u) for u in instance.values}
+        self.cells = cells
         file = instance.machine.register_file
         self.copies = range(0 if file.registers == 0 else file.registers if named else 1)
         shared = instance.machine.shared_register_file if instance.sharing else None
         self.shared_copies = range(0 if shared is None else shared.registers if named else 1)
         self.is_named = named
-        last = max((cells[-1][0] for cells in self.cells.values()), default=0)
-        self.horizon = instance.horizon_stages(last) + max(map(abs, self.times.values()), default=0)
         self.slots = [(q, s) for q in instance.pes for s in range(instance.ii)]
-
-    def _cells(self, u: int) -> list[Cell]:
-        """The cycles of the value's own time; where all times are fixed, from when it is ready to its last read."""
-        ii = self.of.ii
-        reads = [
-            self.times[demand.destination] + demand.distance * ii
-            for demand in self.of.demands
-            if demand.source == u and demand.destination in self.times
-        ]
-        if u not in self.times or len(reads) < sum(demand.source == u for demand in self.of.demands):
-            return [(g, s) for g in range(self.most_rounds + 1) for s in range(ii)]
-        ready = self.times[u] + self.of.latency[u]
-        return [(time // ii - ready // ii, time % ii) for time in range(ready, max(ready, *reads) + 1)]
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether no schedule is left out that has the times that are fixed."""
-        return self.most_rounds > self.most_moves or len(self.times) == len(self.of.able)
 
     @property
     def clauses(self) -> int:
@@ -95,28 +77,15 @@ class ValueProgram(CpSatFormulation):
         """Slots: each PE q in each cycle s modulo II."""
         return len(self.slots)
 
-    @index_set(r"C_u = \{0, \dots, M+1\} \times \{0, \dots, II-1\},\quad M = |S| - |V|")
-    def own_times(self) -> int:
-        """Cycles (g, s) of a value's own time: s is the cycle modulo II, g counts rounds of II cycles since
-        the round in which the value became ready. A place holds a value for less than II cycles and a move
-        takes one cycle, so M moves end by round g = M + 1."""
-        return sum(map(len, self.cells.values()))
-
-    @variables(r"x_{v,q,s},\ y_{v,s},\ z_{v,q} \in \{0,1\} \quad q \text{ executes } v")
+    @variables(r"x_{v,q,s} \in \{0,1\}")
+    @abstractmethod
     def placements(self) -> None:
-        """Operation v issues on PE q in cycle s modulo II (x), in cycle s on any PE (y), on PE q in any cycle
-        (z)."""
-        able, ii = self.of.able, self.of.ii
-        placed = [(v, q) for v in range(len(able)) for q in able[v]]
-        cycles = {v: [self.times[v] % ii] if v in self.times else list(range(ii)) for v in range(len(able))}
-        self.issue = {(v, q, s): self.literal("x", v, q, s) for v, q in placed for s in cycles[v]}
-        self.at = [[self.literal("y", v, s) for s in range(ii)] for v in range(len(able))]
-        self.on = {(v, q): self.literal("z", v, q) for v, q in placed}
+        """Operation v issues on PE q in cycle s (x)."""
 
     @variables(r"o_{u,g,q,s},\ r_{u,g,q,s},\ m_{u,g,q,s} \in \{0,1\}")
     def holding(self) -> None:
-        """In cycle (g, s) of the time of u's value, the output register of q holds the value (o), a register
-        of q holds it (r), or a move on q forwards it (m)."""
+        """In cycle (g, s), the output register of q holds the value of u (o), a register of q holds it (r), or
+        a move on q forwards it (m)."""
         self.output: dict[Held, Any] = {}
         self.kept: dict[tuple[Held, int], Any] = {}
         self.move: dict[Held, Any] = {}
@@ -135,44 +104,12 @@ class ValueProgram(CpSatFormulation):
         holds."""
         self.idle = {(q, s): self.literal("i", q, s) for q, s in self.slots}
 
-    @variables(r"k_v \in \mathbb{Z},\ n_u \in \{0, \dots, M\},\quad t_v = \sum_s s\,y_{v,s} + II\,k_v")
-    def stages(self) -> None:
-        """The stage in which v issues for iteration 0, and how many moves the value of u takes."""
-        operations = range(len(self.of.able))
-        self.stage = [self.model.new_int_var(-self.horizon, self.horizon, f"k_{v}") for v in operations]
-        self.time = [
-            sum(s * at for s, at in enumerate(self.at[v])) + self.of.ii * self.stage[v] for v in operations
-        ]
-        self.count = {u: self.model.new_int_var(0, self.most_moves, f"n_{u}") for u in self.of.values}
-
-    @variables(r"b_{d,g} \in \{0,1\}")
-    def rounds(self) -> None:
-        """Demand d reads its value in round g of the value's time."""
-        self.round = [
-            {g: self.literal("b", d, g) for g in sorted({g for g, _ in self.cells[demand.source]})}
-            for d, demand in enumerate(self.of.demands)
-        ]
-
-    @family(r"\sum_{q,s} x_{v,q,s} = 1 \quad \forall v")
-    def assignment(self) -> None:
-        """Every operation issues on one PE in one cycle modulo II."""
-        ii = self.of.ii
-        for v, able in enumerate(self.of.able):
-            self.model.add_exactly_one(self.at[v])
-            self.model.add_exactly_one([self.on[v, q] for q in able])
-            for s in range(ii):
-                issues = [self.issue[v, q, s] for q in able if (v, q, s) in self.issue]
-                self.model.add(sum(issues) == self.at[v][s])
-            for q in able:
-                issues = [self.issue[v, q, s] for s in range(ii) if (v, q, s) in self.issue]
-                self.model.add(sum(issues) == self.on[v, q])
-
     @family(r"\sum_v x_{v,q,s} + \sum_{u,g} m_{u,g,q,s} \le 1 \quad \forall (q, s)")
     def execution(self) -> None:
         """A PE executes at most one operation or one move in a cycle."""
         issued: dict[tuple[Pe, int], list[Any]] = {place: [] for place in self.slots}
-        for (_, q, s), issue in self.issue.items():
-            issued[q, s].append(issue)
+        for (_, q, t), issue in self.issue.items():
+            issued[q, t % self.of.ii].append(issue)
         for (_, _, q, s), move in self.move.items():
             issued[q, s].append(move)
         for literals in issued.values():
@@ -184,8 +121,8 @@ class ValueProgram(CpSatFormulation):
         result becomes ready on a PE in a cycle."""
         ii = self.of.ii
         ready: dict[tuple[Pe, int], list[Any]] = {place: [idle] for place, idle in self.idle.items()}
-        for (v, q, s), issue in self.issue.items():
-            ready[q, (s + self.of.latency[v]) % ii].append(issue)
+        for (v, q, t), issue in self.issue.items():
+            ready[q, (t + self.of.latency[v]) % ii].append(issue)
         for (_, _, q, s), move in self.move.items():
             ready[q, (s + 1) % ii].append(move)
         for literals in ready.values():
@@ -244,15 +181,23 @@ class ValueProgram(CpSatFormulation):
     def literal(self, *name: object) -> Any:
         return self.model.new_bool_var("_".join(map(str, name)))
 
+    @abstractmethod
+    def issues_in(self, v: int, s: int) -> list[Any]:
+        """Literals of which one is true if v issues in cycle s modulo II."""
+
+    @abstractmethod
+    def readings(self, d: int) -> Iterator[Reading]:
+        """Where and when demand d may read its value."""
+
+    @abstractmethod
+    def issued(self, u: int, cell: Cell, q: Pe) -> list[Any]:
+        """The issue of u on q, if any, whose result is ready there then."""
+
     def ready(self, u: int, cell: Cell, q: Pe) -> list[Any]:
         """What makes the value of u ready on q then: its operation, or a move in the cycle before."""
-        g, s = cell
-        before = self.later(cell, -1)
-        found = [self.move[u, before[0], q, before[1]]] if (u, before[0], q, before[1]) in self.move else []
-        issue = (u, q, (s - self.of.latency[u]) % self.of.ii)
-        if g == 0 and issue in self.issue:
-            found.append(self.issue[issue])
-        return found
+        g, s = self.later(cell, -1)
+        moved = [self.move[u, g, q, s]] if (u, g, q, s) in self.move else []
+        return [*moved, *self.issued(u, cell, q)]
 
     def later(self, cell: Cell, steps: int) -> Cell:
         rounds, s = divmod(cell[1] + steps, self.of.ii)

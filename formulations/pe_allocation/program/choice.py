@@ -9,6 +9,7 @@ from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.models.pe_allocation.calculus import position_cycles, useful_pes
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.models.pe_allocation.stream.layer import StreamLayer
+from mapper.models.pe_allocation.word.need import has_limits, shortage
 
 Groups = tuple[tuple[int, ...], ...]
 
@@ -28,18 +29,27 @@ class Choice:
 
 
 def choices(problem: AllocationProblem, layer: StreamLayer) -> tuple[Choice, ...]:
-    """What can be chosen for ``layer``, PEs and units ascending; empty if pins leave nothing.
+    """What can be chosen for ``layer``, PEs and units ascending; empty if pins leave nothing, or no PE has room for its
+    program.
 
     PE counts with the same ceil(M/P) as a smaller one, and units with the same ceil(N/delta) as fewer, are left out:
     the smaller one does as well in every objective. Pins may name them.
     """
+    pe = problem.machine.processing_element
+    return tuple(one for one in offered(problem, layer) if shortage(layer, one.pes, one.delta, pe) is None)
+
+
+def offered(problem: AllocationProblem, layer: StreamLayer) -> tuple[Choice, ...]:
+    """The same, whether or not a PE has room for the program."""
     pin, most, units = problem.pin(layer), problem.most_pes, problem.units(layer)
     counts: Sequence[int] = useful_pes(layer, most) if pin.pes is None else (pin.pes,)
     deltas: Sequence[int] = (units,)
     if pin.delta is not None:
         deltas = (pin.delta,)
     elif problem.free_delta:
-        deltas = _useful_units(layer, units)
+        # Which program is smaller does not follow from its units.
+        limited = has_limits(problem.machine.processing_element)
+        deltas = range(1, units + 1) if limited else _useful_units(layer, units)
     return tuple(
         Choice(pes, delta, position_cycles(layer, pes, delta))
         for pes in counts

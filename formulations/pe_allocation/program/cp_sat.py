@@ -79,23 +79,25 @@ class AllocationConstraintProgram(CpSatFormulation):
             for j in layer.feeds if not self.of.is_streaming else ():
                 self.model.add(self.z[i] >= layer.new_pixels * self.z[j])
 
-    @family(r"t_i \ge t_j + a z_j - b z_i")
+    @family(r"t_i \ge t_j + d_j + a z_j - b z_i")
     def starts(self) -> None:
         """A layer starts once the pixels that it needs are there (Eqs. 8 and 10, or the lines of the
-        streaming model's delay)."""
+        streaming model's delay and d cycles of the units)."""
         for i, layer in enumerate(self.layers):
             for j in layer.feeds:
                 for a, b in self.of.lines(i, j):
-                    self.model.add(self.t[i] >= self.t[j] + a * self.z[j] - b * self.z[i])
+                    ready = self.t[j] + self.of.drains[j]
+                    self.model.add(self.t[i] >= ready + a * self.z[j] - b * self.z[i])
 
-    @family(r"\Lambda \ge R_{i+1} C_{i+1} z_i,\quad L \ge t_i + R_{i+1} C_{i+1} z_i")
+    @family(r"\Lambda \ge R_{i+1} C_{i+1} z_i,\quad L \ge t_i + R_{i+1} C_{i+1} z_i + d_i")
     def times(self) -> None:
         """Frames follow each other at the pace of the slowest layer (Eq. 13), and a frame is done when the
         last layer is (Eq. 12)."""
         for i, layer in enumerate(self.layers):
             self.model.add(self.interval >= layer.positions * self.z[i])
         for i in self.of.last_layers:
-            self.model.add(self.cycles >= self.t[i] + self.layers[i].positions * self.z[i])
+            done = self.layers[i].positions * self.z[i] + self.of.drains[i]
+            self.model.add(self.cycles >= self.t[i] + done)
 
     @family(r"\sum_r y_{i,q,r} = x_{i,q},\quad y_{i,q,r} \le \sum_{q'} y_{r,q',r}")
     def one_place(self) -> None:

@@ -128,15 +128,17 @@ class AllocationProgram(PulpFormulation):
                 self.model += self.z[i] >= layer.new_pixels * self.z[j]
 
     @family(
-        r"t_i \ge t_j + F_i z_j,\quad \text{streaming: } t_i \ge t_j + a z_j - b z_i \quad \forall j \to i"
+        r"t_i \ge t_j + F_i z_j,\quad \text{streaming: } t_i \ge t_j + d_j + a z_j - b z_i \quad \forall j \to i"
     )
     def starts(self) -> None:
         """A layer starts once the first pixels that it needs are there (Eqs. 8 and 10). In the streaming
-        model no position may find a pixel missing; the corners (a, b) of a convex hull suffice to say so."""
+        model no position may find a pixel missing; the corners (a, b) of a convex hull suffice to say so. Units
+        hand pixels on d cycles after their position's time."""
         for i, layer in enumerate(self.layers):
             for j in layer.feeds:
                 for a, b in self.of.lines(i, j):
-                    self.model += self.t[i] >= self.t[j] + a * self.z[j] - b * self.z[i]
+                    ready = self.t[j] + self.of.drains[j]
+                    self.model += self.t[i] >= ready + a * self.z[j] - b * self.z[i]
 
     @family(r"\Lambda \ge R_{i+1} C_{i+1} z_i \quad \forall i")
     def frame_interval(self) -> None:
@@ -144,12 +146,13 @@ class AllocationProgram(PulpFormulation):
         for i, layer in enumerate(self.layers):
             self.model += self.interval >= layer.positions * self.z[i]
 
-    @family(r"L \ge t_i + R_{i+1} C_{i+1} z_i \quad \forall i \text{ that no layer reads}")
+    @family(r"L \ge t_i + R_{i+1} C_{i+1} z_i + d_i \quad \forall i \text{ that no layer reads}")
     def frame_latency(self) -> None:
         """A frame is done when the last layer is (Eq. 12); in the streaming model any layer may be the
         last."""
         for i in self.of.last_layers:
-            self.model += self.cycles >= self.t[i] + self.layers[i].positions * self.z[i]
+            done = self.layers[i].positions * self.z[i] + self.of.drains[i]
+            self.model += self.cycles >= self.t[i] + done
 
     @family(r"\sum_r y_{i,q,r} = x_{i,q},\quad \sum_q y_{i,q,r} \le \sum_{q} y_{r,q,r}")
     def one_place(self) -> None:

@@ -47,6 +47,11 @@ class AllocationInstance:
         return {"interval": self.interval, "cycles": self.cycles, "pes": self.pes}[self.goal][0]
 
     @property
+    def drains(self) -> tuple[int, ...]:
+        """Of every layer the cycles until a position's pixels are there."""
+        return self.problem.drains
+
+    @property
     def is_streaming(self) -> bool:
         return self.problem.model == "streaming"
 
@@ -110,7 +115,7 @@ class AllocationInstance:
         return tuple(tuple(group) for _, group in sorted(members.items()) if len(group) > 1)
 
     def lines(self, position: int, feed: int) -> tuple[Line, ...]:
-        """The start of a layer after that of ``feed``: at least a*z_feed - b*z_out for every (a, b)."""
+        """The start of a layer after that of ``feed`` and its drain: at least a*z_feed - b*z_out for every (a, b)."""
         layers = self.problem.network.layers
         if not self.is_streaming:
             return ((layers[position].new_pixels, 0),)
@@ -126,7 +131,7 @@ def instance_of(problem: AllocationProblem, goal: Goal, limits: Limits) -> Alloc
     floor = least_interval(problem, limits.pes) if left.possible else None
     fewest = fewest_pes(problem, left.longest) if left.possible else None
     paced = [low * layer.positions for low, layer in zip(left.low, layers, strict=True)]
-    ends = [head + time for head, time in zip(left.head, paced, strict=True)]
+    ends = [head + time + wait for head, time, wait in zip(left.head, paced, left.drains, strict=True)]
     last = range(len(layers)) if left.streaming else problem.network.sinks
     most = left.latest_end() if left.limits.cycles is None else left.limits.cycles
     start = tuple((head, most) for head in left.head)

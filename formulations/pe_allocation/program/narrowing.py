@@ -16,7 +16,7 @@ class Narrowing:
     """Ranges and choices while they shrink."""
 
     def __init__(self, problem: AllocationProblem, limits: Limits, goal: Goal) -> None:
-        self.problem, self.limits = problem, limits
+        self.problem, self.limits, self.drains = problem, limits, problem.drains
         self.layers = problem.network.layers
         self.streaming = problem.model == "streaming"
         self.choices = [choices(problem, layer) for layer in self.layers]
@@ -62,7 +62,8 @@ class Narrowing:
     def _delay(self, position: int, feed: int) -> int:
         if not self.streaming:
             return self.layers[position].new_pixels * self.low[feed]
-        return least_delay(self.layers[position], self.layers[feed], self.low[feed], self.high[position])
+        lag = least_delay(self.layers[position], self.layers[feed], self.low[feed], self.high[position])
+        return lag + self.drains[feed]
 
     def _lower_high(self) -> None:
         """Eq. 9 towards readers, and the limit on latency."""
@@ -75,9 +76,8 @@ class Narrowing:
                     self.high[position] = min(self.high[position], cap)
             if most is not None:
                 if self.streaming:
-                    self.high[position] = min(
-                        self.high[position], (most - self.head[position]) // layer.positions
-                    )
+                    left = most - self.head[position] - self.drains[position]
+                    self.high[position] = min(self.high[position], left // layer.positions)
                 else:
                     self.high[position] = self._within(position, most)
             if self.high[position] < self.low[position]:
@@ -158,9 +158,8 @@ class Narrowing:
 
     def latest_end(self) -> int:
         """A latency that no allocation within the ranges exceeds."""
-        return self.longest + sum(
-            self._longest_delay(at, self.high, self.low[at]) for at in range(len(self.layers))
-        )
+        delays = (self._longest_delay(at, self.high, self.low[at]) for at in range(len(self.layers)))
+        return self.longest + sum(delays) + max(self.drains)
 
     def _slowest_latency(self) -> int:
         """The latency of layers on their fewest PEs, all that can on a single one: it keeps any rule that can be
@@ -172,12 +171,15 @@ class Narrowing:
             for cycles, layer in zip(slow, self.layers, strict=True)
         ]
         ends = max(pace * layer.positions for pace, layer in zip(paces, self.layers, strict=True))
-        return ends + sum(self._longest_delay(at, paces, 0) for at in range(len(paces)))
+        return ends + sum(self._longest_delay(at, paces, 0) for at in range(len(paces))) + max(self.drains)
 
     def _longest_delay(self, position: int, paces: Sequence[int], own: int) -> int:
         """The most that a layer can start after those it reads, at their ``paces`` and its ``own`` least one."""
         layer = self.layers[position]
         if not self.streaming:
             return layer.new_pixels * max((paces[feed] for feed in layer.feeds), default=0)
-        delays = [least_delay(layer, self.layers[feed], paces[feed], own) for feed in layer.feeds]
+        delays = [
+            least_delay(layer, self.layers[feed], paces[feed], own) + self.drains[feed]
+            for feed in layer.feeds
+        ]
         return max([0, *delays])

@@ -15,6 +15,7 @@ from mapper.formulations.verdict import BrokenRule, Verdict
 from mapper.models.pe_allocation.cost import AllocationCost, evaluate
 from mapper.models.pe_allocation.mapping import Allocation, Pe
 from mapper.models.pe_allocation.needed import needed_bytes
+from mapper.models.pe_allocation.word.need import shortage
 
 ALLOCATED = "every layer has at least one PE, and at least one unit, up to those of a PE"
 IDLE = "idle cycles are not negative"
@@ -24,6 +25,7 @@ STORED = "buffers, as they are configured, hold weights, intermediate values and
 PACE = "frames come as often as asked for"
 PINNED = "pinned decisions are kept"
 UNITS = "a layer uses all units of its PEs"
+PROGRAMMED = "every PE has room for its layer's program, at any pace"
 SHARED = "layers that share a PE are light: their work of a frame fits each one's time"
 RUNS = "runs of fused layers follow the order of the layers"
 MODE = "the allocation is of the mode that is asked for"
@@ -46,6 +48,7 @@ def verify(problem: AllocationProblem, allocation: Allocation) -> Verdict[Alloca
         *_limits(problem, allocation, cost),
         *_fed(problem, allocation),
         *_shared(problem, allocation),
+        *_fitting(problem, allocation),
         *_standing(problem, allocation, cost),
     ]
     return Verdict(tuple(found), cost)
@@ -132,6 +135,16 @@ def _fed(problem: AllocationProblem, allocation: Allocation) -> Iterator[BrokenR
                 short = layer.new_pixels * pace[feed] - pace[position]
                 if feed in members and short > 0:
                     yield BrokenRule(FED, f"{problem.network.layers[feed].name} to {layer.name}", short)
+
+
+def _fitting(problem: AllocationProblem, allocation: Allocation) -> Iterator[BrokenRule]:
+    """Programs of layers that work at once; layer by layer none are made."""
+    if allocation.mode == "layer-by-layer":
+        return
+    for layer, pes, delta in zip(problem.network.layers, allocation.pes, allocation.delta, strict=True):
+        short = shortage(layer, pes, delta, problem.machine.processing_element)
+        if short is not None:
+            yield BrokenRule(PROGRAMMED, f"{layer.name}: {short.field}", abs(short.needed - short.there))
 
 
 def _shared(problem: AllocationProblem, allocation: Allocation) -> Iterator[BrokenRule]:

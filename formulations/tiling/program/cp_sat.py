@@ -19,7 +19,13 @@ from mapper.formulations.tiling.program.energy import CostsTooLargeError
 from mapper.formulations.tiling.program.instance import LARGEST, Columns, TilingInstance
 from mapper.formulations.tiling.program.lattice import exponent_of
 from mapper.formulations.tiling.program.reduction import Watch, reduce_tables
-from mapper.formulations.tiling.program.table import TIMELINE, TilingTables, TooManyTilesError, spm_pins
+from mapper.formulations.tiling.program.table import (
+    STREAMS,
+    TIMELINE,
+    TilingTables,
+    TooManyTilesError,
+    spm_pins,
+)
 from mapper.models.tiling.mapping import LEVELS, TilingMapping
 from mapper.workloads.document import InputError
 
@@ -331,6 +337,8 @@ def build(problem: TilingProblem) -> TilingProgram:
     """
     if problem.machine.rules.timing == "timeline":
         raise InputError(problem.nest.name or "nest", "rules.timing", TIMELINE)
+    if problem.machine.streams:
+        raise InputError(problem.nest.name or "nest", "rules.filling", STREAMS)
     try:
         tables = TilingTables.of(problem, Watch().proceed)
         program = TilingProgram(TilingInstance.of(tables, reduce_tables(tables, Watch())))

@@ -25,6 +25,7 @@ MOST_TILES = 1 << 20
 TIMELINE = (
     "the constraint program adds up passes and knows no timeline (--model physical); use branch-and-bound"
 )
+STREAMS = "the constraint program knows whole tiles, not streams (the machine's rules.filling); use annealing"
 
 
 class TooManyTilesError(Exception):

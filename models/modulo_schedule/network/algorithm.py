@@ -9,14 +9,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from mapper.arch.cgra import CgraMachine
+from mapper.models.modulo_schedule.network.gathering import gathering
 from mapper.models.modulo_schedule.network.nest import Access, Nest, Operation
 from mapper.models.modulo_schedule.network.winograd import WINOGRAD, tiling, winograd_nests
 from mapper.workloads.network.network_layer import NetworkLayer
 from mapper.workloads.network.operator_network import NetworkOperator
 
 GEMM, IM2COL, IM2ROW, POOL = "gemm", "im2col+gemm", "im2row+optcgra", "pool"
+ARRAY_IM2COL, ARRAY_IM2ROW = "array-im2col+gemm", "array-im2row+optcgra"
+REGISTERS = "+registers"
+"""Ends the names of algorithms that keep a block of sums in registers."""
 MERGED_POOL, DIRECT, VLIW = "merge+pool", "direct", "vliw"
 WHOLE_WINDOW = 16
 """Words of a pool's window up to which its copies stand in the body."""
@@ -35,6 +40,20 @@ class Algorithm:
     copied_words: int = 0
     elements: int = 0
     words: dict[str, int] = field(default_factory=dict, hash=False)
+
+    @property
+    def im2col(self) -> Literal["driver", "array"] | None:
+        """Who lays a convolution's input out for its sums, im2row being one way of im2col; None where nobody has to."""
+        name = self.name.removesuffix(REGISTERS)
+        if name in (ARRAY_IM2COL, ARRAY_IM2ROW):
+            return "array"
+        return "driver" if name in (IM2COL, IM2ROW) else None
+
+    @property
+    def sliding(self) -> Nest | None:
+        """The nest whose window slides in registers, if it has one."""
+        main = self.nests[self.main] if self.nests else None
+        return main if main is not None and main.window is not None else None
 
 
 def algorithms(layer: NetworkLayer, machine: CgraMachine) -> tuple[Algorithm, ...]:
@@ -102,8 +121,9 @@ def _convolution(layer: NetworkLayer, machine: CgraMachine) -> tuple[Algorithm, 
     )
     few = tuple(filter(None, (_winograd(layer, name) for name in WINOGRAD)))
     square = kernel[0] == kernel[1] and strides[0] == strides[1] and dilations == (1, 1)
+    gathered = () if is_matrix else (_on_array(layer, gemm, ARRAY_IM2COL),)
     if taps == 1 or not square or not uses_registers(kernel[0], machine):
-        return gemm, *few
+        return gemm, *gathered, *few
     # Rows are padded to whole steps, and a step more where the window reaches beyond the last one.
     pitch = -(-(_two(tuple(map(sum, shape.pads)))[1] + _two(shape.input_size)[1]) // strides[1])
     area = rows * pitch
@@ -125,7 +145,20 @@ def _convolution(layer: NetworkLayer, machine: CgraMachine) -> tuple[Algorithm, 
         IM2ROW, (ends[0], sliding, *ends[1:]), 1, copied, _unmapped(layer),
         words | {"output": repeats * filters * area, "buffer": buffer},
     )  # fmt: skip
-    return optcgra, gemm, *few
+    return optcgra, gemm, _on_array(layer, optcgra, ARRAY_IM2ROW), *gathered, *few
+
+
+def _on_array(layer: NetworkLayer, driven: Algorithm, name: str) -> Algorithm:
+    """The same with im2col or im2row as loops on the array: VLIW mode copies what padding there is, and cuts rows."""
+    nest, padded = gathering(layer, driven.sliding)
+    return replace(
+        driven,
+        name=name,
+        nests=(nest, *driven.nests),
+        main=driven.main + 1,
+        copied_words=driven.copied_words - driven.words["buffer"] + padded,
+        words=driven.words | {"padded": padded},
+    )
 
 
 def _winograd(layer: NetworkLayer, name: str) -> Algorithm | None:

@@ -7,13 +7,18 @@ import math
 from dataclasses import replace
 
 from mapper.arch.cgra import CgraMachine
-from mapper.models.modulo_schedule.network.algorithm import GEMM, IM2COL, Algorithm, algorithms
+from mapper.models.modulo_schedule.network.algorithm import (
+    ARRAY_IM2COL,
+    GEMM,
+    IM2COL,
+    REGISTERS,
+    Algorithm,
+    algorithms,
+)
 from mapper.models.modulo_schedule.network.nest import Nest
 from mapper.workloads.network.network_layer import NetworkLayer
 
 BASELINE, IN_MEMORY = "register-baseline", "baseline"
-REGISTERS = "+registers"
-"""Ends the names of algorithms that keep a block of sums in registers."""
 
 
 def in_registers(known: tuple[Algorithm, ...]) -> tuple[Algorithm, ...]:
@@ -22,7 +27,7 @@ def in_registers(known: tuple[Algorithm, ...]) -> tuple[Algorithm, ...]:
     return tuple(
         replace(one, name=f"{one.name}{REGISTERS}", nests=tuple(map(_held, one.nests)))
         for one in known
-        if one.name in (GEMM, IM2COL)
+        if one.name in (GEMM, IM2COL, ARRAY_IM2COL)
     )
 
 

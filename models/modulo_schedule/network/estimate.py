@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from mapper.arch.cgra import CgraMachine, Pe
 from mapper.models.modulo_schedule.bound import fullest_pes
 from mapper.models.modulo_schedule.network.cost import LiveIns
-from mapper.models.modulo_schedule.network.nest import Access, Nest, copies
+from mapper.models.modulo_schedule.network.nest import Access, Nest
 from mapper.workloads.document import InputError
 
 FLOAT_OPERATIONS: dict[str, tuple[str, ...]] = {
@@ -151,21 +151,23 @@ class Estimator:
 
 
 def _words(access: Access, unroll: Mapping[str, int]) -> int:
-    """Different words that the copies of a body touch."""
-    names = tuple(name for name, _ in access.strides)
-    if len(access.taps) == 1 and _are_nested(access, unroll):
-        return math.prod(unroll[name] for name in names)
-    return len({access.offsets(one) + tap for one in copies(names, unroll) for tap in access.taps})
+    """Different words that the copies of a body touch.
 
-
-def _are_nested(access: Access, unroll: Mapping[str, int]) -> bool:
-    """Whether every stride is beyond what the smaller ones reach, so that no two copies touch one word."""
-    reach = 0
-    for stride, name in sorted((stride, name) for name, stride in access.strides):
+    A loop whose stride is beyond what all smaller ones reach repeats what they touch elsewhere. Only those below the
+    last loop of which that is not so are listed.
+    """
+    loops = [
+        (stride, unroll[name]) for stride, name in sorted((stride, name) for name, stride in access.strides)
+    ]
+    reach, overlapping = max(access.taps) - min(access.taps), 0
+    for place, (stride, count) in enumerate(loops):
         if stride <= reach:
-            return False
-        reach += stride * (unroll[name] - 1)
-    return True
+            overlapping = place + 1
+        reach += stride * (count - 1)
+    touched = set(access.taps)
+    for stride, count in loops[:overlapping]:
+        touched = {word + stride * ahead for ahead in range(count) for word in touched}
+    return len(touched) * math.prod(count for _, count in loops[overlapping:])
 
 
 def _sum_latency(nest: Nest, terms: int, machine: CgraMachine) -> int:

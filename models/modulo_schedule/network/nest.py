@@ -48,10 +48,10 @@ class Nest:
     width and stride of an optCGRA nest, whose last loop runs over the positions of all rows. ``merged``: the
     last loop runs over rows and columns in one [Bae2018, Fig. 4(c)]: after so many columns the inputs go on so many
     words further than a column's stride. ``in_register``: the last loop, over which the output accumulates, keeps each
-    word's sum in a register; the word comes in as a live-in, and every iteration stores what it has become.
-    A ``dot`` starts its word with the first input and adds the products of the taps of the other two, one by one.
-    ``transform``: a linear transform of the words that the input's taps name, which gives a word for each tap of the
-    output.
+    word's sum in a register; the word comes in as a live-in, and every iteration stores what it has become. ``rolled``:
+    short loops that stay around the kernel, one iteration at a time. A ``dot`` starts its word with the first input and
+    adds the products of the taps of the other two, one by one. ``transform``: a linear transform of the words that the
+    input's taps name, which gives a word for each tap of the output.
     """
 
     name: str
@@ -64,6 +64,7 @@ class Nest:
     window: tuple[int, int, int] | None = None
     merged: tuple[int, int] | None = None
     in_register: bool = False
+    rolled: tuple[str, ...] = ()
     transform: LinearTransform | None = None
 
     @property
@@ -106,7 +107,7 @@ class Nest:
     def innermost(self) -> Iterator[str]:
         """Loops that may be moved to the innermost place, the one written there first."""
         for name in reversed(self.names):
-            if is_legal(self, moved(self, name)):
+            if name not in self.rolled and is_legal(self, moved(self, name)):
                 yield name
 
 

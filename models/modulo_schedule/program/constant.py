@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mapper.models.modulo_schedule.network.algorithm import IM2ROW, SCALES, Algorithm
+from mapper.models.modulo_schedule.network.algorithm import SCALES, Algorithm
 from mapper.models.modulo_schedule.network.winograd import WINOGRAD
 from mapper.models.modulo_schedule.program.tile_weight import winograd_constants
 from mapper.workloads.document import InputError
@@ -30,7 +30,7 @@ def constants_of(layer: NetworkLayer, algorithm: Algorithm, weights: Weights) ->
         kernel, bias = folded(layer, weights)
         if algorithm.name in WINOGRAD:
             return winograd_constants(layer, algorithm.name, kernel, bias)
-        if algorithm.name == IM2ROW:
+        if algorithm.sliding is not None:
             kernel = kernel.swapaxes(-1, -2)
         return {"a": _flat(kernel), "bias": bias}
     if layer.op in ("Gemm", "MatMul"):

@@ -4,43 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isqrt
+from dataclasses import replace
 
 from mapper.arch.tcpa import TcpaMachine
 from mapper.models.pe_allocation import calculus, segment, storage
 from mapper.models.pe_allocation.configuration.address import Affine
-from mapper.models.pe_allocation.configuration.arithmetic import Arithmetic
 from mapper.models.pe_allocation.configuration.interconnect import border_ends, streams
-from mapper.models.pe_allocation.configuration.program import (
-    Configuration,
-    LayerProgram,
-    Loop,
-    Pe,
-    PeProgram,
-    Rule,
-    Scheme,
-    Source,
-)
+from mapper.models.pe_allocation.configuration.layer_program import bare_program
+from mapper.models.pe_allocation.configuration.program import Configuration, Pe, Scheme, Source
 from mapper.models.pe_allocation.cost import Model, evaluate
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.models.pe_allocation.stream import timing as streaming
 from mapper.models.pe_allocation.stream.layer import StreamLayer, StreamNetwork
 from mapper.workloads.document import InputError
-
-RULES: dict[str, Rule] = {
-    "MaxPool": "max", "GlobalMaxPool": "max", "AveragePool": "average", "GlobalAveragePool": "average",
-    "Add": "sum", "Sum": "sum", "Mean": "mean", "Mul": "product", "Max": "largest", "Min": "smallest",
-    "Sub": "difference", "BatchNormalization": "scale", "Relu": "rectify", "Clip": "rectify",
-}  # fmt: skip
-"""What pools and element-wise layers compute; operators that are not here pass their first operand on."""
-
-RECTIFIERS = frozenset({"Relu", "Clip"})
-WEIGHT_SPREAD = 5376
-"""Variance of weights drawn evenly from -127 to 127: (255^2 - 1) / 12."""
-
-
-SHIFTS: dict[Rule, int] = {"product": 7, "scale": 6}
-"""Products of two maps have seven bits of fraction more than they are given, scales of normalisations six."""
 
 
 def configure(
@@ -62,7 +38,8 @@ def configure(
     connected = streams(network, machine, allocation.placement, runs)
     borders = border_ends(connected)
     apart = model == "streaming" and not alone
-    rings = _rings(network, z_out, runs if apart and len(runs) > 1 else (None,))
+    waits = tuple(timing.drain for timing in cost.timed)
+    rings = _rings(network, z_out, waits, runs if apart and len(runs) > 1 else (None,))
     layers = []
     for at, layer in enumerate(network.layers):
         _check_sizes(network, layer)
@@ -73,38 +50,19 @@ def configure(
             layer, allocation.pes[at], allocation.delta[at], busy if alone and model == "lanes" else None
         )
         fields = storage.receptive_fields(network, runs[run_of[at]])
+        places = None if regions is None else regions[at]
         layers.append(
-            LayerProgram(
-                layer.name,
-                _rule(layer),
-                bool(RECTIFIERS & set(layer.merged)),
-                _shift(layer),
-                layer.maps if scheme == "lanes" and layer.operation == "pool" else layer.filters,
-                layer.depth,
-                max(1, layer.filters // layer.groups),
-                layer.size,
-                layer.output_size,
-                layer.kernel,
-                layer.strides,
-                layer.dilations,
-                layer.pads,
-                layer.depth if layer.operation == "elementwise" else 1,
-                layer.channels,
-                layer.maps,
-                scheme,
-                allocation.delta[at],
-                allocation.throttle[at],
-                cost.timed[at].start,
-                run_of[at],
-                _sources(network, at, run_of, rings[at], border, outer),
-                storage.intermediate_words(layer, fields[at]),
-                layer.weight_words,
-                border if layer.weight_words else None,
-                _output(layer) if not network.readers[at] else None,
-                borders.get(("result", layer.name, None)),
-                _pe_programs(layer, allocation, at, scheme, regions),
-                layer.spread,
-                Arithmetic(scaled=_rule(layer) == "scale"),
+            replace(
+                bare_program(layer, allocation.pes[at], allocation.delta[at], scheme, places),
+                idle=allocation.throttle[at],
+                start=cost.timed[at].start,
+                run=run_of[at],
+                sources=_sources(network, at, run_of, rings[at], border, outer),
+                calculus_words=storage.intermediate_words(layer, fields[at]),
+                weight_border=border if layer.weight_words else None,
+                output=_output(layer) if not network.readers[at] else None,
+                output_border=borders.get(("result", layer.name, None)),
+                drain=cost.timed[at].drain,
             )
         )
     return Configuration(
@@ -134,14 +92,14 @@ def _scheme(layer: StreamLayer, pes: int, delta: int, lanes_busy: int | None) ->
 
 
 def _rings(
-    network: StreamNetwork, z_out: tuple[int, ...], runs: Sequence[range | None]
+    network: StreamNetwork, z_out: tuple[int, ...], waits: Sequence[int], runs: Sequence[range | None]
 ) -> list[tuple[int, ...]]:
     """Words of the ring before each feed of every layer, in raster order at these paces; a run of its own where there
     are several (None: all layers at once)."""
     return [
         ring
         for members in runs
-        for ring in streaming.feed_peaks(network, streaming.streamed(network, z_out, members), members)
+        for ring in streaming.feed_peaks(network, streaming.streamed(network, z_out, waits, members), members)
     ]
 
 
@@ -166,68 +124,6 @@ def _check_sizes(network: StreamNetwork, layer: StreamLayer) -> None:
             raise InputError(
                 network.name, layer.name, f"{fault} {made[0]}x{made[1]}; such a network is not run"
             )
-
-
-def _rule(layer: StreamLayer) -> Rule:
-    if layer.operation == "convolution":
-        return "convolution"
-    without = "max" if layer.operation == "pool" else "sum" if layer.depth > 1 else "pass"
-    return RULES.get(layer.op, without if not layer.op else "pass")  # type: ignore[arg-type]
-
-
-def _shift(layer: StreamLayer) -> int:
-    """Bits that bring a sum of N*K^2 products with random weights, and other products, back to the size of a pixel."""
-    if layer.operation != "convolution":
-        return SHIFTS.get(_rule(layer), 0)
-    return isqrt(WEIGHT_SPREAD * layer.depth * layer.window).bit_length() - 1
-
-
-def _pe_programs(
-    layer: StreamLayer,
-    allocation: Allocation,
-    at: int,
-    scheme: Scheme,
-    regions: tuple[tuple[Pe, ...], ...] | None,
-) -> tuple[PeProgram, ...]:
-    return tuple(
-        _pe_program(layer, number, allocation, at, scheme, regions[at][number] if regions else None)
-        for number in range(allocation.pes[at])
-    )
-
-
-def _pe_program(
-    layer: StreamLayer, number: int, allocation: Allocation, at: int, scheme: Scheme, place: Pe | None
-) -> PeProgram:
-    pes, delta = allocation.pes[at], allocation.delta[at]
-    high, wide = layer.kernel
-    window = (Loop("k1", 0, 1, high, high), Loop("k2", 0, 1, wide, wide))
-    filter_words = layer.depth * layer.window
-    if scheme == "lanes":
-        pooled = layer.operation == "pool"
-        filters, depth = (layer.maps, 1) if pooled else (layer.filters, layer.depth)
-        lanes = pes * delta
-        inner = (
-            Loop("n", 0, 1, depth, depth),
-            Loop("m", number * delta, lanes, -(-filters // lanes), filters),
-        )
-        strides = (layer.window, lanes * filter_words, filter_words)
-        base = number * delta * filter_words
-    else:
-        steps, share = -(-layer.depth // delta), -(-layer.filters // pes)
-        inner = (Loop("n", 0, delta, steps, layer.depth), Loop("m", number, pes, share, layer.filters))
-        strides = (delta * layer.window, pes * filter_words, layer.window)
-        base = number * filter_words
-    loops = (*window, *inner)
-    weights = None
-    if layer.weight_words:
-        # Weights lie as [m][n][k1][k2].
-        weights = Affine(
-            ("k1", "k2", "n", "m", "d"),
-            (*(loop.count for loop in loops), delta),
-            (wide, 1, *strides),
-            base,
-        )
-    return PeProgram(number, place, loops, weights)
 
 
 def _sources(

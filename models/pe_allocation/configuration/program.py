@@ -95,7 +95,8 @@ class LayerProgram:
     slots take ``depth`` (maps n+d of one filter) or are ``lanes`` (filters m+d). ``idle``: cycles without work
     after each position's. ``start``: cycle at which the global controller starts the layer in a frame; frames
     follow every ``interval`` cycles. ``run``: the number of the run of layers that work at once. ``output``: where
-    pixels of a network's result go. ``spread``: of the rows and columns that windows slide over one in so many has
+    pixels of a network's result go. ``drain``: cycles after its time until a position's pixels are handed on.
+    ``spread``: of the rows and columns that windows slide over one in so many has
     pixels, the others zeros.
     """
 
@@ -129,6 +130,7 @@ class LayerProgram:
     pes: tuple[PeProgram, ...]
     spread: Pair = (1, 1)
     arithmetic: Arithmetic = PLAIN
+    drain: int = 0
 
     @property
     def cycles(self) -> int:

@@ -1,12 +1,14 @@
 """The calculus corrected for raster order: a window waits for its last pixel (this project's, next to [Heidorn2019],
 5.2).
 
-Every layer works at a steady pace: position k (raster order) is begun at start + k*z and made at
-start + (k+1)*z. It needs its input pixels up to the last one of its window, which the layer before makes in the same
-way. A layer starts as early as no position finds a pixel missing; pixels are handed on in no time.
+Every layer works at a steady pace: position k (raster order) is begun at start + k*z, and its pixels are there at
+start + (k+1)*z + drain. It needs its input pixels up to the last one of its window, which the layer before makes in the
+same way. A layer starts as early as no position finds a pixel missing; links take no time.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -36,8 +38,9 @@ def first_needed(layer: StreamLayer, feed: StreamLayer, axis: int) -> Indices:
 
 
 def delay(layer: StreamLayer, feed: StreamLayer, z_feed: int, z_out: int) -> int:
-    """Least cycles from the start of ``feed`` to that of ``layer``: the largest (need+1)*z_feed - k*z_out over all
-    positions k, ``need`` being the raster index of the last pixel of the window of k."""
+    """Least cycles from the start of ``feed`` to that of ``layer``, its drain left out: the largest
+    (need+1)*z_feed - k*z_out over all positions k, ``need`` being the raster index of the last pixel of the window of
+    k."""
     if feed.positions == 1:
         return z_feed
     rows, columns = (last_needed(layer, feed, axis) for axis in (0, 1))
@@ -48,25 +51,26 @@ def delay(layer: StreamLayer, feed: StreamLayer, z_feed: int, z_out: int) -> int
 
 
 def streamed(
-    network: StreamNetwork, z_out: tuple[int, ...], members: range | None = None
+    network: StreamNetwork, z_out: tuple[int, ...], drains: Sequence[int], members: range | None = None
 ) -> tuple[LayerTiming, ...]:
-    """Earliest start times at steady paces ``z_out``; ``z_in`` is the delay after the layer that decides. Of a run of
-    layers (``members``) from its start on: what earlier runs have made is there without waiting."""
+    """Earliest start times at steady paces ``z_out`` with these ``drains``; ``z_in`` is the delay after the layer that
+    decides. Of a run of layers (``members``) from its start on: what earlier runs have made is there without
+    waiting."""
     found: dict[int, LayerTiming] = {}
     for position in range(len(network.layers)) if members is None else members:
         layer, pace = network.layers[position], z_out[position]
         start = wait = 0
         for feed in layer.feeds:
             if feed in found:
-                lag = delay(layer, network.layers[feed], z_out[feed], pace)
+                lag = delay(layer, network.layers[feed], z_out[feed], pace) + drains[feed]
                 start, wait = max((start, wait), (found[feed].start + lag, lag))
-        found[position] = LayerTiming(wait, pace, start, pace * layer.positions)
+        found[position] = LayerTiming(wait, pace, start, pace * layer.positions, drains[position])
     return tuple(found.values())
 
 
 def latency(timed: tuple[LayerTiming, ...]) -> int:
     """Cycles from the first layer's start to the last pixel of the frame."""
-    return max(layer.start + layer.latency for layer in timed)
+    return max(layer.end for layer in timed)
 
 
 def line_buffer_peaks(
@@ -74,7 +78,7 @@ def line_buffer_peaks(
 ) -> tuple[int, ...]:
     """Most words that the buffers before each layer hold, frames following each other at the slowest layer's pace.
 
-    Every feed has a buffer of its own. A pixel is held from the moment it is made until the last position that may
+    Every feed has a buffer of its own. A pixel is held from the moment it is there until the last position that may
     read it has been made; pixels are freed in raster order. What enters from the frame, or from an earlier run than
     that of the layers ``members``, is held by no line buffer.
     """
@@ -115,6 +119,6 @@ def _peak(
     arrived = np.zeros(layer.positions, dtype=np.int64)
     frames = (timing.start + timing.latency - feeding.start) // interval + 1
     for frame in range(frames):
-        since = done - feeding.start - frame * interval
+        since = done - feeding.start - feeding.drain - frame * interval
         arrived += np.clip(since // feeding.z_out, 0, feed.positions)
     return int((arrived - kept).max()) * feed.maps

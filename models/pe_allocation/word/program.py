@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mapper.arch.processing_element import ProcessingElement
@@ -10,13 +10,16 @@ from mapper.models.pe_allocation.configuration.layer_data import LayerData
 from mapper.models.pe_allocation.configuration.program import Configuration, LayerProgram, PeProgram
 from mapper.models.pe_allocation.word.assembler import controlled, words_of
 from mapper.models.pe_allocation.word.elementwise_flow import elementwise
-from mapper.models.pe_allocation.word.flow import convolution, own_filters, pool
+from mapper.models.pe_allocation.word.flow import Flow, convolution, own_filters, pool
 from mapper.models.pe_allocation.word.operation import Assembled, Code, Word
 from mapper.models.pe_allocation.word.register_file import RegisterFile
 from mapper.models.pe_allocation.word.room import (
-    refuse_large_program,
-    refuse_late_sums,
-    refuse_wide_numbers,
+    Shortage,
+    late_sums,
+    register_needs,
+    too_large,
+    wide_numbers,
+    word_needs,
 )
 from mapper.workloads.document import InputError
 
@@ -57,14 +60,9 @@ def _assembled(
     if own == 0:
         return None
     file = RegisterFile(pe.latency)
-    rule = elementwise
-    if layer.rule == "convolution":
-        rule = convolution
-    elif layer.rule in ("max", "average"):
-        rule = pool
-    flow = rule(layer, program, data, file)
-    refuse_late_sums(layer, program, flow)
-    refuse_wide_numbers(layer, file, pe)
+    flow = flow_of(layer, program, data, file)
+    _refuse(layer, late_sums(layer, program, flow))
+    _refuse(layer, wide_numbers(file, pe))
     told = controlled(layer, program, flow)
     # PEs with as many filters run the same words, on other weights and constants.
     if own not in known:
@@ -80,8 +78,23 @@ def _assembled(
     )
     k1, k2, n, m = (loop.count for loop in program.loops)
     made = Assembled(code, tuple(file.ports), tuple(file.maps), flow.final, (k1, k2, n, m), told.table)
-    refuse_large_program(layer, made, pe)
+    _refuse(layer, too_large(register_needs(file) | word_needs(len(code.words), code.units), pe))
     return made
+
+
+def flow_of(layer: LayerProgram, program: PeProgram, data: LayerData, file: RegisterFile) -> Flow:
+    """What an iteration of the layer's rule does, with the registers that it takes from ``file``."""
+    if layer.rule == "convolution":
+        return convolution(layer, program, data, file)
+    if layer.rule in ("max", "average"):
+        return pool(layer, program, data, file)
+    return elementwise(layer, program, data, file)
+
+
+def _refuse(layer: LayerProgram, shortages: Iterable[Shortage]) -> None:
+    """Raises: InputError if there is a shortage."""
+    for shortage in shortages:
+        raise InputError(layer.name, shortage.field, shortage.said)
 
 
 def has_words(configuration: Configuration) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from mapper.models.modulo_schedule.network.algorithm import IM2ROW, SCALES
+from mapper.models.modulo_schedule.network.algorithm import ARRAY_IM2ROW, IM2ROW, SCALES
 from mapper.models.modulo_schedule.network.winograd import WINOGRAD
 from mapper.models.modulo_schedule.program.constant import Values, Weights, folded
 from mapper.models.modulo_schedule.program.tile_weight import tile_weights
@@ -30,7 +30,7 @@ def layer_reference(
 
     Raises: InputError if the layer has no reference.
     """
-    order: Order = "optcgra" if algorithm == IM2ROW else "gemm"
+    order: Order = "optcgra" if algorithm in (IM2ROW, ARRAY_IM2ROW) else "gemm"
     scales = [one for one in layer.merged if one.op in SCALES]
     if algorithm in WINOGRAD:
         return (_of_tiles(layer, inputs[0], weights, algorithm),)

@@ -7,50 +7,34 @@ from typing import Any
 
 from mapper.arch.processing_element import ProcessingElement
 from mapper.models.pe_allocation.configuration.program import Configuration
-from mapper.models.pe_allocation.word.drain import drained, drains, lags
 from mapper.models.pe_allocation.word.encoding import encode, header_of, word_bits
 from mapper.models.pe_allocation.word.program import LayerWords, has_words, words_of_all
 from mapper.sim.pe_allocation.data import Data
 
 
 @dataclass(frozen=True)
-class Late:
-    """By how many cycles each layer starts later than the model says, and how many after its time its last result is
-    there, for the latencies of units."""
-
-    lag: tuple[int, ...]
-    drain: tuple[int, ...]
-
-
-@dataclass(frozen=True)
 class Programmed:
-    """A configuration whose start times wait for the latencies of units, with the programs of its PEs."""
+    """A configuration with the programs of its PEs."""
 
     configuration: Configuration
     words: tuple[LayerWords, ...]
-    late: Late
     pe: ProcessingElement
 
     def to_json(self) -> dict[str, Any]:
-        """What programs the PEs of each layer run (the largest of them), and what unit latencies cost."""
+        """What programs the PEs of each layer run (the largest of them), how many cycles after a position's work its
+        last result is there, and how many after its time it is handed on (``drain``)."""
         found = {}
-        for at, (layer, own) in enumerate(zip(self.configuration.layers, self.words, strict=True)):
+        for layer, own in zip(self.configuration.layers, self.words, strict=True):
             codes = [one.code for one in own.pes if one is not None]
             code = max(codes, key=lambda one: len(one.words))
             found[layer.name] = {
                 "words": len(code.words),
                 "bits_of_a_word": word_bits(header_of(code, self.pe.register_bits)),
                 "bytes": len(encode(code, self.pe.register_bits)),
-                "starts_later_by": self.late.lag[at],
-                "drain": self.late.drain[at],
+                "last_result": own.final - 1,
+                "drain": layer.drain,
             }
         return found
-
-
-def on_time(configuration: Configuration) -> Late:
-    """No layer later than the model says."""
-    none = (0,) * len(configuration.layers)
-    return Late(none, none)
 
 
 def programmed(configuration: Configuration, data: Data, pe: ProcessingElement) -> Programmed:
@@ -58,10 +42,7 @@ def programmed(configuration: Configuration, data: Data, pe: ProcessingElement) 
 
     Raises: InputError as ``words_of_all``.
     """
-    words = words_of_all(configuration, data.layers, pe)
-    drain = drains(configuration, words)
-    late = Late(lags(configuration, drain), drain)
-    return Programmed(drained(configuration, drain), words, late, pe)
+    return Programmed(configuration, words_of_all(configuration, data.layers, pe), pe)
 
 
 def refuse_what_does_not_fit(configuration: Configuration, data: Data, pe: ProcessingElement) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from mapper.arch.cgra import Pe
+from mapper.formulations.modulo_schedule.parity import least_bound
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.solver.method import Effort, Method
@@ -13,14 +15,17 @@ from mapper.solver.modulo_schedule.exact.interval_search import Attempt, least_i
 from mapper.solver.modulo_schedule.heuristic.compaction import compacted
 from mapper.solver.outcome import Outcome
 
-SHORT_LIVES = ((1, 1.0), (2, 2.0))
-"""The most rounds that values live, and the work spent, before the next II is tried."""
-LIVES = ((2, 4.0), (3, 4.0), (None, 8.0))
-"""The most rounds that values live where an II is decided, one after another (None: no limit); and the work
-spent on each before they are taken up again with twice that."""
+if TYPE_CHECKING:
+    from mapper.formulations.modulo_schedule.program.reach import ReachProgram
+
+QUICK = ((0, 1.0), (2, 1.0))
+"""Slacks of the windows of issue times, and the work spent on each, before the next II is tried."""
+TRIES = ((1, 4.0), (4, 4.0), (None, 8.0))
+"""Slacks of windows where an II is decided, one after another (None: the complete program); and the work spent on each
+before they are taken up again with twice both."""
 FEW_MOVES = 3
-"""Slots for moves up to which values are always short-lived, so that only the complete program is tried."""
-PATIENT_WORK = 24.0
+"""Slots for moves up to which the complete program is small, and tried before the next II as well."""
+COMPLETE_WORK = 2.0
 """Work spent on it."""
 MOST_DOUBLED = 10
 """The most doublings of the work with which a search begins that had predecessors."""
@@ -31,21 +36,23 @@ MOST_CLAUSES = 400_000
 """A larger program is not built: that alone would take longer than most limits allow."""
 CLAUSES_A_SECOND = 30_000
 """Clauses that are built and simplified in a second, on a slow core."""
+CLAUSES_A_WORK = 5000
+"""Clauses for which the work spent on a program doubles: to read them once takes work as well."""
 
 
 def constraint_program(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
     """The least II and a schedule for it, proven; the program is complete at every II (its documentation
     says why), so that an infeasible one is a proof.
 
-    Schedules whose values are short-lived are tried first: most schedules are of that kind, and the program is
-    far smaller for them. Only the program without that limit proves anything.
+    Schedules with issue times in narrow windows are tried first (`MobilityProgram`): clauses alone, which search finds
+    far sooner. Only the program of all schedules (`ModuloProgram`) proves that there is none.
 
     Raises: InputError if no PE can execute an operation, or a cycle of the graph has distance 0.
     """
     return least_interval(
         problem,
         effort,
-        lambda ii, left: _short_lives(problem, ii, left),
+        lambda ii, left: _in_windows(problem, ii, left),
         lambda ii, left: _decided(problem, ii, left),
     )
 
@@ -58,41 +65,64 @@ def improved(problem: ModuloProblem, known: ModuloSchedule, effort: Effort) -> O
     return least_interval(
         problem,
         effort,
-        lambda ii, left: _short_lives(problem, ii, left),
+        lambda ii, left: _in_windows(problem, ii, left),
         lambda ii, left: _decided(problem, ii, left),
         compacted(problem, known),
     )
 
 
-def _short_lives(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
-    """A schedule with short-lived values, if little work finds one; a proof where few slots are left for moves."""
-    pes = problem.machine.all_pes
-    tried = Attempt(None, "undecided")
+def tightened(problem: ModuloProblem, known: ModuloSchedule, effort: Effort) -> ModuloSchedule:
+    """``known``, or a schedule of the least II below its for which little work finds one in a window; nothing is
+    proven.
+
+    Raises: InputError as ``constraint_program``.
+    """
+    for ii in range(least_bound(problem), known.ii):
+        for slack, work in QUICK:
+            if effort.stopped() is not None:
+                return known
+            tried = decide(problem, ii, problem.machine.all_pes, effort, slack=slack, work=work)
+            if tried.schedule is not None:
+                return compacted(problem, tried.schedule)
+            if tried.left_out is not None:
+                break
+    return known
+
+
+def _in_windows(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
+    """A schedule in a narrow window, if little work finds one; a proof where few slots are left for moves."""
     more = 1 + _searches(problem, effort)
-    for rounds, work in SHORT_LIVES:
-        limit = None if _has_few_moves(problem, ii) else rounds
-        tried = decide(problem, ii, pes, effort, rounds=limit, work=more * work)
+    tries: tuple[tuple[int | None, float], ...] = QUICK
+    if len(problem.machine.all_pes) * ii - len(problem.kernel.graph.operations) <= FEW_MOVES:
+        tries += ((None, COMPLETE_WORK),)
+    tried = Attempt(None, "undecided")
+    for slack, work in tries:
+        tried = decide(problem, ii, problem.machine.all_pes, effort, slack=slack, work=more * work)
         if tried.answer != "undecided" or tried.left_out is not None or effort.stopped() is not None:
             break
     return tried
 
 
 def _decided(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
-    """A schedule or a proof that there is none, by tries with more and more work: where a schedule is, some
+    """A schedule or a proof that there is none, by tries with wider windows and more work: where a schedule is, some
     program finds it soon, and another searches for it for hours. Every search before this one is taken to have made one
     try, so that what needs much work gets it in the end, however short the searches are."""
-    pes = problem.machine.all_pes
-    lives = ((None, PATIENT_WORK),) if _has_few_moves(problem, ii) else LIVES
-    turn = min(_searches(problem, effort), MOST_DOUBLED * len(lives))
+    turn = min(_searches(problem, effort), MOST_DOUBLED * len(TRIES))
     while True:
-        rounds, work = lives[turn % len(lives)]
-        times = 1 << turn // len(lives)
+        slack, work = TRIES[turn % len(TRIES)]
+        times = 1 << turn // len(TRIES)
         turn += 1
-        again = replace(effort, seed=effort.seed + turn)
-        tried = decide(problem, ii, pes, again, rounds=rounds, work=times * work)
+        tried = decide(
+            problem,
+            ii,
+            problem.machine.all_pes,
+            replace(effort, seed=effort.seed + turn),
+            slack=None if slack is None else times * slack,
+            work=times * work,
+        )
         if tried.answer != "undecided" or effort.stopped() is not None:
             return tried
-        if tried.left_out is not None and times >= LAST_TIMES and turn % len(lives) == 0:
+        if tried.left_out is not None and times >= LAST_TIMES and turn % len(TRIES) == 0:
             return tried
 
 
@@ -102,27 +132,24 @@ def _searches(problem: ModuloProblem, effort: Effort) -> int:
     return 0 if start is None else start.searches
 
 
-def _has_few_moves(problem: ModuloProblem, ii: int) -> bool:
-    return len(problem.machine.all_pes) * ii - len(problem.kernel.graph.operations) <= FEW_MOVES
-
-
 def decide(
     problem: ModuloProblem,
     ii: int,
     pes: Sequence[Pe],
     effort: Effort,
     times: Mapping[int, int] | None = None,
-    rounds: int | None = None,
+    slack: int | None = None,
     work: float | None = None,
 ) -> Attempt:
-    """Decide ``ii`` on a part of the array, with issue times fixed (the first operation's 0), with values that
-    live so many rounds at most where times are not fixed, and with limited work, where these are given.
-    ``infeasible`` is of these times on these PEs; it is never said where ``rounds`` leave schedules out.
+    """Decide ``ii`` on a part of the array, with issue times fixed (the first operation's 0) or else in windows with
+    ``slack``, and with limited work, where these are given. ``infeasible`` is of these times on these PEs; it is
+    never said of windows, which leave schedules out.
 
     Registers are first counted only; where what is kept in them cannot be named, they are told apart.
     """
     from mapper.formulations.modulo_schedule.program.cp_sat import ModuloProgram
     from mapper.formulations.modulo_schedule.program.instance import ModuloInstance
+    from mapper.formulations.modulo_schedule.program.mobility import MobilityProgram
     from mapper.formulations.modulo_schedule.program.route import NamelessError
     from mapper.solver.cp_sat import run_cp_sat
 
@@ -133,14 +160,22 @@ def decide(
         stop = effort.stopped()
         if stop is not None:
             return Attempt(None, "undecided", stop)
-        program = ModuloProgram(instance, rounds, times, named)
+        program: ReachProgram = (
+            ModuloProgram(instance, times, named)
+            if slack is None
+            else MobilityProgram(instance, slack, named)
+        )
         left_out = too_large(program.clauses, effort)
         if left_out is not None:
             return left_out
         program.build()
-        result = run_cp_sat(program.model, effort, lambda value, bound: None, work, clausal=True)
+        units = None if work is None else work * (1 + program.clauses / CLAUSES_A_WORK)
+        windowed = slack is not None
+        result = run_cp_sat(
+            program.model, effort, lambda value, bound: None, units, clausal=True, light=windowed
+        )
         if result.answer == "infeasible":
-            return Attempt(None, "infeasible" if program.is_complete else "undecided")
+            return Attempt(None, "infeasible" if slack is None else "undecided")
         if not result.found:
             return Attempt(None, "undecided", result.stop)
         try:

@@ -33,8 +33,8 @@ NEGOTIATING = 0.5
 """Share of the time in which places and routes for annealed times are negotiated."""
 ROOM = 2
 """Slots of a window for every operation: moves need some too."""
-JOINT = (2, 4.0)
-"""Rounds that values live and work spent on a window with issue times left open: moves need values that wait."""
+JOINT = (4, 4.0)
+"""Slack and work spent on a window with issue times left open: moves need values that wait."""
 REFINING_WORK = 1.0
 
 
@@ -72,8 +72,8 @@ def _tried(problem: ModuloProblem, ii: int, effort: Effort) -> Attempt:
     tried = _decide(problem, ii, effort, QUICK_ROUNDS)
     if tried.answer != "undecided" or effort.stopped():
         return tried
-    rounds, work = JOINT
-    joint = decide(problem, ii, _window(problem, ii), effort, rounds=rounds, work=work)
+    slack, work = JOINT
+    joint = decide(problem, ii, _window(problem, ii), effort, slack=slack, work=work)
     return joint if joint.schedule is not None else Attempt(None, "undecided", joint.stop, joint.left_out)
 
 

@@ -41,24 +41,31 @@ TIES = 8
 """The most further starts at the II that was found, for fewer stages and moves."""
 TIED_STEPS = 4000
 """Steps after which no more of them begins."""
-
+LOW, STEEP = 32, 4
+"""II, or times the bound where that is more, beyond which no light ascent goes: starts become slow there, and such
+schedules are worth little."""
 
 MOST_STEPS = 150_000
 """Steps after which no round begins, if time is not limited: less than a minute."""
 
 
 def searched(
-    problem: ModuloProblem, effort: Effort, start: Start, starts: int, enough: int = 0
+    problem: ModuloProblem,
+    effort: Effort,
+    start: Start,
+    starts: int,
+    enough: int = 0,
+    only_lightly: bool = False,
 ) -> Outcome[ModuloSchedule]:
     """The schedule of the least II at which ``start`` finds one, proven where that II is the bound.
 
     A light ascent, one start for an II and wider steps the higher it is, finds some schedule soon; where it does
     not, as of hundreds of operations, one with whole starts follows. Then come rounds from the II below it
     downwards, half as many starts for every next one, twice as many in every round without success, until one II
-    gets ``starts`` in a round. At an II of MII + operations + latencies the
-    operations fit one after the other; beyond it nothing is tried. A few more starts at the least II choose the
-    schedule with the fewest stages, then moves. With a schedule known the rounds begin below it; without ``starts``
-    the ascent is all. Below an II that is ``enough`` nothing is tried.
+    gets ``starts`` in a round. At an II of MII + operations + latencies the operations fit one after the other; beyond
+    it nothing is tried. A few more starts at the least II choose the schedule with the fewest stages, then moves. With
+    a schedule known the rounds begin below it; without ``starts`` the ascent is all, and if ``only_lightly`` the light
+    one alone, which then gives up early. Below an II that is ``enough`` nothing is tried.
 
     Raises: InputError if no PE can execute an operation, or a cycle of the graph has distance 0.
     """
@@ -75,13 +82,15 @@ def searched(
         return Outcome.unknown(stop, lower, evaluations=0)
     instance = Instance(problem)
     bound, last = lower, lower + instance.operations + int(instance.delay.sum())
+    if only_lightly:
+        last = min(last, max(LOW, STEEP * lower))
     if problem.fixed_ii is not None:
         bound = last = problem.fixed_ii
     least = min(max(bound, enough), last)
     trial = Trial(instance, effort)
     had: dict[int, int] = {}
     found = _ascended(trial, start, least, last, True) if known is None else known.mapping
-    if found is None:
+    if found is None and not only_lightly:
         found = _ascended(trial, start, least, last, False)
     most = MOST_STEPS if effort.deadline is None else maxsize
     more = 1

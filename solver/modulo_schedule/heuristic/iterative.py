@@ -102,8 +102,16 @@ def search_briefly(problem: ModuloProblem, effort: Effort, enough: int = 0) -> O
     return searched(problem, effort, _start, BRIEF_STARTS, enough)
 
 
+def search_lightly(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
+    """The first schedule of the light ascent, if it has one: of a hundred operations in a quarter of a second.
+
+    Raises: InputError as ``search_briefly``.
+    """
+    return searched(problem, effort, _start, 0, only_lightly=True)
+
+
 def search_at_once(problem: ModuloProblem, effort: Effort) -> Outcome[ModuloSchedule]:
-    """The first schedule of the light ascent, if it is there in `AT_ONCE` seconds.
+    """The first schedule of the ascent, if it is there in `AT_ONCE` seconds.
 
     Raises: InputError as ``search_briefly``.
     """

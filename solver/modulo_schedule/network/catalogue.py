@@ -14,8 +14,9 @@ from mapper.solver.method import Effort, Method
 from mapper.solver.modulo_schedule.catalogue import AUTOMATIC
 from mapper.solver.modulo_schedule.catalogue import METHODS as KERNEL_METHODS
 from mapper.solver.modulo_schedule.heuristic.iterative import AT_ONCE, ITERATIVE, search_at_once
-from mapper.solver.modulo_schedule.network.exact.loop_proof import tuned_and_decided
+from mapper.solver.modulo_schedule.network.exact.loop_proof import tuned_and_decided, tuned_and_tightened
 from mapper.solver.modulo_schedule.network.heuristic.tuning import (
+    COVERS,
     algorithm_1,
     exhaustive,
     sums_in_memory,
@@ -35,12 +36,22 @@ def _automatic(problem: Problem, effort: Effort) -> Found:
     if effort.deadline is not None:
         # Covers are listed in Python, which asks no clock between them.
         effort = replace(effort, deadline=effort.deadline - GRACE)
-    return _in_time(problem, effort)
+    return tuned_and_tightened(problem, _in_time(problem, effort), effort)
 
 
-def _in_time(problem: LayerProblem, effort: Effort) -> Found:
+def _in_time(problem: LayerProblem, effort: Effort, most: int = COVERS, light: bool = False) -> Found:
     """Against the clock the baseline has come before, so that nothing need be made when it is over."""
-    return exhaustive(problem, effort, last_resort=effort.deadline is None)
+    return exhaustive(problem, effort, most, last_resort=effort.deadline is None, light=light)
+
+
+def _lightly(problem: Problem, effort: Effort) -> Found:
+    """Of every nest the cover that is expected to be best, with the first schedules that there are."""
+    return _in_time(_layer("tuner", problem), effort, most=1, light=True)
+
+
+def _first_cover(problem: Problem, effort: Effort) -> Found:
+    """The same cover with schedules that are searched for."""
+    return _in_time(_layer("tuner", problem), effort, most=1)
 
 
 def _at_once(problem: Problem, effort: Effort) -> Found:
@@ -113,18 +124,32 @@ _TUNERS = (
 
 _AT_ONCE: AnyMethod = Method(ITERATIVE.name, False, "what is there at once", _at_once)
 
-METHODS: dict[str, AnyMethod] = {
-    method.name: method
-    for method in (
-        Method(
-            "auto",
-            True,
-            f"kernels: {AUTOMATIC.summary}; networks: tuner",
-            _automatic,
-            AUTOMATIC.prepare,
-            _AT_ONCE,
-        ),
-        *(_of_kernels(method) for method in KERNEL_METHODS.values() if method is not AUTOMATIC),
-        *(Method(*tuner, ITERATIVE.prepare, _AT_ONCE) for tuner in _TUNERS),
-    )
+
+def _after_first_covers(method: AnyMethod) -> AnyMethod:
+    """The method, and before it over all layers the baseline, which takes seconds for a network, and one cover of every
+    nest, first with light schedules: a layer without a mapping would void the network's, and most of what is to be
+    gained is there before the first nest is searched to its end."""
+    rounds = (replace(method, search=search) for search in (_lightly, _first_cover))
+    return replace(method, before=(_LAYER_METHODS["baseline"], *rounds))
+
+
+_KERNELS: dict[str, AnyMethod] = {name: _of_kernels(method) for name, method in KERNEL_METHODS.items()}
+_AUTOMATIC: AnyMethod = Method(
+    "auto",
+    True,
+    f"kernels: {AUTOMATIC.summary}; networks: tuner, then CP-SAT briefly on loops above MII",
+    _automatic,
+    AUTOMATIC.prepare,
+    _AT_ONCE,
+)
+_LAYER_METHODS: dict[str, AnyMethod] = {
+    tuner[0]: Method(*tuner, ITERATIVE.prepare, _AT_ONCE) for tuner in _TUNERS
 }
+
+METHODS: dict[str, AnyMethod] = _KERNELS | {"auto": _AUTOMATIC} | _LAYER_METHODS
+"""Every method, in the order in which they are listed."""
+
+OF_NETWORKS: dict[str, AnyMethod] = METHODS | {
+    name: _after_first_covers(METHODS[name]) for name in ("auto", "tuner", "exact")
+}
+"""The same where the problem is a network: tuning goes over all layers in rounds."""

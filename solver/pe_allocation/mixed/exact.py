@@ -124,7 +124,7 @@ def run_words(problem: AllocationProblem, found: Allocation, run: range) -> int:
         made = unthrottled(network, found.pes, found.delta)
         z_out = tuple(cycles + idle for cycles, idle in zip(made, found.throttle, strict=True))
         whole = run if len(run) < len(z_out) else None
-        between = sum(line_buffer_peaks(network, streamed(network, z_out, whole), whole))
+        between = sum(line_buffer_peaks(network, streamed(network, z_out, problem.drains, whole), whole))
     return weights + between
 
 

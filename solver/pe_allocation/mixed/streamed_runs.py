@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations, pairwise
 
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program.delay import least_line_buffers
@@ -84,9 +85,8 @@ class StreamedRuns:
             idle = problem.pin(layer).throttle or 0
             left = [choice for choice in useful_choices(problem, at) if choice.pes <= self.pes]
             self.fewest.append(min((choice.pes for choice in left), default=self.pes + 1))
-            self.time.append(
-                min((choice.cycles + idle for choice in left), default=math.inf) * layer.positions
-            )
+            pace = min((choice.cycles + idle for choice in left), default=math.inf)
+            self.time.append(pace * layer.positions + problem.drains[at])
             busy = min((choice.pes * (choice.cycles + idle) for choice in left), default=math.inf)
             self.work.append(busy * layer.positions)
 
@@ -108,6 +108,12 @@ class StreamedRuns:
     def cycles(self) -> float:
         """The least cycles of a sequence that was found."""
         return self._path(self._found)[1]
+
+    def bounds(self) -> dict[Ends, float]:
+        """No run of fewer than all layers takes fewer cycles."""
+        pairs = pairwise(self.starts) if self.problem.segments is not None else combinations(self.starts, 2)
+        whole = (0, self.starts[-1])
+        return {run: self._bound(run) for run in pairs if run != whole}
 
     def runs(self) -> list[tuple[int, Allocation]]:
         """The first layers and the allocations of that sequence."""

@@ -1,6 +1,7 @@
 """The linear program of a node, kept from node to node: paces, starts, and shares of the steps of a layer's price.
 
-    min L   subject to   t_i >= t_j + a z_j - b z_i for every line of the delay of i after j,   L >= t_i + N_i z_i,
+    min L   subject to   t_i >= t_j + d_j + a z_j - b z_i for every line of the delay of i after j,
+    L >= t_i + N_i z_i + d_i,
     z_i >= sum_q x_iq w_iq,   sum_q x_iq = 1,   sum_iq p_iq x_iq <= P.
 
 It computes in floating point, so that nothing it says of a bound is believed: its multipliers are (``weight``). All
@@ -25,19 +26,20 @@ SHORT = 4.0 * UNIT
 
 @dataclass(frozen=True)
 class Start:
-    """Layer ``layer`` starts at least a * (pace of ``feed``) - b * (its own pace) after it."""
+    """Layer ``layer`` starts at least ``wait`` + a * (pace of ``feed``) - b * (its own pace) after it."""
 
     layer: int
     feed: int
     a: int
     b: int
+    wait: int
 
 
 def starts_of(instance: AllocationInstance) -> tuple[Start, ...]:
     """All lines of all delays."""
     layers = instance.problem.network.layers
     return tuple(
-        Start(at, feed, a, b)
+        Start(at, feed, a, b, instance.drains[feed])
         for at, layer in enumerate(layers)
         for feed in layer.feeds
         for a, b in instance.lines(at, feed)
@@ -70,6 +72,7 @@ class Relaxation:
 
         self.steps, self.starts = steps, starts
         self.positions = [layer.positions for layer in instance.problem.network.layers]
+        self.drains = instance.drains
         self.scale = UNIT / max(1, longest)
         self.optimal = pywraplp.Solver.OPTIMAL
         solver = self.solver = pywraplp.Solver.CreateSolver(program)
@@ -97,7 +100,7 @@ class Relaxation:
                 self.budget.SetCoefficient(share, float(pes))
         self.start_rows = [
             self._row(
-                0.0,
+                start.wait * self.scale,
                 infinity,
                 [
                     (self.begins[start.layer], 1.0),
@@ -109,8 +112,8 @@ class Relaxation:
             for start in starts
         ]
         self.end_rows = [
-            self._row(0.0, infinity, [(latency, 1.0), (begin, -1.0), (time, -1.0)])
-            for begin, time in zip(self.begins, self.times, strict=True)
+            self._row(wait * self.scale, infinity, [(latency, 1.0), (begin, -1.0), (time, -1.0)])
+            for begin, time, wait in zip(self.begins, self.times, self.drains, strict=True)
         ]
         objective = solver.Objective()
         objective.SetCoefficient(latency, 1.0)

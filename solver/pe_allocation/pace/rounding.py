@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mapper.solver.pe_allocation.pace.node import Node, Paces, Steps
-from mapper.solver.pe_allocation.pace.relaxation import Relaxation, Relaxed, Start
+from mapper.solver.pe_allocation.pace.relaxation import Relaxation, Relaxed
 from mapper.solver.pe_allocation.pace.weight import Weights, weights_of
 
 CLOSE = 1e-6
@@ -16,13 +16,14 @@ MOST_REFUSED = 12
 """Moves that did not pay, after which an allocation is left as it is."""
 
 
-def latency_of(starts: Sequence[Start], positions: Sequence[int], paces: Sequence[int]) -> int:
+def latency_of(relaxation: Relaxation, paces: Sequence[int]) -> int:
     """Cycles of a frame at these paces."""
-    begun = [0] * len(positions)
-    for start in starts:
-        lag = begun[start.feed] + start.a * paces[start.feed] - start.b * paces[start.layer]
+    begun = [0] * len(paces)
+    for start in relaxation.starts:
+        lag = begun[start.feed] + start.wait + start.a * paces[start.feed] - start.b * paces[start.layer]
         begun[start.layer] = max(begun[start.layer], lag)
-    return max(begin + pace * count for begin, pace, count in zip(begun, paces, positions, strict=True))
+    each = zip(begun, paces, relaxation.positions, relaxation.drains, strict=True)
+    return max(begin + pace * count + wait for begin, pace, count, wait in each)
 
 
 @dataclass(frozen=True)
@@ -103,8 +104,8 @@ def paced(
                     for pace, least, most in zip(relaxed.paces, low, high, strict=True)
                 )
             )
-    best = min(tried, key=lambda paces: latency_of(relaxation.starts, relaxation.positions, paces))
-    return Rounded(taken, best, latency_of(relaxation.starts, relaxation.positions, best))
+    best = min(tried, key=lambda paces: latency_of(relaxation, paces))
+    return Rounded(taken, best, latency_of(relaxation, best))
 
 
 def _up(pace: float) -> int:
@@ -182,5 +183,5 @@ def weights_of_steps(
     relaxed = relaxation.solve(Node(low, high, 0), dict(enumerate(found.steps)))
     if relaxed is None:
         return [0.0] * len(steps)
-    weights = weights_of(relaxed, relaxation.starts, relaxation.positions, high, most_pes)
+    weights = weights_of(relaxed, relaxation, high, most_pes)
     return [weight / max(1, weights.total) for weight in weights.layers]

@@ -150,7 +150,7 @@ class PaceTree:
         if relaxed is None:
             # Without a solution the node stays as it is, with the bound of the one it is part of.
             return self._unsolved(known)
-        weights = weights_of(relaxed, self.starts, self.positions, known.high, self.most_pes)
+        weights = weights_of(relaxed, self.relaxation, known.high, self.most_pes)
         said = weighed(known, self.table, weights, self.most_pes, self.below)
         after = None if said.left is None else affordable(said.left, self.table, self.most_pes)
         if after is None:
@@ -204,7 +204,7 @@ class PaceTree:
             sum(int(one.pes[number]) for one, number in zip(self.steps, numbers, strict=True))
             <= self.most_pes
         ):
-            self._keep(Rounded(numbers, node.low, latency_of(self.starts, self.positions, node.low)))
+            self._keep(Rounded(numbers, node.low, latency_of(self.relaxation, node.low)))
 
     def _dive(self, opened: Open | None, effort: Effort) -> None:
         """From the root down along the likeliest parts, for an allocation to begin with."""

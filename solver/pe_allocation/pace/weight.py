@@ -2,9 +2,10 @@
 
 Each row of the linear program times a number that is not negative, added up, says that
 
-    S L >= sum_i (c_i z_i + m p_i) - m P,
+    S L >= sum_i (c_i z_i + m p_i) - m P + D,
 
-S being the sum of the multipliers of ends, m that of the PEs, and c_i what is left of z_i. Starts cancel: what leaves a
+S being the sum of the multipliers of ends, m that of the PEs, c_i what is left of z_i, and D the drains times the
+multipliers of their rows. Starts cancel: what leaves a
 layer's start is made no less than what enters it, and a start that is not negative is then left out. The right side
 falls apart into layers, so that its least value is found layer by layer and step by step. Multipliers are rounded to
 integers before; any are valid.
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mapper.solver.pe_allocation.pace.node import BEYOND, Node, StepTable
-from mapper.solver.pe_allocation.pace.relaxation import Relaxed, Start
+from mapper.solver.pe_allocation.pace.relaxation import Relaxation, Relaxed
 
 BITS = 60
 """Every product counted has fewer bits."""
@@ -29,21 +30,21 @@ SPARE_BITS = 3
 
 @dataclass(frozen=True)
 class Weights:
-    """S, the c_i and m."""
+    """S, the c_i, m and D."""
 
     total: int
     layers: tuple[int, ...]
     pes: int
+    fixed: int = 0
 
 
-def weights_of(
-    relaxed: Relaxed, starts: Sequence[Start], positions: Sequence[int], high: Sequence[int], most_pes: int
-) -> Weights:
+def weights_of(relaxed: Relaxed, relaxation: Relaxation, high: Sequence[int], most_pes: int) -> Weights:
     """The multipliers of a solution as integers, as fine as products of 64 bits allow."""
+    positions = relaxation.positions
     longest = max(pace * count for pace, count in zip(high, positions, strict=True))
     fine = max(0, min(FINEST, BITS - SPARE_BITS - longest.bit_length()))
     while True:
-        found = _rounded(relaxed, starts, positions, 1 << fine)
+        found = _rounded(relaxed, relaxation, 1 << fine)
         largest = max(abs(weight) * pace for weight, pace in zip(found.layers, high, strict=True))
         beyond = max(largest, found.pes * most_pes).bit_length() - BITS
         if beyond < 0:
@@ -53,21 +54,24 @@ def weights_of(
         fine = max(0, fine - beyond - 1)
 
 
-def _rounded(relaxed: Relaxed, starts: Sequence[Start], positions: Sequence[int], scale: int) -> Weights:
+def _rounded(relaxed: Relaxed, relaxation: Relaxation, scale: int) -> Weights:
+    positions = relaxation.positions
     ends = [round(scale * times) for times in relaxed.ends]
     leaving = list(ends)
     layers = [times * count for times, count in zip(ends, positions, strict=True)]
     # Lines come layer by layer, so that from the last one on all that leaves a layer is known when it is entered.
     left, at = 0, len(positions)
-    for start, times in zip(reversed(starts), reversed(relaxed.starts), strict=True):
+    fixed = sum(times * wait for times, wait in zip(ends, relaxation.drains, strict=True))
+    for start, times in zip(reversed(relaxation.starts), reversed(relaxed.starts), strict=True):
         if start.layer != at:
             at, left = start.layer, leaving[start.layer]
         taken = min(left, round(scale * times))
         left -= taken
+        fixed += taken * start.wait
         leaving[start.feed] += taken
         layers[start.feed] += start.a * taken
         layers[at] -= start.b * taken
-    return Weights(sum(ends), tuple(layers), round(scale * relaxed.pes))
+    return Weights(sum(ends), tuple(layers), round(scale * relaxed.pes), fixed)
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,7 @@ def weighed(node: Node, table: StepTable, weights: Weights, most_pes: int, below
     paces = np.where(among, np.where(by_layer >= 0, first, last), 0)
     prices = paces * by_layer + table.pes * weights.pes
     least = table.least(prices, among)
-    total = sum(least.tolist()) - weights.pes * most_pes
+    total = sum(least.tolist()) - weights.pes * most_pes + weights.fixed
     bound = max(node.bound, -(-total // weights.total))
     room = weights.total * (below - 1) - total
     if room < 0:

@@ -13,6 +13,7 @@ import numpy as np
 
 from mapper.formulations.pareto import pareto
 from mapper.formulations.pe_allocation.bound import interval_weights
+from mapper.formulations.pe_allocation.infeasible import why_unfit
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.program.choice import allocation_of, paces
 from mapper.formulations.pe_allocation.program.mixed.fused_run import (
@@ -69,7 +70,7 @@ def front(problem: AllocationProblem, effort: Effort) -> Front[Allocation]:
 
     Raises: InputError for the mixed mode by another model than the calculus.
     """
-    if why_unreachable(problem) is not None:
+    if why_unreachable(problem) is not None or why_unfit(problem) is not None:
         return Front((), True)
     if problem.mode == "mixed":
         alone = not problem.sharing

@@ -109,6 +109,7 @@ class _Choosing:
     def _latency(self) -> int:
         """Cycles of a frame at matched paces."""
         layers, streaming = self.problem.network.layers, self.problem.model == "streaming"
+        waits = self.problem.drains
         z_out = paces(self.problem, self.chosen, matched=True)
         starts: list[int] = []
         end = 0
@@ -116,13 +117,13 @@ class _Choosing:
             start = 0
             for feed in layer.feeds:
                 if streaming:
-                    lag = least_delay(layer, layers[feed], z_out[feed], z_out[position])
+                    lag = least_delay(layer, layers[feed], z_out[feed], z_out[position]) + waits[feed]
                 else:
                     lag = layer.new_pixels * z_out[feed]
                 start = max(start, starts[feed] + lag)
             starts.append(start)
             if streaming or not self.problem.network.readers[position]:
-                end = max(end, start + layer.positions * z_out[position])
+                end = max(end, start + layer.positions * z_out[position] + waits[position])
         return end
 
 

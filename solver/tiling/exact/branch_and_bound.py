@@ -79,6 +79,9 @@ class _Bounds:
     primary: Floats
 
 
+STREAMS = "bounds know whole tiles, not streams (the machine's rules.filling); use annealing"
+
+
 def branch_and_bound(
     problem: TilingProblem, effort: Effort, pruning: Pruning = NO_PRUNING
 ) -> Outcome[TilingMapping]:
@@ -89,6 +92,8 @@ def branch_and_bound(
     """
     from mapper.solver.tiling.exact import search_kernel
 
+    if problem.machine.streams:
+        return Outcome.refused(STREAMS, bound_of(problem))
     try:
         table = build_table(problem, pruning)
     except LatticeTooLargeError as error:

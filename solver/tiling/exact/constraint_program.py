@@ -10,7 +10,7 @@ from mapper.formulations.tiling.problem import TilingProblem
 from mapper.formulations.tiling.program.energy import CostsTooLargeError
 from mapper.formulations.tiling.program.reduction import Watch, reduce_tables
 from mapper.formulations.tiling.program.scratch_pad import backward_loops
-from mapper.formulations.tiling.program.table import TIMELINE, TilingTables, TooManyTilesError
+from mapper.formulations.tiling.program.table import STREAMS, TIMELINE, TilingTables, TooManyTilesError
 from mapper.models.tiling.cost import evaluate
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.solver.certificate import Stop
@@ -33,6 +33,8 @@ def constraint_program(problem: TilingProblem, effort: Effort) -> Outcome[Tiling
 
     if problem.machine.rules.timing == "timeline":
         return Outcome.refused(TIMELINE, bound_of(problem))
+    if problem.machine.streams:
+        return Outcome.refused(STREAMS, bound_of(problem))
     restrictions = (BACKWARD,) if backward_loops(problem) else ()
     watch = _EffortWatch(problem, effort, whole=not restrictions)
     try:

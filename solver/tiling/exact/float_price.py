@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from mapper.arch.dataflow import DataflowMachine
-from mapper.models.tiling.cost import operation_energy, rf_access_energy
 from mapper.models.tiling.price import Prices
+from mapper.models.tiling.tile import operation_energy, rf_access_energy
 from mapper.workloads.nest.loop_nest import LoopNest
 
 EXACT = 2.0**53

@@ -24,6 +24,7 @@ from mapper.models.tiling.timeline import CAUSES, Loops, Paths, Times
 from mapper.models.tiling.transfer import Buffers, Passes
 from mapper.solver.tiling import compiled_model
 from mapper.solver.tiling.exact.float_price import FloatPrices
+from mapper.solver.tiling.heuristic.stream_table import Stream, stream_of, trip_counts
 from mapper.workloads.nest.loop_nest import LoopNest
 
 Integers = NDArray[np.int64]
@@ -40,8 +41,8 @@ def fits(nest: LoopNest, machine: DataflowMachine, factors: Integers) -> Flags:
     Tiles are measured in floats: exact as far as any memory reaches, and beyond that too large, not wrapped.
     """
     in_space = factors[:, :, SPATIAL].prod(axis=1)
-    rf = _trip_counts(nest, factors[:, :, RF].astype(np.float64))
-    spm = _trip_counts(nest, factors[:, :, SPM:].prod(axis=2).astype(np.float64))
+    rf = trip_counts(nest, factors[:, :, RF].astype(np.float64))
+    spm = trip_counts(nest, factors[:, :, SPM:].prod(axis=2).astype(np.float64))
     fitting: Flags = (
         (in_space <= machine.pes)
         & (tile.rf_words(nest, rf) <= machine.rf_words)
@@ -71,11 +72,11 @@ def costs(
     nest: LoopNest, machine: DataflowMachine, factors: Integers, dram_orders: Integers, spm_orders: Integers
 ) -> Costs:
     """Costs of P mappings: factors (P, loops, 4) and orders (P, loops) of loop positions, outer to inner."""
-    rf, spatial = _trip_counts(nest, factors[:, :, RF]), _trip_counts(nest, factors[:, :, SPATIAL])
-    array = _trip_counts(nest, factors[:, :, RF:].prod(axis=2))
-    spm = _trip_counts(nest, factors[:, :, SPM:].prod(axis=2))
-    outer = _trip_counts(nest, factors[:, :, DRAM])
-    visits = _trip_counts(nest, factors[:, :, :RF].prod(axis=2))
+    rf, spatial = trip_counts(nest, factors[:, :, RF]), trip_counts(nest, factors[:, :, SPATIAL])
+    array = trip_counts(nest, factors[:, :, RF:].prod(axis=2))
+    spm = trip_counts(nest, factors[:, :, SPM:].prod(axis=2))
+    outer = trip_counts(nest, factors[:, :, DRAM])
+    visits = trip_counts(nest, factors[:, :, :RF].prod(axis=2))
     operands, count = nest.operands, len(factors)
     read, write, widths = tile.networks_of(nest, machine)
     noc = [tile.noc_cycles(op, machine, width, array) for op, width in zip(operands, widths, strict=True)]
@@ -99,6 +100,7 @@ def costs(
         networks=len(machine.noc.networks),
         buffers=buffers_of(machine),
         timed=machine.rules.timing == "timeline",
+        streams=machine.streams,
         paths=paths_of(nest, machine),
         loops=loops_of(nest),
         doubled=machine.rules.partial_sums == "doubled",
@@ -128,13 +130,9 @@ def costs(
         ),
         dma_energy=table([moved * prices.dram for moved, _ in dma], float),
     )
-    _layer_costs(layer, rows, energy, cycles)
+    _layer_costs(layer, rows, stream_of(nest, machine, factors, prices), energy, cycles)
     energy = energy / prices.per_pj
     return Costs(np.rint(energy) if machine.rules.energy == "rounded" else energy, cycles)
-
-
-def _trip_counts(nest: LoopNest, columns: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    return {loop: np.ascontiguousarray(columns[:, position]) for position, loop in enumerate(nest.loops)}
 
 
 class Layer(NamedTuple):
@@ -150,6 +148,7 @@ class Layer(NamedTuple):
     networks: int
     buffers: Buffers
     timed: bool
+    streams: bool
     paths: Paths
     loops: Loops
     doubled: bool
@@ -193,14 +192,42 @@ def _python_reuse(dependent: Any, counts: Any, order: Any, factors: Any) -> None
             factors[k] *= counts[loop]
 
 
-def _python_layer_costs(layer: Layer, rows: Rows, energy: Any, cycles: Any) -> None:
+def _python_streamed(
+    layer: Layer, rows: Rows, stream: Stream, p: int, passes: Passes, turns: Any, noc: Any
+) -> tuple[int, float]:
+    """Cycles of a row whose memories are filled as streams, and the energy that this saves."""
+    saved = 0.0
+    for k in range(len(turns)):
+        turns[k], noc[k] = 1, rows.noc_cycles[p, k]
+        for place in range(rows.spm_orders.shape[1] - 1, -1, -1):
+            loop = rows.spm_orders[p, place]
+            if rows.inner[p, loop] > 1 and layer.dependent[k, loop]:
+                if stream.held[p, k, loop]:
+                    turns[k], noc[k] = rows.inner[p, loop], stream.noc_cycles[p, k, loop]
+                    visits = (passes.rf // passes.spm_reuse[k]) * passes.spm
+                    saved += stream.saved[p, k, loop] * (visits - visits // turns[k])
+                break
+    one, every = streamed_pass_cycles(
+        rows.compute[p], passes, rows.noc_cycles[p], noc, turns, stream.waited_for, layer.read_network,
+        layer.write_network, layer.networks,
+    )  # fmt: skip
+    cycles = cycles_of_passes(
+        one, every, rows.compute[p], passes, rows.noc_cycles[p], rows.reduction_cycles[p], rows.dma_cycles[p],
+        layer.updated, rows.rereads[p], layer.buffers,
+    )  # fmt: skip
+    return cycles, saved
+
+
+def _python_layer_costs(layer: Layer, rows: Rows, stream: Stream, energy: Any, cycles: Any) -> None:
     """``layer_cycles`` and ``layer_energy`` of each row, into ``cycles`` and ``energy``."""
     operands = layer.dependent.shape[0]
     spm_reuse, dram_reuse = np.empty(operands, np.int64), np.empty(operands, np.int64)
     loops = layer.dependent.shape[1]
     room, again = np.empty((2, 2 * loops), np.int64), np.empty(2 * loops, np.bool_)
     stalls = np.empty(STALLS, np.int64)
+    turns, noc = np.empty(operands, np.int64), np.empty(operands, np.int64)
     for p in range(len(energy)):
+        saved = 0.0
         rf_passes, spm_passes = 1, 1
         for loop in range(rows.outer.shape[1]):
             rf_passes *= rows.inner[p, loop]
@@ -221,6 +248,8 @@ def _python_layer_costs(layer: Layer, rows: Rows, energy: Any, cycles: Any) -> N
             reduction = rows.reduction_cycles[p, layer.paths.written]
             times = Times(rows.compute[p], reduction, rows.dma_cycles[p], rows.into[p], rows.out[p])
             cycles[p] = timeline(walk, times, layer.paths, stalls)
+        elif layer.streams:
+            cycles[p], saved = streamed(layer, rows, stream, p, passes, turns, noc)
         else:
             cycles[p] = layer_cycles(
                 rows.compute[p], passes, rows.noc_cycles[p],
@@ -231,11 +260,15 @@ def _python_layer_costs(layer: Layer, rows: Rows, energy: Any, cycles: Any) -> N
             layer.operation_energy, layer.rf_energy, passes, layer.updated,
             layer.zero_initialised, rows.rf_tiles[p], rows.spm_tiles[p], rows.noc_energy[p], rows.spm_energy[p],
             rows.reduction_energy[p], rows.dma_energy[p], layer.doubled,
-        )  # fmt: skip
+        ) - saved  # fmt: skip
 
 
 reuse = compiled(_python_reuse)
 layer_cycles = compiled_model.layer_cycles
+streamed_pass_cycles, cycles_of_passes = compiled_model.streamed_pass_cycles, compiled_model.cycles_of_passes
+streamed = compiled(
+    _python_streamed, streamed_pass_cycles=streamed_pass_cycles, cycles_of_passes=cycles_of_passes
+)
 walk_of, timeline = model.walk_compiled, model.timeline_compiled
 layer_energy = compiled_model.layer_energy
 _layer_costs = compiled(
@@ -243,6 +276,7 @@ _layer_costs = compiled(
     reuse=reuse,
     layer_cycles=layer_cycles,
     layer_energy=layer_energy,
+    streamed=streamed,
     walk_of=walk_of,
     timeline=timeline,
 )

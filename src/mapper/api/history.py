@@ -59,6 +59,22 @@ class Recorder:
         return tuple(self.points)
 
 
+def joined(
+    first: tuple[HistoryPoint, ...], second: tuple[HistoryPoint, ...], seconds: float
+) -> tuple[HistoryPoint, ...]:
+    """The record of two searches, of which the ``second`` began ``seconds`` after the first, where that had ended."""
+    if not first:
+        return second
+    later = [HistoryPoint(seconds + one.seconds, one.value, one.bound) for one in second]
+    points = list(first)
+    for one in later:
+        if (one.value, one.bound) != (points[-1].value, points[-1].bound):
+            points.append(one)
+    while len(points) > MOST_POINTS:
+        del points[1:-1:2]
+    return tuple(points)
+
+
 def history_from_json(entries: Any) -> tuple[HistoryPoint, ...]:
     """The record that a document holds.
 

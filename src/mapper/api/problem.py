@@ -79,12 +79,14 @@ def pose(
             remedy = f"{named} is {entry.alone.called}, which takes no machine; leave it out"
             raise InputError("--arch", arch, remedy)
         kind = imported(entry)
-        return posed(kind, named, None, objective, options, kind.read(named, options.batch), None)
+        return posed(
+            kind, named, None, objective, options, kind.read(named, options.batch, options.dim), None
+        )
     usual = DEFAULT_KERNEL_MACHINE if is_kernel(named) else DEFAULT_MACHINE
     machine_name = arch or DEFAULT_MACHINES.get(named.partition("/")[0], usual)
     machine, machine_file = load_machine(machine_name)
     kind = kind_of(machine)
-    read = kind.read(named, options.batch)
+    read = kind.read(named, options.batch, options.dim)
     skipped = (*read.skipped, *kind.left_out(read.value, machine))
     read = replace(read, inputs=(*read.inputs, machine_file), skipped=skipped)
     return posed(kind, named, machine_name, objective, replace(options, batch=read.batch), read, machine)
@@ -107,11 +109,14 @@ def posed(
     chosen = objective or next(iter(known))
     if chosen not in known:
         raise InputError("--objective", chosen, f"a {kind.name} problem has {', '.join(known)} here")
-    unknown = sorted(options.given() - kind.options - {"batch"})
+    names = names_of(read.value)
+    for name in () if names else options.dim:
+        raise InputError("--dim", name[:60], "is for open dimensions of ONNX networks; leave it out")
+    unknown = sorted(options.given() - kind.options - {"batch", "dim"})
     if unknown:
         flag = "--" + unknown[0].replace("_", "-")
         raise InputError(flag, "", f"does not apply to a {kind.name} problem; leave it out")
-    options = replace(options, fix=own_fix(options.fix, names_of(read.value)))
+    options = replace(options, fix=own_fix(options.fix, names))
     options = replace(options, model=options.model or kind.model_of(read.value))
     parts = kind.pose(read.value, machine, known[chosen], options)
     return PosedProblem(kind, workload, arch, known[chosen], options, read, machine, parts)
@@ -159,7 +164,7 @@ def _inputs(entries: Any, source: str) -> tuple[InputFile, ...]:
 
 
 def _options(fields: Any, source: str) -> Options:
-    if not isinstance(fields, dict) or set(fields) - set(Options().to_json()):
+    if not isinstance(fields, dict) or set(fields) - {*Options().to_json(), "dim"}:
         raise InputError(source, "problem.options", "must hold the options of a problem")
     fix = fields.get("fix") or {}
     if not isinstance(fix, dict) or not all(isinstance(value, str) for value in fix.values()):
@@ -177,4 +182,9 @@ def _options(fields: Any, source: str) -> Options:
             raise InputError(source, f"problem.options.{key}", remedy)
     if not isinstance(fields.get("model"), str | None):
         raise InputError(source, "problem.options.model", "must be the name of a model")
-    return Options(**{**fields, "fix": fix})
+    dim = fields.get("dim") or {}
+    if not isinstance(dim, dict) or not all(
+        type(size) is int and 1 <= size <= LARGEST_OPTION for size in dim.values()
+    ):
+        raise InputError(source, "problem.options.dim", "must name open dimensions and their sizes")
+    return Options(**{**fields, "fix": fix, "dim": dim})

@@ -21,6 +21,7 @@ from mapper.models.plain import on_disk
 from mapper.solver.certificate import Certificate
 from mapper.store.recall import Kept, answer_fields, kept_answer
 from mapper.workloads.document import InputError
+from mapper.workloads.network.network import NO_DIMS
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ def side_by_side(
     if len(set(archs)) != len(archs) or not all(archs):
         raise InputError("--arch", ",".join(archs)[:80], "must name different machines, separated by commas")
     kind = kind_of(load_machine(archs[0])[0])
-    macs = kind.macs(workload, options.batch if options else None)
+    macs = kind.macs(workload, options.batch if options else None, options.dim if options else NO_DIMS)
     posed = {arch: _posed(workload, arch, objective or "latency", options) for arch in archs}
     refusals = [one for one in posed.values() if isinstance(one, InputError)]
     if len(refusals) == len(archs):
@@ -182,27 +183,12 @@ def _posed(workload: str, arch: str, objective: str, options: Options | None) ->
 def _solved(
     problem: PosedProblem, search: Search, due: float, known: Mapping[str, Kept] | None = None
 ) -> Solution:
-    """The solution that is there when it is ``due`` (on ``time.monotonic()``), from what is ``known``. A kind whose
-    search may be cut before every layer had its turn begins with methods that give each a mapping soon: one without any
-    voids the row."""
-    kind, known = problem.kind, known or {}
-    for name in (*kind.first_methods, kind.default_method):
-        on_disk(method_named(problem, name).prepare)
-    began, solutions = time.monotonic(), list[Solution]()
+    """The solution that is there when it is ``due`` (on ``time.monotonic()``), from what is ``known``."""
+    method = problem.kind.default_method
+    on_disk(method_named(problem, method).prepare)
+    began = time.monotonic()
     limit = max(0.0, due - began)
-    for name in kind.first_methods[1 if known else 0 :]:
-        # Layers take what they need, those with most to gain first, since one that is cut gains nothing.
-        quick = replace(search, method=name, time_limit=limit, started=began, in_turn=True)
-        first = run(problem, quick, kept=known)
-        for before in solutions:
-            refuse_contradicting_solutions(before, first)
-        solutions.append(first)
-        known = _known(first)
-    last = replace(search, method=kind.default_method, time_limit=limit, started=began)
-    solution = run(problem, last, kept=known)
-    for before in solutions:
-        refuse_contradicting_solutions(before, solution)
-    return _after([one.certificate for one in solutions], solution)
+    return run(problem, replace(search, method=method, time_limit=limit, started=began), kept=known)
 
 
 def _gone_on(rows: Sequence[MachineRow], search: Search, end: float) -> list[MachineRow]:

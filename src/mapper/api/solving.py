@@ -10,22 +10,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
-from mapper.api.contradicting import documented, refuse_own_contradiction
-from mapper.api.history import Recorder
+from mapper.api.contradicting import documented
 from mapper.api.limit import LARGEST_SEED, LONGEST_SECONDS, MOST_WORKERS
+from mapper.api.part_search import Pulse, continued, searched_part
 from mapper.api.problem import PosedProblem
 from mapper.api.solution import Solution, assemble, repeated, unanswered
-from mapper.api.verification import verified
 from mapper.formulations.objective import Objective
-from mapper.kind.kind import AnyKind, AnyPart, Part
-from mapper.models.limit import GRACE, SHORT_GRACE, UnfinishedError
-from mapper.models.plain import limited, nobody_hears, on_disk
-from mapper.solver.certificate import Certificate, Stop
+from mapper.kind.kind import AnyPart, Part
+from mapper.models.plain import nobody_hears, on_disk
+from mapper.solver.certificate import Stop
 from mapper.solver.contradiction import ContradictionError
 from mapper.solver.method import Effort, Method, Progress, Start
-from mapper.solver.outcome import Outcome
 from mapper.store.database import Store
 from mapper.store.recall import Kept, Recall
 from mapper.workloads.document import InputError
@@ -86,6 +84,13 @@ class Search:
     def deadline(self) -> float | None:
         return None if self.time_limit is None else self.started + self.time_limit
 
+    def for_share(self, share: float) -> Search:
+        """The same until such a share of the time that is left has passed."""
+        if self.time_limit is None:
+            return self
+        spent = min(self.time_limit, time.monotonic() - self.started)
+        return replace(self, time_limit=spent + (self.time_limit - spent) * share)
+
 
 def method_named(posed: PosedProblem, name: str) -> Method[Any, Any]:
     """A method for the problem.
@@ -105,7 +110,8 @@ def run(
     kept: Mapping[str, Kept] | None = None,
 ) -> Solution:
     """Solve every part once; ``finished`` hears of the solution so far whenever a part is done. ``kept``: what is known
-    of parts, by their names, besides what the store holds.
+    of parts, by their names, besides what the store holds. Methods that come ``before`` the one that is asked for go
+    over all parts that nothing is known of; each goes on from what those before it have found.
 
     Raises: InputError if the method does not exist or refuses the problem.
     """
@@ -113,7 +119,6 @@ def run(
     first_of: dict[Any, AnyPart] = {}
     for part in posed.parts:
         first_of.setdefault(part.key, part)
-    answers: dict[Any, Part] = {}
     places = {key: place for place, key in enumerate(first_of)}
     recall = None if search.store is None else Recall(search.store, posed, method.name, search.complain)
     stored = recall.known(tuple(first_of.values())) if recall else [None] * len(first_of)
@@ -121,31 +126,69 @@ def run(
         key: _better(one, (kept or {}).get(part.name), posed.objective)
         for one, (key, part) in zip(stored, first_of.items(), strict=True)
     }
-    answers |= {key: one.part for key, one in known.items() if one is not None and one.proven}
-    open_parts = {key: part for key, part in first_of.items() if key not in answers}
-    weights = _weights([known[key] for key in open_parts])
-    # Those with most to gain first: what they leave of their time goes to the others.
-    ordered = sorted(zip(open_parts.items(), weights, strict=True), key=lambda one: -one[1])
-    side_by_side = max(1, min(search.used_workers, len(open_parts)))
+    answers = {key: one.part for key, one in known.items() if one is not None and one.proven}
+    unknown = {key for key, one in known.items() if one is None}
+    if len(unknown) < len(first_of):
+        search.begun.set()
+
+    def heard(fresh: Mapping[Any, _Searched], last: bool = False) -> None:
+        made = {key: continued(answers.get(key), part) for key, (part, _) in fresh.items()}
+        if recall is not None:
+            # Kept before anybody hears of it: what was reported survives a kill.
+            recall.keep({places[key]: one for key, one in made.items() if last or one.certificate.proven})
+        answers.update(made)
+        if finished is not None:
+            finished(_solution(posed, method, search, first_of, answers))
+
+    if answers:
+        heard({})
+    for stage in (*method.before, method):
+        last = stage is method
+        if not last and search.stopped() is not None and answers.keys() >= unknown:
+            continue
+        chosen = [key for key in first_of if last or key in unknown]
+        waiting = {
+            key: first_of[key] for key in chosen if key not in answers or not answers[key].certificate.proven
+        }
+        own = search if last else replace(search, in_turn=True)
+        found = _searched_once(posed, stage, own, waiting, known, partial(heard, last=last))
+        known |= {key: _further(posed, first_of[key], *one) or known[key] for key, one in found.items()}
+    return _solution(posed, method, search, first_of, answers)
+
+
+_Searched = tuple[Part, Any | None]
+"""An answer as documents show it, and its mapping."""
+
+
+def _searched_once(
+    posed: PosedProblem,
+    method: Method[Any, Any],
+    search: Search,
+    parts: Mapping[Any, AnyPart],
+    known: Mapping[Any, Kept | None],
+    heard: Callable[[Mapping[Any, _Searched]], None],
+) -> dict[Any, _Searched]:
+    """Search each of the ``parts`` by the method, from what is ``known`` of it; ``heard`` is told of answers as they
+    come. Those with most to gain go first: what they leave of their time goes to the others."""
+    weights = _weights([known[key] for key in parts])
+    ordered = sorted(zip(parts.items(), weights, strict=True), key=lambda one: -one[1])
+    side_by_side = max(1, min(search.used_workers, len(parts)))
     shares = [1.0] * len(ordered)
     if not search.in_turn:
         shares = _shares([weight for _, weight in ordered], side_by_side)
-    if any(one is not None for one in known.values()):
-        search.begun.set()
-    if answers and finished is not None:
-        finished(_solution(posed, method, search, first_of, answers))
-    if open_parts:
+    if parts:
         on_disk(method.prepare)
+    pulse = Pulse(search.listener)
+    search = replace(search, listener=pulse.heard)
+    answered: dict[Any, _Searched] = {}
     with _executor(search, side_by_side) as executor:
-        pending: dict[Future[Part], Any] = {
+        pending: dict[Future[_Searched], Any] = {
             executor.submit(
-                solve_part,
+                searched_part,
                 posed.kind,
                 method,
                 part,
-                search
-                if search.time_limit is None
-                else replace(search, time_limit=search.time_limit * share),
+                search.for_share(share),
                 side_by_side,
                 _start(known[key], part, posed.objective),
                 most=posed.objective.most,
@@ -155,19 +198,25 @@ def run(
         while pending:
             done, _ = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
             fresh = {pending[future]: future.result() for future in done if future.exception() is None}
-            if recall is not None:
-                # Kept before anybody hears of it: what was reported survives a kill.
-                recall.keep({places[key]: answer for key, answer in fresh.items()})
-            answers |= fresh
+            answered |= fresh
+            if fresh:
+                heard(fresh)
             for future in done:
                 try:
                     future.result()  # what one raises loses no other's answer
                 except ContradictionError as error:
-                    raise documented(posed, first_of[pending[future]], error, method.name) from error
+                    raise documented(posed, parts[pending[future]], error, method.name) from error
                 del pending[future]
-            if done and finished is not None:
-                finished(_solution(posed, method, search, first_of, answers))
-    return _solution(posed, method, search, first_of, answers)
+            pulse.beat([parts[key].name for future, key in pending.items() if future.running()])
+    return answered
+
+
+def _further(posed: PosedProblem, part: AnyPart, answer: Part, mapping: Any | None) -> Kept | None:
+    """What the next search of a part goes on from: the same search, which draws the same numbers."""
+    claim = answer.certificate
+    if mapping is None or not claim.verified or claim.value is None:
+        return None
+    return Kept(answer, mapping, 0, posed.kind.slack(part.problem, claim.value))
 
 
 def _better(stored: Kept | None, given: Kept | None, objective: Objective) -> Kept | None:
@@ -237,128 +286,3 @@ def _solution(
             answer = repeated(answer, part.name, part.source, part.merged)
         parts.append(answer)
     return assemble(posed, parts)
-
-
-def solve_part(
-    kind: AnyKind,
-    method: Method[Any, Any],
-    part: AnyPart,
-    search: Search,
-    side_by_side: int,
-    start: Start[Any] | None = None,
-    *,
-    most: bool,
-) -> Part:
-    """Search one part (from ``start``, if given), have the referee check the mapping, and certify it. The answer is no
-    worse than the start. ``most``: more of the objective is better.
-
-    Raises: ContradictionError if the mapping is better than is proven possible.
-    """
-
-    recorder = Recorder()
-    if start is not None:
-        recorder.begin(start.value, start.bound)
-
-    def report(progress: Progress) -> None:
-        progress = progress if start is None else start.heard(progress)
-        recorder.add(progress)
-        search.listener(part.name, progress)
-
-    effort = effort_of(search, side_by_side, report, start)
-    wall, processor = time.perf_counter(), time.thread_time() if side_by_side > 1 else time.process_time()
-    try:
-        outcome = _searched(method, part, effort, search.compiling)
-        if start is not None:
-            outcome = start.combined(replace(outcome, method=outcome.method or method.name))
-    except ContradictionError as error:
-        outcome = _rejected(kind, part, error)
-    clock = time.thread_time if side_by_side > 1 else time.process_time
-    certificate = Certificate(
-        stop=outcome.stop,
-        found=outcome.mapping is not None,
-        value=outcome.value,
-        bound=outcome.bound if outcome.mapping is not None or not outcome.proven else None,
-        proven=outcome.proven,
-        method=outcome.method or method.name,
-        restrictions=outcome.restrictions,
-        seconds=time.perf_counter() - wall,
-        cpu_seconds=clock() - processor,
-        evaluations=outcome.evaluations,
-        seed=search.seed,
-        workers=search.used_workers,
-    )
-    with limited(lambda: None):
-        answer = verified(kind, part, outcome.mapping, certificate)
-    refuse_own_contradiction(kind, part.problem, answer, most)
-    history = recorder.ended(answer.certificate.value, answer.certificate.bound)
-    return replace(answer, history=history, started=None if start is None else history[0])
-
-
-def _searched(
-    method: Method[Any, Any], part: AnyPart, effort: Effort, compiling: Callable[[], None]
-) -> Outcome[Any]:
-    """What the method finds; where its effort ends before it has a mapping, what its ``at_once`` has.
-
-    Against the clock that comes first: then an answer stands, and what asks no clock is not waited for much longer.
-    """
-    known = method.at_once is None or effort.known(part.problem) is not None
-    quick = None
-    if not known and effort.deadline is not None:
-        quick = _at_once(method, part, effort, effort.stopped() is None)
-        if quick is not None and quick.proven:
-            return quick
-    stop = effort.stopped()
-    found = Outcome[Any].unknown(stop or "complete")
-    if stop is None:
-        try:
-            with limited(effort.stopped, compiling, grace=GRACE if quick is None else SHORT_GRACE):
-                found = method.search(part.problem, effort)
-        except UnfinishedError:
-            found = replace(found, stop=effort.stopped() or "time_limit")
-    ended = found.stop in ("time_limit", "interrupted")
-    if known or found.mapping is not None or found.proven or not ended:
-        return found
-    quick = quick or _at_once(method, part, effort, False)
-    if quick is None or quick.proven:
-        return quick or found
-    return replace(quick, stop=found.stop, bound=quick.bound if found.bound is None else found.bound)
-
-
-def _at_once(method: Method[Any, Any], part: AnyPart, effort: Effort, in_time: bool) -> Outcome[Any] | None:
-    """What the method has without a search, if it is a mapping or a proof; it may take until the effort ends
-    (``in_time``), or a moment."""
-    assert method.at_once is not None
-    brief = replace(effort, deadline=time.monotonic(), interrupt=threading.Event())
-    try:
-        with limited(effort.stopped if in_time else brief.stopped):
-            quick = method.at_once.search(part.problem, brief)
-    except UnfinishedError:
-        return None
-    named = replace(quick, method=quick.method or method.at_once.name)
-    return named if quick.proven or quick.mapping is not None else None
-
-
-def _rejected(kind: AnyKind, part: AnyPart, error: ContradictionError) -> Outcome[Any]:
-    """The one of two outcomes of which the referee rejects the mapping: it contradicts nothing.
-
-    Raises: ContradictionError if there is none.
-    """
-    for outcome in (error.first, error.second):
-        if outcome.mapping is not None and kind.verify(part.problem, outcome.mapping).broken:
-            return outcome
-    raise error
-
-
-def effort_of(
-    search: Search, side_by_side: int, report: Callable[[Progress], None], start: Start[Any] | None = None
-) -> Effort:
-    """What one of several searches at once may take. One that goes on draws other numbers than those before it."""
-    search.begun.set()
-    return Effort(
-        deadline=search.deadline,
-        workers=max(1, search.used_workers // side_by_side),
-        seed=search.seed + (0 if start is None else start.searches),
-        interrupt=search.interrupt,
-        report=report,
-        start=start,
-    )

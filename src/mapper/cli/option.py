@@ -74,6 +74,10 @@ Wide = Annotated[bool, typer.Option("--wide", help="Print tables whole, however 
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
 Log = Annotated[Path | None, typer.Option(help="Write progress to this file as JSON lines.")]
 Batch = Annotated[int | None, typer.Option(min=1, max=LARGEST_BATCH, help="Images processed at once.")]
+Dim = Annotated[
+    list[str] | None,
+    typer.Option(help="Size of an open dimension of an ONNX file, NAME=SIZE (seq=197). Repeatable."),
+]
 Fix = Annotated[
     list[str] | None,
     typer.Option(help="Pin a decision, KEY=VALUE (spatial=Oy,Ox; M.rf=8; order.dram=M,N,C). Repeatable."),

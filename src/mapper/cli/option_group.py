@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from mapper.api.limit import LARGEST_BATCH
 from mapper.cli.option import (
     Arch,
     AsCsv,
     AsJson,
     AsMarkdown,
     Batch,
+    Dim,
     Fix,
     Log,
     MaxBuffer,
@@ -63,6 +66,23 @@ def _members(group: inspect.Parameter) -> list[inspect.Parameter]:
     return list(inspect.signature(group.annotation, eval_str=True).parameters.values())
 
 
+def _pairs(option: str, texts: list[str] | None, form: str) -> dict[str, str]:
+    """What an option that is repeated says, key by key.
+
+    Raises: InputError if one is not of this form, or a key comes twice.
+    """
+    found: dict[str, str] = {}
+    for text in texts or []:
+        # Names of ONNX nodes and dimensions may hold anything but the values that follow them.
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise InputError(option, text[:60], f"write {form}")
+        if key in found:
+            raise InputError(option, key[:60], "is given twice")
+        found[key] = value
+    return found
+
+
 @dataclass(frozen=True)
 class MappedProblem:
     """A problem whose mapping is given."""
@@ -71,6 +91,7 @@ class MappedProblem:
     arch: Arch = None
     objective: Objective = None
     batch: Batch = None
+    dim: Dim = None
     fix: Fix = None
     model: Model = None
 
@@ -78,15 +99,12 @@ class MappedProblem:
     def options(self) -> Options:
         from mapper.kind.kind import Options
 
-        pinned: dict[str, str] = {}
-        for text in self.fix or []:
-            key, equals, value = text.partition("=")
-            if not equals or not key:
-                raise InputError("--fix", text[:60], "write KEY=VALUE")
-            if key in pinned:
-                raise InputError("--fix", key, "is pinned twice")
-            pinned[key] = value
-        return Options(self.batch, pinned, model=self.model)
+        sized = {}
+        for name, size in _pairs("--dim", self.dim, "NAME=SIZE").items():
+            if not re.fullmatch(r"[1-9][0-9]{0,9}", size) or int(size) > LARGEST_BATCH:
+                raise InputError("--dim", name[:60], f"{size[:20]!r} is no size from 1 to {LARGEST_BATCH}")
+            sized[name] = int(size)
+        return Options(self.batch, _pairs("--fix", self.fix, "KEY=VALUE"), model=self.model, dim=sized)
 
 
 @dataclass(frozen=True)

@@ -84,14 +84,15 @@ class ProgressReport(AbstractContextManager["ProgressReport"]):
     def finished(self, solution: Solution) -> None:
         """A part is done."""
         done = sum(part.certificate.found or part.certificate.proven for part in solution.parts)
-        self._done("parts", done, len(solution.parts))
+        claim = solution.certificate
+        self._done("parts", done, len(solution.parts), {"value": claim.value, "bound": claim.bound})
 
     def machines(self, done: int, of: int) -> None:
         """A machine of several is done."""
-        self._done("machines", done, of)
+        self._done("machines", done, of, {})
 
-    def _done(self, what: str, done: int, of: int) -> None:
-        self._write({"event": what, "done": done, "of": of})
+    def _done(self, what: str, done: int, of: int, further: dict[str, Any]) -> None:
+        self._write({"event": what, "done": done, "of": of, **further})
         if self._bar is not None:
             self._bar.update(self._task, completed=done)
 

@@ -20,7 +20,7 @@ from mapper.solver.front import Front
 from mapper.solver.method import Effort, Method
 from mapper.solver.proof import Claim, NotCertifiedError, Proof
 from mapper.workloads.document import InputError
-from mapper.workloads.network.network import InputFile
+from mapper.workloads.network.network import Dims, InputFile
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -48,7 +48,8 @@ class Workload(Generic[Value]):
 
 @dataclass(frozen=True)
 class Options:
-    """Options that change the problem; None where unset. ``fix`` pins decisions."""
+    """Options that change the problem; None where unset. ``fix`` pins decisions, ``dim`` gives open dimensions of a
+    file their sizes."""
 
     batch: int | None = None
     fix: Mapping[str, str] = field(default_factory=dict)
@@ -56,9 +57,13 @@ class Options:
     max_pes: int | None = None
     max_buffer: int | None = None
     model: str | None = None
+    dim: Mapping[str, int] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "fix": dict(self.fix) or None}
+        """The options as documents hold them; sizes of open dimensions only where there are some."""
+        fields = {**asdict(self), "fix": dict(self.fix) or None}
+        sized = fields.pop("dim")
+        return fields | ({"dim": dict(sized)} if sized else {})
 
     def pinned(self, fix: Mapping[str, Any] | None) -> Options:
         """These options with decisions pinned in addition, as ``--fix`` does; several values of one are a sequence."""
@@ -154,8 +159,6 @@ class Kind(ABC, Generic[V, P, M]):
     objectives: ClassVar[tuple[Objective, ...]]
     options: ClassVar[frozenset[str]]
     default_method: ClassVar[str] = "auto"
-    first_methods: ClassVar[tuple[str, ...]] = ()
-    """Methods that give every layer of a network a mapping soon, the soonest first, where the default takes long."""
     default_model: ClassVar[str | None] = None
     leaves_out: ClassVar[tuple[str, ...]]
     """What a network's latency here does not hold, for whoever compares it with that of another kind of machine."""
@@ -164,21 +167,21 @@ class Kind(ABC, Generic[V, P, M]):
     def peak(self, machine: Any) -> int:
         """Multiply-accumulates of a cycle at the most."""
 
-    def macs(self, text: str, batch: int | None) -> int:
+    def macs(self, text: str, batch: int | None, dims: Dims) -> int:
         """Multiply-accumulates of the workload that ``text`` names, by which machines of several kinds are compared.
 
         Raises: InputError if it is not one that is compared so.
         """
         from mapper.workloads.source import load_layers
 
-        return load_layers(text, batch).macs
+        return load_layers(text, batch, dims).macs
 
     def model_of(self, value: V) -> str | None:
         """What ``--model`` is for a workload where nobody says, None where it has no choice."""
         return self.default_model
 
     @abstractmethod
-    def read(self, text: str, batch: int | None) -> Workload[V]:
+    def read(self, text: str, batch: int | None, dims: Dims) -> Workload[V]:
         """The workload that ``text`` names.
 
         Raises: InputError if there is none, or if it does not fit this kind's machines.
@@ -247,6 +250,11 @@ class Kind(ABC, Generic[V, P, M]):
     @abstractmethod
     def verify(self, problem: P, mapping: M) -> ShownVerdict:
         """The referee's verdict and the model's cost."""
+
+    def alone(self, problem: P) -> str | None:
+        """All that the answer to a part depends on besides machine, objective and options; None where that is the whole
+        workload. A store keeps answers to such parts for all workloads that have them."""
+        return None
 
     def slack(self, problem: P, value: int | float) -> float:
         """By how much floats near ``value`` may differ that stand for the same value of the objective, since sums are

@@ -28,7 +28,7 @@ def file_weights(network: LayerNetwork) -> tuple[Mapping[str, npt.NDArray[Any]],
         if path.suffix == ".onnx" and is_file(path):
             from mapper.workloads.onnx.process import read_weights
 
-            weights, read = read_weights(path, network.operators.batch)
+            weights, read = read_weights(path, network.operators.batch, network.operators.dims)
             if file in read:
                 return weights, file.path
     return None

@@ -58,7 +58,7 @@ OPTIONS = record(
         "max_buffer": WHOLE,
         "model": {"type": ["string", "null"]},
     },
-    more=True,
+    {"dim": {"type": "object", "additionalProperties": {"type": "integer"}}},
 )
 PROBLEM = record(
     {

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from mapper.store.database import Entry, Store, StoreError, default_path
-from mapper.store.key import content_key, problem_key, version_key
+from mapper.store.key import part_contents, problem_key, version_key
 
-__all__ = ["Entry", "Store", "StoreError", "content_key", "default_path", "problem_key", "version_key"]
+__all__ = ["Entry", "Store", "StoreError", "default_path", "part_contents", "problem_key", "version_key"]

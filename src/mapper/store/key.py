@@ -14,22 +14,34 @@ from mapper.api.solution import SOLVERS
 
 ROOT = Path(__file__).parent.parent
 FLOORS = ("workloads", "arch", "models", "formulations", "solver", "kind")
-FILES = ("api/solving.py", "api/verification.py", "store/recall.py")
+FILES = ("api/solving.py", "api/part_search.py", "api/verification.py", "store/recall.py", "store/piece.py")
 """Sources that decide what an answer is: whole folders, and these."""
 
 
-def content_key(posed: PosedProblem) -> str:
-    """The hash of workload, machine, objective and options, as the document holds them, without the names under which
-    they were found."""
+def part_contents(posed: PosedProblem) -> list[str]:
+    """For each different part the hash of all that its answer depends on: machine, objective, options, and the workload
+    as the document holds them, without the names under which they were found. A part that its kind says stands alone
+    has its own content in place of the workload's and of its place there: another network's equal layer is the same."""
     document = posed.to_json()
-    content = {key: document[key] for key in ("kind", "objective", "options", "machine", "structure")}
+    around = {key: document[key] for key in ("kind", "objective", "options", "machine")}
+    whole = content_hash(around | {"structure": document["structure"]})
+    different = {part.key: part for part in reversed(posed.parts)}
+    parts = [part for part in posed.parts if different[part.key] is part]
+    found = []
+    for place, part in enumerate(parts):
+        alone = posed.kind.alone(part.problem)
+        found.append(content_hash([whole, place] if alone is None else [around, alone]))
+    return found
+
+
+def problem_key(content: str, method: str) -> str:
+    """The key of a part of this content, solved by ``method``."""
+    return content_hash([content, method])
+
+
+def content_hash(content: object) -> str:
+    """The hash of a value that JSON can hold."""
     return _hash(json.dumps(content, sort_keys=True, separators=(",", ":")).encode())
-
-
-def problem_key(content: str, place: int, method: str) -> str:
-    """The key of the part at ``place`` solved by ``method``, of the problem whose ``content_key`` is given: networks
-    have many parts, and the whole is hashed once."""
-    return _hash(json.dumps([content, place, method]).encode())
 
 
 def version_key() -> str:

@@ -21,7 +21,7 @@ from mapper.solver.contradiction import ContradictionError, contradiction
 from mapper.solver.method import Start
 from mapper.solver.outcome import Outcome
 from mapper.store.database import Entry, Store, StoreError
-from mapper.store.key import content_key, problem_key, version_key
+from mapper.store.key import part_contents, problem_key, version_key
 from mapper.workloads.document import InputError
 
 
@@ -127,7 +127,7 @@ class Recall:
     ) -> None:
         self._store: Store | None = store
         self._posed, self._method, self._complain = posed, method, complain
-        self._content = content_key(posed)
+        self._contents = part_contents(posed)
         self._complained = False
         self._refused: set[str] = set()
         self._parts: tuple[AnyPart, ...] = ()
@@ -139,7 +139,7 @@ class Recall:
         own = [self._key(place) for place in range(len(parts))]
         methods = self._posed.kind.methods_of(self._posed.read.value)
         keys = {
-            place: [problem_key(self._content, place, name) for name in methods]
+            place: [problem_key(self._contents[place], name) for name in methods]
             for place in range(len(parts))
         }
         try:
@@ -213,7 +213,7 @@ class Recall:
         return self._posed.objective.most
 
     def _key(self, place: int) -> str:
-        return problem_key(self._content, place, self._method)
+        return problem_key(self._contents[place], self._method)
 
     def _accepted(self, key: str, entry: Entry | None, part: AnyPart) -> Kept | None:
         posed, path = self._posed, "" if self._store is None else str(self._store.path)

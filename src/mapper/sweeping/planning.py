@@ -13,13 +13,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mapper.api.contradicting import documented
+from mapper.api.part_search import solve_part
 from mapper.api.problem import PosedProblem
-from mapper.api.solving import Search, method_named, solve_part
+from mapper.api.solving import Search, method_named
 from mapper.arch.source import machine_to_document
 from mapper.kind.kind import AnyPart, Options
 from mapper.models.plain import on_disk
 from mapper.solver.contradiction import ContradictionError
-from mapper.store import StoreError, content_key, problem_key, version_key
+from mapper.store import StoreError, part_contents, problem_key, version_key
 from mapper.sweeping.sweep import grid
 
 SECONDS_OF_SAMPLING = 2.0
@@ -135,9 +136,7 @@ def _stored(problems: Sequence[PosedProblem], search: Search) -> frozenset[int]:
 
 
 def _is_in(problem: PosedProblem, proven: set[str], method: str) -> bool:
-    parts = len({part.key for part in problem.parts})
-    content = content_key(problem)
-    return all(problem_key(content, place, method) in proven for place in range(parts))
+    return all(problem_key(content, method) in proven for content in part_contents(problem))
 
 
 def _sampled(problems: Sequence[tuple[PosedProblem, AnyPart]], search: Search) -> tuple[list[float], int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
@@ -13,6 +14,7 @@ from mapper.arch.tcpa import TcpaMachine, tcpa_from_document, tcpa_preset
 from mapper.formulations.pe_allocation.problem import AllocationProblem, Pin
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.models.pe_allocation.stream.layer import StreamLayer, StreamNetwork, stream_network
+from mapper.models.pe_allocation.stream.pipeline import stages
 from mapper.solver.method import Effort
 from mapper.solver.outcome import Outcome
 from mapper.solver.pe_allocation.mixed.catalogue import MIXED
@@ -20,10 +22,13 @@ from mapper.solver.pe_allocation.parallel.constraint_program import CONSTRAINT_P
 from mapper.solver.pe_allocation.parallel.sequential_search import sequential
 from mapper.solver.pe_allocation.proof import prove
 from mapper.solver.proof import Claim, digest
+from mapper.workloads.document import InputError
 from mapper.workloads.source import load_layers
 
 CHECKER = Path(__file__).parents[3] / "checkers" / "check_pe_allocation.py"
 Document = dict[str, Any]
+UNPLACED = ", without its places"
+"""What the checker says of an answer that stands nowhere."""
 
 
 def _loaded() -> ModuleType:
@@ -87,7 +92,10 @@ def bound_again(document: Document) -> Document:
 
 
 def posed(document: Mapping[str, Any]) -> AllocationProblem:
-    """The problem that a document holds."""
+    """The problem that a document holds.
+
+    Raises: InputError if other operations or programs than plain ones are asked for.
+    """
     layers = tuple(_layer(number, one) for number, one in enumerate(document["layers"]))
     units = {one["operation"]: one["units"] for one in document["layers"]}
     base = tcpa_preset("tcpa-1x1")
@@ -100,6 +108,10 @@ def posed(document: Mapping[str, Any]) -> AllocationProblem:
         "clock_mhz": document["clock_hz"] / 1e6,
         "word_bytes": document["word_bytes"],
     }
+    fields["processing_element"] = {"latency": document["unit_latency"]}
+    for layer, one in zip(layers, document["layers"], strict=True):
+        if one["stages"] != dict(Counter(stages(layer, one["units"]))) or one["unfit"]:
+            raise InputError("document", layer.name, "has other operations than plain ones")
     return AllocationProblem(
         StreamNetwork("network", layers, ()),
         tcpa_from_document(fields, "document"),
@@ -125,6 +137,6 @@ def _layer(number: int, one: Mapping[str, Any]) -> StreamLayer:
 
     return StreamLayer(
         str(number), "", one["operation"], one["filters"], one["depth"], pair("size"), pair("output_size"),
-        pair("kernel"), pair("strides"), pair("dilations"), pair("pads"), one["channels"], one["maps"], 1,
+        pair("kernel"), pair("strides"), pair("dilations"), pair("pads"), one["channels"], one["maps"], one["groups"],
         tuple(one["feeds"]), 0,
     )  # fmt: skip

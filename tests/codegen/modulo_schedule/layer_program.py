@@ -13,9 +13,8 @@ import numpy as np
 from mapper.arch.cgra import CgraMachine
 from mapper.arch.source import load_machine
 from mapper.codegen.modulo_schedule.nest_program import nest_program, nest_words
-from mapper.models.modulo_schedule.network.algorithm import Algorithm, algorithms
+from mapper.models.modulo_schedule.network.algorithm import Algorithm
 from mapper.models.modulo_schedule.network.nest import Box, Nest, tile_is_exact
-from mapper.models.modulo_schedule.network.winograd import WINOGRAD
 from mapper.workloads.network.network_layer import NetworkLayer
 from tests.codegen.modulo_schedule.small_layer import (
     Words,
@@ -61,11 +60,6 @@ class Program:
             assert memory[name].size >= words, (nest.name, name)
             arrays.append(memory[name].ctypes.data_as(ctypes.c_void_p))
         self.library[f"{nest.name}_all"](*arrays)
-
-
-def laid_out(layer: NetworkLayer) -> list[Algorithm]:
-    """The algorithms of a convolution that read its windows or rows from a buffer; Winograd has tests of its own."""
-    return [one for one in algorithms(layer, machine()) if one.name not in WINOGRAD]
 
 
 def chosen_covers(algorithm: Algorithm, seed: int) -> list[tuple[Box, ...]]:

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mapper.arch.cgra import CgraMachine
 from mapper.formulations.modulo_schedule.network.program.cover import CoverSearch, Sizes
-from mapper.models.modulo_schedule.network.algorithm import IM2ROW, Algorithm
+from mapper.models.modulo_schedule.network.algorithm import IM2ROW, Algorithm, algorithms
 from mapper.models.modulo_schedule.network.nest import Box, Nest
+from mapper.models.modulo_schedule.network.winograd import WINOGRAD
 from mapper.workloads.network.network_layer import LayerInput, NetworkLayer, Work
 from mapper.workloads.network.operator_network import Attribute, NetworkOperator, Shape, Window
 from mapper.workloads.reference.window import output_sizes
@@ -95,6 +97,12 @@ def drawn_cover(nest: Nest, innermost: str, seed: int) -> tuple[Box, ...]:
         return zlib.crc32(repr((seed, main, factors)).encode()) % 100 - 20
 
     return CoverSearch(nest, innermost, weigh).ranked(1)[0].boxes
+
+
+def driven(layer: NetworkLayer, machine: CgraMachine) -> tuple[Algorithm, ...]:
+    """The layer's algorithms in which VLIW mode lays out what the nests read, if anybody has to."""
+    found = algorithms(layer, machine)
+    return tuple(one for one in found if one.im2col != "array" and one.name not in WINOGRAD)
 
 
 def im2col(padded: Words, window: Window, rows: int, columns: int) -> Words:

@@ -13,13 +13,12 @@ import pytest
 
 from mapper.codegen.modulo_schedule.copy_program import copies_after, copies_before
 from mapper.codegen.modulo_schedule.nest_program import nest_words
-from mapper.models.modulo_schedule.network.algorithm import IM2ROW, Algorithm, algorithms
+from mapper.models.modulo_schedule.network.algorithm import IM2ROW, Algorithm
 from mapper.workloads.network.network_layer import NetworkLayer
 from mapper.workloads.reference.layer import layer_results
 from tests.codegen.modulo_schedule.layer_program import (
     OPTIONS,
     drawn,
-    laid_out,
     machine,
     padded,
     program_of,
@@ -29,6 +28,7 @@ from tests.codegen.modulo_schedule.layer_program import (
 from tests.codegen.modulo_schedule.small_layer import (
     Words,
     convolution_layer,
+    driven,
     im2col,
     im2row,
     pitch_of,
@@ -81,7 +81,7 @@ def test_words_lie_as_the_reference_lays_them(name: str, tmp_path: Path) -> None
     layer = COPIED[name]
     data = drawn(layer.inputs[0].shape, 5)
     rows, columns = layer.output_shape[2:]
-    for place, algorithm in enumerate(laid_out(layer)):
+    for place, algorithm in enumerate(driven(layer, machine())):
         folder = tmp_path / str(place)
         folder.mkdir()
         ((function, text),) = copies_before(layer, algorithm).items()
@@ -102,7 +102,7 @@ def test_words_lie_as_the_reference_lays_them(name: str, tmp_path: Path) -> None
 def test_a_whole_layer_runs_from_its_input_to_its_output(name: str, tmp_path: Path) -> None:
     layer = COPIED[name]
     data, weights = drawn(layer.inputs[0].shape, 3), weights_of(layer)
-    for place, algorithm in enumerate(laid_out(layer)):
+    for place, algorithm in enumerate(driven(layer, machine())):
         folder = tmp_path / str(place)
         folder.mkdir()
         order: Any = "optcgra" if algorithm.name == IM2ROW else "gemm"
@@ -141,7 +141,7 @@ def test_pools_find_their_planes_padded(name: str, tmp_path: Path) -> None:
     layer = POOLS[name]
     data = drawn(layer.inputs[0].shape, 2)
     wanted = np.ascontiguousarray(padded(layer, data, -np.inf if layer.work == "max_pool" else 0.0))
-    for algorithm in algorithms(layer, machine()):
+    for algorithm in driven(layer, machine()):
         (text,) = copies_before(layer, algorithm).values()
         found = Copies({"pad": text}, tmp_path).run("pad", data, wanted.size)
         assert same_bits(found.reshape(wanted.shape), wanted)
@@ -149,5 +149,5 @@ def test_pools_find_their_planes_padded(name: str, tmp_path: Path) -> None:
 
 def test_what_lies_as_it_is_read_is_not_copied() -> None:
     for layer in (UNEVEN["1x1"], pool_layer("MaxPool", (1, 3, 6, 4), window_of(2, 2))):
-        for algorithm in algorithms(layer, machine()):
+        for algorithm in driven(layer, machine()):
             assert copies_before(layer, algorithm) == copies_after(layer, algorithm) == {}

@@ -11,14 +11,19 @@ from mapper.codegen.modulo_schedule import read_configuration
 from mapper.codegen.modulo_schedule.layer import generate_layer
 from mapper.codegen.modulo_schedule.nest_program import nest_program, nest_words
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
-from mapper.models.modulo_schedule.network.algorithm import algorithms
 from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapping, kernel_of
 from mapper.models.modulo_schedule.network.nest import Box
 from mapper.solver.method import Effort
 from mapper.solver.modulo_schedule.network.heuristic.loop_schedule import loop_schedule
 from mapper.workloads.document import InputError
 from tests.codegen.modulo_schedule.layer_program import machine
-from tests.codegen.modulo_schedule.small_layer import convolution_layer, drawn_cover, layer_of, window_of
+from tests.codegen.modulo_schedule.small_layer import (
+    convolution_layer,
+    drawn_cover,
+    driven,
+    layer_of,
+    window_of,
+)
 
 SHAPE = (2, 3, 4, 5)
 
@@ -73,7 +78,7 @@ def test_an_algorithm_that_the_layer_does_not_have_is_an_error() -> None:
 @pytest.mark.parametrize("place", [0, 1])
 def test_a_nest_touches_exactly_the_words_that_its_file_names(place: int) -> None:
     layer = convolution_layer((1, 3, 7, 6), 5, window_of(3))
-    nest = algorithms(layer, machine())[place].nests[1]
+    nest = driven(layer, machine())[place].nests[1]
     boxes = drawn_cover(nest, nest.names[-1], 3)
     reached = dict.fromkeys(nest_words(nest), 0)
     for box in boxes:

@@ -151,8 +151,7 @@ def test_what_others_leave_of_their_time_goes_to_those_that_were_cut(monkeypatch
     monkeypatch.setattr("mapper.api.side_by_side.run", noted)
     side_by_side("lenet5", ["srp-2x2", "dynamap-u200"], search=Search(time_limit=2.0))
     methods = [(method, limit) for arch, method, limit in asked if arch == "srp-2x2"]
-    tuned = ["algorithm-1", "auto", "auto"]
-    assert [method for method, _ in methods] == ["baseline", *tuned, *tuned]
+    assert [method for method, _ in methods] == ["auto", "auto"]
     # Both machines together end at twice the limit.
     assert all(limit is not None and 0 <= limit <= 4.0 for _, limit in methods)
 

@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mapper.cli.table import fitting, needed_width, print_table
@@ -65,6 +65,7 @@ def test_nothing_is_left_out_where_no_terminal_is(capsys: pytest.CaptureFixture[
     assert shown[1].split() == ["a", *HEADING, *HEADING] and "…" not in "".join(shown)
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=12), st.integers(1, 200))
 def test_columns_go_only_as_long_as_there_is_no_room(widths: list[int], columns: int) -> None:
     heading = [f"c{place}" for place in range(len(widths))]

@@ -40,7 +40,7 @@ def forbid_search(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*words: Any, **named: Any) -> Any:
         raise AssertionError("was solved again")
 
-    monkeypatch.setattr(solving, "solve_part", refuse)
+    monkeypatch.setattr(solving, "searched_part", refuse)
 
 
 def test_a_proven_answer_is_given_again_without_a_search(

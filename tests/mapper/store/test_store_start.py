@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 import mapper
+from mapper.api.part_search import solve_part
 from mapper.api.problem import pose
 from mapper.api.solution import Solution
-from mapper.api.solving import Search, solve_part
+from mapper.api.solving import Search
 from mapper.kind.kind import Options, Part
 from mapper.kind.modulo_schedule.kind import MODULO_SCHEDULING
 from mapper.kind.pe_allocation.kind import PE_ALLOCATION, NamedAllocation

@@ -13,6 +13,7 @@ from mapper.kind.kind import Kind, Options, Part, ProblemPart, ShownVerdict, Wor
 from mapper.kind.words import ProofWords
 from mapper.solver.method import Method
 from mapper.workloads.document import InputError
+from mapper.workloads.network.network import Dims
 from tests.mapper.toy_kind import WORTH
 from tests.mapper.toy_kind.machine import PackingMachine
 from tests.mapper.toy_kind.methods import METHODS
@@ -51,10 +52,10 @@ class PackingKind(Kind[Jobs, PackingProblem, Packing]):
     def peak(self, machine: PackingMachine) -> int:
         return len(machine.cycles)
 
-    def macs(self, text: str, batch: int | None) -> int:
+    def macs(self, text: str, batch: int | None, dims: Dims) -> int:
         return sum(job.cycles for job in read_jobs(text)[0].jobs)
 
-    def read(self, text: str, batch: int | None) -> Workload[Jobs]:
+    def read(self, text: str, batch: int | None, dims: Dims) -> Workload[Jobs]:
         if batch is not None:
             raise InputError("--batch", str(batch), "jobs have no batch; leave it out")
         jobs, file = read_jobs(text)

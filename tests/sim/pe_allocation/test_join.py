@@ -16,6 +16,7 @@ from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.models.pe_allocation.stream.layer import StreamNetwork, stream_network
+from mapper.models.pe_allocation.stream.pipeline import drains
 from mapper.models.pe_allocation.stream.timing import feed_peaks, streamed
 from mapper.sim.pe_allocation.report import report
 from tests.checkers.pe_allocation.example import proof_of, verdict_on
@@ -64,7 +65,8 @@ def test_a_map_waits_as_a_whole_for_its_gate() -> None:
     network = stream_network(layers(onnx_network.squeeze_and_excite()))
     at = network.names.index("mul1")
     allocation = allocated(network)
-    peaks = feed_peaks(network, streamed(network, tuple(_paces(network, allocation))))[at]
+    waits = drains(network.layers, array(), "streaming")
+    peaks = feed_peaks(network, streamed(network, tuple(_paces(network, allocation)), waits))[at]
     whole = network.layers[0].maps * network.layers[0].positions
     assert max(peaks) >= whole
 

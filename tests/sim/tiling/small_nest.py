@@ -56,10 +56,12 @@ def machines(draw: st.DrawFn) -> DataflowMachine:
     for _ in range(draw(st.integers(0, 3))):
         carries = draw(st.sampled_from(["read", "write"]))
         networks.append({"carries": carries, "width_words": draw(st.integers(1, 3))})
+    timing = draw(st.sampled_from(["steady", "timeline"]))
     return machine_of(
         draw(st.sampled_from(["dmazerunner-256", "eyeriss-168"])),
         rules={
-            "timing": draw(st.sampled_from(["steady", "timeline"])),
+            "timing": timing,
+            "filling": "tiles" if timing == "timeline" else draw(st.sampled_from(["tiles", "streams"])),
             "stored_extent": draw(st.sampled_from(["declared", "touched"])),
             "partial_sums": draw(st.sampled_from(["doubled", "first_visit_free"])),
             "leaving_sums": draw(st.sampled_from(["exposed", "buffered"])),

@@ -133,10 +133,11 @@ def test_brute_force_finds_what_the_exact_methods_prove(
 
 
 def test_a_program_too_large_to_build_is_said_to_be_left_out_and_proves_nothing() -> None:
-    given = problem(mesh(2, 2), 600, *((at, at + 1, 0) for at in range(599)))
-    outcome = CONSTRAINT_PROGRAM.search(replace(given, fixed_ii=150), Effort())
+    chain, ends = ((at, at + 1, 0) for at in range(449)), ((0, at, 0) for at in range(450, 900))
+    given = problem(mesh(2, 2), 900, *chain, *ends)
+    outcome = CONSTRAINT_PROGRAM.search(replace(given, fixed_ii=225), Effort())
     assert outcome.mapping is None and not outcome.proven
-    assert outcome.bound == 150 and outcome.restrictions and outcome.stop == "heuristic"
+    assert outcome.bound == 225 and outcome.restrictions and outcome.stop == "heuristic"
 
 
 def saying(name: str, said: Outcome[ModuloSchedule]) -> Exact:
@@ -234,6 +235,13 @@ def layered_problem(machine: CgraMachine, seed: int) -> ModuloProblem:
         last = rng.randrange(3, 25)
         edges.append((last, rng.randrange(max(0, last - 3), last + 1), 1))
     return problem(machine, 25, *edges)
+
+
+def test_cp_sat_alone_meets_the_bound_for_a_graph_of_25_operations() -> None:
+    given = layered_problem(mesh(5, 5, 16).model_copy(update={"links": ["torus"]}), 0)
+    outcome = CONSTRAINT_PROGRAM.search(given, Effort())
+    check(given, outcome)
+    assert outcome.proven and outcome.value == mii(given.kernel.graph, given.machine).value
 
 
 @pytest.mark.slow

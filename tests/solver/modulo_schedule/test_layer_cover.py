@@ -78,7 +78,7 @@ def test_what_is_ruled_out_by_its_main_box_is_none_of_the_best_covers(
 
 def test_boxes_that_take_little_get_small_bodies() -> None:
     nest = product_nest(48, 64, 496)
-    tuning = NestTuning(nest, 0, machine(), Estimator(machine()))
+    tuning = NestTuning(nest, machine(), Estimator(machine()))
     weight = tuning.weight["j"]
     (large,), (small,) = tuning.candidates("j", 1), tuning.candidates("j", 1, 10**9)
     assert weight.body(large.boxes[0].unroll)[0].operations > SMALL_BODY

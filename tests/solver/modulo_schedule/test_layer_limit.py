@@ -18,7 +18,7 @@ from tests.codegen.modulo_schedule.small_layer import convolution_layer, window_
 
 
 def as_written(
-    nest: NestTuning, effort: Effort, most: int, limit: float, last_resort: bool, layer: int
+    nest: NestTuning, effort: Effort, most: int, limit: float, last_resort: bool, layer: int, light: bool
 ) -> list[Tried]:
     """What is left of tuning a nest when the time is over: no loop unrolled."""
     one = nest.schedule(nest.as_written(next(nest.nest.innermost())), Effort())

@@ -17,13 +17,15 @@ from mapper.formulations.modulo_schedule.referee.verify import verify
 from mapper.kind.modulo_schedule.layer_part import NamedLayer
 from mapper.models.modulo_schedule.bound import mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
+from mapper.models.modulo_schedule.network.cost import evaluate_layer
 from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapping, kernel_of
 from mapper.models.modulo_schedule.network.nest import Box, Nest
 from mapper.solver.method import Effort
 from mapper.solver.modulo_schedule.heuristic.iterative import ITERATIVE
-from mapper.solver.modulo_schedule.network.exact.loop_proof import tuned_and_decided
-from mapper.solver.modulo_schedule.network.heuristic.loop_schedule import decided_loop, forget
+from mapper.solver.modulo_schedule.network.exact.loop_proof import tuned_and_decided, tuned_and_tightened
+from mapper.solver.modulo_schedule.network.heuristic.loop_schedule import decided_loop, forget, tightened_loop
 from mapper.solver.modulo_schedule.network.heuristic.tuning import exhaustive
+from mapper.solver.outcome import Outcome
 from mapper.workloads.graph.kernel import Kernel
 from tests.codegen.modulo_schedule.small_layer import layer_of
 
@@ -72,6 +74,30 @@ def test_a_decided_layer_is_valid_and_no_worse_than_a_tuned_one() -> None:
     assert decided.mapping is not None and not verify_layer(problem, decided.mapping).broken
     assert tuned.value is not None and decided.value is not None
     assert decided.value <= tuned.value and decided.bound == tuned.bound
+
+
+def test_little_work_finds_a_smaller_interval_of_a_loop_and_claims_nothing() -> None:
+    problem, _, kernel = small()
+    forget()
+    slow = late(problem, kernel, 2)
+    found = tightened_loop(kernel, problem.machine, slow, Effort())
+    assert found.mapping is not None and found.mapping.ii < slow.ii
+    assert not found.proven and found.bound is None
+    assert not verify(ModuloProblem(kernel, problem.machine), found.mapping).broken
+    forget()
+    assert tightened_loop(kernel, problem.machine, slow, Effort(time.monotonic())).mapping == slow
+
+
+def test_a_layer_whose_loop_is_late_is_tightened_to_fewer_cycles_above_the_same_bound() -> None:
+    problem, _, kernel = small()
+    algorithm = problem.choices[0]
+    loops = LayerMapping(algorithm.name, (LoopMapping(0, BOX, None, late(problem, kernel, 3)),))
+    cycles = evaluate_layer(algorithm, problem.layer.op, problem.machine, loops).cycles
+    tuned = Outcome.bounded(loops, cycles, 1, "heuristic")
+    tightened = tuned_and_tightened(problem, tuned, Effort())
+    assert tightened.mapping is not None and not verify_layer(problem, tightened.mapping).broken
+    assert tightened.value is not None and tightened.value < cycles
+    assert (tightened.bound, tightened.proven, tightened.restrictions) == (1, False, ())
 
 
 @pytest.mark.parametrize(("least", "proven"), [(None, False), (0, False), (1, True)])

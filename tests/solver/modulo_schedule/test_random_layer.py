@@ -63,8 +63,8 @@ def test_no_cover_of_a_layer_can_take_fewer_cycles_than_its_bounds(count: int) -
         ideal = ideal_cycles(problem)
         for algorithm in problem.space:
             taken = bound = sum(outside_cycles(algorithm, problem.layer.op, machine))
-            for position, nest in enumerate(algorithm.nests):
-                tuning = NestTuning(nest, position, machine, estimator)
+            for nest in algorithm.nests:
+                tuning = NestTuning(nest, machine, estimator)
                 legal = list(nest.innermost())
                 innermost = legal[seed % len(legal)]
                 least = min(tuning.bound(name) for name in legal)

@@ -110,12 +110,13 @@ def test_progress_reports_improvements_only() -> None:
 
 @pytest.mark.parametrize("rules", ["doubled", "first_visit_free"])
 @pytest.mark.parametrize("double_buffered", [True, False])
-def test_batches_cost_what_the_model_costs(rules: str, double_buffered: bool) -> None:
+@pytest.mark.parametrize("filling", ["tiles", "streams"])
+def test_batches_cost_what_the_model_costs(rules: str, double_buffered: bool, filling: str) -> None:
     machine = small_machine(
         16,
         16,
         512,
-        rules={"partial_sums": rules},
+        rules={"partial_sums": rules, "filling": filling},
         rf={"double_buffered": double_buffered},
         energy_pj={"rf": 1.0},
     )

@@ -36,6 +36,7 @@ GEOMETRY = {
     "lightcnn9": (9, 1, 972.6),
     "mnist-tcpa": (3, 1, 1.4),
     "resnet-dmazerunner": (6, 0, 2553.0),
+    "alexnet-eyeriss": (5, 0, 2663.1),
 }
 NESTS = {"matmul", "mttkrp", "conv3d", "depthwise", "attention-scores"}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
@@ -84,6 +84,7 @@ def test_a_name_of_several_layers_is_refused_with_their_own_names() -> None:
         own_fix({"same.rf": "1"}, [("a", "same"), ("b", "same")])
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.text(max_size=12), st.text(max_size=12), max_size=4))
 def test_what_names_no_node_is_left_as_it_is(fix: dict[str, str]) -> None:
     assert own_fix(fix, [("conv1", "some long node name"), ("add1", "")]) == fix

@@ -45,7 +45,7 @@ def test_an_open_batch_that_is_not_given_is_named(save_model: SaveModel) -> None
 def test_another_open_dimension_is_named(save_model: SaveModel, batch: int | None) -> None:
     nodes = [node("Relu", ["x"], ["r"]), node("Conv", ["r", "w"], ["y"])]
     path = save_model(nodes, {"x": [1, 3, "H", 8]}, {"w": [4, 3, 3, 3]})
-    with pytest.raises(InputError, match=r"input 'x': dimension 2 \('H'\) is open; fix it in the file"):
+    with pytest.raises(InputError, match=r"input 'x': dimension 2 \('H'\) is open; give --dim H=SIZE"):
         read(path, batch)
 
 

@@ -73,7 +73,8 @@ class GraphShapes:
             return InputError(self.source, field, "has no shape; give the input fixed sizes")
         place = next(place for place, dimension in enumerate(dimensions) if not isinstance(dimension, int))
         called = f" ({dimensions[place]!r})" if dimensions[place] is not None else ""
-        remedy = "give --batch, or fix it in the file" if place == 0 else "fix it in the file"
+        size = f"give --dim {dimensions[place]}=SIZE" if dimensions[place] else "fix it in the file"
+        remedy = f"give --batch, or {size}" if place == 0 else size
         return InputError(self.source, field, f"dimension {place}{called} is open; {remedy}")
 
 

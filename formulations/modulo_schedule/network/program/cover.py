@@ -75,7 +75,7 @@ class CoverSearch:
 
     def _mains(self, counts: Sizes) -> Iterator[tuple[int, Sizes, Sizes]]:
         """Every allowed vector of a box: cycles of its main box, iterations of that, and the factors."""
-        for factors in product(*(range(1, min(MOST_UNROLL, count) + 1) for count in counts)):
+        for factors in product(*_factors(self.nest, counts)):
             main = tuple(count // factor * factor for count, factor in zip(counts, factors, strict=True))
             if self._keeps_sums(counts, main, factors):
                 cycles = self.weigh(main, factors)
@@ -114,6 +114,14 @@ class CoverSearch:
         return tuple(boxes)
 
 
+def _factors(nest: Nest, counts: Sizes) -> list[range]:
+    """The unroll factors of each loop of a box."""
+    return [
+        range(1, 2 if name in nest.rolled else min(MOST_UNROLL, count) + 1)
+        for name, count in zip(nest.names, counts, strict=True)
+    ]
+
+
 def _remainders(counts: Sizes, main: Sizes) -> list[tuple[int, Sizes]]:
     """What the main box leaves, loop by loop: outer loops as in the main box, inner ones whole."""
     return [
@@ -148,7 +156,7 @@ class BoxWeight:
         """Cycles that no vector undercuts for an iteration of the nest if its II is ``above`` its MII or more, and its
         body has ``most`` operations or is not unrolled."""
         found = []
-        for factors in product(*(range(1, min(MOST_UNROLL, extent) + 1) for _, extent in self.nest.loops)):
+        for factors in product(*_factors(self.nest, tuple(extent for _, extent in self.nest.loops))):
             counted, interval = self.body(factors)
             if counted.operations <= most or max(factors) == 1:
                 found.append(Fraction(interval + above, math.prod(factors)))

@@ -45,8 +45,8 @@ def _broken(problem: LayerProblem, algorithm: Algorithm, mapping: LayerMapping) 
             if loop.box.innermost not in nest.names or not is_legal(nest, moved(nest, loop.box.innermost)):
                 yield BrokenRule(LEGAL, place, 1)
                 continue
-            if max(loop.box.unroll) > MOST_UNROLL:
-                yield BrokenRule(UNROLLED, place, max(loop.box.unroll) - MOST_UNROLL)
+            if (beyond := _unrolled_beyond(nest, loop)) > 0:
+                yield BrokenRule(UNROLLED, place, beyond)
             if not is_whole_row(nest, loop.box.count[-1], loop.box.unroll[-1]):
                 yield BrokenRule(MERGED, place, 1)
                 continue
@@ -59,6 +59,14 @@ def _broken(problem: LayerProblem, algorithm: Algorithm, mapping: LayerMapping) 
             verdict = verify(ModuloProblem(kernel, problem.machine), loop.schedule)
             for rule in verdict.broken:
                 yield BrokenRule(rule.rule, f"{place}: {rule.place}", rule.size)
+
+
+def _unrolled_beyond(nest: Nest, loop: LoopMapping) -> int:
+    """By how much a factor is larger than its loop's may be: 8, or 1 of a loop that stays around the kernel."""
+    return max(
+        factor - (1 if name in nest.rolled else MOST_UNROLL)
+        for name, factor in zip(nest.names, loop.box.unroll, strict=True)
+    )
 
 
 def _sums_in_order(nest: Nest, loop: LoopMapping) -> bool:

@@ -35,7 +35,7 @@ def sequential_allocation(problem: AllocationProblem, pes: int) -> Allocation:
 
 
 def sequential_cycles(problem: AllocationProblem, pes: int) -> int:
-    """The least cycles of a frame on ``pes`` PEs."""
+    """The least cycles of a frame on ``pes`` PEs; a layer waits for the drain of the one before."""
     rule = rule_of(problem)
     found = sequential_allocation(problem, pes)
     return sum(
@@ -43,7 +43,7 @@ def sequential_cycles(problem: AllocationProblem, pes: int) -> int:
         for layer, count, delta, idle in zip(
             problem.network.layers, found.pes, found.delta, found.throttle, strict=True
         )
-    )
+    ) + sum(problem.drains)
 
 
 def best_sequential(problem: AllocationProblem) -> Allocation:

@@ -73,16 +73,16 @@ class SequentialProgram(PulpFormulation):
             used = [pes * literal for (pes, _, _), literal in zip(options, literals, strict=True)]
             self.model += self.pes >= pulp.lpSum(used)
 
-    @family(r"L = \sum_i R_{i+1} C_{i+1} \sum_q z_{i,q}\, x_{i,q}")
+    @family(r"L = \sum_i \left(d_i + R_{i+1} C_{i+1} \sum_q z_{i,q}\, x_{i,q}\right)")
     def frame_time(self) -> None:
         """A frame takes the cycles of all layers, one after another (Eqs. 3 and 4), and the next frame starts
-        when it ends (Eq. 5)."""
+        when it ends (Eq. 5); in the streaming model a layer's last pixels leave its units d cycles later."""
         terms = [
             layer.positions * cycles * literal
             for layer, options, literals in zip(self.layers, self.options, self.x, strict=True)
             for (_, _, cycles), literal in zip(options, literals, strict=True)
         ]
-        self.model += self.cycles == pulp.lpSum(terms)
+        self.model += self.cycles == pulp.lpSum(terms) + sum(self.problem.drains)
 
     @objective(r"\min L \text{ or } P")
     def least(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import inf
@@ -43,6 +43,13 @@ SLOTS, FEWEST_SLOTS = Fraction(17, 10), Fraction(3, 2)
 """Slots that an operation is expected to take with the moves of its operands, and fewer than it takes but for luck: by
 what schedules have needed."""
 
+BEYOND = 1 << 48
+"""More cycles than any nest takes: what is counted in multiples of it goes before what is not."""
+MOST_TUNINGS = 512
+
+_known: dict[tuple[Nest, str], NestTuning] = {}
+_estimators: dict[str, Estimator] = {}
+
 
 @dataclass(frozen=True)
 class Tried:
@@ -57,12 +64,16 @@ class Tried:
     ii: int
     loops: tuple[LoopMapping, ...]
 
+    def at(self, position: int) -> tuple[LoopMapping, ...]:
+        """Its loops as those of a layer's nest at this position."""
+        return tuple(replace(loop, nest=position) for loop in self.loops)
+
 
 class NestTuning:
     """One nest on one machine."""
 
-    def __init__(self, nest: Nest, position: int, machine: CgraMachine, estimator: Estimator) -> None:
-        self.nest, self.position, self.machine = nest, position, machine
+    def __init__(self, nest: Nest, machine: CgraMachine, estimator: Estimator) -> None:
+        self.nest, self.machine = nest, machine
         self.weight = {innermost: BoxWeight(nest, innermost, estimator) for innermost in nest.names}
         self.largest = max(LARGEST_BODY, LARGEST_SHARE * len(machine.all_pes))
         self.papers_largest = max(LARGEST_BODY, PAPERS_SHARE * len(machine.all_pes))
@@ -83,19 +94,24 @@ class NestTuning:
         """The best covers whose bodies can be scheduled, by what they are expected to take; boxes of fewer than
         ``light`` cycles are not worth a large one."""
         weight = self.weight[innermost]
-        place = self.nest.names.index(innermost)
 
         def weigh(main: Sizes, factors: Sizes) -> int | None:
             counted, _ = weight.body(factors)
             largest = self.largest if weight.least_cycles(main, factors) >= light else SMALL_BODY
             if max(factors) > 1 and counted.operations > largest:
                 return None
-            ii, trips = self._expected(factors, innermost), main[place] // factors[place]
-            once = _time(ii, counted.depth // ii + 2, trips) + set_up_cycles(self.machine, counted.live_ins)
-            started = self.nest.repeats * iterations(main, factors) // trips * once
-            return started + load_cycles(self.machine, ii)
+            return self._expected_cycles(main, factors, innermost)
 
         return CoverSearch(self.nest, innermost, weigh, weight.each()).ranked(most)
+
+    def _expected_cycles(self, main: Sizes, factors: Sizes, innermost: str) -> int:
+        """What a box is expected to take, starts and loading included."""
+        counted, _ = self.weight[innermost].body(factors)
+        place = self.nest.names.index(innermost)
+        ii, trips = self._expected(factors, innermost), main[place] // factors[place]
+        once = _time(ii, counted.depth // ii + 2, trips) + set_up_cycles(self.machine, counted.live_ins)
+        started = self.nest.repeats * iterations(main, factors) // trips * once
+        return started + load_cycles(self.machine, ii)
 
     def _expected(self, factors: Sizes, innermost: str) -> int:
         """The II that a schedule is expected to have: one above MII at the least, since those that fill every slot are
@@ -110,26 +126,27 @@ class NestTuning:
         return Cover(cycles, (Box((0,) * len(whole), whole, once, innermost),))
 
     def estimated(self, innermost: str) -> tuple[Cover, ...]:
-        """The cover that Algorithm 1 chooses, by MII * iterations alone, with its pruning."""
+        """The cover that Algorithm 1 chooses, by MII * iterations alone, with its pruning. Of those that are equal,
+        which the paper does not rank, it is the one that is expected to take the fewest cycles."""
 
         def weigh(main: Sizes, factors: Sizes) -> int | None:
             if not self._is_kept(factors, innermost):
                 return None
-            return estimated_cycles(
-                self._interval(factors, innermost), self.nest.repeats * iterations(main, factors)
-            )
+            work = self.nest.repeats * iterations(main, factors)
+            estimate = estimated_cycles(self._interval(factors, innermost), work)
+            return estimate * BEYOND + self._expected_cycles(main, factors, innermost)
 
-        return CoverSearch(self.nest, innermost, weigh, self.weight[innermost].each()).ranked(1)
+        return CoverSearch(self.nest, innermost, weigh, self.weight[innermost].each() * BEYOND).ranked(1)
 
-    def schedule(self, cover: Cover, effort: Effort, limit: float = inf) -> Tried | None:
+    def schedule(self, cover: Cover, effort: Effort, limit: float = inf, light: bool = False) -> Tried | None:
         """Schedule every box of ``cover``, the main one first; None if one gets no schedule, or if it is seen on
-        the way that they take ``limit`` cycles or more together."""
+        the way that they take ``limit`` cycles or more together. ``light``: the first schedule of each will do."""
         loops: list[LoopMapping] = []
         estimate, expected = 0, self._least(cover)
         if expected >= limit:
             return None
         for box in cover.boxes:
-            loop = self._loop(box, effort)
+            loop = self._loop(box, effort, light)
             if loop is None:
                 return None
             loops.append(loop)
@@ -148,18 +165,19 @@ class NestTuning:
     def _least(self, cover: Cover) -> int:
         return sum(self.weight[box.innermost].least_cycles(box.count, box.unroll) for box in cover.boxes)
 
-    def _loop(self, box: Box, effort: Effort) -> LoopMapping | None:
+    def _loop(self, box: Box, effort: Effort, light: bool) -> LoopMapping | None:
         best: LoopMapping | None = None
         for uses in POINTER_USES:
             kernel = kernel_of(self.nest, box, uses)
-            found = loop_schedule(kernel, self.machine, effort, self._enough(box.unroll, box.innermost))
+            enough = self._enough(box.unroll, box.innermost)
+            found = loop_schedule(kernel, self.machine, effort, 0 if light else enough, light)
             if found.mapping is None or found.mapping.ii > most_contexts(self.machine):
                 continue
             if best is None or _time(
                 found.mapping.ii, found.mapping.stages, box.trip_count(self.nest)
             ) < _time(best.schedule.ii, best.schedule.stages, box.trip_count(self.nest)):
-                best = LoopMapping(self.position, box, uses, found.mapping)
-            if found.mapping.ii <= self._good(box.unroll, box.innermost):
+                best = LoopMapping(0, box, uses, found.mapping)
+            if light or found.mapping.ii <= self._good(box.unroll, box.innermost):
                 break
         return best
 
@@ -193,6 +211,17 @@ class NestTuning:
 
     def _interval(self, factors: Sizes, innermost: str) -> int:
         return self.weight[innermost].body(factors)[1]
+
+
+def nest_tuning(nest: Nest, machine: CgraMachine) -> NestTuning:
+    """The tuning of a nest, which keeps what it has weighed from one round over a network's layers to the next."""
+    document = machine.model_dump_json(by_alias=True)
+    key = nest, document
+    if key not in _known:
+        if len(_known) >= MOST_TUNINGS:
+            _known.clear()
+        _known[key] = NestTuning(nest, machine, _estimators.setdefault(document, Estimator(machine)))
+    return _known[key]
 
 
 def _time(ii: int, stages: int, trips: int) -> int:

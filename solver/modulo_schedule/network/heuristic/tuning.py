@@ -17,20 +17,19 @@ from mapper.formulations.modulo_schedule.network.program.cover import Cover
 from mapper.models.modulo_schedule.network.algorithm import Algorithm
 from mapper.models.modulo_schedule.network.baseline import baselines
 from mapper.models.modulo_schedule.network.cost import evaluate_layer, outside_cycles
-from mapper.models.modulo_schedule.network.estimate import Estimator
 from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapping
 from mapper.models.modulo_schedule.network.nest import Nest
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Progress
-from mapper.solver.modulo_schedule.network.heuristic.nest_tuning import NestTuning, Tried
+from mapper.solver.modulo_schedule.network.heuristic.nest_tuning import NestTuning, Tried, nest_tuning
 from mapper.solver.outcome import Outcome
 
 WORTH, LIGHT = 1000, 20
 """What part of the layer's bound a further cover of a nest must be able to save, and a box must take that gets a large
 body."""
 
-BEFORE = ("baseline", "algorithm-1")
-"""Methods whose mappings a search against the clock goes on from."""
+COVERS = 4
+"""Covers of a nest and innermost loop that are scheduled."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +43,13 @@ class Plan:
 
 
 def exhaustive(
-    problem: LayerProblem, effort: Effort, most: int = 4, last_resort: bool = True
+    problem: LayerProblem, effort: Effort, most: int = COVERS, last_resort: bool = True, light: bool = False
 ) -> Outcome[LayerMapping]:
     """The best of all algorithms: for every nest and innermost loop the best ``most`` covers are scheduled. Where time
     is limited and no mapping known Algorithm 1 comes first, so that what is cut is no worse. With a mapping known no
-    cover is scheduled to the end that makes a layer of more cycles; against the clock the best cover is the only one
-    where the mapping is the baseline's or Algorithm 1's, so that all layers have theirs soon, and without a limit of
-    time as many more covers are weighed as searches came before. As a ``last_resort`` nests are scheduled as they are
-    written, even when the time is over.
+    cover is scheduled to the end that makes a layer of more cycles, and without a limit of time as many more covers are
+    weighed as searches came before. As a ``last_resort`` nests are scheduled as they are written, even when the time is
+    over.
 
     Raises: InputError if the machine does not say what VLIW mode costs, or no PE executes an operation.
     """
@@ -62,8 +60,6 @@ def exhaustive(
         found.append((int(start.value), start.mapping))
         if effort.deadline is None:
             most *= 1 + start.searches
-        elif start.method in BEFORE:
-            most = 1
     elif effort.deadline is not None:
         quick = algorithm_1(problem, effort)
         if quick.mapping is not None and quick.value is not None:
@@ -71,27 +67,33 @@ def exhaustive(
             evaluations += quick.evaluations or 0
     plans, complete = planned(problem, effort, urgent=not found)
     bound = min(plan.bound for plan in plans) if complete else ideal
-    tried: dict[tuple[int, Nest], list[Tried]] = {}
+    tried: dict[Nest, list[Tried]] = {}
+
+    def tell() -> None:
+        effort.report(Progress(min((value for value, _ in found), default=None), bound, evaluations))
+
+    tell()
     for plan in sorted(plans, key=lambda one: one.bound):
         limit = min((value for value, _ in found), default=inf)
         if found and (effort.stopped() is not None or plan.bound >= limit):
             break
         taken, loops = plan.outside, list[LoopMapping]()
-        for tuning in plan.tunings:
-            key = tuning.position, tuning.nest
+        for position, tuning in enumerate(plan.tunings):
+            key = tuning.nest
             if not tried.get(key):
-                tried[key] = tuned(tuning, effort, most, limit - taken + 1, last_resort, bound)
+                tried[key] = tuned(tuning, effort, most, limit - taken + 1, last_resort, bound, light)
                 evaluations += len(tried[key])
+                tell()
             if not tried[key]:
                 break
             best = min(tried[key], key=lambda one: (one.cycles, one.unroll))
-            loops += best.loops
+            loops += best.at(position)
             taken += best.cycles
         else:
             mapping = LayerMapping(plan.algorithm.name, tuple(loops))
             cost = evaluate_layer(plan.algorithm, problem.layer.op, problem.machine, mapping)
             found.append((cost.cycles, mapping))
-            effort.report(Progress(min(found, key=lambda one: one[0])[0], bound, evaluations))
+            tell()
     stop = effort.stopped()
     if not found:
         return Outcome.unknown(stop or "heuristic", evaluations=evaluations)
@@ -101,17 +103,12 @@ def exhaustive(
 
 def planned(problem: LayerProblem, effort: Effort, urgent: bool) -> tuple[list[Plan], bool]:
     """Plans of all algorithms, and whether time was left for each; if ``urgent`` there is one even then."""
-    estimator = Estimator(problem.machine)
-    known: dict[tuple[int, Nest], NestTuning] = {}
     plans: list[Plan] = []
     for algorithm in problem.space:
         if effort.stopped() is not None and not (urgent and not plans):
             return plans, False
         outside = sum(outside_cycles(algorithm, problem.layer.op, problem.machine))
-        tunings = tuple(
-            known.setdefault((place, nest), NestTuning(nest, place, problem.machine, estimator))
-            for place, nest in enumerate(algorithm.nests)
-        )
+        tunings = tuple(nest_tuning(nest, problem.machine) for nest in algorithm.nests)
         inside = sum(tuning.least for tuning in tunings) if effort.stopped() is None else 0
         plans.append(Plan(algorithm, tunings, outside, outside + inside))
     return plans, effort.stopped() is None
@@ -132,10 +129,12 @@ def tuned(
     limit: float = inf,
     last_resort: bool = True,
     layer: int = 0,
+    light: bool = False,
 ) -> list[Tried]:
     """The best ``most`` covers over all innermost loops, scheduled, but for those that are seen to save little of the
     cycles that another takes, or to take no fewer than ``limit``; without a limit, as a ``last_resort``, the nest as it
-    is written if none of them can be. ``layer``: the least that the whole layer takes."""
+    is written if none of them can be. ``layer``: the least that the whole layer takes. ``light``: as in
+    ``exhaustive``."""
     nest = tuning.nest
     covers: list[Cover] = []
     for innermost in nest.innermost():
@@ -149,7 +148,7 @@ def tuned(
         best = min((one.cycles - layer // WORTH for one in tried), default=limit)
         if effort.stopped() is not None:
             break
-        one = tuning.schedule(cover, effort, best)
+        one = tuning.schedule(cover, effort, best, light)
         if one is not None:
             tried.append(one)
     if not tried and limit == inf and last_resort:
@@ -180,7 +179,7 @@ def unoptimised(problem: LayerProblem, effort: Effort) -> Outcome[LayerMapping]:
 
     Raises: InputError as ``exhaustive``.
     """
-    return single(problem, baselines(problem.layer, problem.machine)[0], written, effort)
+    return single(problem, _plain(problem, 0), written, effort)
 
 
 def sums_in_memory(problem: LayerProblem, effort: Effort) -> Outcome[LayerMapping]:
@@ -188,7 +187,12 @@ def sums_in_memory(problem: LayerProblem, effort: Effort) -> Outcome[LayerMappin
 
     Raises: InputError as ``exhaustive``.
     """
-    return single(problem, baselines(problem.layer, problem.machine)[1], written, effort)
+    return single(problem, _plain(problem, 1), written, effort)
+
+
+def _plain(problem: LayerProblem, place: int) -> Algorithm:
+    """A baseline, or what is pinned instead."""
+    return problem.choices[0] if problem.pinned else baselines(problem.layer, problem.machine)[place]
 
 
 def written(tuning: NestTuning) -> list[Cover]:
@@ -210,14 +214,13 @@ def single(
 
     Raises: InputError as ``exhaustive``.
     """
-    estimator = Estimator(problem.machine)
     loops: list[LoopMapping] = []
     for position, nest in enumerate(algorithm.nests):
-        tuning = NestTuning(nest, position, problem.machine, estimator)
+        tuning = nest_tuning(nest, problem.machine)
         tried = next((one for cover in chosen(tuning) if (one := tuning.schedule(cover, effort))), None)
         if tried is None:
             return Outcome.unknown(effort.stopped() or "heuristic")
-        loops += tried.loops
+        loops += tried.at(position)
     mapping = LayerMapping(algorithm.name, tuple(loops))
     cycles = evaluate_layer(algorithm, problem.layer.op, problem.machine, mapping).cycles
     return _outcome(mapping, cycles, ideal_cycles(problem), effort.stopped(), len(loops))

@@ -22,7 +22,10 @@ def simulate(
         typer.Option(help="Run this binary instead of the program generated from the solution (Snowflake)."),
     ] = None,
     words: Annotated[
-        bool, typer.Option("--words", help="Execute every PE's program word by word (TCPA).")
+        bool,
+        typer.Option(
+            "--words", help="Execute every PE's program word by word (TCPA; tilings with their DMA)."
+        ),
     ] = False,
     as_json: AsJson = False,
     wide: Wide = False,

@@ -21,6 +21,7 @@ from mapper.solver.method import Effort, Method
 from mapper.solver.proof import Claim, Proof
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel_source import is_kernel
+from mapper.workloads.network.network import Dims
 from mapper.workloads.network.network_layer import LayerNetwork
 
 
@@ -44,10 +45,10 @@ class AlgorithmSelection(Kind[LayerNetwork, SelectionProblem, Selection]):
         clock = problem.network.machine.clock_hz
         return {name: 1e3 * one["cycles"] / clock for name, one in part.breakdown["layers"].items()}
 
-    def read(self, text: str, batch: int | None) -> Workload[LayerNetwork]:
+    def read(self, text: str, batch: int | None, dims: Dims) -> Workload[LayerNetwork]:
         if is_kernel(text):
             raise InputError(text, "", "is a kernel, which the overlay does not run; try --arch srp-4x4")
-        return selection_part.read_network(text, batch)
+        return selection_part.read_network(text, batch, dims)
 
     def pose(
         self, value: LayerNetwork, machine: OverlayMachine, objective: Objective, options: Options

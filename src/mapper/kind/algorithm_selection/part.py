@@ -21,6 +21,7 @@ from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.overlay.building import overlay_network
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 from mapper.workloads.document import InputError
+from mapper.workloads.network.network import Dims
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.source import load_layers
 
@@ -38,9 +39,9 @@ class NamedSelection:
         return self.selection.to_json(self.network)
 
 
-def read_network(text: str, batch: int | None) -> Workload[LayerNetwork]:
+def read_network(text: str, batch: int | None, dims: Dims) -> Workload[LayerNetwork]:
     """The network that ``text`` names; what the overlay does not run is listed when the problem is posed."""
-    network = load_layers(text, batch)
+    network = load_layers(text, batch, dims)
     return Workload(network, network.operators.files, network.operators.batch)
 
 

@@ -35,7 +35,7 @@ from mapper.workloads.document import InputError
 from mapper.workloads.graph.document import kernel_document, kernel_from_document
 from mapper.workloads.graph.kernel import Kernel
 from mapper.workloads.graph.kernel_source import is_kernel, load_kernel
-from mapper.workloads.network.network import InputFile
+from mapper.workloads.network.network import Dims, InputFile
 from mapper.workloads.network.network_layer import LayerNetwork
 
 Value = Kernel | LayerNetwork
@@ -50,7 +50,6 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
     name: ClassVar[str] = "modulo_schedule"
     objectives: ClassVar[tuple[Objective, ...]] = (II, LATENCY)
     options: ClassVar[frozenset[str]] = frozenset({"fix"})
-    first_methods: ClassVar[tuple[str, ...]] = ("baseline", "algorithm-1", "auto")
 
     leaves_out: ClassVar[tuple[str, ...]] = (
         "maps and weights are in the SRAM from the start: no transfers from the external memory",
@@ -64,9 +63,9 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
     def objectives_of(self, value: Value) -> tuple[Objective, ...]:
         return (II,) if isinstance(value, Kernel) else (LATENCY,)
 
-    def read(self, text: str, batch: int | None) -> Workload[Value]:
+    def read(self, text: str, batch: int | None, dims: Dims) -> Workload[Value]:
         if not is_kernel(text):
-            return read_layers(text, batch)
+            return read_layers(text, batch, dims)
         if batch is not None:
             raise InputError("--batch", str(batch), "a kernel has no batch; leave it out")
         kernel, inputs = load_kernel(text)
@@ -84,6 +83,11 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
 
         return dict(METHODS)
 
+    def methods_of(self, value: Value) -> dict[str, Method[Problem, Answer]]:
+        from mapper.solver.modulo_schedule.network.catalogue import METHODS, OF_NETWORKS
+
+        return dict(OF_NETWORKS if isinstance(value, LayerNetwork) else METHODS)
+
     def prove(self, problem: Problem, claim: Claim[Answer], effort: Effort) -> Proof:
         from mapper.solver.modulo_schedule.proof import prove
 
@@ -93,6 +97,9 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
         from mapper.solver.modulo_schedule.proof import restated
 
         return restated(problem)
+
+    def alone(self, problem: Problem) -> str | None:
+        return repr((problem.space, problem.layer.op)) if isinstance(problem, LayerProblem) else None
 
     def verify(self, problem: Problem, mapping: Answer) -> ShownVerdict:
         if isinstance(problem, LayerProblem):

@@ -12,7 +12,7 @@ from mapper.formulations.modulo_schedule.network.referee.verify import verify_la
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.formulations.modulo_schedule.referee.verify import verify
 from mapper.kind.kind import ProblemPart, ShownVerdict, Workload
-from mapper.kind.modulo_schedule.pins import pinned_algorithms
+from mapper.kind.modulo_schedule.pins import pinned_layers
 from mapper.models.modulo_schedule.cost import evaluate
 from mapper.models.modulo_schedule.network.algorithm import is_in_place
 from mapper.models.modulo_schedule.network.cost import vliw_mode
@@ -20,7 +20,7 @@ from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapp
 from mapper.models.modulo_schedule.network.mapping_file import layer_from_json, layer_to_json
 from mapper.models.modulo_schedule.network.nest import Nest
 from mapper.solver.certificate import Certificate
-from mapper.workloads.document import InputError
+from mapper.workloads.network.network import Dims
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.source import load_layers
 
@@ -61,12 +61,12 @@ class NamedLayer:
         return {"cost": cost.cost_json(), "certificate": certificate.to_json()}
 
 
-def read_layers(text: str, batch: int | None) -> Workload[LayerNetwork]:
+def read_layers(text: str, batch: int | None, dims: Dims) -> Workload[LayerNetwork]:
     """The layers of the network that ``text`` names.
 
     Raises: InputError if there is none.
     """
-    network = load_layers(text, batch)
+    network = load_layers(text, batch, dims)
     return Workload(network, network.operators.files, network.operators.batch, tuple(_skipped(network)))
 
 
@@ -95,15 +95,9 @@ def pose_layers(
     """
     vliw_mode(machine)
     layers = [layer for layer in network.layers if not is_in_place(layer)]
-    pins = pinned_algorithms(fix, [layer.name for layer in layers])
     parts = []
-    for layer in layers:
-        problem = LayerProblem(layer, machine, pins.get(layer.name))
-        if not problem.choices:
-            known = ", ".join(choice.name for choice in LayerProblem(layer, machine).choices)
-            raise InputError(
-                "--fix", f"{layer.name}.algorithm", f"{problem.algorithm!r} is not one of {known}"
-            )
+    for problem in pinned_layers(fix, [LayerProblem(layer, machine) for layer in layers]):
+        layer = problem.layer
         merged = tuple((one.name, one.op) for one in (*layer.merged, *layer.views))
         parts.append(
             ProblemPart(layer.name, layer.source, problem, (problem.choices, layer.op), network, merged)

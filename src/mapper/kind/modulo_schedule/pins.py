@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from mapper.arch.cgra import CgraMachine
+from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel import Kernel
 from mapper.workloads.text.number_text import whole_number
 
+DECISIONS = ("algorithm", "im2col")
+"""What can be pinned of a layer."""
 LEAST_LIMIT, MOST_INTERVAL = 1 << 10, 1 << 16
 """Intervals up to the first can always be pinned, beyond the second never."""
 
@@ -29,20 +33,40 @@ def pinned_interval(fix: Mapping[str, str], value: Kernel, machine: CgraMachine)
     return fixed
 
 
-def pinned_algorithms(fix: Mapping[str, str], names: Collection[str]) -> dict[str, str]:
-    """The algorithm of each layer for which ``conv1.algorithm=im2col+gemm`` pins one, or ``algorithm=`` for all.
+def pinned_layers(fix: Mapping[str, str], problems: Sequence[LayerProblem]) -> list[LayerProblem]:
+    """The problems with what ``conv1.algorithm=im2col+gemm`` or ``conv1.im2col=array`` pins, or ``im2col=array`` for
+    all layers that offer it.
 
-    Raises: InputError for a decision that no layer has.
+    Raises: InputError for a decision that no layer has, or a value that it cannot take.
     """
-    pins: dict[str, str] = {}
+    names = {problem.layer.name: place for place, problem in enumerate(problems)}
+    found = list(problems)
     for key, value in fix.items():
         name, _, decision = key.rpartition(".")
-        if decision != "algorithm" or (name and name not in names):
+        if decision not in DECISIONS or (name and name not in names):
+            remedy = "unknown decision; a layer has algorithm and im2col, as in conv1.algorithm=im2col+gemm"
+            raise InputError("--fix", key, remedy)
+        pinned = {
+            place: _pinned(found[place], decision, value) for one, place in names.items() if name in ("", one)
+        }
+        offering = {place: problem for place, problem in pinned.items() if problem.choices}
+        if not offering:
             raise InputError(
-                "--fix", key, "unknown decision; a layer has algorithm, as in conv1.algorithm=im2col+gemm"
+                "--fix", key, f"{value[:40]!r} is not one of {_offered(problems, pinned, decision)}"
             )
-        pins |= {one: value for one in names if name in ("", one)}
-    return pins
+        for place, problem in offering.items():
+            found[place] = problem
+    return found
+
+
+def _pinned(problem: LayerProblem, decision: str, value: str) -> LayerProblem:
+    return replace(problem, algorithm=value) if decision == "algorithm" else replace(problem, im2col=value)
+
+
+def _offered(problems: Sequence[LayerProblem], places: Iterable[int], decision: str) -> str:
+    choices = [choice for place in places for choice in problems[place].choices]
+    values = [choice.name if decision == "algorithm" else choice.im2col for choice in choices]
+    return ", ".join(dict.fromkeys(value for value in values if value)) or "the decisions of this layer"
 
 
 def _most_interval(kernel: Kernel, machine: CgraMachine) -> int:

@@ -18,6 +18,7 @@ from mapper.models.pbqp.mapping_file import assignment_from_json
 from mapper.solver.method import Effort, Method
 from mapper.solver.proof import Claim, Proof
 from mapper.workloads.document import InputError
+from mapper.workloads.network.network import Dims
 from mapper.workloads.pbqp.instance import PbqpInstance
 
 
@@ -35,7 +36,7 @@ class Pbqp(Kind[PbqpInstance, PbqpProblem, PbqpAssignment]):
     def layer_times(self, problem: PbqpProblem, part: Part) -> dict[str, float]:
         return {}
 
-    def read(self, text: str, batch: int | None) -> Workload[PbqpInstance]:
+    def read(self, text: str, batch: int | None, dims: Dims) -> Workload[PbqpInstance]:
         if batch is not None:
             raise InputError("--batch", str(batch), "a PBQP instance has no batch; leave it out")
         return pbqp_part.read_instance(text)

@@ -32,7 +32,7 @@ from mapper.solver.method import Effort, Method
 from mapper.solver.proof import Claim, Proof
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel_source import is_kernel
-from mapper.workloads.network.network import InputFile
+from mapper.workloads.network.network import Dims, InputFile
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.source import load_layers
 
@@ -64,7 +64,6 @@ class PeAllocation(Kind[LayerNetwork, AllocationProblem, Allocation]):
     leaves_out: ClassVar[tuple[str, ...]] = (
         "weights are in the PEs before the first frame",
         "pixels come as fast as the first layer takes them",
-        "latencies of units, a few cycles for each layer",
         "latency is of one frame; the next comes after an interval, before this one is done",
     )
 
@@ -77,10 +76,10 @@ class PeAllocation(Kind[LayerNetwork, AllocationProblem, Allocation]):
         layers = part.breakdown["layers"].items()
         return {name: 1e3 * one["latency"] / problem.machine.clock_hz for name, one in layers}
 
-    def read(self, text: str, batch: int | None) -> Workload[LayerNetwork]:
+    def read(self, text: str, batch: int | None, dims: Dims) -> Workload[LayerNetwork]:
         if is_kernel(text):
             raise InputError(text, "", "is a kernel, which no TCPA of layers runs; try --arch srp-4x4")
-        network = load_layers(text, batch)
+        network = load_layers(text, batch, dims)
         return Workload(network, network.operators.files, network.operators.batch, tuple(_skipped(network)))
 
     def pose(

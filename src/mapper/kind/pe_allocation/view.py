@@ -148,12 +148,12 @@ def simulated_lines(result: dict[str, Any]) -> list[str]:
 
 
 def word_lines(words: dict[str, Any]) -> list[str]:
-    """The programs that the PEs executed, layer by layer, and what their units' latencies cost."""
-    heading = ("layer", "words", "bits each", "bytes", "starts later by", "drain")
+    """The programs that the PEs executed, layer by layer, and how long their units take to the last result."""
+    heading = ("layer", "words", "bits each", "bytes", "last result", "drain")
     rows = [(name, *own.values()) for name, own in words.items()]
     return [
-        "  programs of PEs, executed word by word as they are read back from their bits; cycles that results need to",
-        "  leave the PEs (drain) make the layers after them start later than the model says",
+        "  programs of PEs, executed word by word as they are read back from their bits; the last result is there so",
+        "  many cycles after a position's work, and handed on so many after its time (drain, which the model counts)",
         *(f"  {line}" for line in text_table(heading, rows)),
     ]
 

@@ -30,7 +30,7 @@ from mapper.solver.method import Effort, Method
 from mapper.solver.proof import Claim, Proof
 from mapper.workloads.catalogue import CATALOGUE
 from mapper.workloads.nest.loop_nest import LoopNest
-from mapper.workloads.network.network import InputFile
+from mapper.workloads.network.network import Dims, InputFile
 from mapper.workloads.recurrence.recurrence import Recurrence
 from mapper.workloads.source import DOCUMENT_SUFFIXES, load_recurrence
 
@@ -57,8 +57,8 @@ class WorkloadKind(Kind[Any, Any, Any]):
     def peak(self, machine: Any) -> int:
         return self.networks.peak(machine)
 
-    def macs(self, text: str, batch: int | None) -> int:
-        return self.networks.macs(text, batch)
+    def macs(self, text: str, batch: int | None, dims: Dims) -> int:
+        return self.networks.macs(text, batch, dims)
 
     def model_of(self, value: Any) -> str | None:
         return self._of(value).model_of(value)
@@ -66,10 +66,12 @@ class WorkloadKind(Kind[Any, Any, Any]):
     def objectives_of(self, value: Any) -> tuple[Objective, ...]:
         return self._of(value).objectives_of(value)
 
-    def read(self, text: str, batch: int | None) -> Workload[Any]:
+    def read(self, text: str, batch: int | None, dims: Dims) -> Workload[Any]:
         if not names_nest(text):
-            return self.networks.read(text, batch)
-        return (self.nests if load_recurrence(text, batch) is None else self.recurrences).read(text, batch)
+            return self.networks.read(text, batch, dims)
+        return (self.nests if load_recurrence(text, batch) is None else self.recurrences).read(
+            text, batch, dims
+        )
 
     def left_out(self, value: Any, machine: Any) -> tuple[dict[str, Any], ...]:
         return self._of(value).left_out(value, machine)

@@ -14,7 +14,7 @@ from mapper.formulations.tiling.problem import ROUNDING, Pins, TilingProblem
 from mapper.formulations.tiling.problem import Objective as ObjectiveName
 from mapper.formulations.tiling.referee.verify import verify
 from mapper.kind.kind import Kind, Options, Part, ProblemPart, ShownVerdict, Workload
-from mapper.kind.tiling.pins import own_pins
+from mapper.kind.tiling.pins import OFF, PADDING, own_pins, padded
 from mapper.kind.words import ProofWords
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.models.tiling.mapping_file import tiling_from_json
@@ -23,7 +23,7 @@ from mapper.solver.proof import Claim, Proof
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel_source import is_kernel
 from mapper.workloads.nest.nest_file import nest_from_document, nest_to_document
-from mapper.workloads.network.network import Layer, Network
+from mapper.workloads.network.network import Dims, Layer, Network
 from mapper.workloads.source import load_network
 
 PHYSICAL = "physical"
@@ -45,10 +45,10 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
     def peak(self, machine: DataflowMachine) -> int:
         return machine.pes
 
-    def read(self, text: str, batch: int | None) -> Workload[Network]:
+    def read(self, text: str, batch: int | None, dims: Dims) -> Workload[Network]:
         if is_kernel(text):
             raise InputError(text, "", "is a kernel, which no dataflow accelerator runs; try --arch srp-4x4")
-        network = load_network(text, batch)
+        network = load_network(text, batch, dims)
         return Workload(network, network.inputs, network.batch, tuple(_skipped(network)))
 
     def pose(
@@ -61,9 +61,11 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
         names = [layer.name for layer in value.layers]
         parts = []
         for layer in value.layers:
-            pins = Pins.parse(own_pins(options.fix, layer.name, names), layer.nest)
-            problem = TilingProblem(layer.nest, machine, cast(ObjectiveName, objective.name), pins)
-            key = (layer.nest.same_problem(), pins)
+            own = own_pins(options.fix, layer.name, names)
+            nest = padded(layer.nest, own.pop(PADDING, OFF))
+            pins = Pins.parse(own, nest)
+            problem = TilingProblem(nest, machine, cast(ObjectiveName, objective.name), pins)
+            key = (nest.same_problem(), pins)
             parts.append(ProblemPart(layer.name, layer.source, problem, key, value, layer.merged))
         return tuple(parts)
 
@@ -99,10 +101,15 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
         return mapping
 
     def describe(self, problem: TilingProblem, part: Part) -> list[str]:
-        from mapper.kind.tiling.view import tiling_lines
+        from mapper.kind.tiling.view import processing_line, tiling_lines
 
         assert isinstance(part.mapping, TilingMapping)
-        return tiling_lines(part.mapping, part.breakdown or {})
+        lines = tiling_lines(part.mapping, part.breakdown or {})
+        return (
+            [*lines, processing_line(part.breakdown or {}, problem.machine)]
+            if problem.machine.streams
+            else lines
+        )
 
     def total(self, costs: list[dict[str, Any]]) -> dict[str, Any]:
         total = {key: sum(cost[key] for cost in costs) for key in ("energy_pj", "cycles", "edp_pj_cycles")}
@@ -166,6 +173,17 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
 
         problem = part.problem
         return report(problem.nest, problem.machine, mapping, seed)
+
+    def simulate_words(
+        self, part: ProblemPart[Network, TilingProblem], mapping: TilingMapping, seed: int
+    ) -> dict[str, Any]:
+        from mapper.codegen.tiling import generate_tables
+        from mapper.sim.tiling import array_report, program_line
+
+        problem = part.problem
+        tables = generate_tables(problem.nest, problem.machine, mapping)
+        found = array_report(problem.nest, problem.machine, mapping, tables, seed)
+        return {**found, "notes": [f"{part.name}: {program_line(found)}"]}
 
     def generate(
         self, part: ProblemPart[Network, TilingProblem], mapping: TilingMapping, seed: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from mapper.arch.dataflow import DataflowMachine
 from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS, TilingMapping
 
 
@@ -22,3 +23,9 @@ def tiling_lines(mapping: TilingMapping, breakdown: Mapping[str, Any]) -> list[s
     shares = ", ".join(f"{name} {value / whole:.1%}" for name, value in energy.items())
     stalls = ", ".join(f"{cause} {cycles:,}" for cause, cycles in breakdown["stall_cycles"].items())
     return [*lines, f"  energy   {shares}", f"  stalls   {stalls} cycles"]
+
+
+def processing_line(breakdown: Mapping[str, Any], machine: DataflowMachine) -> str:
+    """What the layer takes without DMA, as chips' publications often say it."""
+    cycles = breakdown["processing_cycles"]
+    return f"  processing {cycles:,} cycles, {cycles / (machine.clock_mhz * 1e3):.2f} ms without DMA"

@@ -27,7 +27,7 @@ from mapper.solver.method import Effort, Method
 from mapper.solver.proof import Claim, Proof
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel_source import is_kernel
-from mapper.workloads.network.network import InputFile
+from mapper.workloads.network.network import Dims, InputFile
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.source import load_layers
 
@@ -46,10 +46,10 @@ class TracePartition(Kind[LayerNetwork, PartitionProblem, Partition]):
     def peak(self, machine: SnowflakeMachine) -> int:
         return MACS * machine.clusters
 
-    def read(self, text: str, batch: int | None) -> Workload[LayerNetwork]:
+    def read(self, text: str, batch: int | None, dims: Dims) -> Workload[LayerNetwork]:
         if is_kernel(text):
             raise InputError(text, "", "is a kernel, which Snowflake does not run; try --arch srp-4x4")
-        network = load_layers(text, batch)
+        network = load_layers(text, batch, dims)
         return Workload(network, network.operators.files, network.operators.batch)
 
     def left_out(self, value: LayerNetwork, machine: SnowflakeMachine) -> tuple[dict[str, Any], ...]:

@@ -26,15 +26,11 @@ def machine(mapper: Any, folder: Path, **pe: Any) -> Path:
     return path
 
 
-def test_words_give_the_outputs_and_the_throughput_and_say_what_latencies_cost(
-    mapper: Any, solution: Path
-) -> None:
+def test_words_give_the_outputs_and_take_the_cycles_that_were_solved_for(mapper: Any, solution: Path) -> None:
     code, out, _ = mapper("simulate", str(solution), "--words", "--json")
     run = json.loads(out)
     assert code == 0 and run["outputs_equal"] and run["agrees"]
-    assert run["cost_simulated"]["throughput_fps"] == run["cost_model"]["throughput_fps"]
-    later = [one["starts_later_by"] + one["drain"] for one in run["parts"][0]["words"].values()]
-    assert run["cost_simulated"]["cycles"] == run["cost_model"]["cycles"] + later[-1]
+    assert run["cost_simulated"] == run["cost_model"]
 
 
 def test_words_are_shown_layer_by_layer(mapper: Any, solution: Path) -> None:
@@ -55,21 +51,22 @@ def test_programs_are_written_beside_the_configuration(mapper: Any, solution: Pa
 @pytest.mark.parametrize(
     ("pe", "said"),
     [
-        ({"instruction_words": 16}, "conv0: processing_element.instruction_words: needs"),
-        ({"data_registers": 4}, "conv0: processing_element.data_registers: needs"),
-        ({"latency": {"add": 8}}, ": latency: goes on with a sum after"),
+        ({"instruction_words": 16}, "conv0 fits the PEs of tcpa-4x4: on 1 to 12 PEs, of 12 it needs"),
+        ({"data_registers": 4}, "4 (processing_element.data_registers); raise the limits"),
     ],
 )
-def test_a_pe_without_room_for_a_program_is_one_line_and_exit_code_2(
+def test_a_pe_without_room_for_any_program_is_one_line_and_exit_code_1(
     mapper: Any, tmp_path: Path, pe: dict[str, Any], said: str
 ) -> None:
-    arch = machine(mapper, tmp_path, **pe)
-    own = tmp_path / "own.json"
+    code, _, err = mapper("solve", "mnist-tcpa", "--arch", str(machine(mapper, tmp_path, **pe)))
+    assert code == 1 and said in err and err.count("\n") == 1
+
+
+def test_sums_that_take_long_are_solved_for_and_run(mapper: Any, tmp_path: Path) -> None:
+    arch, own = machine(mapper, tmp_path, latency={"add": 8}), tmp_path / "own.json"
     assert mapper("solve", "mnist-tcpa", "--arch", str(arch), "-o", str(own))[0] == 0
-    generate = ("generate", str(own), "-o", str(tmp_path / "code"))
-    for words in (("simulate", str(own), "--words"), ("simulate", str(own)), generate):
-        code, _, err = mapper(*words)
-        assert code == 2 and said in err and err.count("\n") == 1
+    for command in (("simulate", str(own), "--words"), ("generate", str(own), "-o", str(tmp_path / "code"))):
+        assert mapper(*command)[0] == 0
 
 
 def test_modes_without_words_are_one_line(mapper: Any, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from mapper.sim.pe_allocation.report import report
 from tests.sim.pe_allocation.example import allocated, array, problem_of
 from tests.sim.pe_allocation.onnx_network import Graph, squeeze_and_excite, tiny_yolo, u_net
 from tests.sim.pe_allocation.test_own_numbers import from_catalogue, given, residual
+from tests.sim.pe_allocation.word.example import with_pe
 
 
 def executed(model: onnx.ModelProto, delta: int = 2) -> dict[str, Any]:
@@ -22,7 +23,8 @@ def executed(model: onnx.ModelProto, delta: int = 2) -> dict[str, Any]:
     net = given(model)
     streams = stream_network(net.network)
     allocation = allocated(streams, delta=delta)
-    return report(problem_of(streams, allocation, model="streaming"), allocation, 0, net, words=True)
+    problem = replace(problem_of(streams, allocation, model="streaming"), machine=with_pe(max(2, delta)))
+    return report(problem, allocation, 0, net, words=True)
 
 
 MODELS = {

@@ -16,6 +16,7 @@ from mapper.sim.pe_allocation.violation import PROGRAM
 from mapper.sim.pe_allocation.word.report import Programmed, programmed
 from mapper.workloads.document import InputError
 from tests.sim.pe_allocation.example import Net, allocated, array
+from tests.sim.pe_allocation.word.example import with_pe
 
 PAIR = Net((3, 4), 4).convolution(4, 1).convolution(4, 1, -1)
 
@@ -61,10 +62,11 @@ NETS: dict[str, Net] = {
 
 def run(network: StreamNetwork, *pes: int, delta: int = 2) -> tuple[Run, bool]:
     """The run, and whether its outputs are those of the reference."""
-    configuration = configure(network, array(), allocated(network, *pes, delta=delta), "streaming")
+    machine = with_pe(max(2, delta))
+    configuration = configure(network, machine, allocated(network, *pes, delta=delta), "streaming")
     data = seeded(configuration, 2, 4)
-    made = programmed(configuration, data, array().processing_element)
-    found = simulate(made.configuration, array(), data, 2, made.words)
+    made = programmed(configuration, data, machine.processing_element)
+    found = simulate(made.configuration, machine, data, 2, made.words)
     expected = reference(configuration, data)
     return found, all((maps == expected[at]).all() for at, maps in found.outputs.items())
 

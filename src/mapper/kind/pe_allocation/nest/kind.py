@@ -20,6 +20,7 @@ from mapper.solver.method import Method
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.nest.nest_file import nest_from_document, nest_to_document
+from mapper.workloads.network.network import Dims
 from mapper.workloads.source import load_network
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class NestAllocation(Kind[LoopNest, NestProblem, NestMapping]):
     def peak(self, machine: TcpaMachine) -> int:
         return machine.pe_count * machine.functional_units.convolution
 
-    def read(self, text: str, batch: int | None) -> Workload[LoopNest]:
+    def read(self, text: str, batch: int | None, dims: Dims) -> Workload[LoopNest]:
         network = load_network(text, batch)
         if len(network.layers) != 1:
             remedy = f"lists {len(network.layers)} nests, and a TCPA takes one; name it, as in"

@@ -18,6 +18,7 @@ from mapper.models.pe_allocation.nest.mapping import NestMapping
 from mapper.models.pe_allocation.nest.mapping_file import nest_mapping_from_json
 from mapper.solver.method import Method
 from mapper.workloads.document import InputError
+from mapper.workloads.network.network import Dims
 from mapper.workloads.recurrence.recurrence import Recurrence
 from mapper.workloads.recurrence.recurrence_file import recurrence_from_document, recurrence_to_document
 from mapper.workloads.source import load_recurrence
@@ -39,7 +40,7 @@ class RecurrenceAllocation(Kind[Recurrence, RecurrenceProblem, NestMapping]):
     def peak(self, machine: TcpaMachine) -> int:
         return machine.pe_count * machine.functional_units.convolution
 
-    def read(self, text: str, batch: int | None) -> Workload[Recurrence]:
+    def read(self, text: str, batch: int | None, dims: Dims) -> Workload[Recurrence]:
         found = load_recurrence(text, batch)
         if found is None:
             raise InputError(text[:80], "", "carries no values from iteration to iteration")
