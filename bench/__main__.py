@@ -25,6 +25,7 @@ BENCHMARKS = (
     "bench.pe_allocation.front",
     "bench.pe_allocation.placement",
     "bench.pbqp.speed",
+    "bench.pbqp.gap",
     "bench.algorithm_selection.joint",
     "bench.algorithm_selection.tables",
     "bench.trace_partition.partition",
