@@ -17,7 +17,7 @@ from functools import lru_cache, reduce
 from itertools import chain, repeat
 from operator import add
 
-KIND, TRUSTED = "pbqp", "sums of costs; lemmas Infinity, Elimination and Potentials"
+KIND, TRUSTED = "pbqp", "sums of costs; lemmas Infinity, Elimination, Potentials and Parts"
 
 
 # ---- The same lines in every checker: reading, binding, answering.
@@ -124,8 +124,8 @@ def places(union):  # Of a table over some of a union's vertices, (choices, held
     return reduce(lambda at, u: [k * u[0] + i if u[1] else k for k in at for i in range(u[0])], union, [0])
 
 
-def eliminated(order, size, own, edges):
-    tables, work = {v: {} for v in own}, -(1 << 25) - 1024 * sum(len(flat) for _, _, flat in edges)
+def eliminated(order, size, own, edges, free=1 << 25):
+    tables, work = {v: {} for v in own}, -free - 1024 * sum(len(flat) for _, _, flat in edges)
     place = {v: at for at, v in enumerate(dict.fromkeys([*order, *own]))}
 
     def put(scope, flat):  # The last of a scope goes first, and has a row of the table per choices of the others.
@@ -155,8 +155,8 @@ def eliminated(order, size, own, edges):
 
 # Lemma Potentials: what is given to the costs of a pair's ends and taken from the pair's changes no sum, and no sum is
 # below that of all minima over the choices left. Where a vertex branches, each of its choices is in some part.
-def least(node, own, pairs, left):
-    (moves, *branch), own, pairs = node, own.copy(), pairs.copy()
+def moved(moves, own, pairs):
+    own, pairs = own.copy(), pairs.copy()
     need(type(moves) is list, "needs lists of moves", "malformed")
     for u, v, *given in moves:
         need({*map(type, chain((u, v), *given))} == {int}, "amounts are integers", "malformed")
@@ -164,6 +164,12 @@ def least(node, own, pairs, left):
             own[end] = list(map(add, own[end], more)) if len(own[end]) == len(more) else None
         pairs[u, v] = [[cost - one - other for cost, other in zip(row, given[1], strict=True)]
                        for row, one in zip(pairs[u, v], given[0], strict=True)]  # fmt: skip
+    return own, pairs
+
+
+def least(node, own, pairs, left):
+    moves, *branch = node
+    own, pairs = moved(moves, own, pairs)
     if branch:
         vertex, parts = branch
         need({*map(type, chain([vertex], *(part for part, _ in parts)))} == {int}, "parts are of choices", "malformed")
@@ -173,10 +179,34 @@ def least(node, own, pairs, left):
     return sum(min(map(own[v].__getitem__, left[v])) for v in own) + sum(edges)
 
 
+# Lemma Parts: where a sum is that of several parts, its least is at least what theirs are together. Costs times a
+# number are the sum of those of the parts, which are eliminated, and of what is left, which costs its minima at least.
+def parted(evidence, size, own, pairs):
+    moves, shares, parts = evidence
+    own, pairs = moved(moves, own, pairs)
+    own = {v: [cost * whole(shares, 1) for cost in costs] for v, costs in own.items()}
+    pairs, shown = {pair: [[cost * shares for cost in row] for row in rows] for pair, rows in pairs.items()}, 0
+    for order, costs, edges in parts:
+        mine = {v: costs[at] for at, v in enumerate(v for v in own if v >= 0)}
+        need({*map(type, chain(*costs, *(edge[2] for edge in edges)))} <= {int}, "costs are integers", "malformed")
+        own |= {v: [a - b for a, b in zip(own[v], mine[v], strict=True)] for v in mine}
+        for u, v, flat in edges:
+            need(len(flat) == size[u] * size[v], "an edge's costs misfit", "malformed")
+            rows = (flat[k : k + size[v]] for k in range(0, len(flat), size[v]))
+            pairs[u, v] = [[a - b for a, b in zip(*two, strict=True)] for two in zip(pairs[u, v], rows, strict=True)]
+        mine[-1] = [0]
+        eliminated(order, size, mine, edges, 1 << 30)
+        need([*mine] == [-1], "a part is not eliminated")
+        shown += mine[-1][0]
+    return -(-(shown + least([[]], own, pairs, {v: range(size[v]) for v in own})) // shares)
+
+
 def check(problem, claim, evidence):
     objective, vertices, edges = fields(problem, "objective", "vertices", "edges")
-    rule, choices, order, tree = fields(evidence, "rule", "choices", "order", "tree")
-    need(objective == "least sum of costs" and rule in ("elimination", "tree"), "is not of these rules", "malformed")
+    rule = evidence.get("rule")
+    need(objective == "least sum of costs" and rule in ("elimination", "tree", "parts"), "is of no rule", "malformed")
+    below = "parts" if rule == "parts" else "tree"
+    _, choices, order, tree = fields(evidence, "rule", "choices", "order", below)
     need(type(vertices) is type(edges) is list, "needs lists of vertices and edges", "malformed")
     tables, size = [*vertices, *(flat for _, _, flat in edges)], {-1: 1} | dict(enumerate(map(len, vertices)))
     kinds = {*map(type, chain(*tables))}
@@ -208,7 +238,8 @@ def check(problem, claim, evidence):
     need(type(order) is list and all(whole(v, 0, count - 1) >= 0 for v in order), "needs an order", "malformed")
     tables = eliminated(order, size, own, edges)
     pairs = {(*near, v): rows for v, several in tables.items() for near, rows in several.items()}
-    shown = least(tree, own, pairs, {v: range(size[v]) for v in own})
+    everything = {v: range(size[v]) for v in own}
+    shown = parted(tree, size, own, pairs) if rule == "parts" else least(tree, own, pairs, everything)
     need(shown >= reached, "the evidence shows less than the bound")
     return f"{status} {value}, {len(order)} of {count} vertices eliminated"
 

@@ -16,6 +16,8 @@ from bench.modulo_schedule.tuned_network import mapped_layers
 from mapper.api.solution import Solution
 from mapper.api.solving import Search
 from mapper.arch.cgra_preset import srp_names
+from mapper.formulations.modulo_schedule.network.limit import limit, limits
+from mapper.kind.modulo_schedule.layer_part import NamedLayer
 from mapper.solver.modulo_schedule.heuristic.iterative import ITERATIVE
 from mapper.solver.modulo_schedule.network.heuristic.loop_schedule import forget
 
@@ -67,6 +69,7 @@ def main() -> None:
             reached = "no answer" if not baseline or not tuned else f"{baseline / tuned:.2f}x"
             print(f"{network} on {array}: {reached}", flush=True)
     _show_speed_up(runs, given.networks, given.arrays)
+    _show_limits(runs)
     _show_image(runs)
     _show_seconds(runs)
     for network, array in runs:
@@ -128,6 +131,39 @@ def _show_speed_up(runs: Runs, networks: list[str], arrays: list[str]) -> None:
         ["array", "mean", "least", "most"],
         means,
     )
+
+
+def _show_limits(runs: Runs) -> None:
+    """Per convolution the multiply-adds a cycle that PEs and memory allow at most, and what is reached of it."""
+    lines = []
+    for (network, array), found in runs.items():
+        plain = {part.name: part.cost for part in found["baseline"].result.parts}
+        for part in found["auto"].result.parts:
+            mapped = part.mapping
+            if not isinstance(mapped, NamedLayer) or mapped.problem.layer.work != "convolution":
+                continue
+            problem, before = mapped.problem, plain[part.name]
+            own, known = limit(problem, problem.choice(mapped.mapping.algorithm)), limits(problem)
+            if own is None or part.cost is None or before is None:
+                continue
+            cycles = part.cost["cycles"]
+            lines.append(
+                [
+                    f"{network}/{part.name} on {array}",
+                    own.algorithm,
+                    f"{own.macs / cycles:.2f}",
+                    f"{own.by_pes:.2f}",
+                    f"{own.by_ports:.2f}",
+                    f"{own.share(cycles):.0%}",
+                    f"{known[0].share(cycles):.0%}",
+                    _ratio(before["cycles"], cycles),
+                ]
+            )
+    heading = [
+        "convolution", "algorithm", "MAC/cycle", "PEs allow", "memory allows", "share", "share of the most",
+        "speed-up",
+    ]  # fmt: skip
+    show("Convolutions beside what PEs and memory ports allow at most:", heading, lines)
 
 
 def _show_image(runs: Runs) -> None:

@@ -20,7 +20,7 @@ from mapper.arch.cgra import CgraMachine
 from mapper.arch.source import load_machine
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.modulo_schedule.network.program.cover import Cover
-from mapper.models.modulo_schedule.network.algorithm import Algorithm
+from mapper.models.modulo_schedule.network.algorithm import GEMM, IM2COL, Algorithm
 from mapper.models.modulo_schedule.network.cost import evaluate_layer
 from mapper.models.modulo_schedule.network.estimate import Estimator
 from mapper.models.modulo_schedule.network.mapping import LayerMapping
@@ -67,6 +67,11 @@ def main() -> None:
         _show_estimate(given.layer, given.array, given.covers)
 
 
+def _plain(problem: LayerProblem) -> Algorithm:
+    """The matrix product of a layer that has one, else its own algorithm."""
+    return next((one for one in problem.choices if one.name in (GEMM, IM2COL)), problem.choices[-1])
+
+
 def _interchanged(tuning: NestTuning) -> list[Cover]:
     """Not unrolled, with the better one of the paper's two innermost loops by estimate."""
     return sorted((tuning.as_written(name) for name in variants(tuning)), key=lambda cover: cover.cycles)
@@ -77,7 +82,7 @@ Step = Callable[[LayerProblem, Effort], Outcome[LayerMapping]]
 PHASES: tuple[tuple[str, Step], ...] = (
     ("GEMM, sums in registers (baseline)", unoptimised),
     ("GEMM, sums in memory as in Fig. 3(a)", sums_in_memory),
-    ("+ inlined functions", lambda problem, effort: single(problem, problem.choices[-1], written, effort)),
+    ("+ inlined functions", lambda problem, effort: single(problem, _plain(problem), written, effort)),
     ("+ optCGRA by the rule", lambda problem, effort: single(problem, problem.choices[0], written, effort)),
     ("+ interchange", lambda problem, effort: single(problem, problem.choices[0], _interchanged, effort)),
     ("+ unrolling (Algorithm 1)", algorithm_1),
@@ -241,7 +246,7 @@ def _ranks(values: np.ndarray) -> np.ndarray:
 def _product_of(name: str, array: str) -> Nest:
     """The largest matrix product of ``network/layer``."""
     part = pose(name, array, "latency").parts[0]
-    algorithm: Algorithm = part.problem.choices[-1]
+    algorithm = _plain(part.problem)
     return algorithm.nests[algorithm.main]
 
 

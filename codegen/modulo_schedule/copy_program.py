@@ -6,7 +6,7 @@ and group), those of pools on all planes at once, and lay words out as the acces
 
 from __future__ import annotations
 
-from mapper.models.modulo_schedule.network.algorithm import IM2COL, IM2ROW, Algorithm
+from mapper.models.modulo_schedule.network.algorithm import Algorithm
 from mapper.models.modulo_schedule.network.gathering import padded_plane
 from mapper.models.modulo_schedule.network.nest import Nest
 from mapper.workloads.network.network_layer import NetworkLayer
@@ -22,13 +22,14 @@ def copies_before(layer: NetworkLayer, algorithm: Algorithm) -> dict[str, str]:
     of a convolution whose input the array lays out; the greatest of nothing is minus infinity. Words of the padding
     are 0 otherwise, and so are those that no window covers.
     """
-    match algorithm.name:
-        case name if name == IM2COL:
-            return {"im2col": _im2col(layer)}
-        case name if name == IM2ROW:
-            return {"im2row": _im2row(layer, algorithm.nests[algorithm.main])}
     if algorithm.words.get("padded"):
         return {"pad": _pad(layer, padded_plane(layer, algorithm.sliding))}
+    if algorithm.im2col == "array":
+        return {}
+    if algorithm.sliding is not None:
+        return {"im2row": _im2row(layer, algorithm.sliding)}
+    if layer.work == "convolution" and algorithm.nests and algorithm.copied_words:
+        return {"im2col": _im2col(layer)}
     if layer.work in ("max_pool", "average_pool") and algorithm.nests and algorithm.copied_words:
         return {"pad": _pad(layer)}
     return {}

@@ -43,15 +43,17 @@ def _program(
 ) -> str:
     """The steps of a layer in the order in which they run, and what none of the files computes."""
     layer = problem.layer
+    repeats = min((nest.repeats for nest in algorithm.nests), default=1)
     steps = [f"{name}.c: copies words in VLIW mode" for name in before]
     for position, nest in enumerate(algorithm.nests):
         kernels = ", ".join(
             f"{nest.name}.{number}"
             for number, _ in enumerate(loop for loop in mapping.loops if loop.nest == position)
         )
-        steps.append(f"{nest.name}.c: {kernels} on the array, the loops around in VLIW mode")
+        points = nest.repeats // repeats
+        again = f", at each of {points} points of the transformed tiles" if points > 1 else ""
+        steps.append(f"{nest.name}.c: {kernels} on the array, the loops around in VLIW mode{again}")
     steps += [f"{name}.c: copies words in VLIW mode" for name in after]
-    repeats = max((nest.repeats for nest in algorithm.nests), default=1)
     title = f"{layer.name} ({layer.op}) on {problem.machine.name} by {algorithm.name}"
     lines = [title + (f", {repeats} times (images and groups):" if repeats > 1 else ":")]
     lines += [f"{number}. {step}" for number, step in enumerate(steps, 1)]

@@ -11,9 +11,11 @@ import math
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.models.pbqp.mapping import PbqpAssignment
 from mapper.solver.method import Effort, Method
+from mapper.solver.pbqp.exact.decomposition import decomposed
 from mapper.solver.pbqp.exact.program import brute_force, constraint_program, integer_program
 from mapper.solver.pbqp.exact.reduce_and_search import Strategy, exact_search
 from mapper.solver.pbqp.heuristic.heuristic import descend_once, descent, fix_and_reduce
+from mapper.solver.pbqp.reduction.elimination import Eliminated, reduced
 from mapper.workloads.pbqp.instance import Cost, PbqpInstance, instance
 
 EXACT: tuple[Strategy, ...] = ("elimination", "branch-and-bound")
@@ -26,6 +28,10 @@ def _prepare() -> None:
         problem = PbqpProblem(_complete(large))
         for strategy in EXACT:
             exact_search(strategy)(problem, Effort())
+        if problem.instance.exact:
+            core = reduced(problem.instance, Effort())
+            assert isinstance(core, Eliminated) and core.core is not None
+            decomposed(core.core, None, Effort(), lambda progress: None)
         descent(problem, Effort())
 
 
@@ -46,7 +52,7 @@ METHODS: dict[str, PbqpMethod] = {
         Method(
             "auto",
             True,
-            "reductions, then elimination where tables fit the memory, otherwise branch and bound",
+            "reductions, then elimination where tables fit the memory, otherwise decomposition and branch and bound",
             exact_search("auto"),
             _prepare,
             Method("descent", False, "one descent", descend_once),

@@ -1,4 +1,5 @@
-"""Proofs of PBQP instances: the order in which vertices are eliminated, and where that takes too much a tree of bounds.
+"""Proofs of PBQP instances: the order in which vertices are eliminated, and where that takes too much the
+parts of a decomposition or a tree of bounds.
 
 `checkers/check_pbqp.py` eliminates in the same order, exactly. Costs in floating point are the fractions that the
 doubles are; as sums are rounded only once, several assignments may then have the same cost, and the proof names the
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -18,7 +20,8 @@ import numpy as np
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.models.pbqp.mapping import PbqpAssignment
 from mapper.solver.method import Effort
-from mapper.solver.pbqp.proof_tree import NoTreeError, Tree, bound_tree
+from mapper.solver.pbqp.proof_part import bounding_parts
+from mapper.solver.pbqp.proof_tree import NoTreeError, bound_tree
 from mapper.solver.pbqp.reduction.elimination import Eliminated, reduced
 from mapper.solver.pbqp.reduction.elimination_order import small_width_order
 from mapper.solver.pbqp.reduction.elimination_plan import Array, plan, size
@@ -35,6 +38,8 @@ MOST_COSTS = 3e7
 """Costs that fit into the 256 MB of a proof's file and the memory of its checker."""
 MOST_EXACT_SUMS = 3e6
 """Additions of fractions that are done here to find the assignment of the exact least cost."""
+FEW_EDGES, FEW_NODES = 200, 60
+"""Of a core for which a tree of bounds is tried before parts, and of that tree."""
 MOST_COST = 1 << 70
 """Where there are no fractions, the checker takes costs below this."""
 
@@ -66,21 +71,12 @@ def prove(problem: PbqpProblem, claim: Claim[PbqpAssignment], effort: Effort) ->
         assert claim.bound is not None
         # A bound in floating point is rounded: the double before it holds in any case.
         bound = Fraction(claim.bound) if given.exact else Fraction(math.nextafter(claim.bound, -math.inf))
-    tree: Tree = [[]]
-    if order is None:
-        order, tree = _tree(given, None if bound is None else math.ceil(bound), effort)
-    return Proof(
-        restated(problem),
-        claim.status,
-        value,
-        bound,
-        {
-            "rule": "elimination" if tree == [[]] else "tree",
-            "choices": choices,
-            "order": order,
-            "tree": tree,
-        },
-    )
+    if order is not None:
+        evidence: dict[str, Any] = {"rule": "elimination", "choices": choices, "order": order, "tree": [[]]}
+    else:
+        least = None if bound is None else math.ceil(bound)
+        evidence = {"choices": choices, **_beyond_elimination(given, least, choices, effort)}
+    return Proof(restated(problem), claim.status, value, bound, evidence)
 
 
 def _rounded(value: Fraction, given: PbqpInstance) -> Cost:
@@ -143,20 +139,31 @@ def elimination_order(given: PbqpInstance) -> tuple[list[int] | None, float]:
     return (order.tolist(), sums) if within else (None, sums)
 
 
-def _tree(given: PbqpInstance, least: int | None, effort: Effort) -> tuple[list[int], Tree]:
-    """The order of what reductions take away, and a tree over the rest; ``least`` None: infeasible."""
+def _beyond_elimination(
+    given: PbqpInstance, least: int | None, choices: list[int] | None, effort: Effort
+) -> dict[str, Any]:
+    """The order of what reductions take away, and parts or a tree over the rest; ``least`` None: infeasible."""
     smaller = reduced(given, Effort())
     assert isinstance(smaller, Eliminated)
     order = reduce_graph(given.vertices, given.edge_end)[0].tolist()
     if smaller.infeasible:
-        return order, [[]]
-    assert smaller.core is not None
+        return {"rule": "elimination", "order": order, "tree": [[]]}
+    core = smaller.core
+    assert core is not None
+    names = smaller.stays.tolist()
+    below = None if least is None else least - int(smaller.constant)
+    if core.edges <= FEW_EDGES:
+        # A few nodes are shorter than parts.
+        with suppress(NoTreeError):
+            return {"rule": "tree", "order": order, "tree": bound_tree(core, names, below, effort, FEW_NODES)}
+    if below is not None and choices is not None:
+        parts = bounding_parts(core, names, below, np.array(choices)[smaller.stays], effort)
+        if parts is not None:
+            return {"rule": "parts", "order": order, "parts": parts}
     try:
-        below = None if least is None else least - int(smaller.constant)
-        tree = bound_tree(smaller.core, smaller.stays.tolist(), below, effort)
+        return {"rule": "tree", "order": order, "tree": bound_tree(core, names, below, effort)}
     except NoTreeError as error:
         raise NotCertifiedError(str(error)) from None
-    return order, tree
 
 
 def _exact_least(given: PbqpInstance, order: list[int]) -> list[int]:

@@ -10,6 +10,7 @@ leaves to its children.
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,11 +43,13 @@ class _Node:
     left: list[Array]
 
 
-def bound_tree(core: PbqpInstance, names: list[int], least: int | None, effort: Effort) -> Tree:
+def bound_tree(
+    core: PbqpInstance, names: list[int], least: int | None, effort: Effort, most_nodes: float = math.inf
+) -> Tree:
     """A tree that shows that no assignment of ``core`` costs below ``least`` (None: that none is finite); the vertices
     are called ``names``.
 
-    Raises: NoTreeError if costs are too large for it, or effort or the limits end the search.
+    Raises: NoTreeError if costs are too large for it, or effort, ``most_nodes`` or the limits end the search.
     """
     if least is None:
         # Only what is infinite counts, in shares of which the checker needs more than half of one.
@@ -67,7 +70,7 @@ def bound_tree(core: PbqpInstance, names: list[int], least: int | None, effort: 
         u, v = core.edge_end[edge].tolist()
         matrix = core.matrix(edge)
         edges[u, v] = np.where(matrix == core.infinity, high, low * matrix)
-    search = _Search(names, target, scale, effort)
+    search = _Search(names, target, scale, effort, most_nodes)
     return search.node(_Node(own, edges, [np.arange(len(costs)) for costs in own]), 0)
 
 
@@ -81,12 +84,17 @@ class _Search:
     least: int
     scale: int
     effort: Effort
+    most_nodes: float
+    nodes: int = 0
     bytes: int = 0
 
     def node(self, node: _Node, depth: int) -> Tree:
         """The tree below a node."""
         if self.effort.stopped() is not None:
             raise NoTreeError("the time was over before a tree of bounds was found")
+        self.nodes += 1
+        if self.nodes > self.most_nodes:
+            raise NoTreeError("the tree of bounds has too many nodes")
         if depth > MOST_DEPTH:
             raise NoTreeError("the tree of bounds is too deep")
         bound = self._bound(node)

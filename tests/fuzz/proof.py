@@ -99,6 +99,7 @@ def modulo_schedule() -> tuple[bytes, ...]:
 
 @cache
 def pbqp() -> tuple[bytes, ...]:
+    from bench.pbqp.random_instance import grid
     from mapper.formulations.pbqp.problem import PbqpProblem
     from mapper.solver.pbqp import proof as producer
     from tests.checkers.pbqp.test_check_pbqp import _dense, _proof
@@ -107,6 +108,8 @@ def pbqp() -> tuple[bytes, ...]:
     found = [*map(_proof, problems)]
     with patch.object(producer, "LARGEST_TABLE", 1):
         found += map(_proof, problems)
+        with patch.object(producer, "FEW_EDGES", 0):
+            found.append(_proof(PbqpProblem(grid(4, 4, 2, 1))))
     return _files(found)
 
 

@@ -122,6 +122,27 @@ TUNED = {
 """By Algorithm 1, with what it chooses."""
 
 
+BLOCKED = {
+    "winograd": model(
+        [node("Conv", "x w b", "c", group=2, pads=[1, 1, 1, 1]), node("Relu", "c", "y")],
+        {"w": (6, 2, 3, 3), "b": (6,)}, {"x": (2, 4, 3, 3)}, ["y"],
+    ),
+    "winograd-4x4": model(
+        [node("Conv", "x w b", "c", pads=[1, 0, 1, 2]), node("LeakyRelu", "c", "y", alpha=0.1)],
+        {"w": (5, 9, 3, 3), "b": (5,)}, {"x": (1, 9, 7, 8)}, ["y"],
+    ),
+    "im2col+gemm+registers": model(
+        [node("Conv", "x w b", "c", group=2, strides=[2, 2], pads=[1, 1, 1, 1]), node("Relu", "c", "y")],
+        {"w": (10, 3, 3, 3), "b": (10,)}, {"x": (2, 6, 7, 6)}, ["y"],
+    ),
+    "gemm+registers": model(
+        [node("Conv", "x w b", "c"), node("Clip", "c", "y")], {"w": (7, 11, 1, 1), "b": (7,)}, {"x": (2, 11, 3, 5)},
+        ["y"],
+    ),
+}  # fmt: skip
+"""By the algorithm that is pinned: counts that no factor divides, strides, groups, padding, images."""
+
+
 ON_ARRAY = {
     "groups": (ARRAY_IM2ROW, ARRAY_IM2COL),
     "strides and wide pads": (ARRAY_IM2ROW, ARRAY_IM2COL),
@@ -177,6 +198,26 @@ def test_a_network_makes_the_words_of_the_reference_in_the_cycles_of_the_model(
 
 
 @pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name == "winograd-4x4" else ()) for name in BLOCKED],
+)
+def test_blocks_of_sums_make_the_words_of_the_reference_in_the_cycles_of_the_model(
+    name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "net.onnx"
+    path.write_bytes(BLOCKED[name].SerializeToString())
+    solution, loaded = generated(str(path), "srp-3x3", "algorithm-1", tmp_path / "out", algorithm=name)
+    (part,) = solution.parts
+    mapping = part.to_json()["mapping"]
+    assert mapping["algorithm"] == name
+    nests = [one["nest"] for one in mapping["loops"]]
+    factors = [factor for one in mapping["loops"] for factor in one["unroll"].values()]
+    assert max(factors) > 1 and len(nests) > len(set(nests)), "no block with a remainder"
+    own = {one.name: numpy_helper.to_array(one) for one in BLOCKED[name].graph.initializer}
+    checked(solution, loaded, own)
+
+
+@pytest.mark.parametrize(
     ("name", "algorithm"), [(name, one) for name, all_of in ON_ARRAY.items() for one in all_of]
 )
 def test_what_lays_inputs_out_on_the_array_makes_the_same_words_in_the_cycles_of_the_model(
@@ -208,7 +249,7 @@ def test_who_lays_inputs_out_can_be_pinned(tmp_path: Path) -> None:
     assert on_array["breakdown"]["cycles"]["copy"] < driven["breakdown"]["cycles"]["copy"]
     with pytest.raises(InputError, match="'host' is not one of driver, array"):
         pinned(conv1_im2col="host")
-    with pytest.raises(InputError, match="is not one of driver"):
+    with pytest.raises(InputError, match="is not one of array-im2row"):
         pinned(conv1_im2col="array", conv1_algorithm=IM2ROW)
 
 

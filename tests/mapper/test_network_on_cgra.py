@@ -11,6 +11,8 @@ from mapper.api.comparison import compare
 from mapper.api.solving import Search
 from mapper.api.verb import evaluate, generate, simulate, solve
 from mapper.kind.kind import Options
+from mapper.kind.modulo_schedule.layer_part import NamedLayer
+from mapper.kind.modulo_schedule.view import layer_lines
 from mapper.workloads.document import InputError
 
 
@@ -23,7 +25,7 @@ def test_a_layer_names_its_algorithm_order_and_factors(document: dict[str, Any])
     (part,) = document["parts"]
     mapping = part["mapping"]
     assert set(mapping) == {"algorithm", "order", "unroll", "loops"}
-    assert (mapping["algorithm"], sorted(mapping["order"])) == ("register-baseline", ["i", "j", "k"])
+    assert (mapping["algorithm"], sorted(mapping["order"])) == ("gemm+registers", ["i", "j", "k"])
     assert document["problem"]["objective"] == "latency"
 
 
@@ -114,3 +116,14 @@ def test_methods_are_compared_and_those_for_kernels_say_that_they_do_not_fit() -
     cycles = [row.cost["cycles"] for row in found.rows if row.cost is not None]
     assert len(cycles) == 3 and cycles[0] == min(cycles)
     assert "schedules one kernel" in found.refused["cp-sat"]
+
+
+def test_what_pes_and_memory_allow_stands_beside_what_is_reached() -> None:
+    (part,) = solve("lenet5/gemm2", "srp-2x2", search=Search(method="baseline")).parts
+    assert isinstance(part.mapping, NamedLayer) and part.cost is not None
+    problem = part.mapping.problem
+    allowed, reached = (line for line in layer_lines(problem, part) if "MACs a cycle" in line)
+    # Two float PEs do at most a MAC a cycle.
+    assert "gemm 1.00 (PEs 1.00, memory " in allowed
+    assert f"reached: {problem.layer.macs / part.cost['cycles']:.2f}, " in reached
+    assert "of what register-baseline allows" in reached

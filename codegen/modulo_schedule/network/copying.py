@@ -14,7 +14,7 @@ Pair = tuple[int, int]
 
 def copies_before(layer: NetworkLayer, algorithm: Algorithm, words: LayerWords, layout: Layout) -> list[Copy]:
     """What lays the layer's input out as its nests read it; nothing where it lies so already."""
-    if not algorithm.nests or not algorithm.words.get("buffer"):
+    if not algorithm.nests or not algorithm.copied_words:
         return []
     if layer.work != "convolution":
         return [_padded(layer, layout, layout.buffer)]

@@ -86,7 +86,8 @@ def _hosted(problem: LayerProblem, algorithm: Algorithm) -> Iterator[Host]:
 
 
 def _run(layer: str, number: int, nest: Nest, box: Box, words: LayerWords) -> Run:
-    loops = [(0, count, 1) for count in words.repeats]
+    repeats = words.repeats_of(nest)
+    loops = [(0, count, 1) for count in repeats]
     loops += [
         (start, start + count, unroll)
         for name, start, count, unroll in zip(nest.names, box.start, box.count, box.unroll, strict=True)
@@ -96,10 +97,12 @@ def _run(layer: str, number: int, nest: Nest, box: Box, words: LayerWords) -> Ru
     for parameter in parameters(nest, box):
         if (pointer := POINTER.fullmatch(parameter)) is not None:
             access = access_of(nest, pointer[1] or pointer[2])
-            arrays[access.array] = _place(nest, box, access, 0, words.operands[access.array])
+            operand = words.operands[access.array]
+            arrays[access.array] = _place(nest, box, access, 0, operand, len(repeats))
         elif (live_in := LIVE_IN.fullmatch(parameter)) is not None:
             access, offset = place_of(nest, live_in[1])
-            live_ins[live_in[1]] = _place(nest, box, access, offset, words.operands[access.array])
+            operand = words.operands[access.array]
+            live_ins[live_in[1]] = _place(nest, box, access, offset, operand, len(repeats))
     return Run(
         layer=layer,
         kernel=number,
@@ -110,9 +113,9 @@ def _run(layer: str, number: int, nest: Nest, box: Box, words: LayerWords) -> Ru
     )
 
 
-def _place(nest: Nest, box: Box, access: Access, offset: int, operand: Operand) -> Place:
-    """The word of an access when the kernel starts, in terms of images, groups and the loops around the kernel."""
-    at, strides = operand.at + offset, [operand.image, operand.group]
+def _place(nest: Nest, box: Box, access: Access, offset: int, operand: Operand, repeats: int) -> Place:
+    """The word of an access when the kernel starts, in terms of its repeats and the loops around the kernel."""
+    at, strides = operand.at + offset, [*operand.strides(repeats)]
     for name, start in zip(nest.names, box.start, strict=True):
         if name == box.innermost:
             at += access.stride(name) * start

@@ -9,22 +9,30 @@ from mapper.codegen.modulo_schedule.network.layout import Layout
 from mapper.models.modulo_schedule.network.algorithm import Algorithm
 from mapper.models.modulo_schedule.network.gathering import padded_plane
 from mapper.models.modulo_schedule.network.nest import Nest
+from mapper.models.modulo_schedule.network.winograd import WINOGRAD, tiling
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import NetworkLayer
 
 
 @dataclass(frozen=True)
 class Operand:
-    """An array's first word, and words from one image and from one group to the next."""
+    """An array's first word, and words from one image, from one group and, in a transformed tile, from one row of
+    points and one point of a row to the next."""
 
     at: int
     image: int = 0
     group: int = 0
+    points: tuple[int, int] = (0, 0)
+
+    def strides(self, repeats: int) -> tuple[int, ...]:
+        """Words between repeats: of images and groups, and of points where there are four axes."""
+        return (self.image, self.group, *self.points)[:repeats]
 
 
 @dataclass(frozen=True)
 class LayerWords:
-    """The arrays of a layer's nests by name. ``repeats``: images and groups. ``wide``: where rows of sums lie
+    """The arrays of a layer's nests by name. ``repeats``: images and groups; ``points``: rows and columns of points,
+    over which the products of Winograd's convolution are repeated too. ``wide``: where rows of sums lie
     before they are cut to the output's width; the output itself where they need not be. ``padded``: where planes with
     their padding lie that the array lays out anew. ``buffer_words`` of the buffer are used."""
 
@@ -33,6 +41,11 @@ class LayerWords:
     wide: int
     buffer_words: int
     padded: int = 0
+    points: tuple[int, int] = (1, 1)
+
+    def repeats_of(self, nest: Nest) -> tuple[int, ...]:
+        """The axes along which ``nest`` is repeated, outer to inner."""
+        return self.repeats if nest.repeats == math.prod(self.repeats) else (*self.repeats, *self.points)
 
 
 def words_of(layer: NetworkLayer, algorithm: Algorithm, layout: Layout) -> LayerWords:
@@ -43,9 +56,11 @@ def words_of(layer: NetworkLayer, algorithm: Algorithm, layout: Layout) -> Layer
     output = layout.tensors[layer.output]
     constants = {
         array: layout.constants[layer.name, array]
-        for array in ("a", "b", "bias", "start", "factor", "shift")
+        for array in ("a", "b", "bias", "start", "factor", "shift", "zero")
         if (layer.name, array) in layout.constants
     }
+    if algorithm.name in WINOGRAD:
+        return _winograd(layer, algorithm, layout, constants)
     if layer.work == "convolution":
         return _convolution(layer, algorithm, layout, constants)
     if layer.op in ("Gemm", "MatMul"):
@@ -104,6 +119,31 @@ def _convolution(
         "c": Operand(wide, filters * area * groups, filters * area),
     }
     return LayerWords(operands, (images, groups), wide, used, padded)
+
+
+def _winograd(
+    layer: NetworkLayer, algorithm: Algorithm, layout: Layout, constants: dict[str, int]
+) -> LayerWords:
+    cut = tiling(layer, WINOGRAD[algorithm.name])
+    assert cut is not None
+    images, groups, words = layer.convolution.batch, layer.convolution.groups, cut.words
+    output, plane = layout.tensors[layer.output], cut.filters * math.prod(cut.outputs)
+    data, weights, sums = cut.channels * cut.count, cut.filters * cut.channels, cut.filters * cut.count
+    given = cut.channels * math.prod(cut.given)
+    operands = {
+        "in": Operand(layout.place(layer.inputs[0]), given * groups, given),
+        "out": Operand(output, plane * groups, plane),
+        "a": Operand(constants["a"], 0, words**2 * weights, (weights, words * weights)),
+        "bias": Operand(constants["bias"], 0, words**2 * cut.filters, (words * cut.filters, cut.filters)),
+        "zero": Operand(constants["zero"]),
+    }
+    # Points stand row by row in the sums, column by column in the data and the weights.
+    points = {"b": (data, words * data), "c": (words * sums, sums)}
+    at = layout.buffer
+    for name, size in cut.buffers.items():
+        operands[name] = Operand(at, size * groups, size, points.get(name, (0, 0)))
+        at += size * cut.repeats
+    return LayerWords(operands, (images, groups), output, at - layout.buffer, points=(words, words))
 
 
 def _product(

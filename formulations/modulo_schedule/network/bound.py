@@ -38,20 +38,23 @@ def least_counts(nest: Nest) -> Counts:
     points = math.prod(extent for _, extent in nest.loops)
     return Counts(
         loads=words if nest.accumulated and not nest.in_register else 0,
-        stores=words,
+        stores=words * len(nest.output.taps),
         pointers=0,
-        others=tuple((opcode, points * _each(nest)) for opcode in FLOAT_OPERATIONS[nest.operation]),
+        others=tuple((opcode, points * each) for opcode, each in _each(nest).items()),
         live_ins=LiveIns(0, 0),
         depth=0,
         recurrence=0,
     )
 
 
-def _each(nest: Nest) -> int:
+def _each(nest: Nest) -> dict[str, int]:
     """How often one copy of the body computes each of its operations."""
+    if nest.transform is not None:
+        return nest.transform.opcodes
+    times = len(nest.inputs[-1].taps) if nest.operation == "dot" else 1
     if nest.window is not None:
-        return nest.window[0] * nest.window[1]
-    if nest.operation in ("max", "sum"):
+        times = nest.window[0] * nest.window[1]
+    elif nest.operation in ("max", "sum"):
         # A word that takes up only what one copy brings starts from the first of it.
-        return len(nest.inputs[0].taps) - (0 if nest.accumulated else 1)
-    return 1
+        times = len(nest.inputs[0].taps) - (0 if nest.accumulated else 1)
+    return dict.fromkeys(FLOAT_OPERATIONS[nest.operation], times)

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from mapper.arch.cgra import CgraMachine
 from mapper.models.modulo_schedule.network.algorithm import Algorithm, algorithms
-from mapper.models.modulo_schedule.network.baseline import baselines
+from mapper.models.modulo_schedule.network.baseline import baselines, in_registers
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import NetworkLayer
 
@@ -29,11 +29,11 @@ class LayerProblem:
 
     @cached_property
     def choices(self) -> tuple[Algorithm, ...]:
-        """The algorithms that may be chosen, the paper's rule's first."""
-        found = algorithms(self.layer, self.machine)
+        """The algorithms that may be chosen, the paper's rule's first, those with sums in registers last."""
+        known = algorithms(self.layer, self.machine)
         return tuple(
             choice
-            for choice in found
+            for choice in (*known, *in_registers(known))
             if self.algorithm in (None, choice.name) and self.im2col in (None, choice.im2col)
         )
 

@@ -14,11 +14,14 @@ from typing import Literal
 from mapper.arch.cgra import CgraMachine
 from mapper.models.modulo_schedule.network.gathering import gathering
 from mapper.models.modulo_schedule.network.nest import Access, Nest, Operation
+from mapper.models.modulo_schedule.network.winograd import WINOGRAD, tiling, winograd_nests
 from mapper.workloads.network.network_layer import NetworkLayer
 from mapper.workloads.network.operator_network import NetworkOperator
 
 GEMM, IM2COL, IM2ROW, POOL = "gemm", "im2col+gemm", "im2row+optcgra", "pool"
 ARRAY_IM2COL, ARRAY_IM2ROW = "array-im2col+gemm", "array-im2row+optcgra"
+REGISTERS = "+registers"
+"""Ends the names of algorithms that keep a block of sums in registers."""
 MERGED_POOL, DIRECT, VLIW = "merge+pool", "direct", "vliw"
 WHOLE_WINDOW = 16
 """Words of a pool's window up to which its copies stand in the body."""
@@ -41,9 +44,10 @@ class Algorithm:
     @property
     def im2col(self) -> Literal["driver", "array"] | None:
         """Who lays a convolution's input out for its sums, im2row being one way of im2col; None where nobody has to."""
-        if self.name in (ARRAY_IM2COL, ARRAY_IM2ROW):
+        name = self.name.removesuffix(REGISTERS)
+        if name in (ARRAY_IM2COL, ARRAY_IM2ROW):
             return "array"
-        return "driver" if self.name in (IM2COL, IM2ROW) else None
+        return "driver" if name in (IM2COL, IM2ROW) else None
 
     @property
     def sliding(self) -> Nest | None:
@@ -115,10 +119,11 @@ def _convolution(layer: NetworkLayer, machine: CgraMachine) -> tuple[Algorithm, 
         _unmapped(layer),
         words | {"buffer": copied},
     )
+    few = tuple(filter(None, (_winograd(layer, name) for name in WINOGRAD)))
     square = kernel[0] == kernel[1] and strides[0] == strides[1] and dilations == (1, 1)
     gathered = () if is_matrix else (_on_array(layer, gemm, ARRAY_IM2COL),)
     if taps == 1 or not square or not uses_registers(kernel[0], machine):
-        return (gemm, *gathered)
+        return gemm, *gathered, *few
     # Rows are padded to whole steps, and a step more where the window reaches beyond the last one.
     pitch = -(-(_two(tuple(map(sum, shape.pads)))[1] + _two(shape.input_size)[1]) // strides[1])
     area = rows * pitch
@@ -140,7 +145,7 @@ def _convolution(layer: NetworkLayer, machine: CgraMachine) -> tuple[Algorithm, 
         IM2ROW, (ends[0], sliding, *ends[1:]), 1, copied, _unmapped(layer),
         words | {"output": repeats * filters * area, "buffer": buffer},
     )  # fmt: skip
-    return optcgra, gemm, _on_array(layer, optcgra, ARRAY_IM2ROW), *gathered
+    return optcgra, gemm, _on_array(layer, optcgra, ARRAY_IM2ROW), *gathered, *few
 
 
 def _on_array(layer: NetworkLayer, driven: Algorithm, name: str) -> Algorithm:
@@ -154,6 +159,29 @@ def _on_array(layer: NetworkLayer, driven: Algorithm, name: str) -> Algorithm:
         copied_words=driven.copied_words - driven.words["buffer"] + padded,
         words=driven.words | {"padded": padded},
     )
+
+
+def _winograd(layer: NetworkLayer, name: str) -> Algorithm | None:
+    cut = tiling(layer, WINOGRAD[name])
+    if cut is None:
+        return None
+    size, elements = math.prod(layer.output_shape), _unmapped(layer)
+    last = layer.merged[-1] if layer.merged else None
+    activation = None if last is None else _mapped(last)
+    if last is not None and activation is not None and not elements:
+        nests, main = winograd_nests(cut, activation, _numbers(last))
+    else:
+        # What the array lacks comes in between.
+        nests, main = winograd_nests(cut)
+        place = Access("out", (("j", 1),))
+        nests += _activation(layer.merged[-1:], (("j", size // cut.repeats),), place, cut.repeats)
+    words = {
+        "input": math.prod(layer.inputs[0].shape),
+        "weights": layer.convolution.groups * cut.words**2 * cut.filters * cut.channels,
+        "output": size,
+        "buffer": cut.repeats * sum(cut.buffers.values()),
+    }
+    return Algorithm(name, nests, main, 0, elements, words)
 
 
 def _ends(

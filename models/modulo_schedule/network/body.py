@@ -73,13 +73,15 @@ class _Writer:
         ]
 
     def body(self) -> list[str]:
+        if self.nest.transform is not None:
+            return [line for one in copies(self.nest.names, self.unroll) for line in self._transformed(one)]
         nest = self.nest
         along = tuple(name for name in nest.names if name not in nest.accumulated)
         summed = copies(nest.accumulated, self.unroll)
         outputs = copies(along, self.unroll)
         loads, updates, stores = [], [], []
         for one in outputs:
-            offset = nest.output.offsets(one)
+            offset = nest.output.offsets(one) + nest.output.taps[0]
             place, total = (
                 self._place(nest.output.array, nest.output.stride(self.inner), offset),
                 f"r{offset}",
@@ -99,6 +101,23 @@ class _Writer:
                 loads += [f"{total} = {term};" for term in rest]
             stores.append(f"{place} = {total};")
         return [*loads, *updates, *stores]
+
+    def _transformed(self, deltas: dict[str, int]) -> list[str]:
+        """What one copy of a linear transform loads, computes and stores; its names end in its first output's word."""
+        nest, transform = self.nest, self.nest.transform
+        assert transform is not None
+        output = nest.output
+        copy, stride = output.offsets(deltas), output.stride(self.inner)
+        known = {f"d{number}": word for number, word in enumerate(self._values(0, deltas))}
+        lines = []
+        for name, left, symbol, right in transform.statements:
+            known[name] = f"{name}_{copy}"
+            first, second = known.get(left, left), known.get(right, right)
+            value = f"f{symbol}f({first}, {second})" if symbol.isalpha() else f"{first} {symbol} {second}"
+            lines.append(f"float {known[name]} = {value};")
+        for number, tap in enumerate(output.taps):
+            lines.append(f"{self._place(output.array, stride, copy + tap)} = {known[f'y{number}']};")
+        return lines
 
     def _place(self, array: str, stride: int, offset: int) -> str:
         step = stride * self.unroll[self.inner]
@@ -126,6 +145,8 @@ class _Writer:
         match nest.operation:
             case "multiply_add":
                 return [f"{total} + {first[0]} * {values[1][0]}"]
+            case "dot":
+                return [first[0], *(f"{total} + {a} * {b}" for a, b in zip(*values[1:], strict=True))]
             case "max" | "sum":
                 joined = f"fmaxf({total}, {{}})" if nest.operation == "max" else f"{total} + {{}}"
                 terms = [joined.format(value) for value in first]

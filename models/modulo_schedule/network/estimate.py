@@ -20,7 +20,8 @@ FLOAT_OPERATIONS: dict[str, tuple[str, ...]] = {
     "multiply_add": ("fmul", "fadd"), "max": ("fmax",), "sum": ("fadd",), "fill": (), "copy": (),
     "relu": ("fmax",), "leaky_relu": ("fmul", "fmax"), "clip": ("fmax", "fmin"), "scale": ("fdiv",),
     "affine": ("fmul", "fadd"), "add": ("fadd",), "subtract": ("fsub",), "multiply": ("fmul",),
-    "larger": ("fmax",), "window": ("fmul", "fadd"),
+    "larger": ("fmax",), "window": ("fmul", "fadd"), "transform": ("fmul", "fadd", "fsub"),
+    "dot": ("fmul", "fadd"),
 }  # fmt: skip
 """Per operation of a nest what one copy of the body computes."""
 
@@ -68,12 +69,16 @@ def counts(nest: Nest, unroll: Mapping[str, int], innermost: str, machine: CgraM
     elif nest.accumulated:
         loads += outputs
         strides.add(step)
-    taps = len(nest.inputs[0].taps)
+    taps = len(nest.inputs[-1].taps)
     per_output = [(opcode, outputs * summed) for opcode in FLOAT_OPERATIONS[nest.operation]]
     if nest.operation in ("max", "sum"):
         opcode = per_output[0][0]
         per_output = [(opcode, outputs * (summed * taps - (0 if nest.accumulated else 1)))]
         per_output += [("fdiv", outputs)] if nest.numbers else []
+    if nest.operation == "dot":
+        per_output = [(opcode, outputs * taps) for opcode, _ in per_output]
+    if nest.transform is not None:
+        per_output = [(opcode, outputs * count) for opcode, count in nest.transform.opcodes.items()]
     floats = tuple((opcode, count) for opcode, count in per_output if count)
     chain = _chain(nest, summed * taps, machine)
     loaded = machine.latency("load") if loads else 0
@@ -89,7 +94,7 @@ def counts(nest: Nest, unroll: Mapping[str, int], innermost: str, machine: CgraM
         floats = (*floats, ("ge", 1), ("select", 2))
     return Counts(
         loads=loads,
-        stores=outputs,
+        stores=outputs * len(nest.output.taps),
         pointers=len(strides - {0}) + bool(step) + (0 if nest.merged is None else 3),
         others=floats,
         live_ins=LiveIns(live_ins, len(arrays)),
@@ -173,8 +178,10 @@ def _sum_latency(nest: Nest, terms: int, machine: CgraMachine) -> int:
 def _chain(nest: Nest, terms: int, machine: CgraMachine) -> int:
     """Cycles from the last load of the longest path to the issue of the store."""
     latency = machine.latency
+    if nest.transform is not None:
+        return nest.transform.depth({opcode: latency(opcode) for opcode in nest.transform.opcodes})
     match nest.operation:
-        case "multiply_add":
+        case "multiply_add" | "dot":
             # The first product is as late as the word it is added to, or later.
             return latency("fmul") + terms * latency("fadd")
         case "max" | "sum":

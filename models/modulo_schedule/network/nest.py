@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Literal
 
+from mapper.models.modulo_schedule.network.linear_transform import LinearTransform
+
 Operation = Literal[
     "multiply_add", "max", "sum", "fill", "copy", "relu", "leaky_relu", "clip", "scale", "affine",
-    "add", "subtract", "multiply", "larger", "window",
+    "add", "subtract", "multiply", "larger", "window", "transform", "dot",
 ]  # fmt: skip
 ACCUMULATING = frozenset({"multiply_add", "max", "sum", "window"})
 """Operations that add to what the output holds; the order in which they do is the order of the loops."""
@@ -47,7 +49,9 @@ class Nest:
     last loop runs over rows and columns in one [Bae2018, Fig. 4(c)]: after so many columns the inputs go on so many
     words further than a column's stride. ``in_register``: the last loop, over which the output accumulates, keeps each
     word's sum in a register; the word comes in as a live-in, and every iteration stores what it has become. ``rolled``:
-    short loops that stay around the kernel, one iteration at a time.
+    short loops that stay around the kernel, one iteration at a time. A ``dot`` starts its word with the first input and
+    adds the products of the taps of the other two, one by one. ``transform``: a linear transform of the words that the
+    input's taps name, which gives a word for each tap of the output.
     """
 
     name: str
@@ -61,6 +65,7 @@ class Nest:
     merged: tuple[int, int] | None = None
     in_register: bool = False
     rolled: tuple[str, ...] = ()
+    transform: LinearTransform | None = None
 
     @property
     def extents(self) -> dict[str, int]:

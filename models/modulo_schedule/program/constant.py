@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mapper.models.modulo_schedule.network.algorithm import SCALES, Algorithm
+from mapper.models.modulo_schedule.network.winograd import WINOGRAD
+from mapper.models.modulo_schedule.program.tile_weight import winograd_constants
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import NetworkLayer
 from mapper.workloads.network.operator_network import NetworkOperator
@@ -26,6 +28,8 @@ def constants_of(layer: NetworkLayer, algorithm: Algorithm, weights: Weights) ->
         return {}
     if layer.work == "convolution":
         kernel, bias = folded(layer, weights)
+        if algorithm.name in WINOGRAD:
+            return winograd_constants(layer, algorithm.name, kernel, bias)
         if algorithm.sliding is not None:
             kernel = kernel.swapaxes(-1, -2)
         return {"a": _flat(kernel), "bias": bias}

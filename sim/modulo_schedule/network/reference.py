@@ -1,8 +1,9 @@
 """What a compiled network must compute, bit by bit: every layer in single precision, its sums in the stated order.
 
 A sum starts with the bias. Matrix products add channel by channel, kernel row by kernel row, column by column;
-optCGRA adds each channel's window, column by column, and then that to the sum. Scales that are merged into a layer
-are multiplied into its weights before.
+optCGRA adds each channel's window, column by column, and then that to the sum; Winograd's convolution adds
+at the points of transformed tiles (`mapper.workloads.reference.winograd`). Scales that are merged into a layer are
+multiplied into its weights before.
 """
 
 from __future__ import annotations
@@ -13,10 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from mapper.models.modulo_schedule.network.algorithm import ARRAY_IM2ROW, IM2ROW, SCALES
+from mapper.models.modulo_schedule.network.winograd import WINOGRAD
 from mapper.models.modulo_schedule.program.constant import Values, Weights, folded
+from mapper.models.modulo_schedule.program.tile_weight import tile_weights
 from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
 from mapper.workloads.reference.layer import applied, layer_results, matrix_product, stored
 from mapper.workloads.reference.window import Order, convolution
+from mapper.workloads.reference.winograd import winograd_convolution
 
 
 def layer_reference(
@@ -28,6 +32,8 @@ def layer_reference(
     """
     order: Order = "optcgra" if algorithm in (IM2ROW, ARRAY_IM2ROW) else "gemm"
     scales = [one for one in layer.merged if one.op in SCALES]
+    if algorithm in WINOGRAD:
+        return (_of_tiles(layer, inputs[0], weights, algorithm),)
     if not scales or layer.work not in ("convolution", "fully_connected"):
         return layer_results(layer, inputs, weights, order)
     kernel, bias = folded(layer, weights)
@@ -40,6 +46,17 @@ def layer_reference(
         if operator.op not in SCALES:
             result = applied(operator, result, weights)
     return (np.asarray(result, np.float32),)
+
+
+def _of_tiles(layer: NetworkLayer, data: Values, weights: Weights, algorithm: str) -> Values:
+    kernel, bias = folded(layer, weights)
+    side, rows, columns = WINOGRAD[algorithm], *layer.output_shape[2:]
+    tiles = tile_weights(kernel, side + kernel.shape[-1] - 1)
+    result = winograd_convolution(data, tiles, layer.window, bias, (rows, columns))
+    for operator in layer.merged:
+        if operator.op not in SCALES:
+            result = applied(operator, result, weights)
+    return np.asarray(result, np.float32)
 
 
 def network_reference(

@@ -7,6 +7,7 @@ the least of its open nodes, so it holds whenever the search ends.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -52,10 +53,14 @@ class _Open:
 
 
 def branch_and_bound(
-    given: PbqpInstance, known: Array | None, effort: Effort, report: Callable[[Progress], None]
+    given: PbqpInstance,
+    known: Array | None,
+    effort: Effort,
+    report: Callable[[Progress], None],
+    most_nodes: float = math.inf,
 ) -> Search:
-    """The least cost of ``given``, starting from the choices ``known``. What is stopped at once has no bound but the
-    least of all numbers."""
+    """The least cost of ``given``, starting from the choices ``known``; after ``most_nodes`` it ends as a heuristic.
+    What is stopped at once has no bound but the least of all numbers."""
     value = given.infinity if known is None else given.value(known)
     best: Cost = given.infinity if value is None else value
     choice = known if value is not None else None
@@ -75,7 +80,7 @@ def branch_and_bound(
         best, choice = root
     bound = best
     while stack:
-        stop = effort.stopped()
+        stop = effort.stopped() or ("heuristic" if nodes >= most_nodes else None)
         if stop is not None:
             break
         top = stack[-1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -9,12 +10,14 @@ from typing import Literal
 import numpy as np
 
 from mapper.formulations.pbqp.problem import PbqpProblem
+from mapper.models.limit import UnfinishedError
 from mapper.models.pbqp.mapping import PbqpAssignment
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Progress
 from mapper.solver.outcome import Outcome
 from mapper.solver.pbqp.exact.bound import incident_edges
 from mapper.solver.pbqp.exact.branch_and_bound import branch_and_bound
+from mapper.solver.pbqp.exact.decomposition import decomposed
 from mapper.solver.pbqp.exact.floating import searched
 from mapper.solver.pbqp.heuristic.descending import descend
 from mapper.solver.pbqp.heuristic.fixing import fixing
@@ -30,6 +33,8 @@ LARGEST_MEMORY = 2 << 30
 MOST_WORK = 3e10
 """Additions beyond which branch and bound is tried instead, unless elimination is asked for."""
 COST_BYTES, CHOICE_BYTES = 8, 4
+LEAST_NODES, WORK_OF_NODES = 5, 1e7
+"""Nodes of branch and bound before a decomposition is tried: costs that they move once, about."""
 NOTHING = np.empty((0, 2), np.int64)
 
 
@@ -156,10 +161,51 @@ def _part(part: PbqpInstance, effort: Effort, strategy: Strategy, begun: Array |
     known, bound = _known(part, effort, begun)
     if bound == part.infinity:
         return _Answer(None, None, "complete", True, 0, "branch-and-bound")
-    result = branch_and_bound(part, known, effort, effort.report)
+    if strategy == "auto":
+        return _decomposed_or_searched(part, effort, known, bound)
+    return _searched(part, effort, known, bound, math.inf)
+
+
+def _searched(
+    part: PbqpInstance, effort: Effort, known: Array | None, bound: Cost, most_nodes: float
+) -> _Answer:
+    """By branch and bound; ``bound`` is known."""
+    result = branch_and_bound(part, known, effort, _raised(effort.report, bound), most_nodes)
     final = result.stop == "complete"
     least = result.bound if final else max(result.bound, bound)
     return _Answer(result.choice, least, result.stop, final, result.nodes, "branch-and-bound")
+
+
+def _decomposed_or_searched(part: PbqpInstance, effort: Effort, known: Array | None, bound: Cost) -> _Answer:
+    """By branch and bound if few nodes are enough, else by a decomposition, and branch and bound from what it found."""
+    most = max(LEAST_NODES, WORK_OF_NODES / (len(part.edge_cost) + 1))
+    first = _searched(part, effort, known, bound, most)
+    if first.stop != "heuristic":
+        return first
+    assert first.bound is not None
+    try:
+        found = decomposed(part, first.choice, effort, _raised(effort.report, first.bound))
+    except UnfinishedError:
+        return replace(first, stop=effort.stopped() or "time_limit")
+    if found.bound == part.infinity:
+        return _Answer(None, None, "complete", True, first.nodes, "decomposition")
+    value = None if found.choice is None else part.value(found.choice)
+    least = max(first.bound, found.bound)
+    if value is not None and least >= value:
+        return _Answer(found.choice, value, "complete", True, first.nodes, "decomposition")
+    last = _searched(part, effort, found.choice, least, math.inf)
+    method = "branch-and-bound" if last.final else "decomposition + branch-and-bound"
+    return replace(last, nodes=first.nodes + last.nodes, method=method)
+
+
+def _raised(report: Callable[[Progress], None], bound: Cost) -> Callable[[Progress], None]:
+    """Reports of a search of which a ``bound`` is known already."""
+
+    def raised(progress: Progress) -> None:
+        claims = [bound] if progress.bound is None else [bound, progress.bound]
+        report(replace(progress, bound=max(claims)))
+
+    return raised
 
 
 def _known(part: PbqpInstance, effort: Effort, begun: Array | None) -> tuple[Array | None, Cost]:

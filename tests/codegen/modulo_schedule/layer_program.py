@@ -14,7 +14,7 @@ from mapper.arch.cgra import CgraMachine
 from mapper.arch.source import load_machine
 from mapper.codegen.modulo_schedule.nest_program import nest_program, nest_words
 from mapper.models.modulo_schedule.network.algorithm import Algorithm
-from mapper.models.modulo_schedule.network.nest import Box, tile_is_exact
+from mapper.models.modulo_schedule.network.nest import Box, Nest, tile_is_exact
 from mapper.workloads.network.network_layer import NetworkLayer
 from tests.codegen.modulo_schedule.small_layer import (
     Words,
@@ -50,12 +50,16 @@ class Program:
     def run(self, memory: dict[str, Words]) -> None:
         """Every nest in order on ``memory``, which has at least the words that a nest says it touches."""
         for nest in self.algorithm.nests:
-            arrays = []
-            for name, words in nest_words(nest).items():
-                assert memory[name].dtype == np.float32 and memory[name].flags.c_contiguous
-                assert memory[name].size >= words, (nest.name, name)
-                arrays.append(memory[name].ctypes.data_as(ctypes.c_void_p))
-            self.library[f"{nest.name}_all"](*arrays)
+            self.run_nest(nest, memory)
+
+    def run_nest(self, nest: Nest, memory: dict[str, Words]) -> None:
+        """One repeat of a nest."""
+        arrays = []
+        for name, words in nest_words(nest).items():
+            assert memory[name].dtype == np.float32 and memory[name].flags.c_contiguous
+            assert memory[name].size >= words, (nest.name, name)
+            arrays.append(memory[name].ctypes.data_as(ctypes.c_void_p))
+        self.library[f"{nest.name}_all"](*arrays)
 
 
 def chosen_covers(algorithm: Algorithm, seed: int) -> list[tuple[Box, ...]]:

@@ -12,6 +12,7 @@ from mapper.arch.cgra import CgraMachine
 from mapper.formulations.modulo_schedule.network.program.cover import CoverSearch, Sizes
 from mapper.models.modulo_schedule.network.algorithm import IM2ROW, Algorithm, algorithms
 from mapper.models.modulo_schedule.network.nest import Box, Nest
+from mapper.models.modulo_schedule.network.winograd import WINOGRAD
 from mapper.workloads.network.network_layer import LayerInput, NetworkLayer, Work
 from mapper.workloads.network.operator_network import Attribute, NetworkOperator, Shape, Window
 from mapper.workloads.reference.window import output_sizes
@@ -99,8 +100,9 @@ def drawn_cover(nest: Nest, innermost: str, seed: int) -> tuple[Box, ...]:
 
 
 def driven(layer: NetworkLayer, machine: CgraMachine) -> tuple[Algorithm, ...]:
-    """The layer's algorithms in which VLIW mode lays out what the nests read."""
-    return tuple(one for one in algorithms(layer, machine) if one.im2col != "array")
+    """The layer's algorithms in which VLIW mode lays out what the nests read, if anybody has to."""
+    found = algorithms(layer, machine)
+    return tuple(one for one in found if one.im2col != "array" and one.name not in WINOGRAD)
 
 
 def im2col(padded: Words, window: Window, rows: int, columns: int) -> Words:

@@ -15,6 +15,7 @@ from mapper.models.modulo_schedule.network.estimate import FLOAT_OPERATIONS, Est
 from mapper.models.modulo_schedule.network.nest import ACCUMULATING, Access, Nest, Operation
 from mapper.solver.method import Effort
 from mapper.solver.modulo_schedule.network.heuristic.tuning import algorithm_1, unoptimised
+from mapper.workloads.network.operator_network import Window
 from mapper.workloads.source import load_layers
 from tests.codegen.modulo_schedule.small_layer import convolution_layer, window_of
 
@@ -44,7 +45,7 @@ def nest_of(operation: Operation, extents: tuple[int, int, int], taps: tuple[int
     )
 
 
-@pytest.mark.parametrize("operation", sorted(set(FLOAT_OPERATIONS) - {"window"}))
+@pytest.mark.parametrize("operation", sorted(set(FLOAT_OPERATIONS) - {"window", "transform"}))
 @settings(derandomize=True, deadline=None, max_examples=12)
 @given(
     st.tuples(st.integers(1, 5), st.integers(1, 9), st.integers(1, 9)),
@@ -77,6 +78,18 @@ def test_no_cover_of_a_networks_nests_takes_less(layer: str, name: str) -> None:
     for choice in LayerProblem(load_layers(layer).layers[0], machine).choices:
         for nest in choice.nests:
             below_every_cover(nest, machine)
+
+
+@pytest.mark.parametrize("window", [window_of(3, pad=1), window_of(5)])
+def test_no_cover_of_a_transform_takes_less(window: Window) -> None:
+    machine = machine_named("srp-2x2")
+    layer = convolution_layer((1, 2, 7, 6), 3, window)
+    nests = {
+        nest for choice in LayerProblem(layer, machine).choices for nest in choice.nests if nest.transform
+    }
+    assert len(nests) > 3
+    for nest in nests:
+        below_every_cover(nest, machine)
 
 
 @pytest.mark.parametrize("method", [algorithm_1, unoptimised])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mapper.formulations.modulo_schedule.network.limit import limit, limits
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.kind.kind import Part
@@ -9,6 +10,7 @@ from mapper.kind.modulo_schedule.kernel_part import NamedSchedule
 from mapper.kind.modulo_schedule.layer_part import NamedLayer
 from mapper.kind.text_table import text_table
 from mapper.models.modulo_schedule.bound import rec_mii, res_mii
+from mapper.models.modulo_schedule.network.algorithm import Algorithm
 
 WIDEST_GRID = 16
 """Columns of a schedule grid that still fit a terminal."""
@@ -46,6 +48,22 @@ def _reasons(problem: ModuloProblem) -> list[str]:
     return lines
 
 
+def _limit_lines(problem: LayerProblem, algorithm: Algorithm, cycles: int) -> list[str]:
+    """What PEs and memory allow at most, by algorithm, beside what is reached; nothing for layers without MACs."""
+    own, known = limit(problem, algorithm), limits(problem)
+    if own is None or not known:
+        return []
+    allowed = "; ".join(
+        f"{one.algorithm} {float(one.macs / one.cycles):.2f} (PEs {one.by_pes:.2f}, memory {one.by_ports:.2f})"
+        for one in known
+    )
+    return [
+        f"  MACs a cycle, at most: {allowed}",
+        f"  MACs a cycle, reached: {own.macs / cycles:.2f}, {own.share(cycles):.0%} of what {own.algorithm} allows "
+        f"and {known[0].share(cycles):.0%} of the most",
+    ]
+
+
 def layer_lines(problem: LayerProblem, part: Part) -> list[str]:
     """Algorithm, where the cycles go, and a table of the loops, each with its nest."""
     assert isinstance(part.mapping, NamedLayer) and part.breakdown is not None
@@ -59,6 +77,7 @@ def layer_lines(problem: LayerProblem, part: Part) -> list[str]:
         lines.append(f"  {used:,} bytes exceed the SRAM; the cost assumes that they are on the chip")
     if not mapping.loops:
         return lines
+    lines += _limit_lines(problem, algorithm, sum(cycles.values()))
     rows: list[tuple[str | int, ...]] = []
     for loop in mapping.loops:
         nest = algorithm.nests[loop.nest]

@@ -148,7 +148,7 @@ def proof_picture(proof: Mapping[str, Any]) -> list[Element]:
             )
         caption = f"{len(order):,} of {count:,} vertices are eliminated, from left to right; arcs are edges."
         elements.append(figure(drawn, caption))
-    return elements + _tree(evidence["tree"])
+    return elements + (_tree(evidence["tree"]) if "tree" in evidence else [])
 
 
 def _arc(start: float, end: float, base: float, lift: float) -> str:

@@ -40,7 +40,7 @@ def tree_size(tree: Any) -> TreeSize:
 def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
     """An accepted proof of an instance in sentences."""
     problem, evidence = proof["problem"], proof["evidence"]
-    vertices, order, size = len(problem["vertices"]), evidence["order"], tree_size(evidence["tree"])
+    vertices, order = len(problem["vertices"]), evidence["order"]
     left = vertices - len(order)
     lines = [
         claimed(proof["claim"], "choice of the vertices", "a sum of costs", "in all"),
@@ -52,14 +52,36 @@ def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
     ]
     if not left:
         return [*lines, "No vertex is left. One number remains, which is the least sum."]
-    lines.append(
-        f"{counted(left, 'vertex is', 'vertices are')} left. A tree divides their choices into cases: "
+    told = _parts(evidence["parts"]) if evidence["rule"] == "parts" else _tree(evidence["tree"])
+    return [*lines, f"{counted(left, 'vertex is', 'vertices are')} left. {told[0]}", told[1]]
+
+
+def _tree(tree: Any) -> tuple[str, str]:
+    """What a tree over the rest shows."""
+    size = tree_size(tree)
+    cases = (
+        "A tree divides their choices into cases: "
         f"{counted(size.branches, 'vertex branches', 'vertices branch')}, "
         f"{counted(size.leaves, 'leaf', 'leaves')}, the deepest below {counted(size.depth, 'branch', 'branches')}."
     )
-    lines.append(
+    sums = (
         f"Potentials ({counted(size.moves, 'move')}) shift costs between an edge and its ends, which changes no sum. "
         "At each leaf, the least costs of all vertices and edges add up to no less than the claim. No choice costs "
         "less, since a sum of minima is at most the minimum of the sums."
     )
-    return lines
+    return cases, sums
+
+
+def _parts(given: Any) -> tuple[str, str]:
+    """What parts of the rest show."""
+    moves, shares, parts = given
+    sums = (
+        f"{counted(shares, 'times', 'times')} their costs are the sum of those of {counted(len(parts), 'part')}, after "
+        f"{counted(len(moves), 'move')} of costs between an edge and its ends, which changes no sum. Each part has all "
+        "of these vertices, and so few of the edges that it is eliminated with small tables."
+    )
+    least = (
+        "The least sums of the parts add up to no less than as many times the claim. No choice costs less, since a sum "
+        "of minima is at most the minimum of the sums."
+    )
+    return sums, least
