@@ -12,6 +12,7 @@ BENCHMARKS = (
     "bench.tiling.physical",
     "bench.tiling.prior_dataflow",
     "bench.tiling.memory_sweep",
+    "bench.tiling.formulation",
     "bench.tiling.gap_over_time",
     "bench.tiling.peer_zigzag",
     "bench.tiling.peer_accelforge",

@@ -231,9 +231,10 @@ def _tried(function: Callable[[], Any], is_enough: Callable[[], bool]) -> tuple[
 
 
 def _as_numba_has_it(result: Any) -> Any:
-    """Numbers that a function returns as Python's own."""
+    """Numbers that a function returns as Python's own; a named tuple keeps its names."""
     if isinstance(result, tuple):
-        return tuple(map(_as_numba_has_it, result))
+        fields = map(_as_numba_has_it, result)
+        return type(result)(*fields) if hasattr(result, "_fields") else tuple(fields)
     return result.item() if isinstance(result, np.generic) else result
 
 

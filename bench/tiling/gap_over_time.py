@@ -11,8 +11,9 @@ from matplotlib.figure import Figure
 from bench.measure import layer_problems, show
 from mapper.solver.method import Effort, Progress
 from mapper.solver.tiling.exact.branch_and_bound import BRANCH_AND_BOUND
-from mapper.solver.tiling.exact.constraint_program import CONSTRAINT_PROGRAM
 from mapper.solver.tiling.heuristic.annealing import ANNEALING
+from mapper.solver.tiling.program.bounded_table import BOUNDED_TABLE
+from mapper.solver.tiling.program.constraint_program import CONSTRAINT_PROGRAM
 
 PICTURE = Path("build") / "bench" / "gap_over_time.svg"
 SECONDS = 120.0
@@ -25,7 +26,7 @@ def main() -> None:
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.subplots()
     lines = []
-    for method in (BRANCH_AND_BOUND, CONSTRAINT_PROGRAM, ANNEALING):
+    for method in (BRANCH_AND_BOUND, CONSTRAINT_PROGRAM, BOUNDED_TABLE, ANNEALING):
         method.prepare()
         events: list[tuple[float, Progress]] = []
         began, cpu = time.perf_counter(), time.process_time()

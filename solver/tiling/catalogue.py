@@ -12,11 +12,12 @@ from mapper.solver.method import Effort, Method
 from mapper.solver.outcome import Outcome
 from mapper.solver.tiling.exact.branch_and_bound import BRANCH_AND_BOUND, pruned_method
 from mapper.solver.tiling.exact.brute_force import BRUTE_FORCE
-from mapper.solver.tiling.exact.constraint_program import CONSTRAINT_PROGRAM
 from mapper.solver.tiling.heuristic.annealing import ANNEALING
 from mapper.solver.tiling.heuristic.genetic import GENETIC
 from mapper.solver.tiling.heuristic.prior_dataflow import PRIOR_DATAFLOWS
 from mapper.solver.tiling.heuristic.random_search import DRAWN, RANDOM_SEARCH
+from mapper.solver.tiling.program.bounded_table import BOUNDED_TABLE
+from mapper.solver.tiling.program.constraint_program import CONSTRAINT_PROGRAM
 from mapper.workloads.document import InputError
 
 
@@ -60,6 +61,7 @@ METHODS: dict[str, Method[TilingProblem, TilingMapping]] = {
         AUTOMATIC,
         BRANCH_AND_BOUND,
         CONSTRAINT_PROGRAM,
+        BOUNDED_TABLE,
         BRUTE_FORCE,
         *PRUNED,
         ANNEALING,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mapper.api.part_search import solve_part
+from mapper.api.part.search import solve_part
 from mapper.api.problem import PosedProblem, pose
 from mapper.api.solving import Search
 from mapper.kind.kind import Part

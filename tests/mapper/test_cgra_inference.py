@@ -249,7 +249,7 @@ def test_who_lays_inputs_out_can_be_pinned(tmp_path: Path) -> None:
     assert on_array["breakdown"]["cycles"]["copy"] < driven["breakdown"]["cycles"]["copy"]
     with pytest.raises(InputError, match="'host' is not one of driver, array"):
         pinned(conv1_im2col="host")
-    with pytest.raises(InputError, match="is not one of driver"):
+    with pytest.raises(InputError, match="is not one of array-im2row"):
         pinned(conv1_im2col="array", conv1_algorithm=IM2ROW)
 
 

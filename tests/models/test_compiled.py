@@ -11,7 +11,7 @@ import threading
 import time
 from collections import namedtuple
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -232,6 +232,22 @@ def test_sums_of_narrow_integers_are_as_wide_in_plain_python(monkeypatch: pytest
 def _total(counts: Any) -> int:
     total: int = counts[0] + counts[1]
     return total
+
+
+def test_a_named_tuple_keeps_its_names_in_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plain, "PATIENCE", 60.0)
+    with limited(lambda: None):
+        found = Compiled(_first_half, {})(np.arange(4))
+    assert found.counts.tolist() == [0, 1] and type(found.last) is int
+
+
+class _Half(NamedTuple):
+    counts: Any
+    last: int
+
+
+def _first_half(counts: Any) -> _Half:
+    return _Half(counts[:2], counts[1])
 
 
 def test_undominated_rows_need_no_machine_code() -> None:

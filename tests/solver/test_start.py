@@ -37,7 +37,7 @@ EXACT = [
     ("resnet-dmazerunner/conv5_2", "dmazerunner-256", "edp", Options(), "opt1", "branch-and-bound"),
     ("resnet-dmazerunner/conv5_2", "dmazerunner-256", "energy", Options(), "soc", "branch-and-bound"),
     ("resnet-dmazerunner/conv5_2", "dmazerunner-256", "latency", Options(), "soc", "branch-and-bound"),
-    ("resnet-dmazerunner/conv5_2", "dmazerunner-256", "edp", Options(), "random", "cp-sat"),
+    ("resnet-dmazerunner/conv5_2", "dmazerunner-256", "edp", Options(), "random", "bounded-table"),
     ("dot", "srp-2x2", "ii", Options(), "annealing", "cp-sat"),
     ("dot", "srp-2x2", "ii", Options(), "annealing", "decoupled"),
     ("gemm", "srp-4x4", "ii", Options(), "annealing", "auto"),

@@ -10,7 +10,7 @@ from mapper.arch.tcpa import TcpaMachine
 from mapper.formulations.objective import LATENCY, Objective
 from mapper.models.pe_allocation.nest.cost import NestCost
 from mapper.models.pe_allocation.nest.grid import Grid
-from mapper.models.pe_allocation.nest.traffic import busiest_of_nest
+from mapper.models.pe_allocation.nest.traffic import busiest_of_nest, fullest_of_nest
 from mapper.models.pe_allocation.nest.work import Work, work_of
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.nest.tensor import tensors
@@ -64,11 +64,23 @@ class NestProblem:
         self, axes: tuple[str | None, str | None], shape: tuple[int, int], inner: str, joined: int
     ) -> bool:
         """Whether links carry all words of a layout on so many rows and columns, of which so many iterations of the
-        innermost loop are joined to a word."""
+        innermost loop are joined to a word, and border PEs have buffers for its tensors."""
         most, key = self.machine.link_words, (axes, shape, inner, joined)
+        if not self._holds(axes, shape):
+            return False
         if most is not None and key not in self._busiest:
             self._busiest[key] = busiest_of_nest(self.nest, self.grid, *key)
         return most is None or self._busiest[key] <= most
+
+    def _holds(self, axes: tuple[str | None, str | None], shape: tuple[int, int]) -> bool:
+        most, key = self.machine.border.buffers, (axes, shape)
+        if most is not None and key not in self._fullest:
+            self._fullest[key] = fullest_of_nest(self.nest, self.grid, *key)
+        return most is None or self._fullest[key] <= most
+
+    @cached_property
+    def _fullest(self) -> dict[tuple[tuple[str | None, str | None], tuple[int, int]], int]:
+        return {}
 
     @cached_property
     def _busiest(self) -> dict[Layout, int]:

@@ -15,7 +15,7 @@ from mapper.models.pe_allocation.recurrence.body import Body, body_of
 from mapper.models.pe_allocation.recurrence.cost import bytes_of
 from mapper.models.pe_allocation.recurrence.feed import feeds
 from mapper.models.pe_allocation.recurrence.tiling import Axes
-from mapper.models.pe_allocation.recurrence.traffic import busiest_link
+from mapper.models.pe_allocation.recurrence.traffic import busiest_link, fullest_border
 from mapper.workloads.recurrence.recurrence import Recurrence
 
 
@@ -63,8 +63,10 @@ class RecurrenceProblem:
         return cost.cycles, cost.pes
 
     def generates(self, axes: Axes, tile: dict[str, int]) -> bool:
-        """Whether there is an address generator for every stream of these tiles."""
-        most = self.machine.border.address_generators
+        """Whether there is an address generator for every stream of these tiles, and a buffer for every tensor."""
+        most, held = self.machine.border.address_generators, self.machine.border.buffers
+        if held is not None and fullest_border(self.body, self.grid, axes, tile) > held:
+            return False
         return most is None or sum(feed.streams for feed in feeds(self.body, axes, tile)) <= most
 
     def carries(self, axes: Axes, tile: dict[str, int], interval: int) -> bool:

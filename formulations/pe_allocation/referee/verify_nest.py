@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Mapping
 
 from mapper.formulations.pe_allocation.nest.problem import NestProblem
 from mapper.formulations.verdict import BrokenRule, Verdict
@@ -18,6 +19,7 @@ SUMMED = "a sum is ready, and over the links, when the next tile adds to it"
 HANDED = "an input that several tiles read is over the link before the next one reads it"
 STORED = "buffers hold all tensors"
 GENERATED = "every stream from or to the outside has an address generator"
+HELD = "no border PE is given more buffers than it reaches, one for each tensor"
 CARRIED = "no link carries more words a cycle than it can"
 PINNED = "pinned decisions are kept"
 LINK, UNIT = 1, 1
@@ -160,6 +162,30 @@ def _limits(problem: NestProblem, mapping: NestMapping) -> Iterator[BrokenRule]:
         words = busiest_of_nest(problem.nest, problem.grid, axes, shape, inner, joined)
         if words > most:
             yield BrokenRule(CARRIED, "links", words - most)
+    held = problem.machine.border.buffers
+    if held is not None:
+        fullest = max(map(len, _tensors_at(problem, mapping, tiles).values()))
+        if fullest > held:
+            yield BrokenRule(HELD, "border", fullest - held)
+
+
+def _tensors_at(
+    problem: NestProblem, mapping: NestMapping, tiles: Mapping[str | None, int]
+) -> dict[tuple[int, int], set[str]]:
+    """The tensors of which words go in or out at each border PE."""
+    found: dict[tuple[int, int], set[str]] = {}
+    for row, column in itertools.product(range(tiles[mapping.rows]), range(tiles[mapping.columns])):
+        border = problem.grid.way_out((row, column))[-1]
+        for operand in problem.nest.operands:
+            begins = ends = True
+            for loop, at in ((mapping.rows, row), (mapping.columns, column)):
+                begins &= loop in operand.loops or at == 0
+                ends &= loop in operand.loops or at == tiles[loop] - 1
+            read = operand.access != "write" and not operand.zero_initialised
+            enters = begins and (operand.access == "read" or read)
+            if enters or (ends and operand.access != "read"):
+                found.setdefault(border, set()).add(operand.tensor or operand.name)
+    return found
 
 
 def _pinned(problem: NestProblem, mapping: NestMapping) -> Iterator[BrokenRule]:

@@ -14,6 +14,7 @@ from mapper.formulations.pe_allocation.referee.verify_nest import (
     FEWEST,
     GENERATED,
     HANDED,
+    HELD,
     LAID_OUT,
     PINNED,
     STORED,
@@ -24,7 +25,7 @@ from mapper.formulations.verdict import BrokenRule, Verdict
 from mapper.models.pe_allocation.nest.cost import NestCost
 from mapper.models.pe_allocation.nest.mapping import NestMapping
 from mapper.models.pe_allocation.recurrence.cost import evaluate
-from mapper.models.pe_allocation.recurrence.traffic import busiest_link
+from mapper.models.pe_allocation.recurrence.traffic import busiest_link, fullest_border
 from mapper.workloads.recurrence.recurrence import Access, Operation, Statement, Term
 
 NEIGHBOUR = "a value goes no further than to the next tile"
@@ -240,6 +241,11 @@ def _limits(problem: RecurrenceProblem, mapping: NestMapping, cost: NestCost) ->
         words = busiest_link(problem.body, problem.grid, axes, mapping.tile_of, mapping.interval)
         if words > most:
             yield BrokenRule(CARRIED, "links", words - most)
+    held = problem.machine.border.buffers
+    if held is not None:
+        fullest = fullest_border(problem.body, problem.grid, (mapping.rows, mapping.columns), mapping.tile_of)
+        if fullest > held:
+            yield BrokenRule(HELD, "border", fullest - held)
 
 
 def _pinned(problem: RecurrenceProblem, mapping: NestMapping) -> Iterator[BrokenRule]:

@@ -1,348 +1,247 @@
 """The constraint program of tiling [Dave2019, secs. 4.1 to 4.3]: which tiles, in which orders, at least cost.
 
-One row of the scratch-pad's table and one of the PE array's make a mapping. What a row costs by itself is
-read from its table; what couples the two is stated here. docs/formulation/tiling.md says why.
+One program for each class of orders. Factors are exponents of primes, and what a mapping costs is a sum of products of
+trip counts, which are convex in exponents: their tangents are the program's bound. docs/formulation/tiling.md says why.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 from typing import Any
 
-import numpy as np
-from ortools.sat.python import cp_model
-
-from mapper.formulations.cp_sat_formulation import CpSatFormulation
-from mapper.formulations.formulation import family, index_set, objective, variables
+from mapper.formulations.formulation import family, objective, variables
+from mapper.formulations.tiling.bound import bound_of
 from mapper.formulations.tiling.problem import TilingProblem
+from mapper.formulations.tiling.program.admissible import refusal
+from mapper.formulations.tiling.program.counting import LARGEST
+from mapper.formulations.tiling.program.crossing import Crossings
+from mapper.formulations.tiling.program.dma import DmaTile
 from mapper.formulations.tiling.program.energy import CostsTooLargeError
-from mapper.formulations.tiling.program.instance import LARGEST, Columns, TilingInstance
-from mapper.formulations.tiling.program.lattice import exponent_of
-from mapper.formulations.tiling.program.reduction import Watch, reduce_tables
-from mapper.formulations.tiling.program.table import (
-    STREAMS,
-    TIMELINE,
-    TilingTables,
-    TooManyTilesError,
-    spm_pins,
-)
-from mapper.models.tiling.mapping import LEVELS, TilingMapping
+from mapper.formulations.tiling.program.limit import Limits
+from mapper.formulations.tiling.program.mode import levels_of
+from mapper.formulations.tiling.program.reuse_class import ReuseClass, reuse_classes
+from mapper.formulations.tiling.program.space import TilingSpace
 from mapper.workloads.document import InputError
 
-DECIDED = ("walk", "reuse_case", "dram_", "rf_", "spatial_")
-"""Columns that are decisions and not quantities."""
+RATIO = 1.25
+"""Between two tangents: each is at most 0.7 % below what it touches."""
+STEP = 1.15
+"""Between two pieces of the range of cycles."""
+FIRST_LIMITS = (4, 32, 1e3, 1e6)
+"""Limits on the objective under which a first mapping is looked for, as multiples of the bound by argument."""
 
 
-class TilingProgram(CpSatFormulation):
-    """The program of one instance."""
+class TilingProgram(TilingSpace):
+    """The program of one class of an instance. ``value``: of the best mapping that is known, which others must equal
+    or better; without one, energy-delay products are replaced by a weighted sum of energy and cycles."""
 
     title = "Tiling as a constraint program"
 
-    def __init__(self, instance: TilingInstance) -> None:
-        super().__init__()
-        self.of = instance
-        self.axes = instance.tables.lattice.axes
-
-    def instance(self) -> str:
-        problem = self.of.problem
-        bounds = " ".join(f"{loop}={bound}" for loop, bound in problem.nest.bounds)
-        return (
-            f"{problem.nest.name or 'nest'} ({bounds}) on {problem.machine.name}, least {problem.objective}"
-        )
-
-    @index_set(r"\mathcal L = \prod_{l} \{d : d \mid B_l\}")
-    def tiles(self) -> int:
-        """Tiles: trip counts that divide the bounds B of the loops."""
-        return self.of.tables.lattice.size
-
-    @index_set(r"\{(r,s) : \prod_l s_l \le P,\ \sum_k D_k(r) \le R,\ r s \in \mathcal L\}")
-    def splits(self) -> int:
-        """Array tiles, split into trip counts s in space and r in register files: they need at most P PEs,
-        and the words D of all operands k fit the R words of a register file."""
-        return self.of.tables.split_count
-
-    @index_set(r"\{(c,o) : \sum_k \lceil w D_k(c) / \beta \rceil \le K,\ o \in \mathcal O(B/c)\}")
-    def scratch_pad_tiles(self) -> int:
-        """Scratch-pad tiles c within K banks of beta bytes, each with the classes o of orders at DRAM that
-        its loops allow; orders of equal reuse are one class."""
-        return len(self.of.tables.outer.point)
-
-    @index_set(r"\Omega = \{(u, \Sigma)\}")
-    def walks(self) -> int:
-        """Ways to walk through a scratch-pad tile: a class u of orders, and the operands that stay in the
-        array."""
-        return len(self.of.tables.modes)
-
-    @index_set(r"J = \{(c,o,\omega) : \underline F(c,o,\omega) \le F^*\}")
-    def scratch_pad_domain(self) -> int:
-        """Scratch-pad tiles with a walk whose floor is not above the incumbent F*. The floor is the cost of
-        DRAM and the least that any array tile dividing c adds."""
-        return len(self.of.outer["walk"])
-
-    @index_set(r"I = \{(r,s,\omega) : \underline F(r,s,\omega) \le F^*\}")
-    def array_domain(self) -> int:
-        """Splits with a walk whose floor, over the scratch-pad tiles that remain, is not above the
-        incumbent."""
-        return len(self.of.inner["walk"])
-
-    @variables(
-        r"e^{\lambda}_{l,p} \in \{0,\dots,E_{l,p}\} \quad \lambda \in \{\text{dram, spm, rf, spatial}\}"
-    )
-    def factors(self) -> None:
-        """The exponent of every prime p of every bound B_l in the factor of each level."""
-        self.exponent = {
-            level: [
-                self.model.new_int_var(0, axis.largest, f"{level}_{axis.loop}_{axis.prime}")
-                for axis in self.axes
-            ]
-            for level in LEVELS
-        }
-
-    @variables(r"j \in J,\quad i \in I,\quad \omega \in \Omega")
-    def rows(self) -> None:
-        """The row of each table, and the walk that both share."""
-        self.outer_row = self.model.new_int_var(0, max(0, len(self.of.outer["walk"]) - 1), "scratch_pad_row")
-        self.inner_row = self.model.new_int_var(0, max(0, len(self.of.inner["walk"]) - 1), "array_row")
-        self.walk = self.model.new_int_var(0, len(self.of.tables.modes) - 1, "walk")
-        self.reuse_case = self.model.new_int_var(0, max(0, len(self.of.reuse_cases) - 1), "reuse_case")
-
-    @variables(r"a_l \in \{0, 1\}")
-    def running(self) -> None:
-        """Whether a loop runs more than once in the scratch-pad."""
-        self.runs = {loop: self.model.new_bool_var(f"runs_{loop}") for loop in self.of.problem.nest.loops}
-
-    @variables(r"q_j, q_i \in \mathbb Z_{\ge 0}")
-    def quantities(self) -> None:
-        """What each row costs by itself: one integer for every such column of the two tables."""
-        self.q_outer = self._quantities(self.of.outer, "scratch_pad")
-        self.q_inner = self._quantities(self.of.inner, "array")
+    def __init__(
+        self, problem: TilingProblem, reuse: ReuseClass, classes: int, value: int | float | None
+    ) -> None:
+        super().__init__(problem, reuse, classes)
+        self.known = value
+        self.limits = Limits.of(problem, value)
 
     @variables(r"E, C \in \mathbb Z_{\ge 0}")
     def costs(self) -> None:
-        """Energy, in pJ, or in the machine's own unit where it does not round; and cycles."""
-        per_unit = self.of.tables.energies.per_pj // self.of.energy_unit
-        self.energy = self.model.new_int_var(0, self.of.energy_limit // per_unit + 1, "energy")
-        self.cycles = self.model.new_int_var(0, self.of.cycles_limit, "cycles")
-
-    @family(r"\sum_{\lambda} e^{\lambda}_{l,p} = E_{l,p} \quad \forall l, p")
-    def factorisation(self) -> None:
-        """The factors of the four levels multiply to the bound, so that tiles divide each other."""
-        for place, axis in enumerate(self.axes):
-            self.model.add(sum(self.exponent[level][place] for level in LEVELS) == axis.largest)
-
-    @family(r"(j, \omega, e^{\text{dram}}, q_j) \in T_J")
-    def scratch_pad_table(self) -> None:
-        """A scratch-pad row fixes the factors at DRAM, the walk, and what DMA costs."""
-        known = {"walk": self.walk, "reuse_case": self.reuse_case, **self.q_outer}
-        known |= {f"dram_{place}": variable for place, variable in enumerate(self.exponent["dram"])}
-        self._table(self.outer_row, known, self.of.outer)
-
-    @family(r"(i, \omega, e^{\text{rf}}, e^{\text{spatial}}, q_i) \in T_I")
-    def array_table(self) -> None:
-        """An array row fixes the factors in space and in register files, the walk, and what the array
-        costs."""
-        known = {"walk": self.walk, **self.q_inner}
-        for level in ("rf", "spatial"):
-            known |= {f"{level}_{place}": variable for place, variable in enumerate(self.exponent[level])}
-        self._table(self.inner_row, known, self.of.inner)
-
-    @family(r"a_l \Leftrightarrow \sum_p e^{\text{spm}}_{l,p} \ge 1 \quad \forall l")
-    def running_loops(self) -> None:
-        """A loop runs in the scratch-pad if it has a factor there."""
-        for loop, runs in self.runs.items():
-            total = sum(
-                e for axis, e in zip(self.axes, self.exponent["spm"], strict=True) if axis.loop == loop
-            )
-            self.model.add(total >= 1).only_enforce_if(runs)
-            self.model.add(total == 0).only_enforce_if(~runs)
-
-    @family(r"(\omega, o) \Rightarrow \bigvee_{l \in \Lambda} \neg a_l \vee \bigvee_{l \in \Gamma} a_l")
-    def orders(self) -> None:
-        """The loops that run have an order for the walk: what ends a reuse runs before anything else outside
-        it, and the operands that stay are exactly those that are reused in all RF passes and at DRAM."""
-        for number, (mode, reused) in enumerate(self.of.reuse_cases):
-            here = self.model.new_bool_var(f"reuse_case_{number}")
-            self.model.add(self.reuse_case == number).only_enforce_if(here)
-            self.model.add(self.reuse_case != number).only_enforce_if(~here)
-            for idle, running in mode.clauses(reused):
-                still = [~self.runs[loop] for loop in sorted(idle)]
-                self.model.add_bool_or([~here, *still, *(self.runs[loop] for loop in sorted(running))])
-
-    @family(r"e^{\text{spm}}_{l,p} = \bar e_{l,p}")
-    def pinned_factors(self) -> None:
-        """Factors that are given at the scratch-pad are kept; the tables hold only rows with those given at
-        other levels."""
-        for loop, factor in spm_pins(self.of.problem).items():
-            left = factor
-            for axis, exponent in zip(self.axes, self.exponent["spm"], strict=True):
-                if axis.loop == loop:
-                    power, left = exponent_of(axis.prime, left)
-                    self.model.add(exponent == power)
-            if left != 1:
-                self._impossible()
-
-    @family(r"E = \varepsilon + \varepsilon_j + \varepsilon_i + \sum_t \gamma_{i,t}\, g_{j,t}")
-    def energy_balance(self) -> None:
-        """Energy is that of operations and register files, of DRAM, of what crosses NoC and scratch-pad in
-        every RF pass, and of the visits of reused operands t; where the machine rounds, it is rounded to the
-        nearest pJ (a tie may go down)."""
-        total = self.q_outer["energy"] + self.q_inner["energy"] + self.of.tables.energies.constant
-        for t in range(self.of.terms):
-            slope, repeats = self.q_inner[f"energy_slope_{t}"], self.q_outer[f"repeats_{t}"]
-            total = total + self._product(f"energy_{t}", 2 * self.of.energy_limit, slope, repeats)
-        if self.of.rounds:
-            per_pj = self.of.tables.energies.per_pj
-            self.model.add(2 * per_pj * self.energy >= 2 * total - per_pj)
-            self.model.add(2 * per_pj * self.energy <= 2 * total + per_pj)
-        else:
-            self.model.add(self.energy == total)
-
-    @family(r"n_j\, \pi = \pi_i + \sum_t \sigma_{i,t}\, g_{j,t}")
-    def processing(self) -> None:
-        """One scratch-pad pass of the array takes its share of computing and waiting in every RF pass and in
-        the visits of reused operands t; n passes make up the layer."""
-        limit = self.of.cycles_limit
-        total = self.q_inner["cycles"]
-        for t in range(self.of.terms):
-            slope, repeats = self.q_inner[f"cycles_slope_{t}"], self.q_outer[f"repeats_{t}"]
-            total = total + self._product(f"cycles_{t}", limit, slope, repeats)
-        self.one_pass = self.model.new_int_var(0, limit, "one_pass")
-        self.model.add(self._product("all_passes", limit, self.one_pass, self.q_outer["passes"]) == total)
+        """Energy, in pJ, or in the machine's own unit where it does not round; and cycles. Bounds by argument alone
+        hold of both."""
+        limits = self.limits
+        self.steps = self.made.integer("energy_steps", limits.energy, limits.energies.constant)
+        self.energy = self.made.integer("energy", limits.counted(limits.energy), limits.least_energy)
+        self.cycles = self.made.integer("cycles", limits.cycles, limits.least_cycles)
 
     @family(
-        r"C = n_j \mu + \sum_h (\Delta_h - \Delta_{h-1})\, v_{j,h},\quad "
-        r"\mu = \delta_j \circ \pi,\ \circ \in \{\max, +\}"
+        r"E = \varepsilon + \sum_k n_k\,(\varepsilon_N N_k + \varepsilon_S D_k(b) + \varepsilon_A A_k) "
+        r"+ \varepsilon_D\, m_k D_k(c)"
+    )
+    def energy_balance(self) -> None:
+        """Energy is that of operations and register files, of each visit n of an operand's tile to the array (words N
+        to PEs over the NoC, words D at the scratch-pad, additions A between PEs), and of its transfers m by DMA; where
+        the machine rounds, it is rounded to the nearest pJ (a tie may go down)."""
+        self.crossings = Crossings(self)
+        total = self.limits.energies.constant + self.crossings.energy()
+        self.model.add(self.steps == total)
+        if self.limits.counting.rounds:
+            per_pj = self.limits.energies.per_pj
+            self.model.add(2 * per_pj * self.energy >= 2 * self.steps - per_pj)
+            self.model.add(2 * per_pj * self.energy <= 2 * self.steps + per_pj)
+        else:
+            self.model.add(self.energy == self.steps)
+
+    @family(r"\Pi = \sum_u n_u\,(\max(0, \lambda_u - \eta_u) + \alpha_u), \qquad \Pi = n\,\pi")
+    def processing(self) -> None:
+        """All scratch-pad passes together compute, wait for what the networks carry (lambda) beyond what is hidden
+        (eta), in every RF pass or as often as operands reused over a layer u of loops move, and add up partial sums
+        (alpha); each of the n passes takes the same pi."""
+        self.processing_cycles = self.made.integer("processing", self.limits.cycles)
+        self.model.add(self.processing_cycles == self.crossings.cycles())
+        self.one_pass = self.made.integer("one_pass", self.limits.cycles)
+        passes = self.made.value(self.products.factors("dram", self.loops), self.limits.cycles)
+        product = self.made.multiplied("all_passes", self.limits.cycles, self.one_pass, passes)
+        self.model.add(product == self.processing_cycles)
+
+    @family(r"\delta_k = q_k(c)\, \lceil (f + w\, d_k(c)) / v \rceil")
+    def bursts(self) -> None:
+        """DMA of an operand's scratch-pad tile takes q bursts of d words: what is contiguous in DRAM."""
+        self.dma = [DmaTile(self, k, self.limits.cycles) for k in range(len(self.problem.nest.operands))]
+
+    @family(
+        r"C = n \mu + \sum_h (\Delta_h - \Delta_{h-1})\, v_h,\quad \mu = \delta \circ \pi,\ \circ \in \{\max, +\}"
     )
     def overlap(self) -> None:
         """A pass takes the longer of DMA and array, or both in turn if the scratch-pad has one buffer, and more where
         operands h that stay through several passes change their tiles: DMA fetches the new tiles in the pass before
         and returns partial sums in the pass after."""
-        limit, outer, inner = self.of.cycles_limit, self.q_outer, self.q_inner
-        together = self._longest if self.of.problem.machine.spm.double_buffered else self._in_turn
-        usual = together("usual_pass", outer["always"], self.one_pass)
-        total = self._product("usual_passes", limit, usual, outer["passes"])
+        limit, passes = self.limits.cycles, self.products.factors("dram", self.loops)
+        always, in_layer = self.always = self._always()
+        together = self._longest if self.problem.machine.spm.double_buffered else self._in_turn
+        usual = together("usual_pass", always, self.one_pass)
+        total = self.made.multiplied("usual_passes", limit, usual, self.made.value(passes, limit))
+        if self.problem.machine.spm.double_buffered:
+            self.model.add(total >= self.processing_cycles)
+            self.model.add(total >= in_layer)
+        else:
+            self.model.add(total == self.processing_cycles + in_layer)
+        levels = levels_of(self.reuse.dram)
         charged: Any = 0
-        for h in range(self.of.tables.levels):
-            first, last = self.one_pass + inner[f"first_{h}"], self.one_pass + inner[f"last_{h}"]
-            before = together(f"with_fetch_{h}", outer[f"fetched_{h}"], last)
-            before = self._longest(f"before_{h}", usual, before)
-            after = together(f"with_return_{h}", outer[f"returned_{h}"], first)
-            after = self._longest(f"after_{h}", usual, after)
-            over = before + after - 2 * usual
-            more = self.model.new_int_var(0, 2 * limit, f"more_{h}")
-            self.model.add(more == over - charged)
-            total = total + self._product(f"changes_{h}", limit, more, outer[f"changes_{h}"])
-            charged = over
+        for level in range(1, len(self.reuse.dram.layers)):
+            here = [k for k, other in enumerate(levels) if other == level]
+            fetched = [k for k, other in enumerate(levels) if 1 <= other <= level]
+            updated = [k for k in fetched if self.problem.nest.operands[k].is_updated]
+            first, last = self.crossings.around(level)
+            new = always + sum(self.dma[k].cycles for k in fetched)
+            old = always + sum(self.dma[k].cycles for k in updated)
+            before = together(f"with_fetch_{level}", new, self.one_pass + last)
+            after = together(f"with_return_{level}", old, self.one_pass + first)
+            before = self._longest(f"before_{level}", usual, before)
+            after = self._longest(f"after_{level}", usual, after)
+            more = self.made.integer(f"more_{level}", 2 * limit)
+            self.model.add(more == before + after - 2 * usual - charged)
+            visits = self.made.value(self.dram_visits(here[0]), limit)
+            total = total + self.made.multiplied(f"changes_{level}", limit, more, visits)
+            charged = before + after - 2 * usual
         self.model.add(self.cycles == total)
+
+    @family(r"C \ge \sum_k v_k \delta_k")
+    def all_of_dma(self) -> None:
+        """Implied: cycles are no fewer than those of DMA in the whole layer, where what is reused is fetched once for
+        each change and returned once if it is updated."""
+        _, in_layer = self.always
+        for k in sorted(self.reuse.reused):
+            both_ways = 2 if self.problem.nest.operands[k].is_updated else 1
+            in_layer = in_layer + both_ways * self.dma[k].in_layer
+        self.model.add(self.cycles >= in_layer)
 
     @family(r"F = E\,C,\ E \text{ or } C, \qquad F \le F^*")
     def value(self) -> None:
-        """The value to minimise is energy times cycles, energy, or cycles, and is not above the
-        incumbent's."""
-        self.minimised: Any = {"energy": self.energy, "latency": self.cycles}.get(self.of.problem.objective)
-        if self.minimised is None:
+        """The value to minimise is energy times cycles, energy, or cycles, and not above that of the best mapping
+        known; as long as there is none, energy plus cycles at the price of the least of both."""
+        limits, counting = self.limits, self.limits.counting
+        self.minimised: Any = {"energy": self.energy, "latency": self.cycles}.get(self.problem.objective)
+        if self.minimised is None and self.known is None:
+            self.minimised = self.energy + limits.price * self.cycles
+        elif self.minimised is None:
             energy: Any = self.energy
-            if self.of.coarse:
-                energy = self.model.new_int_var(0, LARGEST, "coarse_energy")
-                self.model.add_division_equality(energy, self.energy, 1 << self.of.coarse)
-            self.minimised = self._product("edp", LARGEST, energy, self.cycles)
-        if self.of.reduction.value is not None:
-            self.model.add(self.minimised <= self.of.whole(self.of.reduction.value))
+            if counting.coarse:
+                energy = self.made.integer("coarse_energy", LARGEST)
+                self.model.add_division_equality(energy, self.energy, 1 << counting.coarse)
+            most = LARGEST if self.known is None else min(LARGEST, counting.whole(self.known))
+            self.minimised = self.made.multiplied("edp", most, energy, self.cycles)
+        if self.known is not None:
+            self.model.add(self.minimised <= counting.whole(self.known))
 
-    @family(r"F \ge \underline F_j")
-    def floors(self) -> None:
-        """Redundant: the value is not below the floor of the scratch-pad row."""
-        self.model.add(self.minimised >= self.q_outer["floor"])
+    @family(r"C_i z_i \le C < C_{i+1},\quad E \le F^* / C_i \quad \text{if } z_i")
+    def pieces(self) -> None:
+        """Implied: cycles lie in one of several pieces, and in each energy is not above what the best mapping known
+        leaves it."""
+        if self.problem.objective != "edp" or self.known is None:
+            return
+        ends = self.limits.pieces(STEP)
+        chosen = [self.model.new_bool_var(f"piece_{turn}") for turn in range(len(ends) - 1)]
+        self.model.add_exactly_one(chosen)
+        least = sum(end * one for end, one in zip(ends, chosen, strict=False))
+        most = sum(end * one for end, one in zip(ends[1:], chosen, strict=True))
+        self.model.add(self.cycles >= least)
+        self.model.add(self.cycles <= most)
+        left = sum(self.limits.energy_beside(end) * one for end, one in zip(ends, chosen, strict=False))
+        self.model.add(self.energy <= left)
+
+    @family(r"y \ge t\,(1 + \textstyle\sum_{\lambda,l,p} e^{\lambda}_{l,p} \log p - \log t) \quad \forall t")
+    def tangents(self) -> None:
+        """Implied: every product y of factors above is convex in their exponents, and not below its tangents."""
+        self.made.touch(RATIO)
 
     @objective(r"\min F")
     def least_value(self) -> None:
         """The least value."""
         self.model.minimize(self.minimised)
 
-    def hint(self) -> None:
-        """Start from the incumbent's factors."""
-        mapping = self.of.reduction.incumbent
-        if mapping is not None:
-            for place, level in enumerate(LEVELS):
-                for axis, variable in zip(self.axes, self.exponent[level], strict=True):
-                    factor = mapping.factors[mapping.loops.index(axis.loop)][place]
-                    self.model.add_hint(variable, exponent_of(axis.prime, factor)[0])
-
-    def improve(self, value: int | float) -> None:
-        """Ask for mappings not worse than ``value`` only."""
-        self.model.add(self.minimised <= self.of.whole(value))
-
-    def leave_out(self, value_of: Callable[[Any], int]) -> None:
-        """Forbid the pair of rows of a solution: its mapping costs more than the program counts."""
-        pair = (value_of(self.outer_row), value_of(self.inner_row))
-        self.model.add_forbidden_assignments([self.outer_row, self.inner_row], [pair])
-
     def break_ties(self, least: int) -> None:
         """Among mappings of the ``least`` value ask for the next in rank: fewer cycles where energy is the
         value, else less energy; the energy-delay product follows."""
         self.model.add(self.minimised == least)
-        self.model.minimize(self.cycles if self.of.problem.objective == "energy" else self.energy)
+        self.model.minimize(self.cycles if self.problem.objective == "energy" else self.energy)
 
-    def extract(self, value_of: Callable[[Any], int]) -> TilingMapping:
-        """The mapping of a solution, of which ``value_of`` gives a variable's value."""
-        rows, place = self.of.reduction.outer, value_of(self.outer_row)
-        inner = value_of(self.inner_row)
-        for part in self.of.reduction.inner:
-            if inner < len(part.tiles.point):
-                split = int(part.tiles.point[inner]), int(part.tiles.rf[inner])
-                return self.of.tables.mapping(int(rows.row[place]), part.mode, *split)
-            inner -= len(part.tiles.point)
-        raise AssertionError("an array row outside its table")
+    def _always(self) -> tuple[Any, Any]:
+        """Cycles of what DMA moves in every scratch-pad pass: of one pass, and of the layer."""
+        rules, nest = self.problem.machine.rules, self.problem.nest
+        one: Any = 0
+        every: Any = 0
+        for k, operand in enumerate(nest.operands):
+            if k in self.reuse.reused:
+                continue
+            one, every = one + self.dma[k].cycles, every + self.dma[k].in_layer
+            if operand.is_updated and (rules.partial_sums == "doubled" or not operand.zero_initialised):
+                one, every = one + self.dma[k].cycles, every + self.dma[k].in_layer
+            elif operand.is_updated:
+                again = self._brought_back(k)
+                one, every = one + again[0], every + again[1]
+        return one, every
 
-    def _quantities(self, columns: Columns, prefix: str) -> dict[str, Any]:
-        found = {}
-        for name, column in columns.items():
-            if not name.startswith(DECIDED):
-                values = np.unique(column) if len(column) else np.zeros(1, dtype=np.int64)
-                domain = cp_model.Domain.from_values([int(value) for value in values])
-                found[name] = self.model.new_int_var_from_domain(domain, f"{prefix}_{name}")
-        return found
-
-    def _table(self, row: Any, known: dict[str, Any], columns: Columns) -> None:
-        count = len(columns["walk"])
-        tuples = np.column_stack([np.arange(count), *(columns[name] for name in known)])
-        if count:
-            self.model.add_allowed_assignments([row, *known.values()], tuples.tolist())
-        else:
-            self._impossible()
-
-    def _product(self, name: str, limit: int, one: Any, other: Any) -> Any:
-        product = self.model.new_int_var(0, limit, name)
-        self.model.add_multiplication_equality(product, [one, other])
-        return product
+    def _brought_back(self, k: int) -> tuple[Any, Any]:
+        """Cycles in which DMA brings back a partial sum that starts from zero: none if no loop at DRAM visits it
+        again."""
+        operand = self.problem.nest.operands[k]
+        again = self.model.new_bool_var(f"again_{operand.name}")
+        visiting = [self.runs["dram", loop] for loop in sorted(self.loops - operand.loops)]
+        self.model.add_max_equality(again, [0, *visiting])
+        found = []
+        for name, cycles in (("pass", self.dma[k].cycles), ("layer", self.dma[k].in_layer)):
+            back = self.made.integer(f"back_{operand.name}_{name}", self.limits.cycles)
+            self.model.add(back == cycles).only_enforce_if(again)
+            self.model.add(back == 0).only_enforce_if(~again)
+            found.append(back)
+        return found[0], found[1]
 
     def _longest(self, name: str, *of: Any) -> Any:
-        longest = self.model.new_int_var(0, 2 * self.of.cycles_limit, name)
+        longest = self.made.integer(name, 2 * self.limits.cycles)
         self.model.add_max_equality(longest, of)
         return longest
 
     def _in_turn(self, name: str, *of: Any) -> Any:
-        both = self.model.new_int_var(0, 2 * self.of.cycles_limit, name)
+        both = self.made.integer(name, 2 * self.limits.cycles)
         self.model.add(both == sum(of))
         return both
 
-    def _impossible(self) -> None:
-        self.model.add_bool_or([])
-
 
 def build(problem: TilingProblem) -> TilingProgram:
-    """The program of ``problem``, built.
+    """The program of the last class of ``problem``, for mappings worth up to ``FIRST_LIMITS[0]`` times the bound by
+    argument, as it is first solved.
 
-    Raises: InputError if the nest has too many tiles to tabulate, or costs beyond CP-SAT's integers.
+    Raises: InputError if costs follow a timeline, or leave CP-SAT's integers.
     """
-    if problem.machine.rules.timing == "timeline":
-        raise InputError(problem.nest.name or "nest", "rules.timing", TIMELINE)
-    if problem.machine.streams:
-        raise InputError(problem.nest.name or "nest", "rules.filling", STREAMS)
+    name = problem.nest.name or "nest"
+    reason = refusal(problem)
+    if reason is not None:
+        raise InputError(name, "rules", reason)
+    classes = reuse_classes(problem)
     try:
-        tables = TilingTables.of(problem, Watch().proceed)
-        program = TilingProgram(TilingInstance.of(tables, reduce_tables(tables, Watch())))
-    except (TooManyTilesError, CostsTooLargeError) as error:
-        raise InputError(problem.nest.name or "nest", "loops", f"{error}; give a smaller nest") from None
-    program.build()
+        limit = math.ceil(bound_of(problem) * FIRST_LIMITS[0])
+        program = TilingProgram(problem, classes[-1], len(classes), limit or None)
+        program.build()
+    except CostsTooLargeError as error:
+        raise InputError(name, "loops", f"{error}; give a smaller nest") from None
     return program

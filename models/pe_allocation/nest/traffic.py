@@ -1,4 +1,4 @@
-"""Words a cycle on the links.
+"""Words a cycle on the links, and buffers at border PEs.
 
 A stream takes the shortest way between its PE and the nearest border, the first of several by rows and columns. Words
 that tiles hand on go down the first column of their tiles and from there along the rows.
@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from mapper.arch.tcpa import Pe
 from mapper.models.pe_allocation.nest.grid import Grid
-from mapper.workloads.nest.loop_nest import LoopNest
+from mapper.workloads.nest.loop_nest import LoopNest, Operand
 
+Places = NDArray[np.bool_]
 Link = tuple[Pe | None, Pe | None]
 """From a PE to a neighbour; None is the buffers."""
 
@@ -95,6 +96,41 @@ def busiest(grid: Grid, streams: Iterable[Flow | Move], interval: int = 1) -> in
     return most
 
 
+def fullest(grid: Grid, ends: Iterable[tuple[str, Places]]) -> int:
+    """Buffers that a border PE has at the most: one for each tensor of which words go in or out there. ``ends``:
+    tensors, and the PEs where streams of them enter or leave the tiles."""
+    held: dict[Pe, set[str]] = defaultdict(set)
+    for tensor, at in ends:
+        for row, column in zip(*map(np.ndarray.tolist, np.nonzero(at)), strict=True):
+            held[grid.way_out((row, column))[-1]].add(tensor)
+    return max(map(len, held.values()), default=0)
+
+
+def fullest_of_nest(
+    nest: LoopNest, grid: Grid, axes: tuple[str | None, str | None], shape: tuple[int, int]
+) -> int:
+    """Buffers that a border PE has at the most, of a loop nest with these loops on so many rows and columns."""
+    ends: list[tuple[str, Places]] = []
+    for operand in nest.operands:
+        first, last = _ends(operand, axes, shape)
+        if not operand.writes or (operand.is_updated and not operand.zero_initialised):
+            ends.append((operand.tensor or operand.name, first))
+        if operand.writes:
+            ends.append((operand.tensor or operand.name, last))
+    return fullest(grid, ends)
+
+
+def _ends(
+    operand: Operand, axes: tuple[str | None, str | None], shape: tuple[int, int]
+) -> tuple[Places, Places]:
+    """Where words of an operand enter the tiles, and where its results leave them."""
+    own = tuple(loop in operand.loops for loop in axes)
+    first, last = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
+    first[: None if own[0] else 1, : None if own[1] else 1] = True
+    last[0 if own[0] else -1 :, 0 if own[1] else -1 :] = True
+    return first, last
+
+
 def busiest_of_nest(
     nest: LoopNest,
     grid: Grid,
@@ -109,16 +145,13 @@ def busiest_of_nest(
     for operand in nest.operands:
         words = joined if inner in operand.loops else 1
         own = tuple(loop in operand.loops for loop in axes)
-        first = np.zeros(shape, np.bool_)
-        first[: None if own[0] else 1, : None if own[1] else 1] = True
+        first, last = _ends(operand, axes, shape)
         if not operand.writes:
             further = [0 if on else tiles - 1 for on, tiles in zip(own, shape, strict=True)]
             streams.append(Flow(words, first, further[0], further[1]))
             continue
         if operand.is_updated and not operand.zero_initialised:
             streams.append(Flow(words, first))
-        last = np.zeros(shape, np.bool_)
-        last[0 if own[0] else -1 :, 0 if own[1] else -1 :] = True
         streams.append(Flow(words, last, leaves=True))
         if not own[1]:
             streams.append(Move(words, shape, 0, 1))

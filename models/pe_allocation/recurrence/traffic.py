@@ -1,9 +1,9 @@
-"""Words a cycle on the links of a recurrence's mapping."""
+"""Words a cycle on the links of a recurrence's mapping, and buffers at border PEs."""
 
 from __future__ import annotations
 
 from mapper.models.pe_allocation.nest.grid import Grid
-from mapper.models.pe_allocation.nest.traffic import Flow, Move, busiest
+from mapper.models.pe_allocation.nest.traffic import Flow, Move, busiest, fullest
 from mapper.models.pe_allocation.recurrence.body import Body
 from mapper.models.pe_allocation.recurrence.feed import feeds
 from mapper.models.pe_allocation.recurrence.tiling import Axes, crossings, shape_of
@@ -28,3 +28,8 @@ def busiest_link(body: Body, grid: Grid, axes: Axes, tile: dict[str, int], inter
     for tensor, (down, across) in sorted(ways):
         streams.append(Move(1, shape, down, across, (body.ends[tensor],)))
     return busiest(grid, streams, interval)
+
+
+def fullest_border(body: Body, grid: Grid, axes: Axes, tile: dict[str, int]) -> int:
+    """Buffers that a border PE has at the most."""
+    return fullest(grid, [(feed.access.tensor, feed.at) for feed in feeds(body, axes, tile)])

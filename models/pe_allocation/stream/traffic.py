@@ -169,6 +169,15 @@ class Roads:
             start = above[start]
 
 
+def loading_cycles(network: StreamNetwork, machine: TcpaMachine) -> int | None:
+    """Cycles that the weights of all layers take over the links to the buffers at the least; None if these carry any
+    number of words."""
+    if machine.link_words is None:
+        return None
+    links = sum(len(machine.sides_of(pe)) for pe in machine.border_pes)
+    return -(-sum(layer.weight_words for layer in network.layers) // (machine.link_words * links))
+
+
 def reads_all(layer: StreamLayer) -> bool:
     """Whether every PE of a layer needs all pixels of a window; else each needs those of its own maps alone."""
     return layer.operation == "convolution" and (layer.groups == 1 or layer.filters > layer.groups)

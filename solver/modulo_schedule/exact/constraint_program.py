@@ -23,6 +23,8 @@ QUICK = ((0, 1.0), (2, 1.0))
 TRIES = ((1, 4.0), (4, 4.0), (None, 8.0))
 """Slacks of windows where an II is decided, one after another (None: the complete program); and the work spent on each
 before they are taken up again with twice both."""
+BRIEF_WORK = 0.5
+"""Work spent on an II of a loop that is one of dozens: about what a search without conflicts takes."""
 FEW_MOVES = 3
 """Slots for moves up to which the complete program is small, and tried before the next II as well."""
 COMPLETE_WORK = 2.0
@@ -72,20 +74,18 @@ def improved(problem: ModuloProblem, known: ModuloSchedule, effort: Effort) -> O
 
 
 def tightened(problem: ModuloProblem, known: ModuloSchedule, effort: Effort) -> ModuloSchedule:
-    """``known``, or a schedule of the least II below its for which little work finds one in a window; nothing is
-    proven.
+    """``known``, or a schedule of a smaller II if little work finds one in the narrowest windows, one II after another
+    downwards; nothing is proven.
 
     Raises: InputError as ``constraint_program``.
     """
-    for ii in range(least_bound(problem), known.ii):
-        for slack, work in QUICK:
-            if effort.stopped() is not None:
-                return known
-            tried = decide(problem, ii, problem.machine.all_pes, effort, slack=slack, work=work)
-            if tried.schedule is not None:
-                return compacted(problem, tried.schedule)
-            if tried.left_out is not None:
-                break
+    for ii in range(known.ii - 1, least_bound(problem) - 1, -1):
+        if effort.stopped() is not None:
+            break
+        tried = decide(problem, ii, problem.machine.all_pes, effort, slack=0, work=BRIEF_WORK)
+        if tried.schedule is None:
+            break
+        known = compacted(problem, tried.schedule)
     return known
 
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import permutations
+from itertools import islice, permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +28,7 @@ from mapper.solver.pe_allocation.recurrence.bound import NEVER, least_cycles
 
 MOST = 1 << 26
 """Sizes of tiles that are bounded in a layout."""
-LOOK = 16
-"""Sizes of tiles between two looks at the clock."""
-BLOCK = 1 << 18
+BLOCK = 1 << 14
 """Sizes of tiles that are bounded at once."""
 
 Numbers = NDArray[np.int64]
@@ -94,13 +92,15 @@ def search(problem: RecurrenceProblem, effort: Effort) -> Outcome[NestMapping]:
         if least > best.rank[0]:
             break
         for block in blocks(problem, axes, order):
+            stop = effort.stopped()
+            if stop is not None:
+                value = None if best.mapping is None else int(best.rank[0])
+                return Outcome.bounded(best.mapping, value, bound, stop, evaluations=best.evaluations)
             for rank, tile in block.sizes():
                 if rank >= best.rank:
                     break
-                stop = effort.stopped() if best.evaluations % LOOK == 0 else None
-                if stop is not None:
-                    value = None if best.mapping is None else int(best.rank[0])
-                    return Outcome.bounded(best.mapping, value, bound, stop, evaluations=best.evaluations)
+                if effort.stopped() is not None:
+                    break
                 before = best.rank
                 best.offer(axes, order, tile)
                 if best.rank < before:
@@ -136,19 +136,25 @@ class Block:
             yield (int(bound), int(pes)), tile
 
 
-def blocks(problem: RecurrenceProblem, axes: Axes, order: tuple[str, ...]) -> Iterator[Block]:
-    """Tiles with these loops on rows and columns, those for which there is no schedule left out."""
-    if not problem.keeps_tiles(axes):
-        return
+def blocks(
+    problem: RecurrenceProblem, axes: Axes, order: tuple[str, ...], most: int | None = None
+) -> Iterator[Block]:
+    """Tiles with these loops on rows and columns, those for which there is no schedule left out; of the ``most`` first
+    blocks alone, the smallest tiles, where so many are given."""
+    if problem.keeps_tiles(axes):
+        for high, wide in islice(_parts(problem, axes), most):
+            block = _block(problem, axes, order, high, wide)
+            if block is not None:
+                yield block
+
+
+def _parts(problem: RecurrenceProblem, axes: Axes) -> Iterator[tuple[range, range]]:
+    """Heights and widths of tiles, so many that they are bounded at once."""
     high, wide = problem.sizes(axes, 0), problem.sizes(axes, 1)
     some = min(BLOCK, max(1, len(wide)))
     for begin in range(0, len(high), BLOCK // some):
         for left in range(0, len(wide), some):
-            block = _block(
-                problem, axes, order, high[begin : begin + BLOCK // some], wide[left : left + some]
-            )
-            if block is not None:
-                yield block
+            yield high[begin : begin + BLOCK // some], wide[left : left + some]
 
 
 def _block(

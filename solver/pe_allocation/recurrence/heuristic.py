@@ -10,13 +10,19 @@ from mapper.solver.method import Effort, Method
 from mapper.solver.outcome import Outcome
 from mapper.solver.pe_allocation.recurrence.exact import Best, blocks, orders
 
+FEW = 16
+"""Blocks of tiles that are bounded in a layout."""
+
 
 def greedy(problem: RecurrenceProblem, effort: Effort) -> Outcome[NestMapping]:
-    """For every layout and order the tiles of the least bound."""
+    """For every layout and order the tiles of the least bound among the smallest, layouts on most axes first; once the
+    time is over, those that are left are not tried if there is a mapping."""
     best = Best(problem)
-    for axes in problem.axes():
+    for axes in sorted(problem.axes(), key=lambda axes: axes.count(None)):
         for order in orders(problem):
-            first = next(blocks(problem, axes, order), None)
+            if best.mapping is not None and effort.stopped() is not None:
+                break
+            first = next(blocks(problem, axes, order, FEW), None)
             if first is not None:
                 best.offer(axes, order, next(first.sizes())[1])
     return _outcome(problem, best)
@@ -32,7 +38,7 @@ def in_sequence(problem: RecurrenceProblem, effort: Effort) -> Outcome[NestMappi
 
     order = problem.pins.order or problem.recurrence.loops
     for axes in sorted(problem.axes(), key=inner):
-        first = next(blocks(problem, axes, order), None)
+        first = next(blocks(problem, axes, order, FEW), None)
         if first is not None:
             best.offer(axes, order, next(first.sizes())[1])
             if best.mapping is not None:
@@ -49,7 +55,7 @@ def _outcome(problem: RecurrenceProblem, best: Best) -> Outcome[NestMapping]:
 
 
 GREEDY: Method[RecurrenceProblem, NestMapping] = Method(
-    "greedy", False, "for every layout and order the tiles of the least bound", greedy
+    "greedy", False, "for every layout and order the tiles of the least bound among the smallest", greedy
 )
 IN_SEQUENCE: Method[RecurrenceProblem, NestMapping] = Method(
     "in-sequence", False, "loops in the nest's order, the innermost ones laid out", in_sequence

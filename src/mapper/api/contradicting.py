@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from mapper.api.part.verification import verified
 from mapper.api.problem import PosedProblem
 from mapper.api.solution import Solution, assemble, repeated, unanswered
-from mapper.api.verification import verified
 from mapper.kind.kind import AnyKind, AnyPart, Part
 from mapper.solver.certificate import Certificate
 from mapper.solver.contradiction import ContradictionError, beats, contradiction

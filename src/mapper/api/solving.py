@@ -15,7 +15,7 @@ from typing import Any
 
 from mapper.api.contradicting import documented
 from mapper.api.limit import LARGEST_SEED, LONGEST_SECONDS, MOST_WORKERS
-from mapper.api.part_search import Pulse, continued, searched_part
+from mapper.api.part.search import Pulse, continued, searched_part
 from mapper.api.problem import PosedProblem
 from mapper.api.solution import Solution, assemble, repeated, unanswered
 from mapper.formulations.objective import Objective

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mapper.api.contradicting import between, broken, documented
-from mapper.api.part_search import effort_of
+from mapper.api.part.search import effort_of
+from mapper.api.part.verification import verified
 from mapper.api.problem import PosedProblem, pose
 from mapper.api.solution import as_document, unanswered
 from mapper.api.solving import Search
-from mapper.api.verification import verified
 from mapper.kind.kind import Options, Part
 from mapper.models.limit import UnfinishedError
 from mapper.models.plain import in_time, limited

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from mapper.api.part.verification import verified
 from mapper.api.problem import SOLUTION_SCHEMA, PosedProblem, pose, pose_again
 from mapper.api.solution import Solution, as_document, assemble
 from mapper.api.solving import Search, run
-from mapper.api.verification import verified
 from mapper.kind.kind import AnyPart, Options
 from mapper.models.plain import in_time, limited
 from mapper.solver.certificate import Certificate

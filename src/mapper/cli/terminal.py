@@ -214,7 +214,9 @@ def cause(solution: Solution) -> str:
             return f"{part.name}: proven to have no mapping{where}; enlarge the machine or unpin decisions"
     part = next(part for part in solution.parts if not part.certificate.found)
     if part.certificate.stop == "complete":
-        return f"{part.name}: {part.certificate.method} found no mapping and proves nothing; try another --method"
+        reason = "".join(f": {one}" for one in part.certificate.restrictions[:1])
+        remedy = "" if "; use " in reason else "; try another --method"
+        return f"{part.name}: {part.certificate.method} found no mapping and proves nothing{reason}{remedy}"
     bound = number(part.certificate.bound)
     if part.certificate.stop == "interrupted":
         return f"{part.name}: interrupted before anything was found (bound {bound})"

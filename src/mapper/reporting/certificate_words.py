@@ -12,6 +12,7 @@ from mapper.solver.certificate import Certificate
 REASONS = {
     "brute-force": "every one of them was tried",
     "cp-sat": "CP-SAT has excluded every better one",
+    "bounded-table": "floors of tabulated tiles exclude most of them, and CP-SAT every better one of the rest",
     "branch-and-bound": (
         "branch and bound searched all of it, except for parts whose lower bound is no better than the value"
     ),

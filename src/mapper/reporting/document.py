@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from mapper.api.history import history_from_json
+from mapper.api.part.verification import verified
 from mapper.api.problem import SOLUTION_SCHEMA, PosedProblem, pose_again
 from mapper.api.solution import Solution, as_document, assemble, repeated
 from mapper.api.verb import read_document
-from mapper.api.verification import verified
 from mapper.kind.kind import AnyPart, Part
 from mapper.solver.certificate import Certificate, certificate_from_json
 from mapper.workloads.document import InputError

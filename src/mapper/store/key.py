@@ -14,7 +14,13 @@ from mapper.api.solution import SOLVERS
 
 ROOT = Path(__file__).parent.parent
 FLOORS = ("workloads", "arch", "models", "formulations", "solver", "kind")
-FILES = ("api/solving.py", "api/part_search.py", "api/verification.py", "store/recall.py", "store/piece.py")
+FILES = (
+    "api/solving.py",
+    "api/part/search.py",
+    "api/part/verification.py",
+    "store/recall.py",
+    "store/piece.py",
+)
 """Sources that decide what an answer is: whole folders, and these."""
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from mapper.api.contradicting import refuse_contradicting_parts
 from mapper.api.history import history_from_json
+from mapper.api.part.verification import verified
 from mapper.api.problem import PosedProblem
 from mapper.api.solution import as_document
-from mapper.api.verification import verified
 from mapper.formulations.objective import Objective
 from mapper.kind.kind import AnyKind, AnyPart, Part
 from mapper.solver.certificate import Certificate, certificate_from_json

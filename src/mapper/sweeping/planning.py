@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mapper.api.contradicting import documented
-from mapper.api.part_search import solve_part
+from mapper.api.part.search import solve_part
 from mapper.api.problem import PosedProblem
 from mapper.api.solving import Search, method_named
 from mapper.arch.source import machine_to_document

@@ -18,7 +18,7 @@ from mapper.arch.source import load_machine
 from mapper.models.modulo_schedule.bound import mii
 from mapper.workloads.graph.kernel_source import load_kernel
 
-KERNEL = Path(__file__).parents[3] / "docs" / "kind" / "product-4x4.c"
+KERNEL = Path(__file__).parents[3] / "docs" / "workload" / "product-4x4.c"
 II = 4
 
 

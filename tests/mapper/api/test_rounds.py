@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mapper.api.history import MOST_POINTS, HistoryPoint, joined
-from mapper.api.part_search import SECONDS_OF_SILENCE, Pulse
+from mapper.api.part.search import SECONDS_OF_SILENCE, Pulse
 from mapper.api.problem import pose
 from mapper.api.solution import Solution
 from mapper.api.solving import Search, run
@@ -59,7 +59,7 @@ def test_kernels_are_searched_in_one_round() -> None:
 
 def test_a_search_that_has_nothing_new_says_where_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, heard = [0.0], list[tuple[str, int | float | None]]()
-    monkeypatch.setattr("mapper.api.part_search.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("mapper.api.part.search.time.monotonic", lambda: clock[0])
     pulse = Pulse(lambda part, progress: heard.append((part, progress.value)))
     pulse.beat(["conv1"])
     pulse.heard("conv1", Progress(7, 3, 1))

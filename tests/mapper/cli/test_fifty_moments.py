@@ -37,7 +37,7 @@ SELECTION = ("squeezenet", "--arch", "dynamap-u200")
 PARTITION = ("lenet5", "--arch", "snowflake-1cc")
 COMMANDS = {
     **{f"tiling {name}": ("solve", *LAYER, "--method", name)
-       for name in ("auto", "branch-and-bound", "cp-sat", "annealing", "genetic", "random")},
+       for name in ("auto", "branch-and-bound", "cp-sat", "bounded-table", "annealing", "genetic", "random")},
     **{f"kernel {name}": ("solve", *KERNEL, "--method", name)
        for name in ("auto", "cp-sat", "decoupled", "iterative", "annealing")},
     **{f"network {name}": ("solve", "lenet5/conv1", "--arch", "srp-4x4", "--method", name)

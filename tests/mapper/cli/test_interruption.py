@@ -62,11 +62,12 @@ def test_before_the_search_there_is_one_line(tmp_path: Path, number: signal.Sign
     assert run.ended() == (3, "", "mapper: interrupted before anything was found\n")
 
 
+@pytest.mark.parametrize("method", ["bounded-table", pytest.param("cp-sat", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
 def test_a_constraint_program_that_is_interrupted_has_its_answer(
-    tmp_path: Path, number: signal.Signals
+    tmp_path: Path, number: signal.Signals, method: str
 ) -> None:
-    run = searching(tmp_path, LAYER, "--method", "cp-sat", "--workers", "2")
+    run = searching(tmp_path, LAYER, "--method", method, "--workers", "2")
     run.send(number)
     code, document = check_end(run)
     assert code == 0 and document is not None

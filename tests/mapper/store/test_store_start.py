@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import mapper
-from mapper.api.part_search import solve_part
+from mapper.api.part.search import solve_part
 from mapper.api.problem import pose
 from mapper.api.solution import Solution
 from mapper.api.solving import Search

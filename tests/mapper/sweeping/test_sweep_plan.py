@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from mapper.api.part_search import solve_part
+from mapper.api.part.search import solve_part
 from mapper.api.solving import Search
 from mapper.arch.source import preset_text
 from mapper.kind.kind import AnyPart, Part

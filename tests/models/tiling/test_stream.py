@@ -26,7 +26,7 @@ from mapper.sim.tiling import simulate
 from mapper.solver.method import Effort
 from mapper.solver.tiling.exact.branch_and_bound import branch_and_bound
 from mapper.solver.tiling.exact.brute_force import brute_force
-from mapper.solver.tiling.exact.constraint_program import constraint_program
+from mapper.solver.tiling.program.constraint_program import constraint_program
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
 from tests.sim.tiling import small_nest

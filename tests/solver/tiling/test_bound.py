@@ -13,10 +13,11 @@ from mapper.models.tiling import tile
 from mapper.solver.method import Effort
 from mapper.solver.tiling.exact.branch_and_bound import BRANCH_AND_BOUND
 from mapper.solver.tiling.exact.brute_force import BRUTE_FORCE
-from mapper.solver.tiling.exact.constraint_program import CONSTRAINT_PROGRAM
 from mapper.solver.tiling.exact.lattice import divisors_of
 from mapper.solver.tiling.exact.pruning import NO_PRUNING
 from mapper.solver.tiling.exact.search_table import build_table
+from mapper.solver.tiling.program.bounded_table import BOUNDED_TABLE
+from mapper.solver.tiling.program.constraint_program import CONSTRAINT_PROGRAM
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.nest.nest_file import nest_from_document
 from tests.solver.sample import drawn
@@ -55,7 +56,9 @@ def wide_and_dear_noc() -> DataflowMachine:
     return dataflow_from_document({**fields, "word_bytes": 1, "energy_pj": prices}, "wide and dear NoC")
 
 
-@pytest.mark.parametrize("method", [BRANCH_AND_BOUND, CONSTRAINT_PROGRAM, BRUTE_FORCE], ids=lambda m: m.name)
+@pytest.mark.parametrize(
+    "method", [BRANCH_AND_BOUND, CONSTRAINT_PROGRAM, BOUNDED_TABLE, BRUTE_FORCE], ids=lambda m: m.name
+)
 def test_no_pe_receives_the_gaps_of_a_strided_index(method: object) -> None:
     outcome = method.search(TilingProblem(strided(), wide_and_dear_noc(), "edp"), Effort())  # type: ignore[attr-defined]
     assert outcome.proven and outcome.value == outcome.bound == 2971.5

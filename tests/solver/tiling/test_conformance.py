@@ -10,10 +10,11 @@ from mapper.models.tiling.mapping import TilingMapping
 from mapper.solver.method import Effort, Method
 from mapper.solver.tiling.catalogue import AUTOMATIC, METHODS
 from mapper.solver.tiling.exact.brute_force import BRUTE_FORCE
-from mapper.solver.tiling.exact.constraint_program import CONSTRAINT_PROGRAM
 from mapper.solver.tiling.heuristic.annealing import annealing
 from mapper.solver.tiling.heuristic.genetic import genetic
 from mapper.solver.tiling.heuristic.random_search import random_search
+from mapper.solver.tiling.program.bounded_table import BOUNDED_TABLE
+from mapper.solver.tiling.program.constraint_program import CONSTRAINT_PROGRAM
 from tests.solver.conformance import check_agreement, check_determinism, check_outcome, refereed_by
 from tests.solver.tiling.small import convolution, matrix_product, problem, recurrence, small_machine
 
@@ -25,7 +26,7 @@ HEURISTICS: dict[str, TilingMethod] = {
 FAST = tuple(
     HEURISTICS.get(method.name, method)
     for method in METHODS.values()
-    if method not in (AUTOMATIC, CONSTRAINT_PROGRAM)
+    if method not in (AUTOMATIC, CONSTRAINT_PROGRAM, BOUNDED_TABLE)
 )
 
 PROBLEMS = {
@@ -77,14 +78,14 @@ def test_methods_agree_on_each_objective(objective: Objective) -> None:
 @pytest.mark.parametrize(
     "name", ["matrix product", "nothing fits a register file", "pinned order", "backward recurrence"]
 )
-def test_constraint_program_agrees_with_brute_force_on(name: str) -> None:
-    check_methods(PROBLEMS[name], (CONSTRAINT_PROGRAM, BRUTE_FORCE))
+def test_programs_agree_with_brute_force_on(name: str) -> None:
+    check_methods(PROBLEMS[name], (CONSTRAINT_PROGRAM, BOUNDED_TABLE, BRUTE_FORCE))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_constraint_program_agrees_with_brute_force_on_every(name: str) -> None:
-    check_methods(PROBLEMS[name], (CONSTRAINT_PROGRAM, BRUTE_FORCE))
+def test_programs_agree_with_brute_force_on_every(name: str) -> None:
+    check_methods(PROBLEMS[name], (CONSTRAINT_PROGRAM, BOUNDED_TABLE, BRUTE_FORCE))
 
 
 @pytest.mark.parametrize("method", FAST, ids=lambda method: method.name)

@@ -15,11 +15,11 @@ from mapper.solver.method import Effort, Method
 from mapper.solver.tiling.catalogue import AUTOMATIC
 from mapper.solver.tiling.exact.branch_and_bound import BRANCH_AND_BOUND
 from mapper.solver.tiling.exact.brute_force import BRUTE_FORCE
-from mapper.solver.tiling.exact.constraint_program import CONSTRAINT_PROGRAM
+from mapper.solver.tiling.program.bounded_table import BOUNDED_TABLE
 from mapper.workloads.source import load_network
 from tests.solver.tiling.small import convolution, matrix_product, problem, recurrence, small_machine
 
-METHODS = (BRANCH_AND_BOUND, CONSTRAINT_PROGRAM, AUTOMATIC, BRUTE_FORCE)
+METHODS = (BRANCH_AND_BOUND, BOUNDED_TABLE, AUTOMATIC, BRUTE_FORCE)
 PROBLEMS = {
     "matrix product": problem(matrix_product(2, 3, 2)),
     "convolution": problem(convolution(size=2), objective="energy"),

@@ -14,16 +14,18 @@ from mapper.arch.dataflow import PHYSICAL_RULES, DataflowMachine
 from mapper.formulations.tiling.bound import bound_of
 from mapper.formulations.tiling.problem import OBJECTIVES, Objective, TilingProblem
 from mapper.models.tiling.cost import evaluate, quantities
+from mapper.models.tiling.mapping import TilingMapping
 from mapper.models.tiling.transfer import Passes
 from mapper.sim.tiling.physical import simulate_physical
-from mapper.solver.method import Effort
+from mapper.solver.method import Effort, Method
 from mapper.solver.tiling.exact.branch_and_bound import BRANCH_AND_BOUND
 from mapper.solver.tiling.exact.brute_force import BRUTE_FORCE
-from mapper.solver.tiling.exact.constraint_program import CONSTRAINT_PROGRAM
 from mapper.solver.tiling.exact.kernel_table import kernel_table
 from mapper.solver.tiling.exact.pruning import NO_PRUNING
 from mapper.solver.tiling.exact.search_table import build_table
 from mapper.solver.tiling.exact.timeline_bound import least_timeline
+from mapper.solver.tiling.program.bounded_table import BOUNDED_TABLE
+from mapper.solver.tiling.program.constraint_program import CONSTRAINT_PROGRAM
 from mapper.workloads.nest.loop_nest import AffineIndex, LoopNest, Operand
 from tests.solver.sample import drawn
 from tests.solver.tiling.oracle import mappings
@@ -100,10 +102,9 @@ def test_layers_of_the_paper_are_proven_and_run_as_long_as_the_model_says(name: 
     assert optimum < timed.value(evaluate(posed.nest, timed.machine, published.mapping))
 
 
-def test_the_constraint_program_says_that_it_knows_no_timeline() -> None:
-    outcome = CONSTRAINT_PROGRAM.search(
-        TilingProblem(matrix_product(), physical(small_machine()), "edp"), Effort()
-    )
+@pytest.mark.parametrize("method", [CONSTRAINT_PROGRAM, BOUNDED_TABLE], ids=lambda method: method.name)
+def test_programs_say_that_they_know_no_timeline(method: Method[TilingProblem, TilingMapping]) -> None:
+    outcome = method.search(TilingProblem(matrix_product(), physical(small_machine()), "edp"), Effort())
     assert (outcome.proven, outcome.mapping) == (False, None)
     assert any("timeline" in restriction for restriction in outcome.restrictions)
 

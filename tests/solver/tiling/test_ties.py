@@ -11,7 +11,7 @@ from mapper.solver.method import Effort, Method, Start
 from mapper.solver.tiling.exact import branch_and_bound as search
 from mapper.solver.tiling.exact.branch_and_bound import BRANCH_AND_BOUND, TIED
 from mapper.solver.tiling.exact.brute_force import BRUTE_FORCE
-from mapper.solver.tiling.exact.constraint_program import CONSTRAINT_PROGRAM
+from mapper.solver.tiling.program.bounded_table import BOUNDED_TABLE
 from tests.solver.tiling.oracle import mappings
 from tests.solver.tiling.small import matrix_product, problem, small_machine
 
@@ -40,7 +40,7 @@ def rank(one: TilingProblem, mapping: TilingMapping | None) -> tuple[int, ...]:
     return one.rank(evaluate(one.nest, one.machine, mapping))
 
 
-@pytest.mark.parametrize("method", [BRANCH_AND_BOUND, CONSTRAINT_PROGRAM, BRUTE_FORCE], ids=lambda m: m.name)
+@pytest.mark.parametrize("method", [BRANCH_AND_BOUND, BOUNDED_TABLE, BRUTE_FORCE], ids=lambda m: m.name)
 @pytest.mark.parametrize("objective", ["edp", "energy"])
 @pytest.mark.parametrize("prices", PRICES)
 def test_of_costs_that_are_one_float_the_least_is_proven(
@@ -53,7 +53,7 @@ def test_of_costs_that_are_one_float_the_least_is_proven(
     same = {one.rank(cost)[0] for cost in costs if float(one.value(cost)) == float(least)}
     assert len(same) > 1 or prices == "dear and rounded", "floats tell them apart"
     outcome = method.search(one, Effort())
-    if outcome.proven or method is not CONSTRAINT_PROGRAM:
+    if outcome.proven or method is not BOUNDED_TABLE:
         assert outcome.proven and outcome.value == outcome.bound == least
         assert rank(one, outcome.mapping)[0] == exact
 

@@ -30,8 +30,8 @@ def refusal(problem: NestProblem) -> str | None:
     if problem.machine.pe_count > MOST_PES:
         return f"more than {MOST_PES:,} PEs are not stated one by one"
     layouts = problem.machine.pe_count * (len(problem.nest.loops) + 1) ** 3
-    if problem.machine.link_words is not None and layouts > MOST_LAYOUTS:
-        return f"more than {MOST_LAYOUTS:,} layouts are not tried for what links carry"
+    if problem.machine.has_limits and layouts > MOST_LAYOUTS:
+        return f"more than {MOST_LAYOUTS:,} layouts are not tried for what links carry and border PEs hold"
     return None
 
 
@@ -258,8 +258,9 @@ class NestProgram(CpSatFormulation):
 
     @family(r"\sum_{o} W_{o,l} \le C \quad \text{for each link that carries } o, \text{ if } o_{l,0}")
     def carried(self) -> None:
-        """No link carries more words a cycle than it can: such layouts and innermost loops are excluded one by one."""
-        if self.machine.link_words is None:
+        """No link carries more words a cycle than it can, and no border PE has more buffers than it reaches: such
+        layouts and innermost loops are excluded one by one."""
+        if not self.machine.has_limits:
             return
         for axes in itertools.product((None, *self.loops), repeat=2):
             if axes[0] is None or axes[0] != axes[1]:

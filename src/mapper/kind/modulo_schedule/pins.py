@@ -52,7 +52,7 @@ def pinned_layers(fix: Mapping[str, str], problems: Sequence[LayerProblem]) -> l
         offering = {place: problem for place, problem in pinned.items() if problem.choices}
         if not offering:
             raise InputError(
-                "--fix", key, f"{value[:40]!r} is not one of {_offered(problems, pinned, decision)}"
+                "--fix", key, f"{value[:40]!r} is not one of {_offered(found, pinned, decision)}"
             )
         for place, problem in offering.items():
             found[place] = problem

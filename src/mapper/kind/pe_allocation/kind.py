@@ -63,6 +63,7 @@ class PeAllocation(Kind[LayerNetwork, AllocationProblem, Allocation]):
     default_model: ClassVar[str | None] = MODELS[0]
     leaves_out: ClassVar[tuple[str, ...]] = (
         "weights are in the PEs before the first frame",
+        "the time in which runs of mixed mode, and layers one by one, load theirs in every frame",
         "pixels come as fast as the first layer takes them",
         "latency is of one frame; the next comes after an interval, before this one is done",
     )

@@ -14,6 +14,7 @@ from mapper.models.pe_allocation.fusion import fusions
 from mapper.models.pe_allocation.mapping import Allocation
 from mapper.models.pe_allocation.placement import links_json
 from mapper.models.pe_allocation.stream.layer import StreamNetwork
+from mapper.models.pe_allocation.stream.traffic import loading_cycles
 
 MOST_FUSED = 6
 """Layers up to which all ways to fuse them are listed: 2^(V-1)."""
@@ -43,11 +44,23 @@ def allocation_lines(problem: AllocationProblem, allocation: Allocation) -> list
         lines += ["", "layer by layer streams have no ways, and what links carry is not counted"]
     if allocation.placement is not None:
         lines += ["", links_line(problem, allocation, [timing.z_out for timing in cost.timed])]
+    lines += loading_lines(problem, allocation)
     if len(network.names) <= MOST_CHARTED:
         lines += ["", *chart_lines(network.names, cost)]
     if problem.model == "calculus" and allocation.mode != "layer-by-layer":
         lines += _slowed(network)
     return [f"  {line}".rstrip() for line in lines]
+
+
+def loading_lines(problem: AllocationProblem, allocation: Allocation) -> list[str]:
+    """How long the weights take to the PEs, and that it is not counted where that is in every frame."""
+    cycles = loading_cycles(problem.network, problem.machine)
+    if not cycles:
+        return []
+    took = f"weights take {cycles:,} cycles or more over the links to the buffers"
+    if allocation.mode == "layer-by-layer" or len(allocation.segments) > 1:
+        return [f"{took}: in every frame, which cycles and frames per second do not count"]
+    return [f"{took}: once, before the first frame"]
 
 
 def _slowed(network: StreamNetwork) -> list[str]:

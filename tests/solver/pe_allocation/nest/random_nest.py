@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 from mapper.arch.tcpa import TcpaMachine, tcpa_from_document, tcpa_preset
 from mapper.formulations.pe_allocation.nest.problem import NestPins, NestProblem
@@ -18,8 +19,9 @@ def random_machine(draw: random.Random, most: int) -> TcpaMachine:
     units = {name: draw.randint(1, 3) for name in ("convolution", "pool", "elementwise")}
     links = draw.choice((["mesh"], ["torus"], ["mesh", "diagonal"], ["torus", "diagonal"]))
     generators = draw.choice((None, None, draw.randint(2, 9)))
-    border = {"sides": sides, "address_generators": generators}
+    border: dict[str, Any] = {"sides": sides, "address_generators": generators}
     words = draw.choice((None, None, draw.randint(1, 4)))
+    border["buffers"] = draw.choice((None, None, None, draw.randint(1, 4)))
     return tcpa_from_document(
         {**fields, "functional_units": units, "links": links, "link_words": words, "border": border}, "m"
     )

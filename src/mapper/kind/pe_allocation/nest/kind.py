@@ -16,7 +16,8 @@ from mapper.kind.words import ProofWords
 from mapper.models.pe_allocation.nest.mapping import NestMapping
 from mapper.models.pe_allocation.nest.mapping_file import nest_mapping_from_json
 from mapper.models.pe_allocation.nest.work import refuse_other_nests
-from mapper.solver.method import Method
+from mapper.solver.method import Effort, Method
+from mapper.solver.proof import Claim, NotCertifiedError, Proof
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.nest.nest_file import nest_from_document, nest_to_document
@@ -26,6 +27,10 @@ from mapper.workloads.source import load_network
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
+UNCERTIFIED = (
+    "no checker restates {} on TCPAs; that none of all layouts, tiles, orders and starts takes fewer cycles rests "
+    "on the search alone, and the mapping has passed the referee"
+)
 NestPart = ProblemPart[LoopNest, NestProblem]
 
 
@@ -64,6 +69,9 @@ class NestAllocation(Kind[LoopNest, NestProblem, NestMapping]):
         from mapper.solver.pe_allocation.nest.catalogue import METHODS
 
         return METHODS
+
+    def prove(self, problem: NestProblem, claim: Claim[NestMapping], effort: Effort) -> Proof:
+        raise NotCertifiedError(UNCERTIFIED.format("loop nests"))
 
     def why_infeasible(self, problem: NestProblem) -> str | None:
         from mapper.formulations.pe_allocation.nest.infeasible import why_nest_infeasible

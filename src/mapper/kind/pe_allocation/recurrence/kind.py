@@ -12,11 +12,13 @@ from mapper.formulations.objective import LATENCY, Objective
 from mapper.formulations.pe_allocation.recurrence.problem import RecurrenceProblem
 from mapper.formulations.pe_allocation.referee.verify_recurrence import verify_recurrence
 from mapper.kind.kind import Kind, Options, Part, ProblemPart, ShownVerdict, Workload
+from mapper.kind.pe_allocation.nest.kind import UNCERTIFIED
 from mapper.kind.pe_allocation.nest.pins import read_nest_fix
 from mapper.kind.words import ProofWords
 from mapper.models.pe_allocation.nest.mapping import NestMapping
 from mapper.models.pe_allocation.nest.mapping_file import nest_mapping_from_json
-from mapper.solver.method import Method
+from mapper.solver.method import Effort, Method
+from mapper.solver.proof import Claim, NotCertifiedError, Proof
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network import Dims
 from mapper.workloads.recurrence.recurrence import Recurrence
@@ -61,6 +63,9 @@ class RecurrenceAllocation(Kind[Recurrence, RecurrenceProblem, NestMapping]):
         from mapper.solver.pe_allocation.recurrence.catalogue import METHODS
 
         return METHODS
+
+    def prove(self, problem: RecurrenceProblem, claim: Claim[NestMapping], effort: Effort) -> Proof:
+        raise NotCertifiedError(UNCERTIFIED.format("recurrences"))
 
     def why_infeasible(self, problem: RecurrenceProblem) -> str | None:
         from mapper.formulations.pe_allocation.recurrence.infeasible import why_recurrence_infeasible

@@ -13,19 +13,21 @@ from typing import Any
 import numpy as np
 
 from mapper.formulations.tiling.problem import TilingProblem
-from mapper.formulations.tiling.program.array import ArrayTiles, Splits, WalkingCosts, repeats, walking_costs
 from mapper.formulations.tiling.program.energy import WholeEnergies
 from mapper.formulations.tiling.program.lattice import Flags, Integers, Lattice, Reals
 from mapper.formulations.tiling.program.mode import WalkingMode, walking_modes
 from mapper.formulations.tiling.program.order import OrderPattern, order_patterns
-from mapper.formulations.tiling.program.scratch_pad import ScratchPadTiles, scratch_pad_tiles
+from mapper.formulations.tiling.program.table.array import (
+    ArrayTiles,
+    Splits,
+    WalkingCosts,
+    repeats,
+    walking_costs,
+)
+from mapper.formulations.tiling.program.table.scratch_pad import ScratchPadTiles, scratch_pad_tiles
 from mapper.models.tiling.mapping import TilingMapping
 
 MOST_TILES = 1 << 20
-TIMELINE = (
-    "the constraint program adds up passes and knows no timeline (--model physical); use branch-and-bound"
-)
-STREAMS = "the constraint program knows whole tiles, not streams (the machine's rules.filling); use annealing"
 
 
 class TooManyTilesError(Exception):

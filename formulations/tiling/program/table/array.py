@@ -12,7 +12,7 @@ from mapper.formulations.tiling.problem import TilingProblem
 from mapper.formulations.tiling.program.energy import WholeEnergies
 from mapper.formulations.tiling.program.lattice import Flags, Integers, Lattice
 from mapper.formulations.tiling.program.mode import WalkingMode
-from mapper.formulations.tiling.program.scratch_pad import admissible
+from mapper.formulations.tiling.program.table.scratch_pad import admissible
 from mapper.models.tiling import tile
 
 ROWS_AT_ONCE = 1 << 16

@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from mapper.formulations.tiling.problem import TilingProblem
+from mapper.formulations.tiling.program.counting import LARGEST, SAFE, Counting
 from mapper.formulations.tiling.program.energy import LARGEST_ENERGY, CostsTooLargeError
 from mapper.formulations.tiling.program.lattice import Integers
 from mapper.formulations.tiling.program.mode import WalkingMode
-from mapper.formulations.tiling.program.reduction import Reduction
-from mapper.formulations.tiling.program.table import TilingTables
+from mapper.formulations.tiling.program.table.reduction import Reduction
+from mapper.formulations.tiling.program.table.tables import TilingTables
 from mapper.models.tiling.largest import largest_cycles
 
-LARGEST = 1 << 60
-"""CP-SAT's domains end below 2^62; every product is kept below this."""
 LARGEST_CYCLES = 1 << 56
 """Sums of a few such numbers of cycles stay within CP-SAT's integers."""
-EXACT = 2.0**53
-"""Floats from here on are next to a whole number, not always the one that was meant."""
-SAFE = 1e-9
-"""Floors and limits are floating-point numbers, widened by this share before they become integers."""
 
 Columns = dict[str, Integers]
 
@@ -34,8 +28,7 @@ class TilingInstance:
     """Columns by name, one entry per row of the scratch-pad's and the array's domain.
 
     ``reuse_cases`` are the cases of (walk, operands reused at DRAM) among the scratch-pad rows. Limits hold
-    for every mapping not worse than the incumbent: ``energy_limit`` in units, ``cycles_limit``. The program's
-    value is the objective times ``scale``, an integer or one over a power of two.
+    for every mapping not worse than the incumbent: ``energy_limit`` in units, ``cycles_limit``.
     """
 
     tables: TilingTables
@@ -45,8 +38,7 @@ class TilingInstance:
     reuse_cases: tuple[tuple[WalkingMode, frozenset[int]], ...]
     energy_limit: int
     cycles_limit: int
-    rounds: bool
-    coarse: int
+    counting: Counting
 
     @classmethod
     def of(cls, tables: TilingTables, reduction: Reduction) -> TilingInstance:
@@ -58,16 +50,10 @@ class TilingInstance:
         terms = max(len(mode.layers) + len(mode.stationary) for mode in tables.modes)
         inner = _inner_columns(tables, reduction, terms)
         energy_limit, cycles_limit = _limits(tables, reduction)
-        rounds = problem.machine.rules.energy == "rounded"
-        energy = energy_limit // tables.energies.per_pj + 1 if rounds else energy_limit
-        coarse = 0
-        while problem.objective == "edp" and (energy >> coarse) * cycles_limit >= LARGEST:
-            coarse += 1
+        counting = Counting.of(problem, tables.energies, energy_limit, cycles_limit)
         outer, reuse_cases = _outer_columns(tables, reduction, terms)
-        instance = cls(
-            tables, reduction, outer, inner, reuse_cases, energy_limit, cycles_limit, rounds, coarse
-        )
-        floors = np.floor(np.minimum(reduction.outer.floor * instance.scale, float(LARGEST)) * (1 - SAFE))
+        instance = cls(tables, reduction, outer, inner, reuse_cases, energy_limit, cycles_limit, counting)
+        floors = np.floor(np.minimum(reduction.outer.floor * counting.scale, float(LARGEST)) * (1 - SAFE))
         outer["floor"] = np.maximum(0, floors).astype(np.int64)
         return instance
 
@@ -79,39 +65,6 @@ class TilingInstance:
     def terms(self) -> int:
         """Terms in which a mapping's cost is a product of both rows' numbers."""
         return sum(name.startswith("repeats_") for name in self.outer)
-
-    @property
-    def energy_unit(self) -> int:
-        """Units of the program's energy in a pJ: whole pJ where the machine rounds."""
-        return 1 if self.rounds else self.tables.energies.per_pj
-
-    @property
-    def scale(self) -> float:
-        unit = 1 if self.problem.objective == "latency" else self.energy_unit
-        return unit / (1 << self.coarse) if self.coarse else unit
-
-    @property
-    def exact(self) -> bool:
-        """Whether the program's value is the objective; else it is a bound just below it."""
-        return self.coarse == 0 and (self.tables.energies.exact or self.problem.objective == "latency")
-
-    def whole(self, value: int | float) -> int:
-        """A value of the objective as the program counts it, not less."""
-        if isinstance(value, int) and self.scale == 1:
-            return value
-        return math.ceil(value * self.scale * (1 + SAFE))
-
-    def exactly(self, counted: int) -> Fraction:
-        """What the program counts, in the objective's unit."""
-        unit = 1 if self.problem.objective == "latency" else self.energy_unit
-        return Fraction(counted << self.coarse, unit)
-
-    def real(self, counted: int | float) -> int | float:
-        """A bound that the program counts, in the objective's unit; as a float, one that is not above the float of
-        any value that it bounds."""
-        counted = int(counted if counted < EXACT or isinstance(counted, int) else math.nextafter(counted, 0))
-        exact = self.exactly(counted)
-        return exact.numerator if self.scale == 1 else float(exact)
 
 
 def _outer_columns(

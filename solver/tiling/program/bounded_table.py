@@ -1,4 +1,4 @@
-"""The exact method that states tiling as a constraint program and has CP-SAT solve it."""
+"""The exact method that tabulates tiles, drops rows by floors and a dive, and has CP-SAT choose from the rest."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from mapper.formulations.tiling.bound import bound_of, exact_bound_of
 from mapper.formulations.tiling.problem import TilingProblem
+from mapper.formulations.tiling.program.admissible import BACKWARD, backward_loops, refusal
 from mapper.formulations.tiling.program.energy import CostsTooLargeError
-from mapper.formulations.tiling.program.reduction import Watch, reduce_tables
-from mapper.formulations.tiling.program.scratch_pad import backward_loops
-from mapper.formulations.tiling.program.table import STREAMS, TIMELINE, TilingTables, TooManyTilesError
+from mapper.formulations.tiling.program.table.reduction import Watch, reduce_tables
+from mapper.formulations.tiling.program.table.tables import TilingTables, TooManyTilesError
 from mapper.models.tiling.cost import evaluate
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.solver.certificate import Stop
@@ -19,29 +19,27 @@ from mapper.solver.outcome import Outcome
 from mapper.solver.tiling.exact.float_price import just_below
 
 if TYPE_CHECKING:
-    from mapper.formulations.tiling.program.cp_sat import TilingProgram
+    from mapper.formulations.tiling.program.table.bounded_table import BoundedTable
 
-BACKWARD = "loops along which a dependence runs backwards are kept whole in the register files"
 COARSE = "energies are counted in steps too coarse to tell the best mappings apart"
 MOST_ROUNDS = 64
 
 
-def constraint_program(problem: TilingProblem, effort: Effort) -> Outcome[TilingMapping]:
+def bounded_table(problem: TilingProblem, effort: Effort) -> Outcome[TilingMapping]:
     """Find the least objective over the whole space and prove it, or prove that there is no mapping."""
-    from mapper.formulations.tiling.program.cp_sat import TilingProgram
-    from mapper.formulations.tiling.program.instance import TilingInstance
+    from mapper.formulations.tiling.program.table.bounded_table import BoundedTable
+    from mapper.formulations.tiling.program.table.instance import TilingInstance
 
-    if problem.machine.rules.timing == "timeline":
-        return Outcome.refused(TIMELINE, bound_of(problem))
-    if problem.machine.streams:
-        return Outcome.refused(STREAMS, bound_of(problem))
+    reason = refusal(problem)
+    if reason is not None:
+        return Outcome.refused(reason, bound_of(problem))
     restrictions = (BACKWARD,) if backward_loops(problem) else ()
     watch = _EffortWatch(problem, effort, whole=not restrictions)
     try:
         tables = TilingTables.of(problem, watch.proceed)
         known = None if watch.mapping is None or watch.value is None else (watch.mapping, watch.value)
         reduction = reduce_tables(tables, watch, known=known)
-        program = TilingProgram(TilingInstance.of(tables, reduction))
+        program = BoundedTable(TilingInstance.of(tables, reduction))
     except (TooManyTilesError, CostsTooLargeError) as error:
         left_out = (*restrictions, str(error))
         return Outcome.bounded(
@@ -98,7 +96,7 @@ class _EffortWatch(Watch):
 
 
 def _solved(
-    program: TilingProgram, effort: Effort, watch: _EffortWatch, restrictions: tuple[str, ...]
+    program: BoundedTable, effort: Effort, watch: _EffortWatch, restrictions: tuple[str, ...]
 ) -> Outcome[TilingMapping]:
     """Solve until nothing is left that the program counts below the best mapping.
 
@@ -118,7 +116,7 @@ def _solved(
 
     def report(value: float | None, bound: float | None) -> None:
         if bound is not None:
-            watch.bounded(instance.real(bound))
+            watch.bounded(instance.counting.real(bound))
 
     met = False
     for turn in range(MOST_ROUNDS):
@@ -131,10 +129,10 @@ def _solved(
                 watch.found(best, value)
         met = result.answer == "infeasible"
         if result.bound is not None:
-            watch.bounded(instance.real(result.bound))
+            watch.bounded(instance.counting.real(result.bound))
         if result.answer != "optimal" or rank is None or value is None:
             break
-        met = instance.exactly(result.value_of(program.minimised)) >= least
+        met = instance.counting.exactly(result.value_of(program.minimised)) >= least
         if met and turn == 0:
             program.break_ties(result.value_of(program.minimised))
             tied = run_cp_sat(program.model, effort, lambda value, bound: None)
@@ -165,6 +163,9 @@ def _cost(problem: TilingProblem, mapping: TilingMapping) -> tuple[tuple[int, ..
     return problem.rank(cost), problem.exact_value(cost), problem.value(cost)
 
 
-CONSTRAINT_PROGRAM: Method[TilingProblem, TilingMapping] = Method(
-    "cp-sat", True, "a constraint program over tables of tiles, solved by CP-SAT", constraint_program
+BOUNDED_TABLE: Method[TilingProblem, TilingMapping] = Method(
+    "bounded-table",
+    True,
+    "tables of tiles that floors and a dive leave a few rows of, from which CP-SAT chooses",
+    bounded_table,
 )

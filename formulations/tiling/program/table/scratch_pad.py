@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mapper.formulations.tiling.problem import TilingProblem
+from mapper.formulations.tiling.program.admissible import may_be
 from mapper.formulations.tiling.program.energy import WholeEnergies
 from mapper.formulations.tiling.program.lattice import Flags, Integers, Lattice, Reals
 from mapper.formulations.tiling.program.mode import levels_of
@@ -61,27 +62,12 @@ class ScratchPadTiles:
 
 
 def admissible(problem: TilingProblem, lattice: Lattice, level: str) -> Flags:
-    """Points whose trip counts may be the factors of ``level``: pins, loops that carry a dependence out of
-    space, and loops with a negative distance whole in the register files."""
+    """Points whose trip counts may be the factors of ``level``."""
     allowed = np.ones(lattice.size, dtype=bool)
-    backward = backward_loops(problem)
     for loop, counts in lattice.tiles.items():
-        bound = problem.nest.trip_counts[loop]
-        values = [int(value) for value in np.unique(counts) if problem.pins.allows(loop, level, int(value))]
-        if level == "spatial" and loop in problem.nest.sequential_loops:
-            values = [value for value in values if value == 1]
-        if loop in backward:
-            values = [value for value in values if value == (bound if level == "rf" else 1)]
-        allowed &= np.isin(counts, values)
+        values = [int(value) for value in np.unique(counts)]
+        allowed &= np.isin(counts, [value for value in values if may_be(problem, loop, level, value)])
     return allowed
-
-
-def backward_loops(problem: TilingProblem) -> frozenset[str]:
-    """Loops along which a dependence runs backwards: tiling them may run a sink before its source."""
-    nest = problem.nest
-    return frozenset(
-        loop for vector in nest.dependences for loop, step in zip(nest.loops, vector, strict=True) if step < 0
-    )
 
 
 def scratch_pad_tiles(

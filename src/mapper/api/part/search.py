@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mapper.api.contradicting import refuse_own_contradiction
 from mapper.api.history import Recorder, joined
-from mapper.api.verification import verified
+from mapper.api.part.verification import verified
 from mapper.kind.kind import AnyKind, AnyPart, Part
 from mapper.models.limit import GRACE, SHORT_GRACE, UnfinishedError
 from mapper.models.plain import limited

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from mapper.formulations.tiling.problem import TilingProblem
-from mapper.formulations.tiling.program.array import ArrayTiles, WalkingCosts
 from mapper.formulations.tiling.program.energy import WholeEnergies
 from mapper.formulations.tiling.program.lattice import Integers, Reals
-from mapper.formulations.tiling.program.table import TilingTables, spm_pins
+from mapper.formulations.tiling.program.table.array import ArrayTiles, WalkingCosts
+from mapper.formulations.tiling.program.table.tables import TilingTables, spm_pins
 from mapper.models.tiling.cost import evaluate
 from mapper.models.tiling.mapping import TilingMapping
 
