@@ -23,7 +23,7 @@ from mapper.workloads.document import InputError
 from mapper.workloads.network.network import NO_DIMS
 
 SECONDS_PER_MACHINE = 55.0
-"""What each machine is given unless a limit is: five of them, with what the program takes to start, within 5 minutes."""
+"""What each machine is given unless a limit is: five of them end, with the start of the program, within 5 minutes."""
 
 
 @dataclass(frozen=True)
