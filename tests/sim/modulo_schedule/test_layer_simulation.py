@@ -33,7 +33,7 @@ def machine() -> CgraMachine:
 def tuned(number: int) -> tuple[LayerProblem, LayerMapping]:
     """Layer ``number`` of the network, mapped."""
     problem = LayerProblem(load_layers("lenet5").layers[number], machine())
-    mapping = exhaustive(problem, Effort(), 1).mapping
+    mapping = exhaustive(problem, Effort(), 1, light=True).mapping
     assert mapping is not None
     return problem, mapping
 
