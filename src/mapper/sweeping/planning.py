@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import resource
 import statistics
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from mapper.api.contradicting import documented
@@ -102,9 +104,20 @@ def plan(
         cut=cut,
         core_seconds=statistics.fmean(seconds) * len(different) if seconds else 0.0,
         core_seconds_error=error,
-        peak_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        * (1 if sys.platform == "darwin" else 1024),
+        peak_bytes=_peak_bytes(),
     )
+
+
+def _peak_bytes() -> int:
+    """The most memory that this program has had. What Linux says of a process's resources begins with those of the
+    program that started it: its own are in ``/proc``."""
+    try:
+        found = re.search(r"^VmHWM:\s*(\d+) kB$", Path("/proc/self/status").read_text("ascii"), re.MULTILINE)
+    except OSError:
+        found = None
+    if found is not None:
+        return int(found[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def _different(problems: Sequence[PosedProblem]) -> Iterator[tuple[PosedProblem, AnyPart]]:
