@@ -28,6 +28,7 @@ from mapper.solver.method import Effort, Interrupt, Method, Progress, Start
 from mapper.store.database import Store
 from mapper.store.recall import Kept, Recall
 from mapper.workloads.document import InputError
+from mapper.workloads.text.nearest import meant
 
 Listener = Callable[[str, Progress], None]
 """Hears of progress: the part's name and where its search stands."""
@@ -100,7 +101,9 @@ def method_named(posed: PosedProblem, name: str) -> Method[Any, Any]:
     """
     methods = posed.kind.methods_of(posed.read.value)
     if name not in methods:
-        raise InputError("--method", name, f"a {posed.kind.name} problem has {', '.join(methods)}")
+        raise InputError(
+            "--method", name, f"{meant(name, methods)}a {posed.kind.name} problem has {', '.join(methods)}"
+        )
     return methods[name]
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from mapper.workloads.document import InputError
+from mapper.workloads.text.nearest import meant
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -57,5 +57,4 @@ def schema(name: str) -> dict[str, Any]:
             "required": ["schema", *body["required"]],
         }
     names = schema_names()
-    near = difflib.get_close_matches(own, names, 3, 0.5) or names
-    raise InputError("schema", name[:60], f"is no document; there are {', '.join(near)}")
+    raise InputError("schema", name[:60], f"is no document; {meant(own, names)}there are {', '.join(names)}")
