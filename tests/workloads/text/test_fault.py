@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 import yaml
 
-from mapper.arch.source import machine_from_document, machine_names, preset_text
+from mapper.arch.source import machine_from_document, preset_text
 from mapper.workloads.document import InputError
 from mapper.workloads.text.nearest import meant
 
 FOREIGN = re.compile(r"Input|should be|Field required|Extra|Value error|valid (integer|number)|key\]|tuple\[")
+ONE_OF_EACH_CLASS = ("dmazerunner-256", "srp-4x4", "tcpa-4x4", "dynamap-u200", "snowflake-1cc")
 WRONG: tuple[Any, ...] = ("banana", -5, 3.7, None, [], {}, True, [1, "x"], {"zz": 1}, float("inf"))
 
 
@@ -41,13 +42,7 @@ def within(value: Any, place: tuple[Any, ...]) -> Any:
     return value
 
 
-def one_of_each_class() -> list[str]:
-    texts = {one.name: preset_text(one.name) for one in machine_names()}
-    by_schema = {yaml.safe_load(text)["schema"]: name for name, text in texts.items() if text is not None}
-    return sorted(by_schema.values())
-
-
-@pytest.mark.parametrize("name", one_of_each_class())
+@pytest.mark.parametrize("name", ONE_OF_EACH_CLASS)
 def test_no_machine_with_a_wrong_value_is_answered_in_a_librarys_words(name: str) -> None:
     fields = yaml.safe_load(preset_text(name) or "")
     told = set()
@@ -60,7 +55,7 @@ def test_no_machine_with_a_wrong_value_is_answered_in_a_librarys_words(name: str
     assert lines and not [line for line in lines if line is not None and FOREIGN.search(line)]
 
 
-@pytest.mark.parametrize("name", one_of_each_class())
+@pytest.mark.parametrize("name", ONE_OF_EACH_CLASS)
 def test_a_key_that_is_nearly_right_is_answered_with_the_right_one(name: str) -> None:
     fields = yaml.safe_load(preset_text(name) or "")
     for key in fields.keys() - {"schema"}:
