@@ -14,6 +14,7 @@ from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.nest.nest_file import MOST_ITERATIONS
+from mapper.workloads.text.nearest import meant
 from mapper.workloads.text.number_text import whole_number
 
 Objective = Literal["edp", "energy", "latency"]
@@ -56,10 +57,12 @@ class Pins:
                     raise InputError("--fix", key[:60], remedy)
                 factors.append((head, tail, factor))
             else:
+                keys = [f"{loop}.{level}" for loop in nest.loops for level in LEVELS]
+                close = meant(key, ("padding", "spatial", "order.dram", "order.spm", *keys))
                 raise InputError(
                     "--fix",
                     key,
-                    f"unknown decision; use padding, spatial, order.dram, order.spm or LOOP.LEVEL "
+                    f"unknown decision; {close}use padding, spatial, order.dram, order.spm or LOOP.LEVEL "
                     f"with a loop of {', '.join(nest.loops)} and a level of {', '.join(LEVELS)}",
                 )
         return cls(tuple(factors), spatial, spatial_open, tuple(orders))
