@@ -58,7 +58,10 @@ OPTIONS = record(
         "max_buffer": WHOLE,
         "model": {"type": ["string", "null"]},
     },
-    {"dim": {"type": "object", "additionalProperties": {"type": "integer"}}},
+    {
+        "dim": {"type": "object", "additionalProperties": {"type": "integer"}},
+        "max_latency": {"type": "number"},
+    },
 )
 PROBLEM = record(
     {
