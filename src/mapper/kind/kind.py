@@ -179,6 +179,14 @@ class Kind(ABC, Generic[V, P, M]):
 
         return load_layers(text, batch, dims).macs
 
+    def work(self, problem: P) -> int | None:
+        """Multiply-accumulates of a part; None where they are not counted part by part."""
+        return None
+
+    def in_a_line(self, problem: P, mapping: M) -> str | None:
+        """A mapping in some tens of characters, for tables; None if the kind has no such form."""
+        return None
+
     def model_of(self, value: V) -> str | None:
         """What ``--model`` is for a workload where nobody says, None where it has no choice."""
         return self.default_model

@@ -19,6 +19,7 @@ from mapper.kind.tiling.pins import OFF, PADDING, own_pins, padded
 from mapper.kind.words import ProofWords
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.models.tiling.mapping_file import tiling_from_json
+from mapper.models.tiling.tile import useful_operations
 from mapper.solver.front import Front
 from mapper.solver.method import Effort, Method
 from mapper.solver.proof import Claim, Proof
@@ -52,6 +53,14 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
 
     def peak(self, machine: DataflowMachine) -> int:
         return machine.pes
+
+    def work(self, problem: TilingProblem) -> int:
+        return useful_operations(problem.nest)
+
+    def in_a_line(self, problem: TilingProblem, mapping: TilingMapping) -> str:
+        from mapper.kind.tiling.view import one_line
+
+        return one_line(mapping)
 
     def read(self, text: str, batch: int | None, dims: Dims) -> Workload[Network]:
         if is_kernel(text):
@@ -118,7 +127,14 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
         cost = verdict.cost
         if cost is None:
             return ShownVerdict(verdict.broken, None, None, None)
-        return ShownVerdict(verdict.broken, cost.cost_json(), cost.breakdown_json(), problem.value(cost))
+        macs = self.work(problem)
+        used = {
+            "macs": macs,
+            "utilisation": macs / (problem.machine.pes * cost.cycles) if cost.cycles else None,
+        }
+        return ShownVerdict(
+            verdict.broken, cost.cost_json(), cost.breakdown_json() | used, problem.value(cost)
+        )
 
     def read_mapping(self, fields: Mapping[str, Any], problem: TilingProblem, source: str) -> TilingMapping:
         return tiling_from_json(fields, problem.nest, source)
