@@ -16,8 +16,8 @@ _SHAPES = (
     "solved exactly by elimination"
 )
 WORDS = ProofWords(
-    "every shape of the array that its PEs and the board allow, with every algorithm and dataflow of every layer and every format of "
-    "the tensors between them",
+    "every shape of the array that its PEs and the board allow, with every algorithm and dataflow of every layer and "
+    "every format of the tensors between them",
     {"auto": _SHAPES, "joint": _SHAPES},
 )
 
