@@ -14,10 +14,12 @@ from mapper.models.tiling.mapping import AXES, LEVELS, ORDERED_LEVELS
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.nest.nest_file import MOST_ITERATIONS
+from mapper.workloads.text.nearest import meant
 from mapper.workloads.text.number_text import whole_number
 
 Objective = Literal["edp", "energy", "latency"]
 OBJECTIVES: tuple[Objective, ...] = ("edp", "energy", "latency")
+DECISIONS = ("padding", "spatial", "spatial.rows", "spatial.columns", "order.dram", "order.spm")
 ROUNDING = 1e-9
 """The share of an energy by which sums of the same floats differ, with room to spare."""
 
@@ -59,11 +61,13 @@ class Pins:
                     raise InputError("--fix", key[:60], remedy)
                 factors.append((head, tail, factor))
             else:
+                keys = [f"{loop}.{level}" for loop in nest.loops for level in LEVELS]
+                close = meant(key, (*DECISIONS, *keys))
                 raise InputError(
                     "--fix",
                     key,
-                    f"unknown decision; use padding, spatial, spatial.rows, spatial.columns, order.dram, order.spm or "
-                    f"LOOP.LEVEL with a loop of {', '.join(nest.loops)} and a level of {', '.join(LEVELS)}",
+                    f"unknown decision; {close}use {', '.join(DECISIONS)} or LOOP.LEVEL "
+                    f"with a loop of {', '.join(nest.loops)} and a level of {', '.join(LEVELS)}",
                 )
         return cls(tuple(factors), spatial, spatial_open, tuple(orders), tuple(axes))
 

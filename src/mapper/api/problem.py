@@ -15,6 +15,7 @@ from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel_source import is_kernel
 from mapper.workloads.network.naming import names_of, own_fix
 from mapper.workloads.network.network import InputFile
+from mapper.workloads.text.nearest import meant
 
 DEFAULT_WORKLOAD = "resnet-dmazerunner"
 DEFAULT_MACHINE = "dmazerunner-256"
@@ -110,7 +111,9 @@ def posed(
     known = {one.name: one for one in kind.objectives_of(read.value)}
     chosen = objective or next(iter(known))
     if chosen not in known:
-        raise InputError("--objective", chosen, f"a {kind.name} problem has {', '.join(known)} here")
+        raise InputError(
+            "--objective", chosen, f"{meant(chosen, known)}a {kind.name} problem has {', '.join(known)} here"
+        )
     names = names_of(read.value)
     for name in () if names else options.dim:
         raise InputError("--dim", name[:60], "is for open dimensions of ONNX networks; leave it out")

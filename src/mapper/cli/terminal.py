@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mapper.api.comparison import Comparison
     from mapper.api.problem import PosedProblem
     from mapper.api.solution import Solution
+    from mapper.api.solving import Search
     from mapper.api.trade_off import TradeOff
     from mapper.kind.kind import Part
     from mapper.solver.certificate import Certificate
@@ -129,23 +130,25 @@ def front_rows(found: TradeOff) -> tuple[list[str], list[list[str]]]:
     return with_model(found.posed, ([*keys, "proof"], lines))
 
 
-def why_no_front(found: TradeOff) -> str:
+def why_no_front(found: TradeOff, search: Search) -> str:
     """Why a front has no points, in one line."""
     part = found.posed.parts[0]
     if not found.complete:
-        return f"{part.name}: no answer within the limit; raise --time-limit"
+        return why_nothing(part.name, False, search, search.time_limit is not None)
     reason = found.posed.kind.why_infeasible(part.problem) or "enlarge the machine or unpin decisions"
     return f"{part.name}: proven to have no mapping on {found.posed.arch}: {reason}"
 
 
-def why_nothing(workload: str | None, proven: bool, interrupted: bool) -> str:
-    """Why none of several searches has an answer, in one line."""
+def why_nothing(workload: str | None, proven: bool, search: Search, is_limited: bool) -> str:
+    """Why none of several searches has an answer, in one line; ``is_limited``: they had to end at some time."""
     if proven:
         why = "proven to have no mapping; enlarge the machine or unpin decisions"
-    elif interrupted:
+    elif search.interrupt.is_set():
         why = "interrupted before anything was found"
-    else:
+    elif is_limited:
         why = "no answer within the limit; raise --time-limit"
+    else:
+        why = "no answer, and nothing is proven; try another --method"
     return f"{plain(workload)}: {why}" if workload else why
 
 
@@ -232,6 +235,10 @@ def cause(solution: Solution) -> str:
         return f"{part.name}: interrupted before anything was found (bound {bound})"
     if part.certificate.stop == "heuristic" and part.certificate.restrictions:
         return f"{part.name}: no answer, and nothing is proven: {part.certificate.restrictions[0]} (bound {bound})"
+    if part.certificate.stop == "heuristic":
+        return (
+            f"{part.name}: no answer, and nothing is proven (bound {bound}); try another --method or --seed"
+        )
     return (
         f"{part.name}: no answer within the limit (bound {bound}); raise --time-limit or try another --method"
     )

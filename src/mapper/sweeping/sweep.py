@@ -27,6 +27,7 @@ from mapper.workloads.text.structured_text import load_yaml
 
 if TYPE_CHECKING:
     from mapper.sweeping.engine import DaskEngine
+from mapper.workloads.text.nearest import meant
 
 MOST_SWEPT = 100_000
 SECONDS_BEYOND = 0.5
@@ -166,10 +167,21 @@ def _varied(base: PosedProblem, point: Mapping[str, Any]) -> Any:
         for step in path:
             place = place.get(step) if isinstance(place, dict) else None  # type: ignore[assignment]
         if not isinstance(place, dict) or last not in place:
-            raise InputError("--vary", key, f"{base.arch} has no such field; see mapper show {base.arch}")
+            close = meant(key, _paths(document))
+            remedy = f"{base.arch} has no such field; {close}mapper show {base.arch} shows them"
+            raise InputError("--vary", key, remedy)
         place[last] = value
     source = ", ".join(f"{key}={value}" for key, value in point.items())
     return machine_from_document(document, f"--vary {source}")
+
+
+def _paths(document: Mapping[str, Any]) -> Iterator[str]:
+    """Every field of a machine that can be varied, with dots."""
+    for key, value in document.items():
+        if isinstance(value, Mapping):
+            yield from (f"{key}.{path}" for path in _paths(value))
+        else:
+            yield key
 
 
 def varied_values(text: str) -> tuple[str, list[Any]]:

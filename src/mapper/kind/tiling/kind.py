@@ -28,6 +28,7 @@ from mapper.workloads.graph.kernel_source import is_kernel
 from mapper.workloads.nest.nest_file import nest_from_document, nest_to_document
 from mapper.workloads.network.network import Dims, Layer, Network
 from mapper.workloads.source import load_network
+from mapper.workloads.text.nearest import meant
 
 PHYSICAL = "physical"
 MODELS = ("published", PHYSICAL)
@@ -72,7 +73,11 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
         self, value: Network, machine: DataflowMachine, objective: Objective, options: Options
     ) -> tuple[ProblemPart[Network, TilingProblem], ...]:
         if options.model not in (None, *MODELS):
-            raise InputError("--model", options.model or "", f"must be {' or '.join(MODELS)}")
+            raise InputError(
+                "--model",
+                options.model or "",
+                f"{meant(options.model or '', MODELS)}must be {' or '.join(MODELS)}",
+            )
         if options.model == PHYSICAL:
             rules = PHYSICAL_RULES.model_copy(update={"array_axes": machine.rules.array_axes})
             machine = machine.model_copy(update={"rules": rules})
