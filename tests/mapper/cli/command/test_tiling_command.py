@@ -92,6 +92,9 @@ def test_an_array_with_axes_says_what_runs_along_them(mapper: Any, tmp_path: Pat
     }
     assert mapper("simulate", str(file))[0] == 0
     assert mapper("evaluate", LAYER, "--arch", "systolic-16x16", "--mapping", str(file))[0] == 0
+    page = tmp_path / "report.html"
+    assert mapper("report", str(file), "-o", str(page))[0] == 0
+    assert "parallel for C = 0..15 (rows 16)" in page.read_text()
     code, _, err = mapper("solve", LAYER, *pins)
     assert code == 2 and "dmazerunner-256 does not tell rows from columns" in err
 
@@ -106,3 +109,14 @@ def test_rows_and_columns_are_not_exchangeable_where_sums_go_down_the_rows(mappe
         for shape in ((4, 64), (64, 4))
     )
     assert one["cost"]["edp_pj_cycles"] != other["cost"]["edp_pj_cycles"]
+
+
+def test_a_proof_with_axes_and_a_limit_is_certified_and_told(mapper: Any, tmp_path: Path) -> None:
+    file = tmp_path / "proofs.json"
+    pins = ("--fix", "spatial.rows=C", "--objective", "energy", "--max-latency", "4")
+    code, out, _ = mapper("solve", LAYER, "--arch", "systolic-16x16", *pins, "--certificate", str(file))
+    assert code == 0 and "1 of 1 certified" in out
+    code, out, _ = mapper("explain", "--proof", str(file))
+    assert code == 0
+    assert "room for loops along rows and along columns" in out
+    assert "Only tilings that take 2,000,000 cycles or fewer count" in out
