@@ -4,8 +4,9 @@ Exit code: 0 all certified, 1 one refuted, 2 malformed, 3 not certified. Exact n
 
 A mapping is a chain of tiles r | b | c | bounds, divisors of each loop's bound: r of a PE, b = r*s of s PEs, c of the
 scratch-pad (SPM), and an order of the loops between b and c (SPM) and beyond c (DRAM). It takes T = prod(bounds/c) SPM
-passes of R = prod(c/b) RF passes each. Each b is a box. A box is closed if no value in it is below the claim; otherwise
-it is opened into splits (b, s), these into triples (b, s, c), and these into single mappings, in all orders.
+passes of R = prod(c/b) RF passes each. Each b is a box. A box is closed if nothing in it is
+below the claim and as short as it must be; otherwise it is opened into splits (b, s), these into triples (b, s, c), and
+these into single mappings, in all orders.
 Capacity: no mapping contains a tile that does not fit the machine, or a factor that is not allowed.
 Kept: let l be the innermost of the loops between b and the bounds (at SPM, or at DRAM if none runs at SPM). An operand
   crosses in all T*R RF passes if l indexes it. Otherwise it stays for u >= 2 passes and crosses at least once for each
@@ -155,7 +156,7 @@ OPERAND["index"] = [{"": range(-1 << 40, 1 << 40)}, 1, 8]
 ORDER = {"dram": [str, 0, 12], "spm": [str, 0, 12]}
 MAPPING = {"tiling": {"": dict.fromkeys(LEVELS, SIZE)}, "order": ORDER}
 PROBLEM = {"objective": OBJECTIVES, "operation": ("multiply_add", "add"), "loops": {"": range(1, 1 << 31)}}
-PROBLEM |= {"operands": [OPERAND, 1, 8], "machine": MACHINE, "innermost": ORDER}
+PROBLEM |= {"operands": [OPERAND, 1, 8], "machine": MACHINE, "innermost": ORDER, "most_cycles": range(1 << 62)}
 PROBLEM["factors"] = {level: {"": [SIZE, 0, 4096]} for level in LEVELS}  # of loops that may not have every divisor
 
 
@@ -192,9 +193,10 @@ class Tiling:
     def __init__(self, problem):
         if type(problem) is dict and type(problem.get("machine")) is dict:  # the rule was there before its name
             problem = problem | {"machine": {"leaving_sums": "exposed"} | problem["machine"]}
+            problem = {"most_cycles": 1 << 62} | problem  # there need be no limit
         p = read(problem, PROBLEM)
         operands, m, at, self.steps = p["operands"], p["machine"], [*p["loops"]].index, 0
-        self.objective = OBJECTIVES.index(p["objective"])
+        self.objective, self.most = OBJECTIVES.index(p["objective"]), p["most_cycles"]
         self.names, self.bounds, self.ops, self.m = [*p["loops"]], (*p["loops"].values(),), range(len(operands)), m
         need(self.names and math.prod(self.bounds) <= 10**15, "has no loops or too many iterations", "malformed")
         self.dims = [[([(at(loop), abs(f)) for loop, f in index.items() if f], extent)
@@ -315,7 +317,10 @@ class Tiling:
         r_passes, s_passes, free = math.prod(inner), math.prod(outer), self.tiles(times(inner, outer))
         if self.doubled:
             free = [s_passes // n if m == r_passes and n > 1 else 0 for m, n in zip(spm, dram)]
-        return self.worth(*self.price(*self.split(r, s), self.dma(c), r_passes, s_passes, free, spm, dram))
+        return self.price(*self.split(r, s), self.dma(c), r_passes, s_passes, free, spm, dram)
+
+    def beats(self, energy, cycles, target):  # whether a mapping of this cost may be, and is better (with None any is)
+        return cycles <= self.most and (target is None or self.worth(energy, cycles) < target)
 
     def worth(self, energy, cycles):
         """The objective as an integer, in energies of 1/per_pj pJ unless these are rounded."""
@@ -340,7 +345,9 @@ class Tiling:
             runs = [j for j in order if factors[level][j] > 1]
             ends = [next((n for n, j in enumerate(runs) if j in own), None) for own in self.own]
             stays[level] = [math.prod(factors[level][j] for j in runs[:end]) for end in ends]
-        return self.cost(r, s, c, stays["spm"], stays["dram"])
+        energy, cycles = self.cost(r, s, c, stays["spm"], stays["dram"])
+        need(cycles <= self.most, "the mapping takes longer than it may")
+        return self.worth(energy, cycles)
 
     def stays(self, level, trips):
         """The passes that the operands stay, in all orders of a level."""
@@ -405,8 +412,7 @@ class Tiling:
         primes = [[d for d in ds if sum(d % e == 0 for e in ds) == 2] for ds in self.divisors]
 
         def closes(bounds, out, what):
-            values = (self.worth(e + out[0], self.together(out[1], y)) for e, y in bounds)
-            closed = target is not None and all(value >= target for value in values)
+            closed = not any(self.beats(e + out[0], self.together(out[1], y), target) for e, y in bounds)
             counts[what] += closed
             return closed
 
@@ -438,7 +444,7 @@ class Tiling:
                     for spm, dram in itertools.product(*orders):
                         self.work()
                         counts["mappings"] += 1
-                        better = target is None or self.cost(r, s, c, spm, dram) < target
+                        better = self.beats(*self.cost(r, s, c, spm, dram), target)
                         need(not better, f"there is a better mapping: RF tile {r}, PEs {s}, SPM tile {c}")
         return ", ".join(f"{count} {what}" for what, count in counts.items())
 

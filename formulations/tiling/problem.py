@@ -14,6 +14,7 @@ from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.nest.nest_file import MOST_ITERATIONS
+from mapper.workloads.text.nearest import meant
 from mapper.workloads.text.number_text import whole_number
 
 Objective = Literal["edp", "energy", "latency"]
@@ -56,10 +57,12 @@ class Pins:
                     raise InputError("--fix", key[:60], remedy)
                 factors.append((head, tail, factor))
             else:
+                keys = [f"{loop}.{level}" for loop in nest.loops for level in LEVELS]
+                close = meant(key, ("padding", "spatial", "order.dram", "order.spm", *keys))
                 raise InputError(
                     "--fix",
                     key,
-                    f"unknown decision; use padding, spatial, order.dram, order.spm or LOOP.LEVEL "
+                    f"unknown decision; {close}use padding, spatial, order.dram, order.spm or LOOP.LEVEL "
                     f"with a loop of {', '.join(nest.loops)} and a level of {', '.join(LEVELS)}",
                 )
         return cls(tuple(factors), spatial, spatial_open, tuple(orders))
@@ -86,6 +89,7 @@ class TilingProblem:
     The space: every way to write each bound as a product of four factors whose tiles fit PEs, register
     files and scratch-pad banks; every loop order at the two outer levels; loops that carry a dependence
     stay out of space and orders that break one are excluded. Padding a bound is not part of the problem.
+    ``max_cycles``: mappings that take longer are excluded (None: none are).
 
     Raises: InputError if a mapping could take more cycles than are counted exactly.
     """
@@ -94,6 +98,7 @@ class TilingProblem:
     machine: DataflowMachine
     objective: Objective
     pins: Pins = Pins()
+    max_cycles: int | None = None
 
     def __post_init__(self) -> None:
         most = largest_cycles(self.nest, self.machine)
@@ -103,6 +108,11 @@ class TilingProblem:
                 "that are counted exactly; lower the bounds, or the machine's latency_cycles or dma"
             )
             raise InputError(self.nest.name or "nest", "loops", remedy)
+
+    @property
+    def most_cycles(self) -> int:
+        """Cycles that no mapping may exceed: the limit, or where there is none what no mapping takes."""
+        return LARGEST_CYCLES if self.max_cycles is None else min(self.max_cycles, LARGEST_CYCLES)
 
     def value(self, cost: TilingCost) -> int | float:
         """The objective of a cost, in pJ*cycles, pJ or cycles."""

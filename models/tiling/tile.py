@@ -62,9 +62,14 @@ def operations(nest: LoopNest) -> int:
     return max(1, factors - 1) if nest.operation == "multiply_add" else max(1, factors)
 
 
+def useful_operations(nest: LoopNest) -> int:
+    """Operations of the whole layer."""
+    return nest.iterations * operations(nest)
+
+
 def operation_energy(nest: LoopNest, prices: Prices) -> int:
     """Energy (steps) of the useful operations."""
-    return nest.iterations * operations(nest) * prices.operation
+    return useful_operations(nest) * prices.operation
 
 
 def rf_access_energy(nest: LoopNest, prices: Prices) -> int:

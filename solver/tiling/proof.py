@@ -50,7 +50,9 @@ def restated(problem: TilingProblem) -> dict[str, Any] | None:
     if problem.machine.rules.timing == "timeline" or problem.machine.streams or backwards:
         return None
     nest, pins = problem.nest, problem.pins
+    limit = {} if problem.max_cycles is None else {"most_cycles": problem.most_cycles}
     return {
+        **limit,
         "objective": OBJECTIVES[problem.objective],
         "loops": nest.trip_counts,
         "operation": nest.operation,

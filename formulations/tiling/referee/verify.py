@@ -24,6 +24,7 @@ SPM_BANKS = "scratch-pad banks"
 SPACE = "sequential loop in space"
 DEPENDENCE = "dependence order"
 PINNED = "pinned decision"
+LATENCY = "latency limit"
 
 
 def verify(problem: TilingProblem, mapping: TilingMapping) -> Verdict[TilingCost]:
@@ -39,7 +40,10 @@ def verify(problem: TilingProblem, mapping: TilingMapping) -> Verdict[TilingCost
         *(() if wrong else _dependences(problem, mapping)),
         *_pins(problem, mapping),
     )
-    return Verdict(broken, None if wrong else evaluate(problem.nest, problem.machine, mapping))
+    if wrong:
+        return Verdict(broken, None)
+    cost = evaluate(problem.nest, problem.machine, mapping)
+    return Verdict((*broken, *_latency(problem, cost)), cost)
 
 
 def _wrong_factors(problem: TilingProblem, mapping: TilingMapping) -> Iterator[BrokenRule]:
@@ -148,6 +152,12 @@ def _digit_moves(distance: int, bound: int, factors: tuple[int, int, int, int]) 
             if fits and (spm or not again):
                 moves.append((sign * (outer + again), sign * step, sign * change))
     return moves
+
+
+def _latency(problem: TilingProblem, cost: TilingCost) -> Iterator[BrokenRule]:
+    """The layer takes no more than the cycles that it may; the size is the excess."""
+    if problem.max_cycles is not None and cost.cycles > problem.max_cycles:
+        yield BrokenRule(LATENCY, "cycles", cost.cycles - problem.max_cycles)
 
 
 def _pins(problem: TilingProblem, mapping: TilingMapping) -> Iterator[BrokenRule]:

@@ -7,8 +7,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from mapper.models.algorithm_selection.timing import HAND_OVER, fetch_cycles
 from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
 
+MOVE_WORDS = 80
 CHUNKS, CHUNKED = 4, 1024
 """Into how many parts averages and additions are cut, from how many loaded pixels on."""
 
@@ -16,15 +18,16 @@ CHUNKS, CHUNKED = 4, 1024
 @dataclass(frozen=True)
 class Pool:
     """A max pool that runs after array layer ``after`` (by position, the first if there is none): ``pixels`` of padded
-    maps, of all images. Averages, additions and activations run alike: they load ``pixels`` in so many ``streams``, and
-    ``stored`` of them leave when the last is in."""
+    maps, of all images, in so many ``streams`` that wait for DRAM, and ``more`` cycles of handing over. Averages,
+    additions and activations run alike: their pixels are those that are loaded, and those that leave when the last is
+    in."""
 
     name: str
     after: int
     pixels: int
     channels: int
     streams: int = 1
-    stored: int = 0
+    more: int = 1
 
 
 @dataclass(frozen=True)
@@ -126,7 +129,10 @@ def _summed(layer: NetworkLayer, after: int) -> Pool:
     if layer.work == "average_pool":
         each = sum(size > 1 for size in (1 + layer.window.kernel[0], *layer.window.kernel))
     streams = shape[0] * len(cut) * each
-    return Pool(layer.name, after, shape[0] * positions * _taken(layer), shape[1], streams, parts[-1])
+    pixels = shape[0] * positions * _taken(layer) + parts[-1]
+    # Every second instruction is fetched while nothing else runs.
+    more = 1 + streams * fetch_cycles(MOVE_WORDS) // 2 + HAND_OVER + 1
+    return Pool(layer.name, after, pixels, shape[1], streams, more)
 
 
 def joined(network: LayerNetwork) -> dict[str, tuple[str, int]]:

@@ -249,7 +249,7 @@ def _bounds(problem: TilingProblem, table: SearchTable, tables: KernelTable) -> 
     bound_kernel.first_bounds(tables, least_energy, least_cycles, energy, cycles)
     ranked = {"edp": (energy * cycles, energy), "energy": (energy, cycles), "latency": (cycles, energy)}
     primary, secondary = ranked[problem.objective]
-    usable = np.flatnonzero(np.isfinite(energy))
+    usable = np.flatnonzero(np.isfinite(energy) & (cycles <= tables.reach_cycles))
     order = usable[np.lexsort((usable, secondary[usable], primary[usable]))]
     return _Bounds(
         energy, cycles, outer_energy, outer_cycles, least_energy, least_cycles, order, primary[order]

@@ -13,6 +13,7 @@ from mapper.models.tiling.order import reuse_ends_alone
 from mapper.models.tiling.physical import loops_of, paths_of
 from mapper.models.tiling.timeline import Loops, Paths
 from mapper.models.tiling.transfer import Buffers
+from mapper.solver.tiling.exact.float_price import just_above
 from mapper.solver.tiling.exact.search_table import SearchTable
 
 Array = Any
@@ -33,9 +34,13 @@ class KernelTable(NamedTuple):
 
     Where cycles are those of a timeline (``timed``), ``noc_cycles`` are of operands into the PEs but of the result out
     of them, ``into`` (K, L) of all into them; rows of orders are loops, outer to inner.
+
+    No mapping may take more than ``most_cycles``; what takes at least more than ``reach_cycles``, a float, surely does.
     """
 
     objective: int
+    most_cycles: int
+    reach_cycles: float
     rounded: bool
     whole: bool
     per_pj: int
@@ -98,6 +103,8 @@ def kernel_table(problem: TilingProblem, table: SearchTable) -> KernelTable:
     paths = paths_of(nest, machine)
     return KernelTable(
         objective=OBJECTIVE_CODE[problem.objective],
+        most_cycles=problem.most_cycles,
+        reach_cycles=just_above(problem.most_cycles),
         rounded=machine.rules.energy == "rounded",
         whole=prices.whole,
         per_pj=prices.per_pj,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mapper.formulations.tiling.program.table.bounded_table import BoundedTable
 
 COARSE = "energies are counted in steps too coarse to tell the best mappings apart"
+UNLIMITED = "its tables know no limit on latency; use --method branch-and-bound or cp-sat"
 MOST_ROUNDS = 64
 
 
@@ -30,7 +31,7 @@ def bounded_table(problem: TilingProblem, effort: Effort) -> Outcome[TilingMappi
     from mapper.formulations.tiling.program.table.bounded_table import BoundedTable
     from mapper.formulations.tiling.program.table.instance import TilingInstance
 
-    reason = refusal(problem)
+    reason = refusal(problem) or (UNLIMITED if problem.max_cycles is not None else None)
     if reason is not None:
         return Outcome.refused(reason, bound_of(problem))
     restrictions = (BACKWARD,) if backward_loops(problem) else ()

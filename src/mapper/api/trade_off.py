@@ -136,7 +136,9 @@ def _best(posed: PosedProblem, points: Sequence[Part], complete: bool, search: S
     part = posed.parts[0]
     sound = [point for point in points if not broken(point) and point.certificate.value is not None]
     if not sound:
-        blank = unanswered(part, "front", "complete" if complete else "time_limit", search.seed)
+        blank = unanswered(
+            part, "front", "complete" if complete else search.stopped() or "heuristic", search.seed
+        )
         return replace(blank, certificate=replace(blank.certificate, proven=complete))
     pick = max if posed.objective.most else min
     best = pick(sound, key=lambda point: point.certificate.value or 0)

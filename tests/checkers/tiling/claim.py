@@ -106,7 +106,8 @@ def _posed(fields: Mapping[str, Any]) -> TilingProblem:
     nest = LoopNest("posed", tuple(loops.items()), operands, fields["operation"])
     objective: Objective = next(name for name, text in OBJECTIVES.items() if text == fields["objective"])
     orders = tuple((level, tuple(names)) for level, names in fields["innermost"].items() if names)
-    return TilingProblem(nest, _machine(fields["machine"]), objective, _Allowed(factors, orders))
+    machine, most = _machine(fields["machine"]), fields.get("most_cycles")
+    return TilingProblem(nest, machine, objective, _Allowed(factors, orders), most)
 
 
 class _Allowed(Pins):

@@ -29,7 +29,7 @@ from mapper.workloads.source import load_layers
 from tests.sim.trace_partition.onnx_layer import layers, model, node
 
 
-def posed(network: LayerNetwork, preset: str = "dynamap-u200") -> SelectionProblem:
+def posed(network: LayerNetwork, preset: str = "dynamap-u200-model") -> SelectionProblem:
     machine, _ = load_machine(preset)
     assert isinstance(machine, OverlayMachine)
     return SelectionProblem(overlay_network(network, machine))

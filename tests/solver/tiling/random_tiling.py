@@ -9,6 +9,7 @@ preferred on which two short heuristics end differently, so that one of them mis
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import assume
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from mapper.arch.dataflow import DataflowMachine, dataflow_from_document
 from mapper.formulations.tiling.problem import OBJECTIVES, Pins, TilingProblem
+from mapper.models.tiling.bound import least_cycles
 from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS
 from mapper.solver.method import Effort
 from mapper.solver.tiling.heuristic.annealing import annealing
@@ -195,13 +197,16 @@ def pins(draw: st.DrawFn, nest: LoopNest) -> Pins:
 
 @st.composite
 def problems(draw: st.DrawFn) -> TilingProblem:
-    """A problem, or the first of up to four that is not easy."""
+    """A problem, or the first of up to four that is not easy; some with a limit on latency."""
     posed = draw(_problems())
     for _ in range(draw(st.sampled_from([3, 0, 3]))):
         if _misleads(posed):
             break
         posed = draw(_problems())
-    return posed
+    if draw(st.integers(0, 4)):
+        return posed
+    longest = least_cycles(posed.nest, posed.machine) * draw(st.sampled_from([30, 8, 100, 3, 1]))
+    return replace(posed, max_cycles=longest + draw(st.sampled_from([0, 10, 1000])))
 
 
 @st.composite

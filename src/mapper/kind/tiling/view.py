@@ -25,6 +25,16 @@ def tiling_lines(mapping: TilingMapping, breakdown: Mapping[str, Any]) -> list[s
     return [*lines, f"  energy   {shares}", f"  stalls   {stalls} cycles"]
 
 
+def one_line(mapping: TilingMapping) -> str:
+    """The loops of every level in one line, outer to inner: DRAM | scratch-pad | register file | space."""
+    levels = []
+    for level in LEVELS:
+        counts = mapping.trip_counts(level)
+        order = mapping.order(level) if level in ORDERED_LEVELS else mapping.loops
+        levels.append(" ".join(f"{loop}{counts[loop]}" for loop in order if counts[loop] > 1) or "–")
+    return " | ".join(levels)
+
+
 def processing_line(breakdown: Mapping[str, Any], machine: DataflowMachine) -> str:
     """What the layer takes without DMA, as chips' publications often say it."""
     cycles = breakdown["processing_cycles"]
