@@ -350,10 +350,10 @@ class Engines:
         ends = load + max(first, load2 + 5 * own) + max(last, store + own) + store2
         return ends + sum(one * other for one, other in zip(inner, steady, strict=True))
 
-    def pooled(self, lanes):  # Cycles of the max pools after every layer.
+    def pooled(self, lanes):  # Cycles of the pools and additions after every layer.
         found = [0] * len(self.layers)
-        for after, pixels, channels in self.maxima if self.pools else ():
-            found[after] += pixels * up(channels, lanes) + self.HAND_OVER + self.latency + 1
+        for after, pixels, channels, streams, more in self.maxima if self.pools else ():
+            found[after] += pixels * up(channels, lanes) + streams * (self.HAND_OVER + self.latency) + more
         return found
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from mapper.arch.overlay import Engines
 from mapper.models.algorithm_selection.choice import Algorithm, Dataflow
 from mapper.models.algorithm_selection.overlay.layer import TILE, OverlayLayer, Pair
+from mapper.models.algorithm_selection.overlay.running import Pool
 from mapper.models.algorithm_selection.timing import HAND_OVER, fetch_cycles
 
 Cycles = NDArray[np.int64]
@@ -144,9 +145,10 @@ def exposed(kernels: Cycles, before: LayerTime) -> Cycles:
     return np.maximum(0, kernels - (before.last - before.reads))
 
 
-def pool_time(pixels: int, channels: int, arrays: Arrays, engines: Engines) -> Cycles:
-    """Cycles of a max pool over so many pixels of padded maps."""
-    return pixels * arrays.lines(channels) + HAND_OVER + engines.dram_latency + 1
+def pool_time(pool: Pool, arrays: Arrays, engines: Engines) -> Cycles:
+    """Cycles of a max pool over padded maps, or of what is added up pixel by pixel and stored."""
+    waits = pool.streams * (HAND_OVER + engines.dram_latency) + pool.more
+    return pool.pixels * arrays.lines(pool.channels) + waits
 
 
 def _pieces(

@@ -109,5 +109,5 @@ def pools_after(network: OverlayNetwork, at: int, arrays: Arrays) -> Cycles:
         return found
     for pool in network.running.pools:
         if pool.after == at:
-            found = found + pool_time(pool.pixels, pool.channels, arrays, engines)
+            found = found + pool_time(pool, arrays, engines)
     return found

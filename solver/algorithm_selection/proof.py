@@ -295,7 +295,9 @@ def _engines(problem: SelectionProblem) -> dict[str, Any]:
         "ahead": sorted(running.ahead),
         "flattened": [list(one) for one in running.flattened],
         "fully_connected": [at for at, layer in enumerate(network.layers) if layer.fully_connected],
-        "max_pools": [[pool.after, pool.pixels, pool.channels] for pool in running.pools],
+        "max_pools": [
+            [pool.after, pool.pixels, pool.channels, pool.streams, pool.more] for pool in running.pools
+        ],
     }
 
 

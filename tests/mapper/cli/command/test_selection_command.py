@@ -97,14 +97,6 @@ def test_a_small_overlay_runs_as_verilog_word_for_word(mapper: Any, tmp_path: Pa
     assert {"conv0", "conv2", "conv4"} <= {step["name"] for step in run["parts"][0]["rtl"]["steps"]}
 
 
-def test_verilog_of_a_large_array_is_not_run(mapper: Any, tmp_path: Path) -> None:
-    solution = tmp_path / "mnist.json"
-    answer(mapper, "solve", "mnist-tcpa", "--arch", "dynamap-u200", "-o", str(solution))
-    code, _, err = mapper("simulate", str(solution), "--rtl")
-    assert code == 2
-    assert "256" in err and len(err.splitlines()) == 1
-
-
 def test_the_overlay_and_a_coloured_network_are_generated(mapper: Any, tmp_path: Path) -> None:
     solution = tmp_path / "squeezenet.json"
     answer(mapper, "solve", "squeezenet", "--arch", "dynamap-u200", "-o", str(solution))
