@@ -441,9 +441,9 @@ class Overlay:
                     flat = []
                     for form in held:
                         for name in self.layers[layer]["algorithms"]:
-                            m = TILE.get(name, 0) if form[0] != name and channels < self.burst else 0
-                            waste = Fraction(m * m, form[2] * channels)
-                            flat.append((self.units(words * (1 + waste) * self.word), 0))
+                            few = words // (form[1] * form[2]) < self.burst and form[0] != name
+                            wasted = form[1] * TILE.get(name, 0) ** 2 * few
+                            flat.append((self.units((words + wasted) * self.word), 0))
                     found.append((len(self.layers) + store, layer, flat))
         return found
 

@@ -220,7 +220,7 @@ def share_moved(network: OverlayNetwork, selection: Selection, at: int, share: S
         if producer is None or one.through:
             read += one.words * machine.units_per_word
         else:
-            read += added_units(held, one.words, share.channels, producer, machine)
+            read += added_units(held, one.words, producer, machine)
     return Moved(read, spent, apart, stored)
 
 

@@ -77,16 +77,14 @@ def store_units(
     return _whole(paid)
 
 
-def added_units(
-    held: Format, words: int, channels: int, algorithm: Algorithm, machine: OverlayMachine
-) -> int:
+def added_units(held: Format, words: int, algorithm: Algorithm, machine: OverlayMachine) -> int:
     """Time to read a stored tensor back where it is added to what ``algorithm`` computes, in the machine's units: every
     word once. What Winograd computes is scattered; into that from another layout, fewer channels than a burst waste
     bandwidth (Eq. 13)."""
-    taken = Fraction(words)
+    channels = words // (held.images * held.elements)
     if algorithm in TILE and held.layout != algorithm and channels < machine.traffic.burst_words:
-        taken *= 1 + Fraction(TILE[algorithm] ** 2, held.elements * channels)
-    return _whole(taken * machine.units_per_word)
+        words += held.images * TILE[algorithm] ** 2
+    return words * machine.units_per_word
 
 
 def copied_units(

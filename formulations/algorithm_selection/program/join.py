@@ -41,7 +41,7 @@ class Joins:
             elif share.layer is None or one.through:
                 constant += one.words * unit
             else:
-                edges.append((self.vertex[one.store], share.layer, self._added(share, share.layer, one)))
+                edges.append((self.vertex[one.store], share.layer, self._added(share.layer, one)))
         if self.network.machine.engines is not None:
             return 0, [(tail, head, 0 * matrix) for tail, head, matrix in edges]
         return constant, edges
@@ -86,10 +86,10 @@ class Joins:
         ]
         return np.array([found], np.int64)
 
-    def _added(self, share: Share, layer: int, one: ReadBack) -> Costs:
+    def _added(self, layer: int, one: ReadBack) -> Costs:
         machine = self.network.machine
         found = [
-            [added_units(held, one.words, share.channels, name, machine) for name in self.algorithms[layer]]
+            [added_units(held, one.words, name, machine) for name in self.algorithms[layer]]
             for held in self._formats(one.store)
         ]
         return np.array([found], np.int64)
