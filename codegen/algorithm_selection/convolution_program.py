@@ -15,8 +15,9 @@ from mapper.codegen.algorithm_selection.instruction import (
     Level,
     Move,
     Path,
-    Requantisation,
     at,
+    requantisation,
+    unit,
 )
 from mapper.codegen.algorithm_selection.load_program import loads, reads_written
 from mapper.codegen.algorithm_selection.path import grid_path, lines_path, tile_path
@@ -25,11 +26,24 @@ from mapper.codegen.algorithm_selection.store_program import plain, store
 from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep, Region
 from mapper.models.algorithm_selection.control.walk import TAP, rounds, tiles
 from mapper.models.algorithm_selection.gemm_call import GemmCall
+from mapper.models.algorithm_selection.number.network_number import LOWEST, Rounding
+from mapper.models.algorithm_selection.number.seeded import FACTOR_BITS
 from mapper.workloads.document import InputError
 
-LOWEST, HIGHEST = -128, 127
-FACTOR_BITS = 7
-"""Factors of maps are in 1/128."""
+ACCUMULATOR = 32
+"""Bits of sums; 36 where tiles of F(4, 3) are used."""
+SCALE = {0: 1, 2: 4, 4: 64}
+"""What the output transform divides by in its shift, by the side of the tile."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a convolution's numbers say: how sums are rounded, the zero points of its input and of its output, and the
+    largest magnitude of a sum."""
+
+    rounding: Rounding
+    zeros: tuple[int, int] = (0, 0)
+    sums: int | None = None
 
 
 @dataclass
@@ -53,10 +67,14 @@ class ConvolutionProgram:
 
 
 def convolution(
-    control: Control, step: ConvolutionStep, scales: int, turns: Turns, count: int = 1, slope: int = 1 << 16
+    control: Control,
+    step: ConvolutionStep,
+    scales: int,
+    turns: Turns,
+    count: int = 1,
+    given: Given | None = None,
 ) -> ConvolutionProgram:
-    """A convolution cut into at most ``count`` pieces per image. Results below zero are taken times ``slope`` / 2^16;
-    biases and then factors of its maps lie from address
+    """A convolution cut into at most ``count`` pieces per image. Biases and then factors of its maps lie from address
     ``scales`` of DRAM on.
 
     While piece k is multiplied, k + 1 is loaded and k - 1 leaves: a product waits for both movers of maps, and as an
@@ -64,7 +82,8 @@ def convolution(
 
     Raises: InputError if the Verilog has no unit for the step.
     """
-    check(step)
+    given = given or Given(Rounding(step.shift + FACTOR_BITS, 0 if step.relu else LOWEST))
+    check(step, given.sums)
     source, target = control.region(step.input), control.region(step.output)
     # Sub-maps that already lie one after another are not cut by rows.
     cut = pieces(
@@ -83,17 +102,17 @@ def convolution(
     for number, one in enumerate(cut):
         turns.input, turns.result = turns.input ^ 1, turns.result ^ 1
         if number == 0:
-            first += loads(one, step, source, turns.input, waits)
+            first += loads(one, step, source, turns.input, waits, given.zeros[0])
         # Earlier results of the half that the first product fills have left: a later store has begun.
         needs: tuple[Engine, ...] = ("input", "output") if number else ("input", "kernel")
         own = list(_products(one.step, (turns.input, turns.kernel, turns.result, turns.result), needs))
         first, rest = (first + own, rest) if number == 0 else (first, rest + own)
         if number + 1 < len(cut):
-            rest += loads(cut[number + 1], step, source, turns.input ^ 1, ())
+            rest += loads(cut[number + 1], step, source, turns.input ^ 1, (), given.zeros[0])
         rest += leaving
-        leaving = [_finish(one, step, target, turns, slope)]
+        leaving = [_finish(one, step, target, turns, given)]
         if not plain(target) and (number + 1 == len(cut) or cut[number + 1].image != one.image):
-            leaving += _stores(step, target, one.image)
+            leaving += _stores(step, target, one.image, given.zeros[1])
     # No further product says that the last one is done.
     rest += [replace(leaving[0], waits=("array",)), *leaving[1:]]
     turns.written = step.output
@@ -107,17 +126,25 @@ def _writes(control: Control, written: str, source: Region) -> bool:
     return source.address <= control.region(written).address < source.address + source.words
 
 
-def check(step: ConvolutionStep) -> None:
-    """Raises: InputError if the Verilog cannot run the step: Winograd tiles of 4, kn2row of outputs wider than the
-    input's sub-maps, sums that may pass 32 bits."""
-    if step.m not in (0, 2):
-        raise InputError(step.name, step.algorithm, "has no transform in Verilog; take winograd, F(2, 3)")
+def check(step: ConvolutionStep, sums: int | None = None) -> None:
+    """Raises: InputError if the Verilog cannot run the step: kn2row of outputs wider than the input's sub-maps, sums
+    that may pass the accumulators."""
     if step.algorithm == "kn2row" and _pitch(step) < step.shape.output_size[1]:
         raise InputError(step.name, "kn2row", "gives rows longer than the patch's; take im2col")
     products = math.prod(step.shape.kernel) * step.shape.in_channels // step.shape.groups
-    # Wrapped sums come right again in the output transform, so long as 4 times the result fits.
-    if products * LOWEST**2 * (4 if step.m else 1) >= 1 << 31:
-        raise InputError(step.name, step.algorithm, f"sums {products} products, which may pass 32 bits")
+    largest = products * LOWEST**2 if sums is None else sums
+    # Wrapped sums come right again in the output transform, so long as 4 (64) times the result fits.
+    if largest * SCALE[step.m] >= 1 << (accumulator(step.m) - 1):
+        raise InputError(
+            step.name,
+            step.algorithm,
+            f"sums {products} products, which may pass {accumulator(step.m)} bits",
+        )
+
+
+def accumulator(m: int) -> int:
+    """Bits of the sums that tiles of so many results need."""
+    return ACCUMULATOR + 4 * (m == 4)
 
 
 def _check_rows(piece: ConvolutionStep, whole: ConvolutionStep, source: Region, target: Region) -> None:
@@ -165,7 +192,7 @@ def _kernels(step: ConvolutionStep, half: int) -> Move:
         lane=2,
     )
     put = tile_path(pieces1 * pieces2, (step.m + TAP - 1) ** 2, depth, columns)
-    return Move("dram", "kernel", taken, put, "winograd_kernel", (0, rows), halves=(0, half), waits=())
+    return Move("dram", "kernel", taken, put, unit(step.m, "kernel"), (0, rows), halves=(0, half), waits=())
 
 
 def _products(
@@ -213,7 +240,7 @@ def _products(
     )
 
 
-def _finish(piece: Piece, whole: ConvolutionStep, target: Region, turns: Turns, slope: int) -> Move:
+def _finish(piece: Piece, whole: ConvolutionStep, target: Region, turns: Turns, given: Given) -> Move:
     """Sums through the output transform (Winograd) and requantisation: into DRAM where the map lies there as the 3-D
     tensor, else into the second group of the output buffer."""
     step = piece.step
@@ -245,26 +272,26 @@ def _finish(piece: Piece, whole: ConvolutionStep, target: Region, turns: Turns, 
         pitch = _pitch(step)
         taken = Path(0, (Level(channels, at(0, 1)), Level(columns, at(1, 0)), Level(rows, at(pitch, 0))))
         put = Path(start, (Level(channels, maps), Level(rows * columns, right)))
-    bits = step.shift + FACTOR_BITS
     return Move(
         "result",
         "dram" if plain(target) else "tensor",
         taken,
         put,
-        "winograd_output" if step.m else "none",
+        unit(step.m, "output"),
         (_result_rows(step), height * width),
-        Requantisation(1 << bits >> 1, bits, 0 if step.relu else LOWEST, HIGHEST, slope),
+        requantisation(given.rounding),
         halves=(turns.result, 1),
+        zeros=(0, given.zeros[1]),
         scale=turns.kernel,
         waits=(),
     )
 
 
-def _stores(step: ConvolutionStep, target: Region, image: int) -> Iterator[Move]:
+def _stores(step: ConvolutionStep, target: Region, image: int, zero: int) -> Iterator[Move]:
     """Finished maps as their readers want them. The rows of a fully connected layer are images of its tensor."""
     positions, size = math.prod(_output(step)), target.walk.height * target.walk.width
     for one in range(positions // size):
-        yield store(target, image * (positions // size) + one, one * size, positions, 1)
+        yield store(target, image * (positions // size) + one, one * size, positions, 1, zero)
 
 
 def _covers(step: ConvolutionStep, call: GemmCall) -> bool:

@@ -6,14 +6,15 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep
-from mapper.sim.algorithm_selection.data import parameters
-from mapper.sim.algorithm_selection.network import Overlay
+from mapper.models.algorithm_selection.number.network_number import NetworkNumbers
+from mapper.sim.algorithm_selection.network import Drawn, Overlay, Tensors, drawn
 from mapper.sim.algorithm_selection.rtl.machine import RtlMachine, Span
 from mapper.workloads.network.network_layer import LayerNetwork
 
@@ -42,19 +43,24 @@ TOLERANCE = Fraction(5, 100)
 
 
 def report_rtl(
-    control: Control, network: LayerNetwork, files: Mapping[str, str], model: int, seed: int = 0
+    control: Control,
+    network: LayerNetwork,
+    files: Mapping[str, str | bytes],
+    model: int,
+    seed: int = 0,
+    data: Drawn | None = None,
 ) -> dict[str, Any]:
     """What ``mapper simulate --rtl`` says: ``files`` are those generated for ``control``; ``outputs_equal`` if every
     step that has a program leaves in DRAM what the functional model leaves; ``agrees`` if all of them together take as
-    many cycles as the ``model`` says, up to ``TOLERANCE``.
+    many cycles as the ``model`` says, up to ``TOLERANCE``. ``data``: drawn from ``seed`` if there are no others.
 
-    Raises: InputError if the array has more than 256 PEs, Verilator is missing or fails, or a layer has no form in
-    integers.
+    Raises: InputError if Verilator is missing or fails, or a layer has no form in integers.
     """
-    verilog = {name.removeprefix("rtl/"): text for name, text in files.items() if name.startswith("rtl/")}
+    sources = {Path(name).name: text for name, text in files.items() if name.startswith(("rtl/", "host/"))}
     dram_words = max(2, json.loads(files["overlay.json"])["dram_words"])
-    with RtlMachine(control.array, verilog, dram_words) as machine:
-        steps = run_network(machine, control, network, files, seed)
+    data = data or drawn(network, seed)
+    with RtlMachine(sources, dram_words) as machine:
+        steps = run_network(machine, control, network, files, data.numbers, data.inputs)
     ran = {one.name for one in steps}
     equal, cycles = all(one.equal for one in steps), sum(one.cycles for one in steps)
     return {
@@ -68,7 +74,12 @@ def report_rtl(
 
 
 def run_network(
-    machine: RtlMachine, control: Control, network: LayerNetwork, files: Mapping[str, str], seed: int
+    machine: RtlMachine,
+    control: Control,
+    network: LayerNetwork,
+    files: Mapping[str, str | bytes],
+    numbers: NetworkNumbers,
+    inputs: Tensors,
 ) -> tuple[RtlStep, ...]:
     """Every run of steps that have programs in ``files`` on ``machine``, the others in the functional model; what a run
     leaves in DRAM is what the next one finds there.
@@ -76,15 +87,18 @@ def run_network(
     Raises: InputError if the overlay does not stop, or a layer has no form in integers.
     """
     places = json.loads(files["overlay.json"])
-    lines = files["control.hex"].splitlines()
+    lines = str(files["control.hex"]).splitlines()
     programs = {one["name"]: one for one in places["steps"]}
-    work = Overlay(network, control, seed)
+    work = Overlay(network, control, numbers, inputs)
     for _ in work.run():
         pass
     dram = np.zeros(places["dram_words"], np.int64)
+    image = files.get("dram.bin")
+    if isinstance(image, bytes):
+        dram = np.frombuffer(image, "<i4").astype(np.int64)
     for step, layer in zip(control.steps, network.layers, strict=True):
-        if isinstance(step, ConvolutionStep) and step.name in programs:
-            own = parameters(layer, seed)
+        if image is None and isinstance(step, ConvolutionStep) and step.name in programs:
+            own = numbers.layers[layer.name]
             _place(dram, step.weight_address, own.kernels)
             _place(dram, programs[step.name]["scales"], np.concatenate([own.bias, own.factor]))
     for name in network.operators.inputs:

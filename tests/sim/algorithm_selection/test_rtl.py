@@ -30,7 +30,7 @@ from mapper.models.algorithm_selection.choice import Algorithm, Choice
 from mapper.models.algorithm_selection.timing import gemm_cycles
 from mapper.sim.algorithm_selection.address import to_matrix
 from mapper.sim.algorithm_selection.onnx_convolution import integer_convolution
-from mapper.sim.algorithm_selection.rtl.machine import RtlMachine, RtlRun, lint
+from mapper.sim.algorithm_selection.rtl.machine import RtlRun, lint
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.layer_nest import Convolution
 from tests.sim.algorithm_selection.overlay_bench import layer_control, run, sizes
@@ -141,7 +141,7 @@ def _place(dram: NDArray[np.int64], address: int, words: NDArray[np.generic]) ->
 
 
 @pytest.mark.parametrize("dataflow", DATAFLOWS)
-@pytest.mark.parametrize("algorithm", ["im2col", "kn2row", "winograd"])
+@pytest.mark.parametrize("algorithm", ["im2col", "kn2row", "winograd", "winograd-4x4"])
 @pytest.mark.parametrize("array", ARRAYS)
 def test_a_layer_runs_in_every_algorithm_and_dataflow(
     array: tuple[int, int], algorithm: Algorithm, dataflow: Dataflow
@@ -156,6 +156,7 @@ def test_a_layer_runs_in_every_algorithm_and_dataflow(
         (STRIDED, "im2col"),
         (STRIDED, "kn2row"),
         (LARGE, "winograd"),
+        (LARGE, "winograd-4x4"),
         (LARGE, "kn2row"),
         (GROUPED, "im2col"),
         (GROUPED, "kn2row"),
@@ -262,11 +263,6 @@ def test_a_buffer_gives_back_a_matrix_along_its_columns_and_rows() -> None:
         dram,
     )
     assert np.array_equal(done.dram[words.size :].reshape(columns, rows), words.reshape(rows, columns).T)
-
-
-def test_an_array_of_more_than_256_pes_is_refused() -> None:
-    with pytest.raises(InputError, match="up to 256"):
-        RtlMachine((17, 16), {}, 16)
 
 
 def test_a_sequence_that_does_not_stop_is_cut() -> None:

@@ -27,7 +27,7 @@ from mapper.workloads.source import load_layers
 
 
 def posed(network: LayerNetwork, max_pes: int = 0) -> SelectionProblem:
-    machine, _ = load_machine("dynamap-u200-verilog")
+    machine, _ = load_machine("dynamap-u200")
     assert isinstance(machine, OverlayMachine)
     return SelectionProblem(overlay_network(network, machine), max_pes=max_pes)
 

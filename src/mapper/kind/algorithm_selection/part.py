@@ -14,15 +14,19 @@ from mapper.formulations.algorithm_selection.program.shape import largest
 from mapper.formulations.algorithm_selection.referee.verify import verify
 from mapper.formulations.objective import DSPS, EDP, Objective
 from mapper.formulations.pbqp.problem import PbqpProblem
+from mapper.kind.algorithm_selection.numbers import Run
 from mapper.kind.algorithm_selection.pins import read_fix
 from mapper.kind.kind import Options, ProblemPart, ShownVerdict, Workload
 from mapper.models.algorithm_selection.control.sequence import Control
 from mapper.models.algorithm_selection.mapping import Selection
+from mapper.models.algorithm_selection.number.network_number import NetworkNumbers
 from mapper.models.algorithm_selection.overlay.building import overlay_network
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 from mapper.workloads.document import InputError
+from mapper.workloads.network.building import network_layers
 from mapper.workloads.network.network import Dims
 from mapper.workloads.network.network_layer import LayerNetwork
+from mapper.workloads.network.quantisation import is_quantised, without_quantising
 from mapper.workloads.source import load_layers
 
 SelectionPart = ProblemPart[LayerNetwork, SelectionProblem]
@@ -42,6 +46,8 @@ class NamedSelection:
 def read_network(text: str, batch: int | None, dims: Dims) -> Workload[LayerNetwork]:
     """The network that ``text`` names; what the overlay does not run is listed when the problem is posed."""
     network = load_layers(text, batch, dims)
+    if is_quantised(network.operators):
+        network = network_layers(without_quantising(network.operators))
     return Workload(network, network.operators.files, network.operators.batch)
 
 
@@ -145,10 +151,47 @@ def cost_names(problem: SelectionProblem) -> tuple[str, ...]:
     return (*network.names, *stored)
 
 
-def overlay_of(part: SelectionPart, selection: Selection) -> tuple[Control, dict[str, str]]:
+def overlay_of(
+    part: SelectionPart, selection: Selection, numbers: NetworkNumbers
+) -> tuple[Control, dict[str, str | bytes]]:
     """The control sequence of a selection, and the files of its overlay."""
     from mapper.codegen.algorithm_selection import overlay_files
     from mapper.models.algorithm_selection.control.selection import selection_control
 
     control = selection_control(part.workload, part.problem.network, selection)
-    return control, overlay_files(control, part.workload)
+    return control, overlay_files(control, part.workload, numbers)
+
+
+def with_own_numbers(result: dict[str, Any], network: LayerNetwork, run: Run) -> dict[str, Any]:
+    """What ``mapper simulate`` says of the integers: where they are from, and how far they are from onnxruntime's. The
+    integers of a quantised network are onnxruntime's own, or the outputs are not equal."""
+    from mapper.sim.algorithm_selection.own import beside_onnxruntime
+
+    made = result.pop("results")
+    result["data"] = {"weights": run.numbers.origin}
+    if run.model is None or run.frame is None:
+        return result
+    found = beside_onnxruntime(network, run.numbers, run.model, run.frame, made, run.integers or {})
+    if found["exact"]:
+        said = (
+            "every integer equals onnxruntime's"
+            if found["equal"]
+            else f"{sum(found['differ'].values())} integers"
+        )
+        said += (
+            ""
+            if found["equal"]
+            else f" of {len(found['differ'])} tensors differ, by {found['largest']} at most"
+        )
+    else:
+        worst = max(found["layers"].items(), key=lambda one: one[1]["mean"])
+        percent = 100 * worst[1]["mean"]
+        said = f"weights rounded per tensor: root of the mean square at most {percent:.2f} % ({worst[0]})"
+    equal = result["outputs_equal"] and found["equal"] is not False
+    return {
+        **result,
+        "outputs_equal": equal,
+        "agrees": result["agrees"] and equal,
+        "onnxruntime": found,
+        "notes": [*result["notes"], f"beside onnxruntime: {said}"],
+    }
