@@ -123,8 +123,9 @@ def reduction_cycles(
     spatial: Mapping[str, Numbers],
 ) -> Numbers:
     """Cycles in which PEs add up partial sums of one RF pass over the reduction network: one for each addition, but
-    groups of PEs that the network joins side by side add at once, and none where sums stream from PE to PE."""
-    if machine.streams:
+    groups of PEs that the network joins side by side add at once, and none where sums go from PE to PE as they are
+    made."""
+    if machine.streams or machine.noc.reduction == "systolic":
         return 0 * product(spatial, nest.loops)
     added = additions(operand, nest, rf, spatial)
     groups = product(spatial, [loop for loop in nest.loops if loop in operand.loops])

@@ -35,6 +35,8 @@ class KernelTable(NamedTuple):
     Where cycles are those of a timeline (``timed``), ``noc_cycles`` are of operands into the PEs but of the result out
     of them, ``into`` (K, L) of all into them; rows of orders are loops, outer to inner.
 
+    Where the array tells its ``axes`` apart, ``has_room`` (L,) says which tiles can be in space.
+
     No mapping may take more than ``most_cycles``; what takes at least more than ``reach_cycles``, a float, surely does.
     """
 
@@ -49,12 +51,15 @@ class KernelTable(NamedTuple):
     dominance: bool
     buffers: Buffers
     mesh: bool
+    systolic: bool
     operation_energy: float
     rf_energy: float
     noc_unit: float
     reduction_unit: float
     iteration_cycles: int
     pes: int
+    axes: bool
+    has_room: Array
     least_pes: int
     rf_capacity: int
     least_rf: int
@@ -115,12 +120,15 @@ def kernel_table(problem: TilingProblem, table: SearchTable) -> KernelTable:
         if timed
         else buffers_of(machine),
         mesh=machine.noc.reduction == "mesh",
+        systolic=machine.noc.reduction == "systolic",
         operation_energy=prices.operations,
         rf_energy=prices.rf_accesses,
         noc_unit=prices.noc,
         reduction_unit=prices.addition,
         iteration_cycles=tile.iteration_cycles(nest, machine),
         pes=machine.pes,
+        axes=machine.rules.array_axes,
+        has_room=table.has_room,
         least_pes=table.least_pes,
         rf_capacity=machine.rf_words,
         least_rf=table.least_rf,

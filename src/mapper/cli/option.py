@@ -81,7 +81,9 @@ Dim = Annotated[
 ]
 Fix = Annotated[
     list[str] | None,
-    typer.Option(help="Pin a decision, KEY=VALUE (spatial=Oy,Ox; M.rf=8; order.dram=M,N,C). Repeatable."),
+    typer.Option(
+        help="Pin a decision, KEY=VALUE (spatial=Oy,Ox; spatial.rows=C; M.rf=8; order.dram=M,N,C). Repeatable."
+    ),
 ]
 MinThroughput = Annotated[
     float | None, typer.Option(min=0.0, max=MOST_FRAMES, help="Required throughput in frames per second.")

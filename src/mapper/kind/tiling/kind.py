@@ -79,7 +79,8 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
                 f"{meant(options.model or '', MODELS)}must be {' or '.join(MODELS)}",
             )
         if options.model == PHYSICAL:
-            machine = machine.model_copy(update={"rules": PHYSICAL_RULES})
+            rules = PHYSICAL_RULES.model_copy(update={"array_axes": machine.rules.array_axes})
+            machine = machine.model_copy(update={"rules": rules})
         names = [layer.name for layer in value.layers]
         most = most_cycles(options.max_latency, machine, names)
         parts = []
@@ -142,7 +143,7 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
         )
 
     def read_mapping(self, fields: Mapping[str, Any], problem: TilingProblem, source: str) -> TilingMapping:
-        return tiling_from_json(fields, problem.nest, source)
+        return tiling_from_json(fields, problem.nest, source, problem.machine.rules.array_axes)
 
     def shown(self, problem: TilingProblem, mapping: TilingMapping) -> TilingMapping:
         return mapping

@@ -77,3 +77,46 @@ def test_a_limit_is_for_one_layer(mapper: Any) -> None:
     code, _, err = mapper("solve", "resnet-dmazerunner", "--max-latency", "40")
     assert code == 2
     assert "give one, NAME/PART" in err
+
+
+def test_an_array_with_axes_says_what_runs_along_them(mapper: Any, tmp_path: Path) -> None:
+    pins = ("--fix", "spatial.rows=C", "--fix", "spatial.columns=M")
+    file = tmp_path / "solution.json"
+    code, out, _ = mapper("solve", LAYER, "--arch", "systolic-16x16", *pins, "-o", str(file))
+    assert code == 0 and "rows     C=16" in out and "columns  M=16" in out
+    mapping = json.loads(file.read_text())["parts"][0]["mapping"]
+    assert mapping["axes"] == {"rows": {"C": 16}, "columns": {"M": 16}}
+    assert {loop: row["spatial"] for loop, row in mapping["tiling"].items() if row["spatial"] > 1} == {
+        "M": 16,
+        "C": 16,
+    }
+    assert mapper("simulate", str(file))[0] == 0
+    assert mapper("evaluate", LAYER, "--arch", "systolic-16x16", "--mapping", str(file))[0] == 0
+    page = tmp_path / "report.html"
+    assert mapper("report", str(file), "-o", str(page))[0] == 0
+    assert "parallel for C = 0..15 (rows 16)" in page.read_text()
+    code, _, err = mapper("solve", LAYER, *pins)
+    assert code == 2 and "dmazerunner-256 does not tell rows from columns" in err
+
+
+def test_rows_and_columns_are_not_exchangeable_where_sums_go_down_the_rows(mapper: Any) -> None:
+    arguments = ("sweep", LAYER, "--arch", "systolic-16x16", "--fix", "spatial.rows=C")
+    rows = answer(mapper, *arguments, "--vary", "pe_array.rows=4,64", "--vary", "pe_array.columns=64,4")[
+        "rows"
+    ]
+    one, other = (
+        next(row for row in rows if (row["vary"]["pe_array.rows"], row["vary"]["pe_array.columns"]) == shape)
+        for shape in ((4, 64), (64, 4))
+    )
+    assert one["cost"]["edp_pj_cycles"] != other["cost"]["edp_pj_cycles"]
+
+
+def test_a_proof_with_axes_and_a_limit_is_certified_and_told(mapper: Any, tmp_path: Path) -> None:
+    file = tmp_path / "proofs.json"
+    pins = ("--fix", "spatial.rows=C", "--objective", "energy", "--max-latency", "4")
+    code, out, _ = mapper("solve", LAYER, "--arch", "systolic-16x16", *pins, "--certificate", str(file))
+    assert code == 0 and "1 of 1 certified" in out
+    code, out, _ = mapper("explain", "--proof", str(file))
+    assert code == 0
+    assert "room for loops along rows and along columns" in out
+    assert "Only tilings that take 2,000,000 cycles or fewer count" in out
