@@ -135,6 +135,8 @@ def why_no_front(found: TradeOff, search: Search) -> str:
     part = found.posed.parts[0]
     if not found.complete:
         return why_nothing(part.name, False, search, search.time_limit is not None)
+    if len(found.posed.parts) > 1:
+        return f"{found.posed.workload}: a part is proven to have no mapping; leave out --pareto to see which"
     reason = found.posed.kind.why_infeasible(part.problem) or "enlarge the machine or unpin decisions"
     return f"{part.name}: proven to have no mapping on {found.posed.arch}: {reason}"
 

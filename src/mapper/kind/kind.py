@@ -227,6 +227,9 @@ class Kind(ABC, Generic[V, P, M]):
         """
         raise InputError("--pareto", "", f"a {self.name} problem has no trade-offs to list; leave it out")
 
+    criteria_add: ClassVar[bool] = False
+    """Whether there are two criteria, and those of several parts add up to those of the whole."""
+
     def front_axes(self) -> FrontAxes:
         """How a plot shows the points of a front.
 

@@ -47,6 +47,7 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
     name: ClassVar[str] = "tiling"
     objectives: ClassVar[tuple[Objective, ...]] = (EDP, ENERGY, LATENCY)
     options: ClassVar[frozenset[str]] = frozenset({"batch", "fix", "model", "max_latency"})
+    criteria_add: ClassVar[bool] = True
     leaves_out: ClassVar[tuple[str, ...]] = (
         "layers one after another, each with its weights from and to DRAM: nothing stays on the chip between them",
         "pools, additions, activations, normalisations",

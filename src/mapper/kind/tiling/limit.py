@@ -23,6 +23,9 @@ def most_cycles(milliseconds: float | None, machine: DataflowMachine, layers: Se
         raise InputError("--max-latency", str(milliseconds), "must be a number of ms from 0 on")
     if len(layers) > 1:
         some = ", ".join(layers[:4])
-        remedy = f"is for one layer, and there are {len(layers)} ({some} …); give one, NAME/PART"
+        remedy = (
+            f"is for one layer, and there are {len(layers)} ({some} …); give one, NAME/PART, or list the "
+            "trade-offs of all together with --pareto"
+        )
         raise InputError("--max-latency", f"{milliseconds:g}", remedy)
     return math.floor(decimal(milliseconds) * decimal(machine.clock_mhz) * CYCLES_PER_MS_AND_MHZ)
