@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Literal
 
 from mapper.arch.dataflow import DataflowMachine
 from mapper.models.tiling.cost import TilingCost
 from mapper.models.tiling.largest import LARGEST_CYCLES, largest_cycles
 from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS
+from mapper.models.tiling.padding import NO_PADDING, Padding
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.nest.nest_file import MOST_ITERATIONS
@@ -85,7 +87,8 @@ class TilingProblem:
 
     The space: every way to write each bound as a product of four factors whose tiles fit PEs, register
     files and scratch-pad banks; every loop order at the two outer levels; loops that carry a dependence
-    stay out of space and orders that break one are excluded. Padding a bound is not part of the problem.
+    stay out of space and orders that break one are excluded. Bounds may grow as ``padding`` says; what is padded costs
+    as any other iteration and word.
 
     Raises: InputError if a mapping could take more cycles than are counted exactly.
     """
@@ -94,15 +97,25 @@ class TilingProblem:
     machine: DataflowMachine
     objective: Objective
     pins: Pins = Pins()
+    padding: Padding = NO_PADDING
 
     def __post_init__(self) -> None:
-        most = largest_cycles(self.nest, self.machine)
+        most = largest_cycles(self.least_nest, self.machine)
         if most >= LARGEST_CYCLES:
             remedy = (
                 f"a mapping on {self.machine.name} could take {most:.0e} cycles, more than the {LARGEST_CYCLES:.0e} "
                 "that are counted exactly; lower the bounds, or the machine's latency_cycles or dma"
             )
             raise InputError(self.nest.name or "nest", "loops", remedy)
+
+    @cached_property
+    def least_nest(self) -> LoopNest:
+        """The nest padded no more than it must be: what bounds by argument hold for."""
+        return self.nest.padded(self.padding.least)
+
+    def as_it_is(self) -> TilingProblem:
+        """The problem of the least bounds, as of a nest that is written with them: no padding is a choice there."""
+        return replace(self, nest=self.least_nest, padding=NO_PADDING)
 
     def value(self, cost: TilingCost) -> int | float:
         """The objective of a cost, in pJ*cycles, pJ or cycles."""

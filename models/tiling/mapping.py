@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 LEVELS = ("dram", "spm", "rf", "spatial")
@@ -12,12 +14,19 @@ ORDERED_LEVELS = ("dram", "spm")
 @dataclass(frozen=True)
 class TilingMapping:
     """Trip counts of every loop at ``dram``, ``spm``, ``rf`` and ``spatial``, in the nest's loop order, and
-    the loop orders (outer to inner) in which tiles are brought to the scratch-pad and to the PEs."""
+    the loop orders (outer to inner) in which tiles are brought to the scratch-pad and to the PEs. ``padded``: loops
+    that run over their end, with the bounds that their factors multiply to."""
 
     loops: tuple[str, ...]
     factors: tuple[tuple[int, int, int, int], ...]
     dram_order: tuple[str, ...]
     spm_order: tuple[str, ...]
+    padded: tuple[tuple[str, int], ...] = ()
+
+    def over(self, bounds: Mapping[str, int]) -> TilingMapping:
+        """The same mapping of loops with these ``bounds``: what its factors multiply to beyond them is padding."""
+        sizes = zip(self.loops, map(math.prod, self.factors), strict=True)
+        return replace(self, padded=tuple((loop, size) for loop, size in sizes if size != bounds[loop]))
 
     def trip_counts(self, *levels: str) -> dict[str, int]:
         """Product of a loop's factors over ``levels``: effective_TC of [Dave2019, sec. 4.3.1]."""
@@ -33,10 +42,11 @@ class TilingMapping:
         return self.dram_order if level == "dram" else self.spm_order
 
     def to_json(self) -> dict[str, Any]:
-        return {
+        fields: dict[str, Any] = {
             "tiling": {
                 loop: dict(zip(LEVELS, factors, strict=True))
                 for loop, factors in zip(self.loops, self.factors, strict=True)
             },
             "order": {"dram": list(self.dram_order), "spm": list(self.spm_order)},
         }
+        return {**fields, "padded": dict(self.padded)} if self.padded else fields
