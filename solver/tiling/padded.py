@@ -60,7 +60,13 @@ def with_covers(method: TilingMethod) -> TilingMethod:
         plain = method.search(problem.as_it_is(), replace(effort, start=None))
         return covering(problem, effort, plain)
 
-    return replace(method, search=search)
+    def both() -> None:
+        from mapper.solver.tiling.cover.covering import prepare
+
+        method.prepare()
+        prepare()
+
+    return replace(method, search=search, prepare=both)
 
 
 def _least_bounds(search: Search, problem: TilingProblem, effort: Effort) -> Outcome[TilingMapping]:

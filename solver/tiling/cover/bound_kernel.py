@@ -22,9 +22,8 @@ def _words(v: CoverTable, k: int, tile: Array) -> int:
     words = 1
     for place in range(v.dimensions[k]):
         span = 1
-        for j in range(len(tile)):
-            if v.coefficients[k, place, j] > 0:
-                span += v.coefficients[k, place, j] * (tile[j] - 1)
+        for term in range(v.terms[k, place], v.terms[k, place + 1]):
+            span += v.term_factor[term] * (tile[v.term_loop[term]] - 1)
         words *= span
     return words
 
@@ -44,10 +43,9 @@ def _moved(v: CoverTable, k: int, tile: Array, trips: Array) -> tuple[int, int]:
     for back in range(v.dimensions[k]):
         place = v.dimensions[k] - 1 - back
         span, whole = 1, v.is_whole[k, place]
-        for j in range(len(tile)):
-            if v.coefficients[k, place, j] > 0:
-                span += v.coefficients[k, place, j] * (tile[j] - 1)
-                whole = whole and trips[j] == 1
+        for term in range(v.terms[k, place], v.terms[k, place + 1]):
+            span += v.term_factor[term] * (tile[v.term_loop[term]] - 1)
+            whole = whole and trips[v.term_loop[term]] == 1
         if contiguous:
             burst *= span
         else:

@@ -59,7 +59,7 @@ def classes_of(problem: TilingProblem, loop: str, backwards: frozenset[str]) -> 
     if None in levels:
         return ()
     dram, spm, rf, spatial = (level for level in levels if level is not None)
-    return _classes(least, most, rf, spatial, spm, dram, problem.machine.pes)
+    return least_covers(least, most, rf, spatial, spm, dram, problem.machine.pes)
 
 
 def _level(problem: TilingProblem, loop: str, level: str, backwards: frozenset[str]) -> Level | None:
@@ -85,7 +85,7 @@ def _level(problem: TilingProblem, loop: str, level: str, backwards: frozenset[s
 
 
 @lru_cache(maxsize=1024)
-def _classes(
+def least_covers(
     least: int, most: int, rf: Level, spatial: Level, spm: Level, dram: Level, pes: int
 ) -> tuple[CoverClass, ...]:
     found = []

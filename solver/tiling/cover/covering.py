@@ -15,17 +15,19 @@ what is still open at the end is searched upwards from them, one factor at a tim
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from mapper.arch.source import load_machine
 from mapper.formulations.tiling.bound import bound_of
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.limit import UnfinishedError
 from mapper.models.tiling.cost import evaluate
 from mapper.models.tiling.largest import LARGEST_CYCLES, largest_cycles
 from mapper.models.tiling.mapping import TilingMapping
-from mapper.models.tiling.padding import NO_PADDING
+from mapper.models.tiling.padding import NO_PADDING, Padding
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Progress
 from mapper.solver.outcome import Outcome
@@ -35,6 +37,7 @@ from mapper.solver.tiling.cover.table import Covers, CoverTable, cover_table, gr
 from mapper.solver.tiling.exact.incumbent import (
     KNOWN_SLACK,
     MOST_TIES,
+    TIED,
     best_of,
     first_incumbent,
     outcome_of,
@@ -56,6 +59,7 @@ from mapper.solver.tiling.exact.lattice import LARGEST_LATTICE, Floats, Integers
 from mapper.solver.tiling.exact.pair import Held
 from mapper.solver.tiling.exact.pruning import NO_PRUNING
 from mapper.solver.tiling.exact.search_table import build_table
+from mapper.workloads.nest.layer_nest import matrix_product_nest
 from mapper.workloads.nest.loop_nest import LoopNest
 
 POINTS_PER_SLICE = 64
@@ -77,6 +81,17 @@ class _Grid:
     bounds: tuple[Floats, Floats, Floats, Floats]
 
 
+@dataclass(frozen=True)
+class _Space:
+    """What is searched: the covers, what kernels know of the problem and of them, and the best so far."""
+
+    covers: Covers
+    tables: KernelTable
+    view: CoverTable
+    grid: _Grid
+    held: Held
+
+
 def covering(
     problem: TilingProblem, effort: Effort, unpadded: Outcome[TilingMapping]
 ) -> Outcome[TilingMapping]:
@@ -96,7 +111,19 @@ def covering(
     if not all(covers):
         return Outcome.ended(mapping, unpadded.value, unpadded.value, "complete", proven=True)
     tables, restrictions = _shared_table(problem)
-    return _searched(problem, effort, covers, tables, restrictions, mapping, unpadded.evaluations or 0)
+    view = cover_table(problem, covers)
+    incumbent, best = first_incumbent(problem, tables, mapping)
+    try:
+        grid = _grid(problem, tables, view, incumbent)
+    except UnfinishedError:
+        stop = effort.stopped() or "time_limit"
+        found = None if mapping is None else problem.value(evaluate(problem.nest, problem.machine, mapping))
+        return _not_padded(
+            replace(unpadded, mapping=mapping, value=found, stop=stop, proven=False), argued, ()
+        )
+    held = Held(incumbent, best, np.empty((MOST_TIES, 5), dtype=np.int64))
+    space = _Space(covers, tables, view, grid, held)
+    return _searched(problem, effort, space, restrictions, mapping, unpadded.evaluations or 0)
 
 
 def _not_padded(
@@ -154,54 +181,51 @@ def _shared_table(problem: TilingProblem) -> tuple[KernelTable, tuple[str, ...]]
 def _searched(
     problem: TilingProblem,
     effort: Effort,
-    covers: Covers,
-    tables: KernelTable,
+    space: _Space,
     restrictions: tuple[str, ...],
     mapping: TilingMapping | None,
     evaluations: int,
 ) -> Outcome[TilingMapping]:
+    """Examine the grid from its least bound on; ``mapping`` is known, from so many ``evaluations``."""
     from mapper.solver.tiling.cover import search_kernel
 
-    view = cover_table(problem, covers)
-    incumbent, best = first_incumbent(problem, tables, mapping)
-    grid = _grid(problem, tables, view, incumbent)
-    held = Held(incumbent, best, np.empty((MOST_TIES, 5), dtype=np.int64))
+    grid, held, tables = space.grid, space.held, space.tables
     opened = search_kernel.Opened(
         np.empty((MOST_OPENED, 5), np.int64), np.empty((MOST_OPENED, 2)), np.zeros(1, np.int64)
     )
+    bounds = search_kernel.Bounds(*grid.bounds)
     turn, total = 0, len(grid.order)
     stop: Stop | None = effort.stopped() if total else None
     while turn < total and stop is None:
         last = min(turn + POINTS_PER_SLICE, total)
         try:
-            reached = search_kernel.search(
-                tables, view, grid.order, turn, last, search_kernel.Bounds(*grid.bounds), held, opened
-            )
+            reached = search_kernel.search(tables, space.view, grid.order, turn, last, bounds, held, opened)
         except UnfinishedError:
             stop = effort.stopped() or "time_limit"
             break
-        effort.report(_progress(problem, tables, grid, reached, incumbent, evaluations))
+        effort.report(_progress(problem, tables, grid, reached, held.incumbent, evaluations))
         if reached < last:
             break
         turn = reached
         stop = effort.stopped() if turn < total else None
-    mapping = best_of(
-        problem, lambda row: _extract(problem, covers, view, tables, row), best, held.ties, mapping
-    )
-    left = [float(grid.primary[turn])] if stop else []
+    steps = steps_of(problem, tables)
+    mapping = best_of(problem, lambda row: _extract(problem, space, row), held.best, held.ties, mapping)
+    left, reason = [float(grid.primary[turn])] if stop else [], TIED
+    if held.best[TIES] > MOST_TIES:
+        left.append(
+            float(held.incumbent[PRIMARY]) * (1 - KNOWN_SLACK) - tables.per_pj * float(held.best[CYCLES])
+        )
     if not stop and mapping is not None:
-        rows = _still_open(problem, opened, incumbent)
-        starts = [_extract(problem, covers, view, tables, row) for row in rows]
-        mapping, beyond = raised(problem, starts, mapping)
-        if beyond is not None:
-            left.append(float(beyond * steps_of(problem, tables)) * (1 - KNOWN_SLACK))
+        rows = _still_open(problem, opened, held.incumbent)
+        mapping, beyond = raised(problem, [_extract(problem, space, row) for row in rows], mapping)
         if opened.count[0] > MOST_OPENED:
-            left.append(float(grid.primary[0]))
-        restrictions = (*restrictions, EXPOSED) if left else restrictions
-    if best[TIES] > MOST_TIES:
-        left.append(float(incumbent[PRIMARY]) * (1 - KNOWN_SLACK) - tables.per_pj * float(best[CYCLES]))
-    least = min(left) / steps_of(problem, tables) if left else None
-    return outcome_of(problem, restrictions, mapping, stop, least, evaluations + int(incumbent[EVALUATIONS]))
+            beyond = Fraction(float(grid.primary[0])) / steps
+        if beyond is not None:
+            left.append(float(beyond * steps) * (1 - KNOWN_SLACK))
+            reason = EXPOSED
+    least = min(left) / steps if left else None
+    count = evaluations + int(held.incumbent[EVALUATIONS])
+    return outcome_of(problem, restrictions, mapping, stop, least, count, reason)
 
 
 def _still_open(problem: TilingProblem, opened: Any, incumbent: Floats) -> Integers:
@@ -256,11 +280,9 @@ def _progress(
     return Progress(value, bound, before + int(incumbent[EVALUATIONS]))
 
 
-def _extract(
-    problem: TilingProblem, covers: Covers, view: CoverTable, tables: KernelTable, row: Integers
-) -> TilingMapping:
+def _extract(problem: TilingProblem, space: _Space, row: Integers) -> TilingMapping:
     """The mapping of a kernel's row: a point of the grid, and which pairs of its classes."""
-    nest = problem.nest
+    nest, covers, view, tables = problem.nest, space.covers, space.view, space.tables
     point, inner, outer = int(row[ARRAY_TILE]), int(row[SPATIAL]), int(row[SPM_TILE])
     factors = []
     for j in reversed(range(len(nest.loops))):
@@ -274,3 +296,11 @@ def _extract(
         for rows, at in ((tables.dram_rows, DRAM_PATTERN), (tables.spm_rows, SPM_PATTERN))
     )
     return TilingMapping(nest.loops, tuple(reversed(factors)), dram, spm).over(nest.trip_counts)
+
+
+def prepare() -> None:
+    """Compile the kernels, or read them from disk, on a problem of a few iterations."""
+    machine, _ = load_machine("dmazerunner-256")
+    nest = matrix_product_nest("smallest", (), 2, 2, 2)
+    problem = TilingProblem(nest, machine, "edp", padding=Padding.every(nest))
+    covering(problem, Effort(), Outcome.bounded(None, None, None, "complete"))

@@ -34,8 +34,9 @@ class CoverTable(NamedTuple):
     from ``inner[class]`` to ``inner[class + 1]`` and ``p``, ``d`` from ``outer[class]`` on, and ``needed`` from
     ``pair[class]`` on says which of them go together (row by inner pair). ``strides`` [J] of the grid of array tiles.
     ``dram_counts``, ``dram_strides`` [J]: of the grid of scratch-pad tiles, whose trips are ``dram_trips`` and least
-    tiles ``dram_tile`` [J, D]. ``coefficients`` [K, dimensions, J] of the index expressions, ``dimensions`` [K];
-    ``is_whole`` [K, dimensions]: whether a tile that is whole in a dimension is all that is stored of it; ``own``
+    tiles ``dram_tile`` [J, D]. The terms of the index expression in dimension ``place`` (of ``dimensions`` [K]) of
+    operand k are ``term_loop`` and ``term_factor`` from ``terms[k, place]`` to ``terms[k, place + 1]``;
+    ``is_whole[k, place]``: whether a tile that is whole in a dimension is all that is stored of it; ``own``
     [K, J]. ``delivered``: tables of least words that PEs receive, by groups of dimensions: of group g, of operand
     ``group_operand[g]``, from ``group_start[g]`` on with ``group_strides[g]`` [J].
     """
@@ -58,7 +59,9 @@ class CoverTable(NamedTuple):
     dram_strides: Array
     dram_trips: Array
     dram_tile: Array
-    coefficients: Array
+    terms: Array
+    term_loop: Array
+    term_factor: Array
     dimensions: Array
     is_whole: Array
     own: Array
@@ -92,12 +95,16 @@ def cover_table(problem: TilingProblem, covers: Covers) -> CoverTable:
         dram_tile[j, : len(trips)] = [_least_tile(classes, d) for d in trips]
     dram_counts = np.array([len(trips) for trips in trips_at_dram], np.int64)
     most = max(len(operand.index) for operand in nest.operands)
-    coefficients = np.zeros((len(nest.operands), most, len(nest.loops)), np.int64)
+    terms = np.zeros((len(nest.operands), most + 1), np.int64)
+    term_loop, term_factor = [], []
     is_whole = np.zeros((len(nest.operands), most), np.bool_)
     for k, operand in enumerate(nest.operands):
         for place, dimension in enumerate(operand.index):
+            terms[k, place] = len(term_loop)
             for loop, factor in dimension.coefficients:
-                coefficients[k, place, nest.loops.index(loop)] = abs(factor)
+                term_loop.append(nest.loops.index(loop))
+                term_factor.append(abs(factor))
+            terms[k, place + 1 :] = len(term_loop)
             stored = operand.extents[place] if machine.rules.stored_extent == "declared" else None
             is_whole[k, place] = stored is None or stored == dimension.span(nest.trip_counts)
     groups = [(k, group) for k, operand in enumerate(nest.operands) for group in _groups(operand)]
@@ -125,7 +132,9 @@ def cover_table(problem: TilingProblem, covers: Covers) -> CoverTable:
         dram_strides=_strides(dram_counts),
         dram_trips=dram_trips,
         dram_tile=dram_tile,
-        coefficients=coefficients,
+        terms=terms,
+        term_loop=np.array(term_loop, np.int64),
+        term_factor=np.array(term_factor, np.int64),
         dimensions=np.array([len(operand.index) for operand in nest.operands], np.int64),
         is_whole=is_whole,
         own=np.array([[loop in operand.loops for loop in nest.loops] for operand in nest.operands]),

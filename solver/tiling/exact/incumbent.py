@@ -84,8 +84,10 @@ def outcome_of(
     stop: Stop | None,
     left: float | None,
     evaluations: int,
+    reason: str = TIED,
 ) -> Outcome[TilingMapping]:
-    """What may be claimed; ``left``: the least that what was not examined, or not told apart, may be worth."""
+    """What may be claimed; ``left``: the least that what was not examined, or not told apart, may be worth, for that
+    ``reason`` if the search was not stopped."""
     cost = None if mapping is None else evaluate(problem.nest, problem.machine, mapping)
     value = None if cost is None else problem.value(cost)
     by_argument = cost is not None and problem.exact_value(cost) <= exact_bound_of(problem)
@@ -94,7 +96,7 @@ def outcome_of(
     bound = bound_of(problem)
     if left is not None and not restrictions:
         bound = max(whole_bound(problem, left), bound)
-    restrictions = restrictions or (() if stop else (TIED,))
+    restrictions = restrictions or (() if stop else (reason,))
     if value is not None and bound >= value:
         bound = just_below(value) if restrictions else value
     return Outcome.bounded(
