@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mapper.codegen.algorithm_selection.cutting import cuts
+from mapper.codegen.algorithm_selection.cutting import Limits, cuts
 from mapper.codegen.algorithm_selection.image import image, tensor_places
 from mapper.codegen.algorithm_selection.instruction import FETCH, Gemm
 from mapper.codegen.algorithm_selection.program import (
@@ -43,14 +43,18 @@ def host() -> dict[str, str]:
 
 
 def overlay_files(
-    control: Control, network: LayerNetwork | None = None, numbers: NetworkNumbers | None = None
+    control: Control,
+    network: LayerNetwork | None = None,
+    numbers: NetworkNumbers | None = None,
+    limits: Limits | None = None,
 ) -> dict[str, str | bytes]:
     """``control.json`` (steps in the model's words), ``control.hex`` (the controller's memory), ``overlay.json``
     (where each step's words begin in it, and its biases and factors in DRAM), ``listing.txt`` (which
     instructions a step became, or why it runs beside the overlay, which waits for ``resume``), ``parameters.svh`` and
     the Verilog; ``host/``: the host's side in C. Where ``numbers`` are a network's own, ``dram.bin`` is what DRAM holds
-    before it runs (integers of 32 bits, the lowest byte first)."""
-    made = programs(control, network, cuts(control, timeline(control)), numbers)
+    before it runs (integers of 32 bits, the lowest byte first). Pieces and parts of kernels keep to ``limits``."""
+    counts = cuts(control, timeline(control), limits)
+    made = programs(control, network, counts, numbers, limits.parts if limits is not None else None)
     sizes = parameters(control, made)
     places = _places(control, made, sizes)
     own: dict[str, str | bytes] = {}

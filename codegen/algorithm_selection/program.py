@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from mapper.codegen.algorithm_selection.accumulate_program import activation, addition, average_pool
 from mapper.codegen.algorithm_selection.convolution_program import (
@@ -13,6 +14,7 @@ from mapper.codegen.algorithm_selection.convolution_program import (
     Turns,
     accumulator,
     convolution,
+    kernel_parts,
 )
 from mapper.codegen.algorithm_selection.instruction import (
     FETCH,
@@ -94,20 +96,25 @@ def programs(
     network: LayerNetwork | None = None,
     cuts: Mapping[str, int] | None = None,
     numbers: NetworkNumbers | None = None,
+    parts: Mapping[str, tuple[int, int]] | None = None,
 ) -> tuple[StepProgram, ...]:
-    """Every step in order; convolutions are cut into so many pieces as ``cuts`` says. Pools and additions run on the
+    """Every step in order; convolutions are cut into so many pieces as ``cuts`` says, and run once for each of so many
+    ``parts`` of their kernels' depth and maps. Pools and additions run on the
     overlay if ``network`` says what they are; a step for which the Verilog has no unit runs beside it. ``numbers``:
     how results are rounded, drawn ones if there are no others."""
     if network is not None and numbers is None:
         numbers = seeded_numbers(network, 0)
-    making = _Making(control, network, numbers, scale_addresses(control), cuts or {})
-    made: list[ConvolutionProgram | StepProgram] = []
+    making = _Making(control, network, numbers, cuts or {}, parts or {})
+    made: list[tuple[str, ConvolutionProgram | StepProgram]] = []
     for step in control.steps:
         try:
-            made.append(making.program(step))
+            made += [(step.name, one) for one in making.programs(step)]
         except InputError as error:
-            made.append(StepProgram(step.name, (), str(error)))
-    return tuple(_ahead(control, made))
+            made.append((step.name, StepProgram(step.name, (), str(error))))
+    return tuple(
+        StepProgram(name, tuple(one for part in own for one in part.instructions), own[0].reason)
+        for name, own in ((name, list(own)) for name, own in groupby(_ahead(made), key=lambda one: one.name))
+    )
 
 
 class _Making:
@@ -118,22 +125,23 @@ class _Making:
         control: Control,
         network: LayerNetwork | None,
         numbers: NetworkNumbers | None,
-        scales: Mapping[str, int],
         cuts: Mapping[str, int],
+        parts: Mapping[str, tuple[int, int]],
     ) -> None:
         self.control, self.network, self.numbers = control, network, numbers
-        self.scales, self.cuts, self.turns = scales, cuts, Turns()
+        self.scales, self.cuts, self.parts, self.turns = scale_addresses(control), cuts, parts, Turns()
 
-    def program(self, step: ConvolutionStep | OtherStep) -> ConvolutionProgram | StepProgram:
+    def programs(self, step: ConvolutionStep | OtherStep) -> Sequence[ConvolutionProgram | StepProgram]:
         """Raises: InputError if the Verilog has no unit for the step."""
         layer = self.network.layer(step.name) if self.network is not None else None
         if isinstance(step, ConvolutionStep):
             given = None if layer is None else self._given(step, layer)
-            count = self.cuts.get(step.name, 1)
-            return convolution(self.control, step, self.scales[step.name], self.turns, count, given)
+            cut = kernel_parts(step, self.parts.get(step.name, (1, 1)), 1 << log_banks(self.control.array))
+            given_to = (self.scales[step.name], self.turns, self.cuts.get(step.name, 1), given)
+            return [convolution(self.control, step, *given_to, part) for part in cut]
         if layer is None or self.numbers is None:
-            return StepProgram(step.name, (), f"{step.work} has no unit")
-        return StepProgram(step.name, tuple(self._other(step, layer, self.numbers)))
+            raise InputError(step.name, step.work, "has no unit")
+        return [StepProgram(step.name, tuple(self._other(step, layer, self.numbers)))]
 
     def _given(self, step: ConvolutionStep, layer: NetworkLayer) -> Given:
         assert self.numbers is not None
@@ -162,13 +170,13 @@ class _Making:
         raise InputError(step.name, step.work, "has no unit")
 
 
-def _ahead(control: Control, made: Sequence[ConvolutionProgram | StepProgram]) -> Iterator[StepProgram]:
-    """Programs with the kernels of each convolution loaded while the one before it multiplies, where nothing between
-    them runs beside the overlay."""
+def _ahead(made: Sequence[tuple[str, ConvolutionProgram | StepProgram]]) -> Iterator[StepProgram]:
+    """Programs with the kernels of each convolution, or part of one, loaded while the one before it multiplies, where
+    nothing between them runs beside the overlay."""
     waiting: dict[int, int] = {}
     loaded: set[int] = set()
     last: int | None = None
-    for at, one in enumerate(made):
+    for at, (_, one) in enumerate(made):
         if isinstance(one, ConvolutionProgram):
             if last is not None:
                 waiting[last] = at
@@ -176,14 +184,14 @@ def _ahead(control: Control, made: Sequence[ConvolutionProgram | StepProgram]) -
             last = at
         elif one.reason:
             last = None
-    for at, (step, one) in enumerate(zip(control.steps, made, strict=True)):
+    for at, (name, one) in enumerate(made):
         if isinstance(one, StepProgram):
             yield one
             continue
-        following = made[waiting[at]] if at in waiting else None
+        following = made[waiting[at]][1] if at in waiting else None
         kernels = following.kernels if isinstance(following, ConvolutionProgram) else ()
         own = () if at in loaded else one.kernels
-        yield StepProgram(step.name, (*own, *one.first, *kernels, *one.rest))
+        yield StepProgram(name, (*own, *one.first, *kernels, *one.rest))
 
 
 def scale_addresses(control: Control) -> dict[str, int]:
@@ -216,24 +224,15 @@ def parameters(control: Control, made: Sequence[StepProgram]) -> Parameters:
     """The smallest overlay that runs all the programs."""
     p1, p2 = control.array
     banks = 1 << log_banks(control.array)
-    halves = {"input": 1, "kernel": 1, "result": 2, "tensor": 1}
-    calls, line, window = 1, 2, 3
-    for one in (instruction for program in made for instruction in program.instructions):
-        if isinstance(one, Gemm):
-            calls = max(calls, len(one.calls))
-            columns = max(call.result[1] for call in one.calls) + one.c
-            halves["result"] = max(halves["result"], _depth(one.rows[2], columns, banks))
-            continue
-        for place, path, rows in ((one.source, one.taken, one.rows[0]), (one.target, one.put, one.rows[1])):
-            if place in halves:
-                last = path.start + sum((level.count - 1) * level.step for level in path.levels)
-                columns = max(0, last >> 16) + 1
-                halves[place] = max(halves[place], _depth(rows, columns, banks))
+    every = [instruction for program in made for instruction in program.instructions]
+    halves, line, window = depths(every, banks), 2, 3
+    calls = max([1, *(len(one.calls) for one in every if isinstance(one, Gemm))])
+    units = [one for one in every if isinstance(one, Move)]
+    for one in units:
         if one.pooling is not None:
             line = max(line, one.pooling.size[1])
             window = max(window, *one.pooling.kernel)
     maps = max([1, *(step.shape.out_channels for step in control.convolutions)])
-    units = [one for program in made for one in program.instructions if isinstance(one, Move)]
     large = any("4x4" in one.unit for one in units)
     sizes = Parameters(
         p1,
@@ -252,6 +251,22 @@ def parameters(control: Control, made: Sequence[StepProgram]) -> Parameters:
         single=int(any(one.requantisation.single for one in units if one.requantisation is not None)),
     )
     return replace(sizes, control_lines=max(2, len(memory(made, sizes.room)) // FETCH))
+
+
+def depths(instructions: Iterable[Instruction], banks: int) -> dict[str, int]:
+    """Words of a bank that half of each buffer needs; of the sums, each of the two memories."""
+    halves = {"input": 1, "kernel": 1, "result": 2, "tensor": 1}
+    for one in instructions:
+        if isinstance(one, Gemm):
+            columns = max(call.result[1] for call in one.calls) + one.c
+            halves["result"] = max(halves["result"], _depth(one.rows[2], columns, banks))
+            continue
+        for place, path, rows in ((one.source, one.taken, one.rows[0]), (one.target, one.put, one.rows[1])):
+            if place in halves:
+                last = path.start + sum((level.count - 1) * level.step for level in path.levels)
+                columns = max(0, last >> 16) + 1
+                halves[place] = max(halves[place], _depth(rows, columns, banks))
+    return halves
 
 
 def memory(made: Iterable[StepProgram], room: Room) -> list[int]:

@@ -50,7 +50,8 @@ def synthesise(
     """
     given = "".join(f" -chparam {name} {value}" for name, value in (parameters or {}).items())
     script = f"hierarchy -check -top {top}{given}; synth_xilinx -family {FAMILY} -noiopad -noclkbuf"
-    said = json.loads(_run(files, script, "tee -q -o stat.json stat -json"))
+    # Yosys 0.23 leaves a comma after the last entry.
+    said = json.loads(re.sub(r",(\s*[}\]])", r"\1", _run(files, script, "tee -q -o stat.json stat -json")))
     modules: dict[str, Counter[str]] = {}
     for name, one in said["modules"].items():
         modules[name] = Counter(one["num_cells_by_type"])

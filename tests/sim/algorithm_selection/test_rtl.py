@@ -103,12 +103,16 @@ def run_layer(
     stored: str = "own",
     relu: bool = False,
     count: int = 1,
+    parts: tuple[int, int] = (1, 1),
 ) -> None:
-    """Holds a layer's results, in ``count`` pieces an image, against onnxruntime's integer convolution, and the cycles
-    of every instruction against the timeline."""
+    """Holds a layer's results, in ``count`` pieces an image and so many ``parts`` of its kernels, against onnxruntime's
+    integer convolution, and the cycles of every instruction against the timeline."""
     random = np.random.default_rng(7)
     sequence = layer_control(shape, choice, stored=stored, relu=relu)
-    (program,), (step,) = programs(sequence, cuts={"conv1": count}), sequence.convolutions
+    (program,), (step,) = (
+        programs(sequence, cuts={"conv1": count}, parts={"conv1": parts}),
+        sequence.convolutions,
+    )
     depth = shape.in_channels // shape.groups
     images = random.integers(-128, 128, (shape.batch, *shape.input_size, shape.in_channels), np.int8)
     kernels = random.integers(-128, 128, (*shape.kernel, depth, shape.out_channels), np.int8)
@@ -288,3 +292,17 @@ def test_a_layer_cut_into_pieces_overlaps_them_and_computes_the_same(
 
 def test_pieces_of_a_strided_kn2row_read_the_map_by_rows() -> None:
     run_layer((4, 4), STRIDED, Choice("kn2row", "NS"), stored="tensor3d", count=4)
+
+
+@pytest.mark.parametrize(
+    ("shape", "algorithm", "parts"),
+    [
+        (Convolution(1, 11, 6, (5, 6), (3, 3), (1, 1), (1, 1), ((1, 1), (1, 1))), "im2col", (1, 3)),
+        (Convolution(1, 11, 6, (5, 6), (3, 3), (1, 1), (1, 1), ((1, 1), (1, 1))), "winograd", (1, 2)),
+        (Convolution(1, 9, 23, (1, 1), (1, 1), (1, 1), (1, 1), ((0, 0), (0, 0))), "im2col", (3, 2)),
+    ],
+)
+def test_kernels_are_loaded_in_parts_of_their_depth_and_their_maps(
+    shape: Convolution, algorithm: Algorithm, parts: tuple[int, int]
+) -> None:
+    run_layer((4, 4), shape, Choice(algorithm, "WS"), stored="tensor3d", count=2, parts=parts)

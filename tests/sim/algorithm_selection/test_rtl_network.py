@@ -158,6 +158,6 @@ def test_lenet5_runs_on_the_overlay_that_is_generated_for_it() -> None:
         "gemm2": Choice("im2col", "NS"),
     }
     sequence = control(network, (8, 8), choices, {})
-    done = report_rtl(sequence, network, overlay_files(sequence, network), 1, 5)
+    done = report_rtl(sequence, network, overlay_files(sequence, network), 1, {}, 5)
     assert done["outputs_equal"] and len(done["steps"]) == 6 and not done["agrees"]
     assert abs(done["cycles"] - sum(one["timeline"] for one in done["steps"])) <= 1

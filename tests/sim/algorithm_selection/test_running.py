@@ -87,5 +87,5 @@ def test_the_verilog_of_16x16_pes_takes_the_model_s_cycles_within_5_percent(name
     cost = verify(problem, selection).cost
     assert cost is not None
     sequence = selection_control(network, problem.network, selection)
-    done = report_rtl(sequence, network, overlay_files(sequence, network), cost.cycles)
+    done = report_rtl(sequence, network, overlay_files(sequence, network), cost.cycles, {})
     assert done["outputs_equal"] and done["agrees"]

@@ -168,18 +168,16 @@ class AlgorithmSelection(Kind[LayerNetwork, SelectionProblem, Selection]):
 
     def simulate_rtl(self, part: SelectionPart, mapping: Selection, seed: int) -> dict[str, Any]:
         from mapper.kind.algorithm_selection.numbers import run_of
+        from mapper.models.algorithm_selection.layer_cause import causes
         from mapper.sim.algorithm_selection.rtl.network import report_rtl
 
         run = run_of(part.workload, seed)
         control, files = selection_part.overlay_of(part, mapping, run.numbers)
         cost = self.verify(part.problem, mapping).cost
         assert cost is not None
-        result = report_rtl(control, part.workload, files, cost["cycles"], seed, run)
-        said = f"Verilog: {len(result['steps'])} steps run on {mapping.array[0]}x{mapping.array[1]} PEs, "
-        said += "every word equal, " if result["outputs_equal"] else "words DIFFER, "
-        said += f"{result['cycles']:,} cycles; the model says {cost['cycles']:,}"
-        beside = f"; beside it: {', '.join(result['beside'])}" if result["beside"] else ""
-        return {**result, "notes": [said + beside]}
+        said = causes(part.problem.network, mapping)
+        result = report_rtl(control, part.workload, files, cost["cycles"], said, seed, run)
+        return {**result, "notes": selection_part.rtl_lines(result, mapping.array)}
 
     def generate(self, part: SelectionPart, mapping: Selection, seed: int) -> dict[str, str | bytes]:
         from mapper.codegen.algorithm_selection.picture import picture

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from mapper.arch.overlay import OverlayMachine
 from mapper.formulations.algorithm_selection.problem import Objective as ObjectiveName
@@ -28,6 +29,9 @@ from mapper.workloads.network.network import Dims
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.network.quantisation import is_quantised, without_quantising
 from mapper.workloads.source import load_layers
+
+if TYPE_CHECKING:
+    from mapper.codegen.algorithm_selection.cutting import Limits
 
 SelectionPart = ProblemPart[LayerNetwork, SelectionProblem]
 
@@ -159,7 +163,22 @@ def overlay_of(
     from mapper.models.algorithm_selection.control.selection import selection_control
 
     control = selection_control(part.workload, part.problem.network, selection)
-    return control, overlay_files(control, part.workload, numbers)
+    return control, overlay_files(control, part.workload, numbers, limits(part.problem.network, selection))
+
+
+def limits(network: OverlayNetwork, selection: Selection) -> Limits:
+    """What the machine's buffers hold, and how the model therefore cuts the kernels of layers."""
+    from mapper.codegen.algorithm_selection.cutting import Limits
+
+    machine = network.machine
+    room = machine.engines.buffers if machine.engines is not None else None
+    if room is None:
+        return Limits()
+    parts = {
+        name: layer.kernel_parts(choice.algorithm, machine)
+        for name, layer, choice in zip(network.names, network.layers, selection.choices, strict=True)
+    }
+    return Limits(room.input, room.result, parts)
 
 
 def with_own_numbers(result: dict[str, Any], network: LayerNetwork, run: Run) -> dict[str, Any]:
@@ -195,3 +214,21 @@ def with_own_numbers(result: dict[str, Any], network: LayerNetwork, run: Run) ->
         "onnxruntime": found,
         "notes": [*result["notes"], f"beside onnxruntime: {said}"],
     }
+
+
+def rtl_lines(result: Mapping[str, Any], array: tuple[int, int]) -> list[str]:
+    """What ``mapper simulate --rtl`` says in words: the whole, its causes, and the layer that is farthest off."""
+    cycles, model = result["cycles"], result["cycles_model"]
+    said = f"Verilog: {len(result['steps'])} steps run on {array[0]}x{array[1]} PEs, "
+    said += "every word equal, " if result["outputs_equal"] else "words DIFFER, "
+    said += f"{cycles:,} cycles; the model says {model:,}"
+    said += f"; beside it: {', '.join(result['beside'])}" if result["beside"] else ""
+    lines = [said]
+    verilog, stated = result["causes"]["verilog"], result["causes"]["model"]
+    if any(stated.values()):
+        own = ", ".join(f"{cause} {verilog[cause]:,} ({stated[cause]:,})" for cause in stated)
+        lines.append(f"Verilog's cycles by cause (the model's): {own}")
+        off = {name: one["off"] for name, one in result["layers"].items() if one["off"] is not None}
+        worst = max(off, key=lambda name: abs(off[name]))
+        lines.append(f"farthest off: {worst}, {100 * off[worst]:+.1f} % of what the model says of it")
+    return lines
