@@ -14,7 +14,13 @@ from mapper.solver.tiling.exact import branch_and_bound
 from mapper.solver.tiling.exact.brute_force import BRUTE_FORCE
 from mapper.solver.tiling.heuristic import annealing, genetic, random_search
 from mapper.solver.tiling.heuristic.prior_dataflow import PRIOR_DATAFLOWS
-from mapper.solver.tiling.padded import with_covers, with_friendly_bounds, without_padding
+from mapper.solver.tiling.padded import (
+    AS_THEY_ARE,
+    friendly_bounds,
+    with_covers,
+    with_friendly_bounds,
+    without_padding,
+)
 from mapper.solver.tiling.program.bounded_table import BOUNDED_TABLE
 from mapper.solver.tiling.program.constraint_program import CONSTRAINT_PROGRAM
 from mapper.workloads.document import InputError
@@ -31,6 +37,11 @@ ANNEALING, GENETIC, RANDOM_SEARCH = (
 DRAWN = random_search.DRAWN
 
 
+def _lacks_padding_alone(exact: Outcome[TilingMapping]) -> bool:
+    """Whether an exact search has left out nothing but larger bounds."""
+    return bool(exact.restrictions) and all(text.startswith(AS_THEY_ARE) for text in exact.restrictions)
+
+
 def _automatic(problem: TilingProblem, effort: Effort) -> Outcome[TilingMapping]:
     """Branch and bound; what it restricts or refuses, brute force where the space is small, else the better
     of what it found and annealing, with an honest bound.
@@ -41,6 +52,8 @@ def _automatic(problem: TilingProblem, effort: Effort) -> Outcome[TilingMapping]
     if exact.proven or exact.stop != "complete":
         return exact
     slack = ROUNDING * abs(exact.value or 0)
+    if exact.mapping is not None and _lacks_padding_alone(exact) and not friendly_bounds(problem):
+        return exact
     try:
         counted = replace(BRUTE_FORCE.search(problem, effort), method=BRUTE_FORCE.name)
         refuse_contradiction(exact, counted, slack=slack)

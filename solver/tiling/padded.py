@@ -17,7 +17,8 @@ from mapper.solver.outcome import Outcome
 Search = Callable[[TilingProblem, Effort], Outcome[TilingMapping]]
 TilingMethod = Method[TilingProblem, TilingMapping]
 
-AS_THEY_ARE = "bounds as they are: no padding tried"
+AS_THEY_ARE = "bounds as they are"
+UNTRIED = f"{AS_THEY_ARE}: no padding tried"
 SMALL_PRIMES = (2, 3, 5, 7)
 
 
@@ -34,7 +35,7 @@ def with_friendly_bounds(method: TilingMethod, half: TilingMethod) -> TilingMeth
         sizes = friendly_bounds(problem)
         if not sizes:
             found = _least_bounds(method.search, problem, effort)
-            left = tuple(one for one in found.restrictions if one != AS_THEY_ARE)
+            left = tuple(one for one in found.restrictions if one != UNTRIED)
             return replace(found, restrictions=left)
         plain = _least_bounds(half.search, problem, effort)
         fixed = Padding(tuple((loop, size, size) for loop, size in sizes.items()))
@@ -92,7 +93,7 @@ def _least_bounds(search: Search, problem: TilingProblem, effort: Effort) -> Out
         found.value,
         argued,
         found.stop,
-        restrictions=(*found.restrictions, AS_THEY_ARE),
+        restrictions=(*found.restrictions, UNTRIED),
         evaluations=found.evaluations,
         method=found.method,
     )

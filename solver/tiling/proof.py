@@ -34,14 +34,14 @@ def prove(problem: TilingProblem, claim: Claim[TilingMapping], effort: Effort) -
     Raises: NotCertifiedError if a dependence runs backwards, if cycles are those of a timeline, or of streams, or
     if bounds may grow.
     """
-    if problem.padding.is_free:
-        raise NotCertifiedError(PADDING)
-    problem = problem.as_it_is()
+    free, problem = problem.padding.is_free, problem.as_it_is()
     fields = restated(problem)
     if fields is None and problem.machine.streams:
         raise NotCertifiedError(STREAMS)
     if fields is None:
         raise NotCertifiedError(TIMELINE if problem.machine.rules.timing == "timeline" else BACKWARDS)
+    if free:
+        raise NotCertifiedError(PADDING)
     if claim.mapping is None:
         return Proof(fields, claim.status, None, None, {"rule": "boxes", "mapping": None})
     mapping = claim.mapping.over(problem.nest.trip_counts)

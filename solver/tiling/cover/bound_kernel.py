@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from mapper.models.compiled import compiled
+from mapper.models.compiled import borrowing, compiled
 from mapper.solver.tiling.cover.table import Array, CoverTable
-from mapper.solver.tiling.exact import bound_kernel
+from mapper.solver.tiling.exact import bound_kernel, incumbent_kernel
 from mapper.solver.tiling.exact.kernel_table import KernelTable
 
 _crossing_bound: Any = bound_kernel.crossing_bound
 _surely: Any = bound_kernel.surely
 _waited: Any = bound_kernel.waited
 _together: Any = bound_kernel.together
+_bounded_out: Any = incumbent_kernel.bounded_out
 
 
 def _words(v: CoverTable, k: int, tile: Array) -> int:
@@ -132,14 +133,11 @@ def _inner_bound(
 
 
 def _first_bounds(
-    t: KernelTable,
-    v: CoverTable,
-    least_out_energy: Array,
-    least_out_cycles: Array,
-    energy: Array,
+    t: KernelTable, v: CoverTable, least_out_energy: Array, least_out_cycles: Array, incumbent: Array, energy: Array,
     cycles: Array,
-) -> None:
-    """Bounds on energy and cycles for every point of the grid of array tiles; infinity where none fits."""
+) -> None:  # fmt: skip
+    """Bounds on energy and cycles for every point of the grid of array tiles; infinity where none fits, or can improve
+    on the incumbent."""
     loops, operands = len(v.counts), len(v.dimensions)
     tile, own_tiles = np.empty(loops, np.int64), np.empty(operands, np.int64)
     place = np.empty(loops, np.int64)
@@ -150,8 +148,6 @@ def _first_bounds(
         if np.isinf(least_out_energy[point]):
             continue
         passes, iterations, size = 1, 1.0, 1
-        own_tiles[:] = 1
-        noc_energy[:] = t.noc_unit
         for j in range(loops):
             place[j] = point // v.strides[j] % v.counts[j]
             one = v.base[j] + place[j]
@@ -159,9 +155,16 @@ def _first_bounds(
             passes *= v.trips[one]
             size *= tile[j]
             iterations *= float(tile[j] * v.trips[one])
+        compute = -(-size // t.pes) * t.iteration_cycles
+        least = _surely(t, v.iteration_energy * iterations + least_out_energy[point])
+        if _bounded_out(t, least, _together(t, float(passes) * compute, least_out_cycles[point]), incumbent):
+            continue
+        own_tiles[:] = 1
+        noc_energy[:] = t.noc_unit
+        for j in range(loops):
             for k in range(operands):
                 if v.own[k, j]:
-                    own_tiles[k] *= v.trips[one]
+                    own_tiles[k] *= v.trips[v.base[j] + place[j]]
         for group in range(len(v.group_operand)):
             at = v.group_start[group]
             for j in range(loops):
@@ -171,22 +174,24 @@ def _first_bounds(
             words = _words(v, k, tile)
             spm_energy[k] = words * v.spm_unit
             noc_cycles[k] = -(-words // v.widths[k])
-        compute = -(-size // t.pes) * t.iteration_cycles
         inner, processing = _inner_bound(t, passes, own_tiles, compute, noc_energy, spm_energy, noc_cycles)
         energy[point] = _surely(t, v.iteration_energy * iterations + inner + least_out_energy[point])
         cycles[point] = _together(t, processing, least_out_cycles[point])
 
 
-words = compiled(_words)
-banks = compiled(_banks, _words=words)
-moved = compiled(_moved)
-outer_bound = compiled(_outer_bound, _waited=bound_kernel.waited)
+words = borrowing(_words)
+banks = borrowing(_banks, _words=words)
+moved = borrowing(_moved)
+outer_bound = borrowing(_outer_bound, _waited=bound_kernel.waited)
 outer_bounds = compiled(_outer_bounds, _banks=banks, _moved=moved, _outer_bound=outer_bound)
-inner_bound = compiled(_inner_bound, _crossing_bound=bound_kernel.crossing_bound, _waited=bound_kernel.waited)
+inner_bound = borrowing(
+    _inner_bound, _crossing_bound=bound_kernel.crossing_bound, _waited=bound_kernel.waited
+)
 first_bounds = compiled(
     _first_bounds,
     _words=words,
     _inner_bound=inner_bound,
     _surely=bound_kernel.surely,
     _together=bound_kernel.together,
+    _bounded_out=incumbent_kernel.bounded_out,
 )

@@ -249,7 +249,7 @@ def _grid(problem: TilingProblem, tables: KernelTable, view: CoverTable, incumbe
         _least_above(view, table.reshape(shape)).reshape(-1) for table in (out_energy, out_cycles)
     )
     energy, cycles = np.empty(len(least_energy)), np.empty(len(least_energy))
-    bound_kernel.first_bounds(tables, view, least_energy, least_cycles, energy, cycles)
+    bound_kernel.first_bounds(tables, view, least_energy, least_cycles, incumbent, energy, cycles)
     ranked = {"edp": (energy * cycles, energy), "energy": (energy, cycles), "latency": (cycles, energy)}
     primary, secondary = ranked[problem.objective]
     short = np.isfinite(energy) & (cycles <= tables.reach_cycles)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mapper.models.compiled import compiled
+from mapper.models.compiled import borrowing, compiled
 from mapper.models.tiling.transfer import Passes
 from mapper.solver.tiling import compiled_model
 from mapper.solver.tiling.cover import bound_kernel, split_kernel
@@ -169,7 +169,8 @@ def _orders(
             gain = _exposed_gain(t, passes, compute, room.noc_cycles)
             if gain > 0 and not _bounded_out(t, least, float(cycles - gain), held.incumbent):
                 if opened.count[0] < len(opened.rows):
-                    opened.rows[opened.count[0]] = room.mapping
+                    for at in range(len(room.mapping)):
+                        opened.rows[opened.count[0], at] = room.mapping[at]
                     opened.costs[opened.count[0], OPEN_ENERGY] = least
                     opened.costs[opened.count[0], OPEN_CYCLES] = cycles - gain
                 opened.count[0] += 1
@@ -219,11 +220,15 @@ def _class(
 ) -> None:
     """Go through the pairs (scratch-pad, DRAM) of ``classes``, for which ``splits`` are left."""
     loops = len(classes)
+    least_energy, least_cycles = np.inf, np.inf
+    for split in range(len(splits.compute)):
+        least_energy = min(least_energy, splits.bounds[split, 0])
+        least_cycles = min(least_cycles, splits.bounds[split, 1])
+        for j in range(loops):
+            tile = splits.tile[split, j]
+            room.least[j] = tile if split == 0 else min(room.least[j], tile)
     for j in range(loops):
-        room.least[j] = splits.tile[:, j].min()
-    least_energy, least_cycles = splits.bounds[:, 0].min(), splits.bounds[:, 1].min()
-    room.pair[:] = -1
-    room.inner[:] = 1
+        room.pair[j], room.inner[j] = -1, 1
     j = 0
     while j >= 0:
         room.pair[j] += 1
@@ -298,7 +303,7 @@ def _search(
     return last
 
 
-_ordered = compiled(
+_ordered = borrowing(
     _orders,
     _inner_bound=bound_kernel.inner_bound,
     _reuse=pair.reuse,
@@ -309,7 +314,7 @@ _ordered = compiled(
     _together=exact_bounds.together,
     _bounded_out=incumbent_kernel.bounded_out,
     _consider=incumbent_kernel.consider,
-    _exposed_gain=compiled(_exposed_gain),
+    _exposed_gain=borrowing(_exposed_gain),
 )
 _outside: dict[str, Any] = {
     "_banks": bound_kernel.banks,
@@ -322,6 +327,6 @@ search = compiled(
     _search,
     _room=compiled(_room),
     _splits=split_kernel.splits,
-    _class=compiled(_class, _examine=compiled(_examine, _orders=_ordered, **_outside), **_outside),
+    _class=borrowing(_class, _examine=borrowing(_examine, _orders=_ordered, **_outside), **_outside),
     _bounded_out=incumbent_kernel.bounded_out,
 )

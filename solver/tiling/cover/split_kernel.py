@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mapper.models.compiled import compiled
+from mapper.models.compiled import borrowing, compiled
 from mapper.solver.tiling.cover import bound_kernel
 from mapper.solver.tiling.cover.table import Array, CoverTable
 from mapper.solver.tiling.exact import bound_kernel as exact_bounds
@@ -21,6 +21,7 @@ _together: Any = exact_bounds.together
 _bounded_out: Any = incumbent_kernel.bounded_out
 
 ROOM = 256
+INFEASIBLE = np.inf
 DELIVERED, REDUCTION, ADDITIONS, WORDS = 0, 1, 2, 3
 """What a split takes of each operand: words delivered to PEs, cycles and number of additions between PEs, words of the
 array tile."""
@@ -129,6 +130,35 @@ def _has_room(v: CoverTable, pes: Array) -> bool:
     return False
 
 
+def _room_place(pes: int, room: int) -> int:
+    """Where a number of PEs that are left (``pes`` divided by some number, rounded down) stands among all such."""
+    root = int(np.sqrt(pes))
+    return room - 1 if room <= root else 2 * root + 2 - pes // room
+
+
+def _least_work(v: CoverTable, classes: Array, pes: int) -> Array:
+    """The least product of register-file factors of the loops from j on, on so many PEs as are left [loops + 1][room].
+
+    Rooms are numbered by `_room_place`; those that no choice of PEs leaves are not filled in.
+    """
+    loops, root = len(classes), int(np.sqrt(pes))
+    least = np.full((loops + 1, 2 * root + 3), INFEASIBLE)
+    least[loops] = 1
+    for back in range(loops):
+        j = loops - 1 - back
+        one = classes[j]
+        for turn in range(2 * root + 2):
+            room = turn + 1 if turn < root else pes // (2 * root + 2 - turn)
+            if room == 0:
+                continue
+            place = _room_place(pes, room)
+            for at in range(v.inner[one], v.inner[one + 1]):
+                if v.s[at] <= room:
+                    rest = least[j + 1, _room_place(pes, room // v.s[at])]
+                    least[j, place] = min(least[j, place], v.r[at] * rest)
+    return least
+
+
 def _splits(
     t: KernelTable, v: CoverTable, classes: Array, least_energy: float, out_energy: float, out_cycles: float,
     incumbent: Array,
@@ -146,17 +176,17 @@ def _splits(
     pair = np.full(loops, -1, np.int64)
     registers, pes, tile = np.ones(loops, np.int64), np.ones(loops, np.int64), np.ones(loops, np.int64)
     size, in_space = np.ones(loops + 1, np.int64), np.ones(loops + 1, np.int64)
-    rest, passes = np.ones(loops + 1, np.int64), 1
+    passes = 1
     own_tiles = np.ones(operands, np.int64)
     noc_energy, spm_energy = np.empty(operands, np.float64), np.empty(operands, np.float64)
     noc_cycles = np.empty(operands, np.int64)
     for back in range(loops):
         j = loops - 1 - back
-        rest[j] = rest[j + 1] * v.tile[classes[j]]
         passes *= v.trips[classes[j]]
         for k in range(operands):
             if v.own[k, j]:
                 own_tiles[k] *= v.trips[classes[j]]
+    work = _least_work(v, classes, t.pes)
     found, j = 0, 0
     while j >= 0:
         pair[j] += 1
@@ -173,9 +203,9 @@ def _splits(
         registers[j], pes[j], tile[j] = v.r[at], v.s[at], v.r[at] * v.s[at]
         size[j + 1] = size[j] * registers[j]
         # What the loops that are left bring, on the PEs that are left.
-        compute = -(-size[j + 1] * rest[j + 1] // (t.pes // in_space[j + 1]))
-        compute = max(size[j + 1], compute) * t.iteration_cycles
-        if _bounded_out(t, least_energy, _together(t, float(passes) * compute, out_cycles), incumbent):
+        left = _room_place(t.pes, t.pes // in_space[j + 1])
+        busy = float(passes) * t.iteration_cycles * size[j + 1] * work[j + 1, left]
+        if _bounded_out(t, least_energy, _together(t, busy, out_cycles), incumbent):
             continue
         taken = 0
         for k in range(operands):
@@ -213,6 +243,7 @@ def _splits(
     )  # fmt: skip
 
 
+room_place = borrowing(_room_place)
 splits = compiled(
     _splits,
     _words=bound_kernel.words,
@@ -220,8 +251,10 @@ splits = compiled(
     _surely=exact_bounds.surely,
     _together=exact_bounds.together,
     _bounded_out=incumbent_kernel.bounded_out,
-    _priced=compiled(_priced, _words=bound_kernel.words),
+    _priced=borrowing(_priced, _words=bound_kernel.words),
     _grown=compiled(_grown),
     _has_room=compiled(_has_room),
-    _without_dominated=compiled(_without_dominated, _is_undercut=compiled(_is_undercut)),
+    _room_place=room_place,
+    _least_work=compiled(_least_work, _room_place=room_place),
+    _without_dominated=compiled(_without_dominated, _is_undercut=borrowing(_is_undercut)),
 )

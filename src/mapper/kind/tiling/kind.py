@@ -200,6 +200,14 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
 
         return build(problem.as_it_is())
 
+    def remarks(self, problem: TilingProblem, formulation: Formulation) -> list[str]:
+        if not problem.padding.is_free:
+            return []
+        return [
+            "Bounds may grow to any below twice their own, and branch and bound proves the optimum over all of them; "
+            "this program takes them as they are."
+        ]
+
     def proof_lines(self, proof: Mapping[str, Any], reason: str) -> list[str]:
         from mapper.kind.tiling.words import proof_lines
 
@@ -211,9 +219,9 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
         return proof_picture(reason)
 
     def words(self, problem: TilingProblem, part: Part) -> ProofWords:
-        from mapper.kind.tiling.words import WORDS
+        from mapper.kind.tiling.words import PADDED_WORDS, WORDS
 
-        return WORDS
+        return PADDED_WORDS if problem.padding.is_free else WORDS
 
     def picture(
         self, problem: TilingProblem, mapping: TilingMapping, part: Part, prefix: str, most: int
