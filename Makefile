@@ -5,7 +5,7 @@ READY := .venv/.ready
 TESTED := .venv/.tested
 DOCUMENTED := .venv/.documented
 
-.PHONY: solve test slow bench fuzz docs certify papers lint clean
+.PHONY: solve test slow bench fuzz docs notebooks certify papers lint clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -43,6 +43,9 @@ bench: $(TESTED)
 fuzz: $(TESTED)
 	$(BIN)/python -m pip install --quiet --editable '.[fuzz]'
 	$(BIN)/python -m tests.fuzz
+
+notebooks: $(DOCUMENTED)
+	$(BIN)/python -m docs.lessons.render -o build/notebooks --to notebook
 
 docs: $(DOCUMENTED)
 	$(BIN)/python -m docs.lessons.render -o build/lessons
