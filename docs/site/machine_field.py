@@ -95,7 +95,7 @@ def _value(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, dict):
         text = ", ".join(f"{key}: {one}" for key, one in value.items())
-    elif isinstance(value, list):
+    elif isinstance(value, list | tuple):
         text = ", ".join(map(str, value))
     else:
         text = f"{value:g}" if isinstance(value, float) else str(value)

@@ -43,6 +43,8 @@ class PosedProblem:
     def __str__(self) -> str:
         """The problem in a line."""
         pinned = "".join(f", {key}={value}" for key, value in self.options.fix.items())
+        limit = self.options.max_latency
+        pinned += "" if limit is None else f", at most {limit:g} ms"
         machine = "" if self.arch is None else f" on {self.arch}"
         sought = f"{self.objective.sense} {self.objective}{pinned} ({self.kind.name})"
         return f"{self.workload}{machine}: {sought}"
@@ -167,7 +169,7 @@ def _inputs(entries: Any, source: str) -> tuple[InputFile, ...]:
 
 
 def _options(fields: Any, source: str) -> Options:
-    if not isinstance(fields, dict) or set(fields) - {*Options().to_json(), "dim"}:
+    if not isinstance(fields, dict) or set(fields) - {*Options().to_json(), "dim", "max_latency"}:
         raise InputError(source, "problem.options", "must hold the options of a problem")
     fix = fields.get("fix") or {}
     if not isinstance(fix, dict) or not all(isinstance(value, str) for value in fix.values()):
@@ -177,6 +179,7 @@ def _options(fields: Any, source: str) -> Options:
         ("max_pes", (int,), 1),
         ("max_buffer", (int,), 0),
         ("min_throughput", (int, float), 0),
+        ("max_latency", (int, float), 0),
     )
     for key, types, least in limits:
         value = fields.get(key)

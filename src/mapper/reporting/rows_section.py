@@ -15,14 +15,6 @@ from mapper.reporting.drawing import figure, markup, table
 from mapper.reporting.section import MOST_PARTS, Section, certified, provenance
 from mapper.solver.certificate import Certificate
 
-FRONTS = (
-    ("pes", "throughput_fps"),
-    ("energy_pj", "latency_ms"),
-    ("energy_pj", "cycles"),
-    ("dsps", "latency_ms"),
-)
-"""Costs that a front is drawn over, the first pair of which both differ among its points."""
-
 
 @dataclass(frozen=True)
 class MethodRow:
@@ -145,18 +137,11 @@ def _with_unit(objective: str) -> str:
 
 
 def _front(given: Rows, anchor: str) -> list[Element]:
-    """The points over two of their costs that both differ."""
+    """The points over the axes of their kind."""
     costs = [row.cost for row in given.rows if row.cost]
-    differ = [
-        key
-        for key in dict.fromkeys(key for cost in costs for key in cost)
-        if all(cost.get(key) is not None for cost in costs) and len({cost[key] for cost in costs}) > 1
-    ]
-    pairs = [*(pair for pair in FRONTS if set(pair) <= set(differ)), tuple(differ[:2])]
-    if len(pairs[0]) < 2:
+    if given.axes is None or not costs:
         return []
-    along, up = pairs[0]
-    drawn = sweep_chart.front(costs, along, up, given.title, anchor)
+    drawn = sweep_chart.front(costs, given.axes, given.title, anchor)
     return [
         figure(drawn, "The trade-offs; figures at the points are their numbers in the table.", class_="front")
     ]

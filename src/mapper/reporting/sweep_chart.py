@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
+from mapper.kind.kind import FrontAxes
 from mapper.reporting.chart import blank, figure_text, finished
 from mapper.reporting.colour import SERIES, VALUE
 from mapper.reporting.drawing import LONGEST
@@ -85,16 +86,17 @@ def _lines(axes: Any, points: Points) -> None:
         axes.legend(fontsize="small", frameon=False)
 
 
-def front(costs: Sequence[Mapping[str, float]], along: str, up: str, title: str, prefix: str) -> Element:
-    """The points of a front over two of their costs, joined in the order of the first."""
+def front(costs: Sequence[Mapping[str, float]], axes_of: FrontAxes, title: str, prefix: str) -> Element:
+    """The points of a front over the two axes of their kind, joined in the order of the first."""
+    (along, along_said), (up, up_said) = axes_of.along, axes_of.up
     pairs = sorted((float(cost[along]), float(cost[up]), place) for place, cost in enumerate(costs, 1))
     figure, axes = blank(3.6)
     axes.plot([x for x, *_ in pairs], [y for _, y, _ in pairs], marker="o", color=VALUE, linewidth=1)
     for x, y, place in pairs[:MOST_NAMED]:
         axes.annotate(str(place), (x, y), textcoords="offset points", xytext=(4, 5), fontsize="x-small")
     axes.set_title(plotted(title, LONGEST), fontsize="medium", loc="left")
-    axes.set_xlabel(along)
-    axes.set_ylabel(up)
+    axes.set_xlabel(along_said)
+    axes.set_ylabel(up_said)
     axes.xaxis.set_major_formatter(figure_text)
     axes.yaxis.set_major_formatter(figure_text)
-    return finished(figure, f"trade-offs of {along} and {up}", prefix)
+    return finished(figure, f"{up_said} over {along_said}", prefix)

@@ -86,7 +86,7 @@ def swept(
     done = _here(problems, search) if engine is None else engine.solve(problems, search)
     for place, solution in done:
         search.begun.set()
-        rows[place] = Row(problems[place].arch, solution.cost, solution.certificate, points[place])
+        rows[place] = _row(solution, points[place])
         if (name := str(points[place])) in repeated:
             refuse_contradicting_solutions(first.setdefault(name, solution), solution)
         if finished is not None:
@@ -94,6 +94,23 @@ def swept(
     for place in set(range(len(points))) - set(rows):
         rows[place] = _without_turn(problems[place], points[place], search)
     return Sweep(tuple(rows[place] for place in range(len(points))), problems[0])
+
+
+def _row(solution: Solution, point: dict[str, Any]) -> Row:
+    posed, parts, line, mapping = solution.posed, solution.parts, None, None
+    if len(parts) == 1 and parts[0].mapping is not None:
+        mapping = parts[0].mapping.to_json()
+        line = posed.kind.in_a_line(posed.parts[0].problem, parts[0].mapping)
+    return Row(
+        posed.arch,
+        solution.cost,
+        solution.certificate,
+        point,
+        solution.macs,
+        solution.utilisation,
+        mapping,
+        line,
+    )
 
 
 def _repeated(points: Sequence[Mapping[str, Any]]) -> frozenset[str]:

@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 def simulate(
     solution: Annotated[Path, typer.Argument(help="A solution written by mapper solve -o.")],
     seed: Seed = 0,
-    rtl: Annotated[
-        bool, typer.Option("--rtl", help="Also run the generated Verilog (arrays of up to 256 PEs).")
-    ] = False,
+    rtl: Annotated[bool, typer.Option("--rtl", help="Also run the generated Verilog.")] = False,
     program: Annotated[
         Path | None,
         typer.Option(help="Run this binary instead of the program generated from the solution (Snowflake)."),
