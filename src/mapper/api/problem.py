@@ -42,7 +42,9 @@ class PosedProblem:
 
     def __str__(self) -> str:
         """The problem in a line."""
-        pinned = "".join(f", {key}={value}" for key, value in self.options.fix.items())
+        usual = self.kind.usual_fix(self.read.value)
+        chosen = {key: value for key, value in self.options.fix.items() if usual.get(key) != value}
+        pinned = "".join(f", {key}={value}" for key, value in chosen.items())
         limit = self.options.max_latency
         pinned += "" if limit is None else f", at most {limit:g} ms"
         machine = "" if self.arch is None else f" on {self.arch}"
@@ -92,7 +94,8 @@ def pose(
     read = kind.read(named, options.batch, options.dim)
     skipped = (*read.skipped, *kind.left_out(read.value, machine))
     read = replace(read, inputs=(*read.inputs, machine_file), skipped=skipped)
-    return posed(kind, named, machine_name, objective, replace(options, batch=read.batch), read, machine)
+    options = replace(options, batch=read.batch, fix={**kind.usual_fix(read.value), **options.fix})
+    return posed(kind, named, machine_name, objective, options, read, machine)
 
 
 def posed(

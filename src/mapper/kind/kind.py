@@ -206,6 +206,10 @@ class Kind(ABC, Generic[V, P, M]):
         """Operators that this machine leaves to others, as they stand in the document, where that depends on it."""
         return ()
 
+    def usual_fix(self, value: V) -> Mapping[str, str]:
+        """Decisions that are pinned so where nobody says, as ``--fix`` would."""
+        return {}
+
     @abstractmethod
     def pose(
         self, value: V, machine: Any, objective: Objective, options: Options
