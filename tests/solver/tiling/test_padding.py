@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 
 from mapper.arch.source import load_machine
+from mapper.formulations.tiling.array_axes import LoopAxes
 from mapper.formulations.tiling.bound import bound_of
 from mapper.formulations.tiling.problem import Pins, TilingProblem
 from mapper.formulations.tiling.referee.verify import verify
@@ -25,8 +26,9 @@ from mapper.workloads.nest.layer_nest import matrix_product_nest
 from mapper.workloads.nest.loop_nest import LoopNest
 from tests.solver.tiling.random_tiling import problems
 from tests.solver.tiling.small import matrix_product, problem, recurrence, small_machine
+from tests.solver.tiling.test_array_axes import systolic
 
-ANY = Level(1, False)
+ANY, ONE = Level(1, False), Level(1, True)
 MOST_BOUNDS = 40
 """Combinations of larger bounds that are searched one by one."""
 
@@ -162,3 +164,24 @@ def test_primes_on_256_pes_take_about_what_the_next_power_of_two_takes() -> None
     round_bounds = TilingProblem(matrix_product_nest("product", (), 1024, 1024, 1024), machine, "latency")
     assert found.proven and found.value is not None
     assert found.value <= (branch_and_bound(round_bounds, Effort()).value or 0)
+
+
+@pytest.mark.parametrize("reduced", [("rows",), ("rows", "columns")])
+def test_paddings_on_an_array_with_axes_are_as_good_as_each_by_itself(reduced: tuple[str, ...]) -> None:
+    machine = systolic(2, 2, reduced, rf={"bytes": 32})
+    posed = padded(problem(matrix_product(3, 3, 2), machine))
+    found = solve(posed)
+    assert found.proven and found.mapping is not None
+    cost = evaluate(posed.nest, machine, found.mapping)
+    assert posed.rank(cost)[0] == least_over_all_bounds(posed)
+    shorter = replace(posed, max_cycles=cost.cycles - 1)
+    found, least = solve(shorter), least_over_all_bounds(shorter)
+    assert found.proven
+    value = None if found.mapping is None else evaluate(posed.nest, machine, found.mapping)
+    assert (None if value is None else posed.rank(value)[0]) == least
+
+
+def test_a_loop_on_both_axes_grows_where_its_bound_has_no_room() -> None:
+    sides = Sides((4, 4), LoopAxes((True, True), (False, False)))
+    alone = [s for one in least_covers(15, 29, ONE, ANY, ONE, ONE, sides=sides) for _, s in one.inner]
+    assert 16 in alone and 15 not in alone
