@@ -66,6 +66,7 @@ POINTS_PER_SLICE = 64
 MOST_OPENED = 1 << 14
 TOO_MANY = "bounds as they are: their covers have {found} tiles, more than the {most} that are tabulated"
 TIMELINE = "bounds as they are: no bound of a timeline is known over all paddings"
+AXES = "bounds as they are: a smaller factor may have no room along the axes of the array"
 TOO_LONG = "bounds as they are: a padded mapping could take more cycles than are counted exactly"
 EXPOSED = (
     "more mappings than are kept might hide sums that leave behind other transfers of larger array tiles"
@@ -102,6 +103,8 @@ def covering(
         return _not_padded(unpadded, argued, unpadded.restrictions)
     if problem.machine.rules.timing == "timeline":
         return _not_padded(unpadded, argued, (TIMELINE,))
+    if problem.machine.rules.array_axes:
+        return _not_padded(unpadded, argued, (AXES,))
     covers, restriction = _covers_of(problem)
     if restriction is not None:
         return _not_padded(unpadded, argued, (restriction,))
@@ -215,7 +218,7 @@ def _searched(
         left.append(
             float(held.incumbent[PRIMARY]) * (1 - KNOWN_SLACK) - tables.per_pj * float(held.best[CYCLES])
         )
-    if not stop and mapping is not None:
+    if not stop:
         rows = _still_open(problem, opened, held.incumbent)
         mapping, beyond = raised(problem, [_extract(problem, space, row) for row in rows], mapping)
         if opened.count[0] > MOST_OPENED:
@@ -251,7 +254,9 @@ def _grid(problem: TilingProblem, tables: KernelTable, view: CoverTable, incumbe
     bound_kernel.first_bounds(tables, view, least_energy, least_cycles, incumbent, energy, cycles)
     ranked = {"edp": (energy * cycles, energy), "energy": (energy, cycles), "latency": (cycles, energy)}
     primary, secondary = ranked[problem.objective]
-    usable = np.flatnonzero(np.isfinite(energy) & (primary <= incumbent[PRIMARY]))
+    usable = np.flatnonzero(
+        np.isfinite(energy) & (primary <= incumbent[PRIMARY]) & (cycles <= tables.reach_cycles)
+    )
     order = usable[np.lexsort((usable, secondary[usable], primary[usable]))]
     return _Grid(order, primary[order], (energy, cycles, least_energy, least_cycles))
 

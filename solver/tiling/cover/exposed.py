@@ -13,7 +13,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from mapper.formulations.tiling.problem import TilingProblem
-from mapper.formulations.tiling.referee.verify import verify
+from mapper.formulations.tiling.referee.verify import LATENCY, verify
 from mapper.models.tiling.cost import TilingCost, quantities
 from mapper.models.tiling.mapping import LEVELS, TilingMapping
 
@@ -33,13 +33,13 @@ def exposed_cycles(problem: TilingProblem, mapping: TilingMapping) -> int:
 
 
 def raised(
-    problem: TilingProblem, starts: Iterable[TilingMapping], best: TilingMapping
-) -> tuple[TilingMapping, Fraction | None]:
+    problem: TilingProblem, starts: Iterable[TilingMapping], best: TilingMapping | None
+) -> tuple[TilingMapping | None, Fraction | None]:
     """The best of ``best`` and all mappings that contain one of ``starts``; and the least that such a mapping may be
     worth, None if all were looked at."""
-    verdict = verify(problem, best)
-    assert verdict.cost is not None
-    rank, waiting, seen, looked = problem.rank(verdict.cost), list(starts), set[TilingMapping](), 0
+    cost = None if best is None else verify(problem, best).cost
+    rank = None if cost is None else problem.rank(cost)
+    waiting, seen, looked = list(starts), set[TilingMapping](), 0
     open_values = []
     while waiting:
         mapping = waiting.pop()
@@ -47,12 +47,12 @@ def raised(
             continue
         seen.add(mapping)
         verdict = verify(problem, mapping)
-        if verdict.broken or verdict.cost is None:
+        if verdict.cost is None or any(one.rule != LATENCY for one in verdict.broken):
             continue
-        if problem.rank(verdict.cost) < rank:
+        if not verdict.broken and (rank is None or problem.rank(verdict.cost) < rank):
             best, rank = mapping, problem.rank(verdict.cost)
         least = _without(verdict.cost, exposed_cycles(problem, mapping))
-        if problem.rank(least) >= rank:
+        if least.cycles > problem.most_cycles or (rank is not None and problem.rank(least) >= rank):
             continue
         if looked == MOST_RAISED:
             open_values.append(problem.exact_value(least))

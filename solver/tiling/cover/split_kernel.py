@@ -97,7 +97,7 @@ def _priced(t: KernelTable, v: CoverTable, registers: Array, pes: Array, tile: A
         members = everywhere // groups if t.updated[k] else 1
         additions = words * (members - 1) * groups
         terms[DELIVERED, k] = words * (groups if t.writes[k] else everywhere)
-        terms[REDUCTION, k] = words * (members - 1) if t.mesh else additions
+        terms[REDUCTION, k] = 0 if t.systolic else words * (members - 1) if t.mesh else additions
         terms[ADDITIONS, k] = additions
         terms[WORDS, k] = _words(v, k, tile)
         taken += words
