@@ -252,8 +252,9 @@ def _grid(problem: TilingProblem, tables: KernelTable, view: CoverTable, incumbe
     bound_kernel.first_bounds(tables, view, least_energy, least_cycles, incumbent, energy, cycles)
     ranked = {"edp": (energy * cycles, energy), "energy": (energy, cycles), "latency": (cycles, energy)}
     primary, secondary = ranked[problem.objective]
-    short = np.isfinite(energy) & (cycles <= tables.reach_cycles)
-    usable = np.flatnonzero(short & (primary <= incumbent[PRIMARY]))
+    usable = np.flatnonzero(
+        np.isfinite(energy) & (primary <= incumbent[PRIMARY]) & (cycles <= tables.reach_cycles)
+    )
     order = usable[np.lexsort((usable, secondary[usable], primary[usable]))]
     return _Grid(order, primary[order], (energy, cycles, least_energy, least_cycles))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -17,11 +18,15 @@ from mapper.formulations.tiling.referee.verify import verify
 from mapper.models.tiling.cost import evaluate
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.models.tiling.padding import Padding
-from mapper.solver.method import Effort
+from mapper.solver.method import Effort, Method
 from mapper.solver.outcome import Outcome
 from mapper.solver.tiling.catalogue import METHODS
 from mapper.solver.tiling.cover.cover import Level, Sides, least_covers
 from mapper.solver.tiling.exact.branch_and_bound import branch_and_bound
+from mapper.solver.tiling.heuristic.annealing import annealing
+from mapper.solver.tiling.heuristic.genetic import genetic
+from mapper.solver.tiling.heuristic.random_search import random_search
+from mapper.solver.tiling.padded import with_friendly_bounds
 from mapper.workloads.nest.layer_nest import matrix_product_nest
 from mapper.workloads.nest.loop_nest import LoopNest
 from tests.solver.tiling.random_tiling import problems
@@ -116,12 +121,15 @@ def test_methods_that_know_no_padding_say_so_and_prove_nothing_of_it(method: str
     assert found.bound is not None and found.bound <= bound_of(posed)
 
 
-@pytest.mark.parametrize("method", ["annealing", "genetic", "random"])
-def test_heuristics_try_bounds_with_small_factors(method: str) -> None:
+@pytest.mark.parametrize("heuristic", [annealing, genetic, random_search])
+def test_heuristics_try_bounds_with_small_factors(
+    heuristic: Callable[[int], Method[TilingProblem, TilingMapping]],
+) -> None:
     machine, _ = load_machine("dmazerunner-256")
     posed = padded(TilingProblem(matrix_product_nest("product", (), 97, 89, 83), machine, "latency"))
-    found, plain = solve(posed, method), solve(replace(posed, padding=Padding()))
-    assert found.mapping is not None and found.mapping.padded
+    method = with_friendly_bounds(heuristic(2000), heuristic(1000))
+    found, plain = (method.search(one, Effort()) for one in (posed, replace(posed, padding=Padding())))
+    assert found.mapping is not None and found.mapping.padded and not verify(posed, found.mapping).broken
     assert found.value is not None and plain.value is not None and found.value < plain.value / 2
 
 
