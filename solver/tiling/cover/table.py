@@ -96,7 +96,8 @@ def cover_table(problem: TilingProblem, covers: Covers) -> CoverTable:
     dram_counts = np.array([len(trips) for trips in trips_at_dram], np.int64)
     most = max(len(operand.index) for operand in nest.operands)
     terms = np.zeros((len(nest.operands), most + 1), np.int64)
-    term_loop, term_factor = [], []
+    term_loop: list[int] = []
+    term_factor: list[int] = []
     is_whole = np.zeros((len(nest.operands), most), np.bool_)
     for k, operand in enumerate(nest.operands):
         for place, dimension in enumerate(operand.index):
