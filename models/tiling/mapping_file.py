@@ -48,7 +48,7 @@ def tiling_from_json(
     axes = _axes(fields["axes"], nest, source) if array_axes else ()
     grown = tuple((loop, padded[loop]) for loop, bound in nest.bounds if padded.get(loop, bound) != bound)
     return TilingMapping(
-        nest.loops, tuple(factors), tuple(order["dram"]), tuple(order["spm"]), grown, axes=axes
+        nest.loops, tuple(factors), tuple(order["dram"]), tuple(order["spm"]), padded=grown, axes=axes
     )
 
 

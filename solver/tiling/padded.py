@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from mapper.formulations.tiling.array_axes import on_axes
 from mapper.formulations.tiling.bound import bound_of
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.tiling.cost import evaluate
@@ -145,5 +146,5 @@ def _with_less(problem: TilingProblem, mapping: TilingMapping, loop: int, level:
     if row[level] < 1 or row[0] * row[1] * row[2] * row[3] < least:
         return None
     factors = (*mapping.factors[:loop], (row[0], row[1], row[2], row[3]), *mapping.factors[loop + 1 :])
-    less = replace(mapping, factors=factors).over(problem.nest.trip_counts)
+    less = on_axes(problem, replace(mapping, factors=factors).over(problem.nest.trip_counts))
     return None if verify(problem, less).broken else less

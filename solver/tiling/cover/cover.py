@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from mapper.formulations.tiling.array_axes import ArrayAxes, LoopAxes
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.tiling.mapping import LEVELS
 
@@ -38,6 +39,43 @@ class Level:
         return max(factor, self.least)
 
 
+ALONG_ONE = LoopAxes((True, False), (False, False))
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The array in space: its ``size`` (rows, columns), and where a loop may and must run; without ``loop`` axes are
+    alike, and all PEs stand in one row."""
+
+    size: Pair
+    loop: LoopAxes = ALONG_ONE
+
+    def divisions(self, factor: int) -> list[Pair]:
+        """Of a factor in space between the axes."""
+        return [way for way in self.loop.ways(factor) if way[0] <= self.size[0] and way[1] <= self.size[1]]
+
+    def covering(self, need: int) -> set[int]:
+        """Factors in space that cover ``need``, of which on some division neither part can be lowered."""
+        if not self.loop.may[1]:
+            return {need}
+        parts = {1, 2, *_rounded_quotients(need)}
+        ways = {(one, max(least, -(-need // one))) for one in parts for least in (1, 2)}
+        return {one * other for one, other in ways} | {max(need, 2)}
+
+    def is_needed(self, factor: int, level: Level, rest: int, least: int) -> bool:
+        """Whether on some division no part of ``factor`` can be lowered by one, with ``rest`` beside it covering
+        ``least``."""
+
+        def can_be_lowered(way: Pair, side: int) -> bool:
+            fewer = factor // way[side] * (way[side] - 1)
+            kept = way[side] > (2 if self.loop.must[side] else 1)
+            return kept and level.allows(fewer) and rest * fewer >= least
+
+        return any(
+            not can_be_lowered(way, 0) and not can_be_lowered(way, 1) for way in self.divisions(factor)
+        )
+
+
 @dataclass(frozen=True)
 class CoverClass:
     """The covers whose array tile needs ``trips`` at least: ``inner`` are pairs (r, s) of register file and space,
@@ -59,7 +97,9 @@ def classes_of(problem: TilingProblem, loop: str, backwards: frozenset[str]) -> 
     if None in levels:
         return ()
     dram, spm, rf, spatial = (level for level in levels if level is not None)
-    return least_covers(least, most, rf, spatial, spm, dram, problem.machine.pes)
+    axes, place = ArrayAxes.of(problem), problem.nest.loops.index(loop)
+    sides = Sides((problem.machine.pes, 1)) if axes is None else Sides(axes.size, axes.loops[place])
+    return least_covers(least, most, rf, spatial, spm, dram, sides)
 
 
 def _level(problem: TilingProblem, loop: str, level: str, backwards: frozenset[str]) -> Level | None:
@@ -86,19 +126,23 @@ def _level(problem: TilingProblem, loop: str, level: str, backwards: frozenset[s
 
 @lru_cache(maxsize=1024)
 def least_covers(
-    least: int, most: int, rf: Level, spatial: Level, spm: Level, dram: Level, pes: int
+    least: int, most: int, rf: Level, spatial: Level, spm: Level, dram: Level, sides: Sides
 ) -> tuple[CoverClass, ...]:
     found = []
     for trips, tile in _trips_and_tiles(least, most):
         exact = least == most
         inner = tuple(
             (r, s)
-            for r, s in _pairs(tile, rf, spatial, exact)
-            if s <= pes and r * s <= most and (exact or -(-least // (r * s)) == trips)
+            for r, s in _inner_pairs(tile, rf, spatial, exact, sides)
+            if sides.divisions(s) and r * s <= most and (exact or -(-least // (r * s)) == trips)
         )
         outer = tuple(_pairs(trips, spm, dram, exact))
         needed = tuple(
-            tuple(_is_needed(least, most, ((r, rf), (s, spatial), (p, spm), (d, dram))) for p, d in outer)
+            tuple(
+                _is_needed(least, most, ((r, rf), (p, spm), (d, dram)), s)
+                and sides.is_needed(s, spatial, r * p * d, least)
+                for p, d in outer
+            )
             for r, s in inner
         )
         keep = [place for place, row in enumerate(needed) if any(row)]
@@ -144,6 +188,21 @@ def _pairs(size: int, first: Level, second: Level, exact: bool) -> Iterator[Pair
             yield one, other
 
 
+def _inner_pairs(size: int, rf: Level, spatial: Level, exact: bool, sides: Sides) -> Iterator[Pair]:
+    """Pairs of register file and space as in ``_pairs``, where those in space cover on the axes of the array."""
+    if exact or not sides.loop.may[1]:
+        yield from _pairs(size, rf, spatial, exact)
+        return
+    registers = {rf.least} if rf.pinned else {rf.from_on(one) or 0 for one in (1, *_rounded_quotients(size))}
+    for one in sorted(registers):
+        need = -(-size // one)
+        spaces = {spatial.least} if spatial.pinned else sides.covering(need)
+        for other in sorted(spaces):
+            covers = spatial.allows(other) and one * other >= size
+            if covers and not (rf.allows(one - 1) and (one - 1) * other >= size):
+                yield one, other
+
+
 @lru_cache(maxsize=4096)
 def _rounded_quotients(size: int) -> tuple[int, ...]:
     """One number for each value that ceil(size / number) takes."""
@@ -151,9 +210,9 @@ def _rounded_quotients(size: int) -> tuple[int, ...]:
     return tuple(sorted({*small, *(-(-size // one) for one in small), size}))
 
 
-def _is_needed(least: int, most: int, factors: tuple[tuple[int, Level], ...]) -> bool:
-    """Whether no factor can be lowered by one, with pins kept and the bound covered."""
-    product = math.prod(factor for factor, _ in factors)
+def _is_needed(least: int, most: int, factors: tuple[tuple[int, Level], ...], in_space: int) -> bool:
+    """Whether no factor, but the one ``in_space``, can be lowered by one, with pins kept and the bound covered."""
+    product = in_space * math.prod(factor for factor, _ in factors)
     if not least <= product <= most:
         return False
     return not any(

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from mapper.arch.source import load_machine
+from mapper.formulations.tiling.array_axes import on_axes
 from mapper.formulations.tiling.bound import bound_of
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.limit import UnfinishedError
@@ -254,9 +255,8 @@ def _grid(problem: TilingProblem, tables: KernelTable, view: CoverTable, incumbe
     bound_kernel.first_bounds(tables, view, least_energy, least_cycles, incumbent, energy, cycles)
     ranked = {"edp": (energy * cycles, energy), "energy": (energy, cycles), "latency": (cycles, energy)}
     primary, secondary = ranked[problem.objective]
-    usable = np.flatnonzero(
-        np.isfinite(energy) & (primary <= incumbent[PRIMARY]) & (cycles <= tables.reach_cycles)
-    )
+    short = np.isfinite(energy) & (cycles <= tables.reach_cycles)
+    usable = np.flatnonzero(short & (primary <= incumbent[PRIMARY]))
     order = usable[np.lexsort((usable, secondary[usable], primary[usable]))]
     return _Grid(order, primary[order], (energy, cycles, least_energy, least_cycles))
 
@@ -300,7 +300,8 @@ def _extract(problem: TilingProblem, space: _Space, row: Integers) -> TilingMapp
         tuple(nest.loops[loop] for loop in rows[int(row[at])])
         for rows, at in ((tables.dram_rows, DRAM_PATTERN), (tables.spm_rows, SPM_PATTERN))
     )
-    return TilingMapping(nest.loops, tuple(reversed(factors)), dram, spm).over(nest.trip_counts)
+    found = TilingMapping(nest.loops, tuple(reversed(factors)), dram, spm).over(nest.trip_counts)
+    return on_axes(problem, found)
 
 
 def prepare() -> None:

@@ -8,13 +8,15 @@ factors in register file and space are raised one by one for as long as that sta
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
+from mapper.formulations.tiling.array_axes import on_axes
 from mapper.formulations.tiling.problem import TilingProblem
-from mapper.formulations.tiling.referee.verify import LATENCY, verify
-from mapper.models.tiling.cost import TilingCost, quantities
+from mapper.formulations.tiling.referee.verify import ARRAY_AXES, LATENCY, verify
+from mapper.models.tiling.cost import TilingCost, evaluate, quantities
 from mapper.models.tiling.mapping import LEVELS, TilingMapping
 
 MOST_RAISED = 2_000
@@ -36,9 +38,11 @@ def raised(
     problem: TilingProblem, starts: Iterable[TilingMapping], best: TilingMapping | None
 ) -> tuple[TilingMapping | None, Fraction | None]:
     """The best of ``best`` and all mappings that contain one of ``starts``; and the least that such a mapping may be
-    worth, None if all were looked at."""
-    cost = None if best is None else verify(problem, best).cost
-    rank = None if cost is None else problem.rank(cost)
+    worth, None if all were looked at. One that takes too long, or has no room along the axes of the array, may be
+    contained in one that does not."""
+    rank: tuple[float, ...] = (math.inf,)
+    if best is not None:
+        rank = problem.rank(evaluate(problem.nest, problem.machine, best))
     waiting, seen, looked = list(starts), set[TilingMapping](), 0
     open_values = []
     while waiting:
@@ -47,12 +51,12 @@ def raised(
             continue
         seen.add(mapping)
         verdict = verify(problem, mapping)
-        if verdict.cost is None or any(one.rule != LATENCY for one in verdict.broken):
+        if verdict.cost is None or any(one.rule not in (LATENCY, ARRAY_AXES) for one in verdict.broken):
             continue
-        if not verdict.broken and (rank is None or problem.rank(verdict.cost) < rank):
+        if not verdict.broken and problem.rank(verdict.cost) < rank:
             best, rank = mapping, problem.rank(verdict.cost)
         least = _without(verdict.cost, exposed_cycles(problem, mapping))
-        if least.cycles > problem.most_cycles or (rank is not None and problem.rank(least) >= rank):
+        if problem.rank(least) >= rank or least.cycles > problem.most_cycles:
             continue
         if looked == MOST_RAISED:
             open_values.append(problem.exact_value(least))
@@ -75,5 +79,6 @@ def _one_more(problem: TilingProblem, mapping: TilingMapping) -> list[TilingMapp
             row[level] += 1
             rows = (*mapping.factors[:loop], (row[0], row[1], row[2], row[3]), *mapping.factors[loop + 1 :])
             # One that runs beyond what a bound may grow to is broken, and so are all that contain it.
-            found.append(replace(mapping, factors=rows).over(problem.nest.trip_counts))
+            grown = replace(mapping, factors=rows).over(problem.nest.trip_counts)
+            found.append(on_axes(problem, grown))
     return found

@@ -104,6 +104,32 @@ def _priced(t: KernelTable, v: CoverTable, registers: Array, pes: Array, tile: A
     return taken
 
 
+def _has_room(v: CoverTable, pes: Array) -> bool:
+    """Whether the factors in space can be divided between rows and columns."""
+    loops = len(pes)
+    along = np.zeros(loops, np.int64)
+    rows, columns = np.ones(loops + 1, np.int64), np.ones(loops + 1, np.int64)
+    j = 0
+    while j >= 0:
+        along[j] += 1
+        if along[j] > pes[j] or rows[j] * along[j] > v.sides[0]:
+            along[j] = 0
+            j -= 1
+            continue
+        beside = pes[j] // along[j]
+        if pes[j] % along[j] != 0 or columns[j] * beside > v.sides[1]:
+            continue
+        if (along[j] > 1 and not v.may[0, j]) or (beside > 1 and not v.may[1, j]):
+            continue
+        if (along[j] == 1 and v.must[0, j]) or (beside == 1 and v.must[1, j]):
+            continue
+        rows[j + 1], columns[j + 1] = rows[j] * along[j], columns[j] * beside
+        if j + 1 == loops:
+            return True
+        j += 1
+    return False
+
+
 def _room_place(pes: int, room: int) -> int:
     """Where a number of PEs that are left (``pes`` divided by some number, rounded down) stands among all such."""
     root = int(np.sqrt(pes))
@@ -189,6 +215,8 @@ def _splits(
         if j + 1 < loops:
             j += 1
             continue
+        if t.axes and not _has_room(v, pes):
+            continue
         if found + 1 >= len(splits.compute):
             splits = _grown(splits)
         _priced(t, v, registers, pes, tile, splits.terms[found])
@@ -225,6 +253,7 @@ splits = compiled(
     _bounded_out=incumbent_kernel.bounded_out,
     _priced=compiled(_priced, _words=bound_kernel.words),
     _grown=compiled(_grown),
+    _has_room=compiled(_has_room),
     _room_place=room_place,
     _least_work=compiled(_least_work, _room_place=room_place),
     _without_dominated=compiled(_without_dominated, _is_undercut=compiled(_is_undercut)),

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mapper.formulations.tiling.array_axes import ArrayAxes, LoopAxes
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.tiling import tile
 from mapper.models.tiling.price import Prices, burst_cost
@@ -38,7 +39,8 @@ class CoverTable(NamedTuple):
     operand k are ``term_loop`` and ``term_factor`` from ``terms[k, place]`` to ``terms[k, place + 1]``;
     ``is_whole[k, place]``: whether a tile that is whole in a dimension is all that is stored of it; ``own``
     [K, J]. ``delivered``: tables of least words that PEs receive, by groups of dimensions: of group g, of operand
-    ``group_operand[g]``, from ``group_start[g]`` on with ``group_strides[g]`` [J].
+    ``group_operand[g]``, from ``group_start[g]`` on with ``group_strides[g]`` [J]. ``sides`` [2]: rows and columns of
+    the array, along which loops ``may`` and ``must`` run [2, J] where the machine tells them apart.
     """
 
     least: Array
@@ -70,6 +72,9 @@ class CoverTable(NamedTuple):
     group_start: Array
     group_strides: Array
     widths: Array
+    sides: Array
+    may: Array
+    must: Array
     iteration_energy: float
     spm_unit: float
     dram_unit: float
@@ -144,6 +149,7 @@ def cover_table(problem: TilingProblem, covers: Covers) -> CoverTable:
         group_start=starts.astype(np.int64),
         group_strides=np.stack(strides),
         widths=np.array(widths, np.int64),
+        **_sides(problem),
         iteration_energy=_iteration_energy(nest, problem, prices),
         spm_unit=prices.spm,
         dram_unit=prices.dram,
@@ -154,6 +160,17 @@ def cover_table(problem: TilingProblem, covers: Covers) -> CoverTable:
         burst_word=each,
         burst_whole=whole,
     )
+
+
+def _sides(problem: TilingProblem) -> dict[str, Array]:
+    axes, loops = ArrayAxes.of(problem), len(problem.nest.loops)
+    rules = [LoopAxes((True, True), (False, False))] * loops if axes is None else axes.loops
+    array = problem.machine.pe_array
+    return {
+        "sides": np.array((array.rows, array.columns), np.int64),
+        "may": np.array([one.may for one in rules], np.bool_).T.copy(),
+        "must": np.array([one.must for one in rules], np.bool_).T.copy(),
+    }
 
 
 def grid_size(covers: Covers) -> int:

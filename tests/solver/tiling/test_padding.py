@@ -20,7 +20,7 @@ from mapper.models.tiling.padding import Padding
 from mapper.solver.method import Effort, Method
 from mapper.solver.outcome import Outcome
 from mapper.solver.tiling.catalogue import METHODS
-from mapper.solver.tiling.cover.cover import Level, least_covers
+from mapper.solver.tiling.cover.cover import Level, Sides, least_covers
 from mapper.solver.tiling.exact.branch_and_bound import branch_and_bound
 from mapper.solver.tiling.heuristic.annealing import annealing
 from mapper.solver.tiling.heuristic.genetic import genetic
@@ -102,7 +102,7 @@ def test_least_covers_are_those_of_which_no_factor_can_be_lowered(bound: int) ->
     }
     listed = [
         (*inner, *outer)
-        for one in least_covers(bound, 2 * bound - 1, ANY, ANY, ANY, ANY, pes=1 << 30)
+        for one in least_covers(bound, 2 * bound - 1, ANY, ANY, ANY, ANY, sides=Sides((1 << 30, 1)))
         for inner, row in zip(one.inner, one.needed, strict=True)
         for outer, needed in zip(one.outer, row, strict=True)
         if needed
