@@ -59,5 +59,5 @@ class TilingMapping:
             },
             "order": {"dram": list(self.dram_order), "spm": list(self.spm_order)},
             **axes,
-            **padded,
         }
+        return {**fields, "padded": dict(self.padded)} if self.padded else fields

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mapper.models.compiled import compiled
+from mapper.models.compiled import borrowing, compiled
 from mapper.solver.tiling.cover.table import Array, CoverTable
 from mapper.solver.tiling.exact import bound_kernel, incumbent_kernel
 from mapper.solver.tiling.exact.kernel_table import KernelTable
@@ -179,12 +179,14 @@ def _first_bounds(
         cycles[point] = _together(t, processing, least_out_cycles[point])
 
 
-words = compiled(_words)
-banks = compiled(_banks, _words=words)
-moved = compiled(_moved)
-outer_bound = compiled(_outer_bound, _waited=bound_kernel.waited)
+words = borrowing(_words)
+banks = borrowing(_banks, _words=words)
+moved = borrowing(_moved)
+outer_bound = borrowing(_outer_bound, _waited=bound_kernel.waited)
 outer_bounds = compiled(_outer_bounds, _banks=banks, _moved=moved, _outer_bound=outer_bound)
-inner_bound = compiled(_inner_bound, _crossing_bound=bound_kernel.crossing_bound, _waited=bound_kernel.waited)
+inner_bound = borrowing(
+    _inner_bound, _crossing_bound=bound_kernel.crossing_bound, _waited=bound_kernel.waited
+)
 first_bounds = compiled(
     _first_bounds,
     _words=words,

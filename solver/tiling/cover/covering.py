@@ -67,7 +67,6 @@ POINTS_PER_SLICE = 64
 MOST_OPENED = 1 << 14
 TOO_MANY = "bounds as they are: their covers have {found} tiles, more than the {most} that are tabulated"
 TIMELINE = "bounds as they are: no bound of a timeline is known over all paddings"
-AXES = "bounds as they are: a smaller factor may have no room along the axes of the array"
 TOO_LONG = "bounds as they are: a padded mapping could take more cycles than are counted exactly"
 EXPOSED = (
     "more mappings than are kept might hide sums that leave behind other transfers of larger array tiles"
@@ -104,8 +103,6 @@ def covering(
         return _not_padded(unpadded, argued, unpadded.restrictions)
     if problem.machine.rules.timing == "timeline":
         return _not_padded(unpadded, argued, (TIMELINE,))
-    if problem.machine.rules.array_axes:
-        return _not_padded(unpadded, argued, (AXES,))
     covers, restriction = _covers_of(problem)
     if restriction is not None:
         return _not_padded(unpadded, argued, (restriction,))

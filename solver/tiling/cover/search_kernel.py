@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mapper.models.compiled import compiled
+from mapper.models.compiled import borrowing, compiled
 from mapper.models.tiling.transfer import Passes
 from mapper.solver.tiling import compiled_model
 from mapper.solver.tiling.cover import bound_kernel, split_kernel
@@ -303,7 +303,7 @@ def _search(
     return last
 
 
-_ordered = compiled(
+_ordered = borrowing(
     _orders,
     _inner_bound=bound_kernel.inner_bound,
     _reuse=pair.reuse,
@@ -314,7 +314,7 @@ _ordered = compiled(
     _together=exact_bounds.together,
     _bounded_out=incumbent_kernel.bounded_out,
     _consider=incumbent_kernel.consider,
-    _exposed_gain=compiled(_exposed_gain),
+    _exposed_gain=borrowing(_exposed_gain),
 )
 _outside: dict[str, Any] = {
     "_banks": bound_kernel.banks,
@@ -327,6 +327,6 @@ search = compiled(
     _search,
     _room=compiled(_room),
     _splits=split_kernel.splits,
-    _class=compiled(_class, _examine=compiled(_examine, _orders=_ordered, **_outside), **_outside),
+    _class=borrowing(_class, _examine=borrowing(_examine, _orders=_ordered, **_outside), **_outside),
     _bounded_out=incumbent_kernel.bounded_out,
 )

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mapper.models.compiled import compiled
+from mapper.models.compiled import borrowing, compiled
 from mapper.solver.tiling.cover import bound_kernel
 from mapper.solver.tiling.cover.table import Array, CoverTable
 from mapper.solver.tiling.exact import bound_kernel as exact_bounds
@@ -243,7 +243,7 @@ def _splits(
     )  # fmt: skip
 
 
-room_place = compiled(_room_place)
+room_place = borrowing(_room_place)
 splits = compiled(
     _splits,
     _words=bound_kernel.words,
@@ -251,10 +251,10 @@ splits = compiled(
     _surely=exact_bounds.surely,
     _together=exact_bounds.together,
     _bounded_out=incumbent_kernel.bounded_out,
-    _priced=compiled(_priced, _words=bound_kernel.words),
+    _priced=borrowing(_priced, _words=bound_kernel.words),
     _grown=compiled(_grown),
     _has_room=compiled(_has_room),
     _room_place=room_place,
     _least_work=compiled(_least_work, _room_place=room_place),
-    _without_dominated=compiled(_without_dominated, _is_undercut=compiled(_is_undercut)),
+    _without_dominated=compiled(_without_dominated, _is_undercut=borrowing(_is_undercut)),
 )

@@ -163,13 +163,6 @@ def test_a_timeline_is_searched_with_bounds_as_they_are() -> None:
     assert any("timeline" in text for text in found.restrictions)
 
 
-def test_loops_on_axes_of_the_array_are_searched_with_bounds_as_they_are() -> None:
-    machine = small_machine(rules={"array_axes": True})
-    found = solve(padded(problem(matrix_product(3, 2, 2), machine)))
-    assert not found.proven and found.mapping is not None and not found.mapping.padded
-    assert any("axes" in text for text in found.restrictions)
-
-
 def test_primes_on_256_pes_take_about_what_the_next_power_of_two_takes() -> None:
     machine, _ = load_machine("dmazerunner-256")
     posed = padded(TilingProblem(matrix_product_nest("product", (), 1021, 1021, 1021), machine, "latency"))
