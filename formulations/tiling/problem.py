@@ -95,8 +95,7 @@ class TilingProblem:
     The space: every way to write each bound as a product of four factors whose tiles fit PEs, register
     files and scratch-pad banks; every loop order at the two outer levels; loops that carry a dependence
     stay out of space and orders that break one are excluded. Bounds may grow as ``padding`` says; what is padded costs
-    as any other iteration and word.
-    ``max_cycles``: mappings that take longer are excluded (None: none are).
+    as any other iteration and word. ``max_cycles``: mappings that take longer are excluded (None: none are).
 
     Raises: InputError if a mapping could take more cycles than are counted exactly.
     """
@@ -122,6 +121,11 @@ class TilingProblem:
             )
             raise InputError(self.nest.name or "nest", "loops", remedy)
 
+    @property
+    def most_cycles(self) -> int:
+        """Cycles that no mapping may exceed: the limit, or where there is none what no mapping takes."""
+        return LARGEST_CYCLES if self.max_cycles is None else min(self.max_cycles, LARGEST_CYCLES)
+
     @cached_property
     def least_nest(self) -> LoopNest:
         """The nest padded no more than it must be: what bounds by argument hold for."""
@@ -130,11 +134,6 @@ class TilingProblem:
     def as_it_is(self) -> TilingProblem:
         """The problem of the least bounds, as of a nest that is written with them: no padding is a choice there."""
         return replace(self, nest=self.least_nest, padding=NO_PADDING)
-
-    @property
-    def most_cycles(self) -> int:
-        """Cycles that no mapping may exceed: the limit, or where there is none what no mapping takes."""
-        return LARGEST_CYCLES if self.max_cycles is None else min(self.max_cycles, LARGEST_CYCLES)
 
     def value(self, cost: TilingCost) -> int | float:
         """The objective of a cost, in pJ*cycles, pJ or cycles."""

@@ -15,10 +15,10 @@ AXES = ("rows", "columns")
 @dataclass(frozen=True)
 class TilingMapping:
     """Trip counts of every loop at ``dram``, ``spm``, ``rf`` and ``spatial``, in the nest's loop order, and
-    the loop orders (outer to inner) in which tiles are brought to the scratch-pad and to the PEs. ``axes``: of every
-    loop the factors along the rows and along the columns of the array, whose product is its spatial factor; empty where
-    the machine does not tell its axes apart. ``padded``: loops that run over their end, with the bounds that their
-    factors multiply to."""
+    the loop orders (outer to inner) in which tiles are brought to the scratch-pad and to the PEs. ``padded``: loops
+    that run over their end, with the bounds that their factors multiply to. ``axes``: of every loop the factors along
+    the rows and along the columns of the array, whose product is its spatial factor; empty where the machine does not
+    tell its axes apart."""
 
     loops: tuple[str, ...]
     factors: tuple[tuple[int, int, int, int], ...]
@@ -52,13 +52,12 @@ class TilingMapping:
 
     def to_json(self) -> dict[str, Any]:
         axes = {"axes": {axis: self.along(axis) for axis in AXES}} if self.axes else {}
-        padded = {"padded": dict(self.padded)} if self.padded else {}
-        return {
+        fields: dict[str, Any] = {
             "tiling": {
                 loop: dict(zip(LEVELS, factors, strict=True))
                 for loop, factors in zip(self.loops, self.factors, strict=True)
             },
             "order": {"dram": list(self.dram_order), "spm": list(self.spm_order)},
             **axes,
-            **padded,
         }
+        return {**fields, "padded": dict(self.padded)} if self.padded else fields

@@ -252,9 +252,8 @@ def _grid(problem: TilingProblem, tables: KernelTable, view: CoverTable, incumbe
     bound_kernel.first_bounds(tables, view, least_energy, least_cycles, incumbent, energy, cycles)
     ranked = {"edp": (energy * cycles, energy), "energy": (energy, cycles), "latency": (cycles, energy)}
     primary, secondary = ranked[problem.objective]
-    usable = np.flatnonzero(
-        np.isfinite(energy) & (primary <= incumbent[PRIMARY]) & (cycles <= tables.reach_cycles)
-    )
+    short = np.isfinite(energy) & (cycles <= tables.reach_cycles)
+    usable = np.flatnonzero(short & (primary <= incumbent[PRIMARY]))
     order = usable[np.lexsort((usable, secondary[usable], primary[usable]))]
     return _Grid(order, primary[order], (energy, cycles, least_energy, least_cycles))
 

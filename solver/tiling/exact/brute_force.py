@@ -57,9 +57,8 @@ def brute_force(problem: TilingProblem, effort: Effort) -> Outcome[TilingMapping
         if axes is None:
             continue
         for dram_order, spm_order in product(*(_orders(problem, factors, level) for level in ORDERED_LEVELS)):
-            mapping = TilingMapping(nest.loops, factors, dram_order, spm_order, axes=axes).over(
-                nest.trip_counts
-            )
+            mapping = TilingMapping(nest.loops, factors, dram_order, spm_order, axes=axes)
+            mapping = mapping.over(nest.trip_counts)
             verdict = verify(problem, mapping)
             evaluations += 1
             if verdict.broken or verdict.cost is None:
@@ -78,9 +77,8 @@ def _hopeless(problem: TilingProblem, factors: tuple[Factors, ...], axes: Axes) 
     """Whether the tiling breaks a rule that does not look at orders, or on these axes of the array one that does not
     look at anything else."""
     loops = problem.nest.loops
-    verdict = verify(
-        problem, TilingMapping(loops, factors, loops, loops, axes=axes).over(problem.nest.trip_counts)
-    )
+    mapping = TilingMapping(loops, factors, loops, loops, axes=axes).over(problem.nest.trip_counts)
+    verdict = verify(problem, mapping)
     return any(
         broken.rule in (PES, RF_WORDS, SPM_BANKS, SPACE, ARRAY_AXES, REDUCTION)
         or (broken.rule == PINNED and broken.place in ("spatial.rows", "spatial.columns"))
