@@ -10,14 +10,12 @@ from mapper.api.part.verification import verified
 from mapper.api.problem import SOLUTION_SCHEMA, PosedProblem, pose, pose_again
 from mapper.api.solution import Solution, as_document, assemble
 from mapper.api.solving import Search, run
-from mapper.kind.kind import AnyPart, Options
+from mapper.kind.kind import LARGEST_SOLUTION_BYTES, AnyPart, Options
 from mapper.models.plain import in_time, limited
 from mapper.solver.certificate import Certificate
 from mapper.workloads.document import InputError, parse_document, read_bytes
 from mapper.workloads.process.whole_file import write_whole
 from mapper.workloads.text.file_name import file_name, file_names
-
-LARGEST_SOLUTION_BYTES = 256 << 20
 
 
 def solve(
@@ -51,7 +49,7 @@ def evaluate(
     Raises: InputError if the file does not hold a mapping for every part.
     """
     problem = pose(workload, arch, objective, options, fix)
-    fields = read_document(mapping)
+    fields = problem.kind.mapping_document(read_bytes(mapping, LARGEST_SOLUTION_BYTES), str(mapping))
     parts = []
     for part, own in zip(problem.parts, _mappings(fields, problem, str(mapping)), strict=True):
         read = problem.kind.read_mapping(own, part.problem, str(mapping))
