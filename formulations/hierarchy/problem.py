@@ -15,6 +15,8 @@ from mapper.workloads.nest.loop_nest import LoopNest
 
 ObjectiveName = Literal["edp", "energy", "latency"]
 Axis = Literal["temporal", "x", "y"]
+ROUNDING = 1e-9
+"""The share by which a bound in floating point may lie above what it bounds, with room to spare."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,8 @@ class HierarchyProblem:
         constraint: Constraint,
     ) -> None:
         axes: tuple[Axis, ...] = ("temporal",) if constraint.kind == "temporal" else ("x", "y")
-        order = [loop for name in constraint.permutation for loop in loops_called(self.nest, name)]
+        listed = (loop for name in constraint.permutation for loop in loops_called(self.nest, name))
+        order = list(dict.fromkeys(listed))
         for axis in axes:
             exact, most, known = found[place, axis]
             for name, trips in constraint.factors.items():

@@ -136,7 +136,8 @@ def _given(problem: HierarchyProblem, mapping: HierarchyMapping) -> Iterator[Bro
     for constraint in (*problem.machine.constraints, *problem.pins.constraints):
         level = by_name[constraint.level]
         yield from _given_factors(problem, constraint, level)
-        listed = [loop for name in constraint.permutation for loop in loops_called(problem.nest, name)]
+        named = (loop for name in constraint.permutation for loop in loops_called(problem.nest, name))
+        listed = list(dict.fromkeys(named))
         if constraint.kind == "temporal":
             moving = [one.loop for one in reversed(level.temporal) if one.trips > 1]
             expected = [loop for loop in listed if loop in moving]

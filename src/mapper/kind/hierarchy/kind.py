@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 from mapper.arch.hierarchy import HierarchyMachine
 from mapper.formulations.formulation import Formulation
 from mapper.formulations.hierarchy.infeasible import why_infeasible
-from mapper.formulations.hierarchy.problem import HierarchyProblem, ObjectiveName
+from mapper.formulations.hierarchy.problem import ROUNDING, HierarchyProblem, ObjectiveName
 from mapper.formulations.hierarchy.referee.verify import verify
 from mapper.formulations.objective import EDP, ENERGY, LATENCY, Objective
 from mapper.kind.hierarchy.pins import parse_pins
@@ -56,6 +56,9 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
         from mapper.solver.hierarchy.catalogue import METHODS
 
         return dict(METHODS)
+
+    def slack(self, problem: HierarchyProblem, value: int | float) -> float:
+        return ROUNDING * abs(value)
 
     def why_infeasible(self, problem: HierarchyProblem) -> str | None:
         return why_infeasible(problem)
