@@ -105,13 +105,14 @@ def line_of(mapping: HierarchyMapping, nest: LoopNest) -> str:
     for number, level in zip(reversed(range(len(mapping.levels))), mapping.levels, strict=True):
         kept = [tensors[name] if roles else name for name in level.keep]
         texts = [_written(one.loop, one.trips, one.last, loops) for one in level.temporal if one.trips > 1]
+        texts = texts or ["N1"]
         texts += [
             _written(one.loop, one.trips, one.last, loops) + one.axis.upper()
             for one in level.spatial
             if one.trips > 1
         ]
         brackets = "".join(kept) if roles or short else ",".join(kept)
-        parts.append(f"L{number}[{brackets}] " + (" ".join(texts) or "N1"))
+        parts.append(f"L{number}[{brackets}] " + " ".join(texts))
     return " - ".join(parts)
 
 
