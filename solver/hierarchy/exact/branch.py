@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 Array = Any
 OBJECTIVES = {"edp": 0, "energy": 1, "latency": 2}
 MOST_CHILDREN = 1 << 16
+MOST_LINKS = 20
+"""Between levels, of all tensors: sets of them are counted as bits."""
 SHY = 1 - 1e-12
 """Sums of floors are taken a little too low, so that rounding does not lift them above what they bound."""
 
@@ -93,7 +95,7 @@ class Branch:
 
     def build(self, effort: Effort) -> bool:
         """Tabulate the floors and with them a better bound; False if there are too many tiles, or time is over."""
-        lattice = lattice_of(self.arrangement, self.shape)
+        lattice = lattice_of(self.arrangement, self.shape) if len(self.inner) <= MOST_LINKS else None
         if lattice is None:
             return False
         self.built, self.lattice = True, lattice
@@ -113,9 +115,15 @@ class Branch:
             sum(1 << k for k, link in enumerate(self.inner) if link.inner == level + 1)
             for level in range(self.levels)
         ]
-        self.tensors = np.array([link.tensor for link in self.inner], np.int64)
-        self.ends = np.array([[link.outer, link.inner] for link in self.inner], np.int64).reshape(-1, 2)
-        self.rows = np.array([row(link, self._least(link)) for link in self.inner]).reshape(-1, 11)
+        self.fixed = (
+            kernel.Tiles(lattice.values, lattice.counts, lattice.radix, lattice.rest, lattice.spaces),
+            kernel.Tensors(*self.shape),
+            kernel.Links(
+                np.array([link.tensor for link in self.inner], np.int64),
+                np.array([[link.outer, link.inner] for link in self.inner], np.int64).reshape(-1, 2),
+                np.array([row(link, self._least(link)) for link in self.inner]).reshape(-1, 11),
+            ),
+        )
         self.labels: list[Array] = [np.zeros(1, np.int64)] * self.levels
         self.floor: list[Array] = [np.zeros((1, 0))] * self.levels
         self.floor[last] = np.where(lattice.allowed[last], 0.0, np.inf)[None, :]
@@ -129,7 +137,6 @@ class Branch:
         self.digits[0] = lattice.counts - 1
         self.f = np.ones((self.levels, len(loops)), np.int64)
         self.orders = np.full((self.levels, len(loops)), -1, np.int64)
-        self.chosen = [0] * self.levels
         self.depth = 0
         self.costed: set[tuple[float, bytes]] = set()
         self.paid = [0.0] * (self.levels + 1)
@@ -147,12 +154,22 @@ class Branch:
         index[labels] = range(len(labels))
         self.labels[level] = labels
         self.floor[level] = np.zeros((len(labels), len(lattice.allowed[level])))
-        kernel.floors(
-            level, lattice.values, lattice.counts, lattice.radix, lattice.starts[level], lattice.targets[level],
-            lattice.allowed[level], self.floor[level + 1], self.labels[level + 1], index, self.own[level],
-            self.shape.coefficient, self.shape.dimension, self.shape.relevant, lattice.spaces, lattice.rest,
-            self.tensors, self.ends[:, 1].copy(), self.rows, _table(classes, len(lattice.counts)), self.floor[level],
-        )  # fmt: skip
+        stage = self._stage(level, _table(classes, len(lattice.counts)))
+        kernel.floors(*self.fixed, stage, lattice.allowed[level], index, self.floor[level])
+
+    def _stage(self, level: int, classes: Array) -> kernel.Stage:
+        lattice, labels = self.lattice, self.labels[level + 1]
+        reach = self.own[level] | int(np.bitwise_or.reduce(labels))
+        return kernel.Stage(
+            level,
+            lattice.starts[level],
+            lattice.targets[level],
+            self.floor[level + 1],
+            labels,
+            self.own[level],
+            reach,
+            classes,
+        )
 
     def _labels(self, level: int) -> Array:
         """Sets of links whose tensors no loop from a level inwards moves."""
@@ -175,17 +192,20 @@ class Branch:
         """The children of the tile at ``level``, most promising first."""
         lattice = self.lattice
         room = MOST_CHILDREN
+        stage = self._stage(level, self.classes[level])
+        path = kernel.Path(self.digits[level], self.f, self.orders, self.paid[level], self.words[level])
+        scale = kernel.Scale(
+            self.rate,
+            self.compute,
+            self.constant * SHY,
+            float(self.arrangement.leak_pj),
+            self.objective,
+            limit,
+        )
         while True:
             out = np.zeros((room, 3 + 2 * self.levels))
             order = np.zeros((room, len(lattice.counts) + 1), np.int64)
-            found = kernel.expanded(
-                level, self.digits[level], lattice.values, lattice.counts, lattice.radix, lattice.starts[level],
-                lattice.targets[level], self.floor[level + 1], self.labels[level + 1], self.own[level],
-                self.shape.coefficient, self.shape.dimension, self.shape.relevant, lattice.spaces, lattice.rest,
-                self.tensors, self.ends, self.rows, self.classes[level], self.f, self.orders, self.paid[level],
-                self.words[level], self.rate, self.compute, self.constant * SHY, self.arrangement.leak_pj,
-                self.objective, limit, out, order,
-            )  # fmt: skip
+            found = kernel.expanded(*self.fixed, stage, path, scale, out, order)
             if found <= room:
                 break
             room = int(found)

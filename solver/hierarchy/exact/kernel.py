@@ -6,13 +6,78 @@ dimension of a tensor times the trips inside it is the step by which it moves th
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mapper.models.compiled import compiled
 
 Array = Any
+
+
+class Tiles(NamedTuple):
+    """The lattice of tiles: divisors of each loop (``values``), how many, the weights of a node's digits, what is left
+    of each loop in time, and instances of each loop in space from every level inwards."""
+
+    values: Array
+    counts: Array
+    radix: Array
+    rest: Array
+    spaces: Array
+
+
+class Tensors(NamedTuple):
+    """Coefficients of loops in all tensors' dimensions, where each tensor's begin, and the loops that move it."""
+
+    coefficient: Array
+    dimension: Array
+    relevant: Array
+
+
+class Links(NamedTuple):
+    """The links inside the machine: tensor, outer and inner level, and a row of numbers each (``branch.row``)."""
+
+    tensors: Array
+    ends: Array
+    rows: Array
+
+
+class Stage(NamedTuple):
+    """The boundary below a level: digits that may follow further in (``starts``, ``targets``), the floors one level
+    further in (``below``, by ``labels``, infinite where a tile is not possible), the links that end here as bits
+    (``own``), those with links of labels (``reach``), and orders of the level's loops, innermost first."""
+
+    boundary: int
+    starts: Array
+    targets: Array
+    below: Array
+    labels: Array
+    own: int
+    reach: int
+    classes: Array
+
+
+class Path(NamedTuple):
+    """What is decided: digits of the tile, trips and orders of the levels outside, energy so far, and words moved at
+    each level (read, written), those that are moved in any case included."""
+
+    node: Array
+    f: Array
+    orders: Array
+    energy: float
+    moved: Array
+
+
+class Scale(NamedTuple):
+    """What a path is measured by: words a cycle of each level (read, written, together), cycles and energy in any case,
+    energy that leaks in a cycle, the objective (0: EDP, 1: energy, 2: cycles) and the limit on it."""
+
+    rate: Array
+    compute: float
+    constant: float
+    leak: float
+    objective: int
+    limit: float
 
 
 def _arriving(
@@ -108,187 +173,244 @@ may_continue = compiled(_may_continue)
 arriving_words = compiled(_arriving, _may_continue=may_continue)
 
 
+def _descended(tiles: Tiles, stage: Stage, digit: Array, at: Array, c: Array, f: Array) -> tuple[int, float]:
+    """The node that digits ``at`` lead to, with its trips ``c`` and those at the level, ``f``; and in how many moments
+    its tile is brought without any reuse."""
+    child = 0
+    total = 1.0
+    for j in range(len(c)):
+        to = stage.targets[j, at[j]]
+        child += to * tiles.radix[j]
+        c[j] = tiles.values[j, to]
+        f[stage.boundary, j] = tiles.values[j, digit[j]] // c[j]
+        total *= tiles.rest[j] // c[j]
+    return child, total
+
+
+def _advanced(starts: Array, digit: Array, at: Array) -> bool:
+    """Go on to the next digits, False behind the last ones."""
+    for j in range(len(at)):
+        at[j] += 1
+        if at[j] < starts[j, digit[j] + 1]:
+            return True
+        at[j] = starts[j, digit[j]]
+    return False
+
+
+def _begun(starts: Array, digit: Array, at: Array) -> bool:
+    """Set the first digits, False if there are none."""
+    for j in range(len(at)):
+        at[j] = starts[j, digit[j]]
+        if starts[j, digit[j]] == starts[j, digit[j] + 1]:
+            return False
+    return True
+
+
+def _settled(stage: Stage, tensors: Tensors, links: Links, f: Array) -> int:
+    """The links, as bits, whose tensors a loop at the level moves."""
+    settled = 0
+    for k in range(len(links.tensors)):
+        if (stage.reach >> k) & 1:
+            for j in range(f.shape[1]):
+                if tensors.relevant[links.tensors[k], j] and f[stage.boundary, j] > 1:
+                    settled |= 1 << k
+    return settled
+
+
+def _arrive(
+    k: int,
+    boundary: int,
+    tiles: Tiles,
+    tensors: Tensors,
+    links: Links,
+    c: Array,
+    f: Array,
+    orders: Array,
+    total: float,
+) -> float:
+    """Words that arrive at an instance of the inner level of a link."""
+    t = links.tensors[k]
+    words: float = _arriving(
+        tensors.dimension[t], tensors.dimension[t + 1], tensors.coefficient, tensors.relevant[t], c, tiles.spaces, f,
+        orders, boundary, links.ends[k, 1], total,
+    )  # fmt: skip
+    return words
+
+
+def _lower(
+    stage: Stage, links: Links, settled: int, child: int, price: Array, index: Array, node: int, floor: Array
+) -> None:
+    """Lower the floors of a node by what a child costs with every label."""
+    for label in range(len(stage.labels)):
+        together = stage.labels[label] | stage.own
+        energy = stage.below[label, child]
+        for k in range(len(links.tensors)):
+            if ((together & settled) >> k) & 1:
+                energy += price[k]
+        place = index[together & ~settled]
+        if energy < floor[place, node]:
+            floor[place, node] = energy
+
+
+def _possible(below: Array, child: int) -> bool:
+    """Whether a tile is possible, whatever the label."""
+    least = np.inf
+    for label in range(len(below)):
+        least = min(least, below[label, child])
+    return least < np.inf
+
+
 def _floors(
-    boundary: int, values: Array, counts: Array, radix: Array, starts: Array, targets: Array, allowed: Array,
-    below: Array, labels: Array, index: Array, own: int, shape: Array, dimension: Array, relevant: Array,
-    spaces: Array, rest: Array, tensors: Array, boxes: Array, links: Array, classes: Array, floor: Array,
-) -> None:  # fmt: skip
+    tiles: Tiles, tensors: Tensors, links: Links, stage: Stage, allowed: Array, index: Array, floor: Array
+) -> None:
     """For every tile from a level inwards and every label, the least energy of the links from its boundary inwards.
 
     A label is a set of links (bits) that are left out, because no loop from the level inwards moves their tensor: what
-    they cost depends on loops further outside. ``below`` is the same one level further in, by ``labels``, infinite
-    where a tile is not possible; ``own`` are the links that end at the boundary, ``index`` the places of new labels."""
-    loops = len(counts)
-    c = np.zeros(loops, np.int64)
-    digit = np.zeros(loops, np.int64)
-    at = np.zeros(loops, np.int64)
-    f = np.ones((boundary + 1, loops), np.int64)
-    orders = np.full((boundary + 1, loops), -1, np.int64)
-    price = np.zeros(len(links), np.float64)
-    reach = own
-    for label in labels:
-        reach |= label
+    they cost depends on loops further outside. ``index``: the places of labels in ``floor``."""
+    loops = len(tiles.counts)
+    c, digit, at = np.zeros(loops, np.int64), np.zeros(loops, np.int64), np.zeros(loops, np.int64)
+    f = np.ones((stage.boundary + 1, loops), np.int64)
+    orders = np.full((stage.boundary + 1, loops), -1, np.int64)
+    price = np.zeros(len(links.tensors), np.float64)
     for node in range(floor.shape[1]):
         for label in range(floor.shape[0]):
             floor[label, node] = np.inf
         if not allowed[node]:
             continue
-        empty = False
         for j in range(loops):
-            digit[j] = (node // radix[j]) % counts[j]
-            at[j] = starts[j, digit[j]]
-            empty = empty or starts[j, digit[j]] == starts[j, digit[j] + 1]
-        while not empty:
-            child = 0
-            total = 1.0
-            for j in range(loops):
-                to = targets[j, at[j]]
-                child += to * radix[j]
-                c[j] = values[j, to]
-                f[boundary, j] = values[j, digit[j]] // c[j]
-                total *= rest[j] // c[j]
-            settled = 0
-            for k in range(len(links)):
-                if (reach >> k) & 1:
-                    for j in range(loops):
-                        if relevant[tensors[k], j] and f[boundary, j] > 1:
-                            settled |= 1 << k
-            possible = False
-            for label in range(len(labels)):
-                possible = possible or below[label, child] < np.inf
-            for order in range(len(classes)):
-                if not possible:
-                    break
-                orders[boundary] = classes[order]
-                for k in range(len(links)):
-                    if (settled >> k) & 1:
-                        t = tensors[k]
-                        price[k] = _priced(links[k], _arriving(
-                            dimension[t], dimension[t + 1], shape, relevant[t], c, spaces, f,
-                            orders, boundary, boxes[k], total,
-                        ))  # fmt: skip
-                for label in range(len(labels)):
-                    together = labels[label] | own
-                    energy = below[label, child]
-                    for k in range(len(links)):
-                        if ((together & settled) >> k) & 1:
-                            energy += price[k]
-                    place = index[together & ~settled]
-                    if energy < floor[place, node]:
-                        floor[place, node] = energy
-                if settled == 0:
-                    break
-            j = 0
-            while j < loops:
-                at[j] += 1
-                if at[j] < starts[j, digit[j] + 1]:
-                    break
-                at[j] = starts[j, digit[j]]
-                j += 1
-            empty = j == loops
+            digit[j] = (node // tiles.radix[j]) % tiles.counts[j]
+        going = _begun(stage.starts, digit, at)
+        while going:
+            child, total = _descended(tiles, stage, digit, at, c, f)
+            settled = _settled(stage, tensors, links, f)
+            if _possible(stage.below, child):
+                for order in range(len(stage.classes)):
+                    orders[stage.boundary] = stage.classes[order]
+                    for k in range(len(price)):
+                        if (settled >> k) & 1:
+                            words = _arrive(k, stage.boundary, tiles, tensors, links, c, f, orders, total)
+                            price[k] = _priced(links.rows[k], words)
+                    _lower(stage, links, settled, child, price, index, node, floor)
+                    if settled == 0:
+                        break
+            going = _advanced(stage.starts, digit, at)
 
 
-floors = compiled(_floors, _arriving=arriving_words, _priced=priced)
+def _move(link: Array, ends: Array, arriving: float, now: Array) -> None:
+    """Count the words that a link moves beyond those that have been counted as moved at least."""
+    least = link[10]
+    if link[4] == 0:
+        read = max(0.0, link[0] * arriving - link[1])
+        now[ends[0], 0] += read - max(0.0, link[0] * least - link[1])
+    if link[3] != 0:
+        now[ends[0], 1] += link[0] * (arriving - least)
+    now[ends[1], 1] += max(0.0, arriving - link[2]) - max(0.0, least - link[2])
+
+
+def _cycles(now: Array, scale: Scale) -> float:
+    """Cycles that a path takes at least."""
+    cycles: float = scale.compute
+    for level in range(len(now)):
+        cycles = max(cycles, np.ceil(now[level, 0] / scale.rate[level, 0] - 1e-9))
+        cycles = max(cycles, np.ceil(now[level, 1] / scale.rate[level, 1] - 1e-9))
+        cycles = max(cycles, np.ceil((now[level, 0] + now[level, 1]) / scale.rate[level, 2] - 1e-9))
+    return cycles
+
+
+def _inner(stage: Stage, child: int, price: Array) -> float:
+    """The least that links further in cost: a floor, and the links that its label leaves out."""
+    least: float = np.inf
+    for label in range(len(stage.labels)):
+        ahead = stage.below[label, child]
+        for k in range(len(price)):
+            if (stage.labels[label] >> k) & 1:
+                ahead += price[k]
+        least = min(least, ahead)
+    return least
 
 
 def _expanded(
-    boundary: int, node: Array, values: Array, counts: Array, radix: Array, starts: Array, targets: Array,
-    below: Array, labels: Array, own: int, shape: Array, dimension: Array, relevant: Array, spaces: Array, rest: Array,
-    tensors: Array, ends: Array, links: Array, classes: Array, f: Array, orders: Array, energy: float, moved: Array,
-    rate: Array, compute: float, constant: float, leak: float, objective: int, limit: float, out: Array,
+    tiles: Tiles,
+    tensors: Tensors,
+    links: Links,
+    stage: Stage,
+    path: Path,
+    scale: Scale,
+    out: Array,
     order_out: Array,
-) -> int:  # fmt: skip
-    """The children of a tile (``node``: a digit for each loop) that may lie below ``limit``: rows of the bound on the
-    objective, energy so far, words so far (read and written by level) and digits; returns how many there are, which may
-    be more than fit ``out``."""
-    loops = len(counts)
-    levels = len(rate)
-    c = np.zeros(loops, np.int64)
-    at = np.zeros(loops, np.int64)
-    now = np.zeros((levels, 2), np.float64)
-    price = np.zeros(len(links), np.float64)
-    reach = own
-    for label in labels:
-        reach |= label
+) -> int:
+    """The children of a tile that may lie below the limit, as rows of ``out`` (bound on the objective, energy so far,
+    energy times cycles, words by level) and of ``order_out`` (digits, and the order of the level's loops). Returns how
+    many there are, which may be more than fit."""
+    loops = len(tiles.counts)
+    c, at = np.zeros(loops, np.int64), np.zeros(loops, np.int64)
+    now = np.zeros(path.moved.shape, np.float64)
+    price = np.zeros(len(links.tensors), np.float64)
     found = 0
-    for j in range(loops):
-        at[j] = starts[j, node[j]]
-        if starts[j, node[j]] == starts[j, node[j] + 1]:
-            return 0
-    while True:
-        child = 0
-        total = 1.0
-        for j in range(loops):
-            to = targets[j, at[j]]
-            child += to * radix[j]
-            c[j] = values[j, to]
-            f[boundary, j] = values[j, node[j]] // c[j]
-            total *= rest[j] // c[j]
-        possible = False
-        for label in range(len(labels)):
-            possible = possible or below[label, child] < np.inf
-        if possible:
-            for order in range(len(classes)):
-                orders[boundary] = classes[order]
-                paid = energy
-                for level in range(levels):
-                    now[level, 0] = moved[level, 0]
-                    now[level, 1] = moved[level, 1]
-                for k in range(len(links)):
-                    if not (reach >> k) & 1:
+    going = _begun(stage.starts, path.node, at)
+    while going:
+        child, total = _descended(tiles, stage, path.node, at, c, path.f)
+        if _possible(stage.below, child):
+            for order in range(len(stage.classes)):
+                path.orders[stage.boundary] = stage.classes[order]
+                paid = path.energy
+                now[:] = path.moved
+                for k in range(len(price)):
+                    if not (stage.reach >> k) & 1:
                         continue
-                    t = tensors[k]
-                    arriving = _arriving(
-                        dimension[t], dimension[t + 1], shape, relevant[t], c, spaces, f,
-                        orders, boundary, ends[k, 1], total,
-                    )  # fmt: skip
-                    price[k] = _priced(links[k], arriving)
-                    if (own >> k) & 1:
+                    words = _arrive(k, stage.boundary, tiles, tensors, links, c, path.f, path.orders, total)
+                    price[k] = _priced(links.rows[k], words)
+                    if (stage.own >> k) & 1:
                         paid += price[k]
-                        # What is moved at least has been counted before.
-                        least = links[k, 10]
-                        if links[k, 4] == 0:
-                            read = max(0.0, links[k, 0] * arriving - links[k, 1])
-                            now[ends[k, 0], 0] += read - max(0.0, links[k, 0] * least - links[k, 1])
-                        if links[k, 3] != 0:
-                            now[ends[k, 0], 1] += links[k, 0] * (arriving - least)
-                        filled = max(0.0, arriving - links[k, 2])
-                        now[ends[k, 1], 1] += filled - max(0.0, least - links[k, 2])
-                inner = np.inf
-                for label in range(len(labels)):
-                    ahead = below[label, child]
-                    for k in range(len(links)):
-                        if (labels[label] >> k) & 1:
-                            ahead += price[k]
-                    inner = min(inner, ahead)
-                cycles = compute
-                for level in range(levels):
-                    cycles = max(cycles, np.ceil(now[level, 0] / rate[level, 0] - 1e-9))
-                    cycles = max(cycles, np.ceil(now[level, 1] / rate[level, 1] - 1e-9))
-                    cycles = max(cycles, np.ceil((now[level, 0] + now[level, 1]) / rate[level, 2] - 1e-9))
-                whole = paid + inner + constant + leak * cycles
-                bound = whole * cycles if objective == 0 else whole if objective == 1 else cycles
-                if bound < limit:
-                    if found < len(out):
-                        out[found, 0] = bound
-                        out[found, 1] = paid
-                        out[found, 2] = whole * cycles
-                        for level in range(levels):
-                            out[found, 3 + 2 * level] = now[level, 0]
-                            out[found, 4 + 2 * level] = now[level, 1]
-                        for j in range(loops):
-                            order_out[found, j] = targets[j, at[j]]
-                        order_out[found, loops] = order
-                    found += 1
-        j = 0
-        while j < loops:
-            at[j] += 1
-            if at[j] < starts[j, node[j] + 1]:
-                break
-            at[j] = starts[j, node[j]]
-            j += 1
-        if j == loops:
-            return found
+                        _move(links.rows[k], links.ends[k], words, now)
+                cycles = _cycles(now, scale)
+                whole = paid + _inner(stage, child, price) + scale.constant + scale.leak * cycles
+                bound = whole * cycles if scale.objective == 0 else whole if scale.objective == 1 else cycles
+                if bound >= scale.limit:
+                    continue
+                if found < len(out):
+                    out[found, 0] = bound
+                    out[found, 1] = paid
+                    out[found, 2] = whole * cycles
+                    out[found, 3:] = now.ravel()
+                    for j in range(loops):
+                        order_out[found, j] = stage.targets[j, at[j]]
+                    order_out[found, loops] = order
+                found += 1
+        going = _advanced(stage.starts, path.node, at)
+    return found
 
 
-expanded = compiled(_expanded, _arriving=arriving_words, _priced=priced)
+descended = compiled(_descended)
+advanced = compiled(_advanced)
+begun = compiled(_begun)
+settled_links = compiled(_settled)
+arrive = compiled(_arrive, _arriving=arriving_words)
+lower = compiled(_lower)
+possible = compiled(_possible)
+move = compiled(_move)
+least_cycles = compiled(_cycles)
+inner_least = compiled(_inner)
+floors = compiled(
+    _floors,
+    _descended=descended,
+    _advanced=advanced,
+    _begun=begun,
+    _settled=settled_links,
+    _arrive=arrive,
+    _priced=priced,
+    _lower=lower,
+    _possible=possible,
+)
+expanded = compiled(
+    _expanded,
+    _descended=descended,
+    _advanced=advanced,
+    _begun=begun,
+    _arrive=arrive,
+    _priced=priced,
+    _possible=possible,
+    _move=move,
+    _cycles=least_cycles,
+    _inner=inner_least,
+)

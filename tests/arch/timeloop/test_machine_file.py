@@ -142,7 +142,8 @@ def test_tables_give_energies_and_areas_by_bare_names(tmp_path: Path) -> None:
 
 
 def test_constraints_of_another_file_are_joined(tmp_path: Path) -> None:
-    targets = "architecture_constraints:\n  targets:\n  - {target: buffer, type: temporal, factors: K=2, permutation: PK}\n"
+    entry = "{target: buffer, type: temporal, factors: K=2, permutation: PK}"
+    targets = f"architecture_constraints:\n  targets:\n  - {entry}\n"
     found = machine(tmp_path, OLD, constraints=targets)
     assert [(one.level, one.factors, one.permutation) for one in found.constraints] == [
         ("buffer", {"K": 2}, ["P", "K"])
