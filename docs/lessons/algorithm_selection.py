@@ -21,6 +21,8 @@
 # | $s_t$ | layout in which tensor $t$ is stored |
 # | $W_t$, $R_t$ | the layers that write tensor $t$ (several if it is a concatenation), and those that read it |
 #
+# ![A systolic overlay: an array, units that transform layouts, one memory](../figure/algorithm-selection-machine.svg)
+#
 # ## The mathematics
 # In a product of $a \times b$ by $b \times c$, the array keeps one operand or neither, whichever is fastest (Eq. 9):
 #
@@ -514,12 +516,13 @@ print(f"mapper: {solution.cost['value']:,}, proven; ours: {quick_answer:,}")
 assert solution.cost["value"] == quick_answer
 
 # %% [markdown]
-# Now we take a network and a machine from the catalogue: GoogLeNet on the paper's overlay. Here the shape
+# Now we take a network and a machine from the catalogue: GoogLeNet on the paper's overlay by its
+# equations. Here the shape
 # $P_1 \times P_2$ is free as well: there are 53,972 shapes with at most 6,084 PEs, and a PBQP for each. `mapper` bounds
 # them all from below, solves the most promising, and stops when no remaining bound is below the best value.
 
 # %%
-solution = mapper.solve("googlenet", "dynamap-u200", "latency")
+solution = mapper.solve("googlenet", "dynamap-u200-model", "latency")
 assert solution.cost is not None and solution.certificate.proven
 mapping = solution.to_json()["parts"][0]["mapping"]
 print(f"{solution.cost['latency_ms']:.4f} ms on {mapping['array']}, proven;", end=" ")
@@ -527,7 +530,7 @@ print(dict(Counter(layer["algorithm"] for layer in mapping["choice"].values())))
 spent = solution.to_json()["parts"][0]["breakdown"]["cycles"]
 print(", ".join(f"{cause} {cycles / sum(spent.values()):.0%}" for cause, cycles in spent.items() if cycles))
 for method in ("bl3", "bl4", "bl5", "greedy"):
-    other = mapper.solve("googlenet", "dynamap-u200", "latency", search=mapper.Search(method=method))
+    other = mapper.solve("googlenet", "dynamap-u200-model", "latency", search=mapper.Search(method=method))
     assert other.cost is not None
     array = other.to_json()["parts"][0]["mapping"]["array"]
     print(
@@ -561,6 +564,9 @@ print(
 )
 print(f"{ours:.4f} ms by {dict(steps)}")
 assert -(-least // machine.units_per_cycle) == solution.cost["cycles"]
+
+# %%
+solution
 
 # %% [markdown]
 # ## Exercises

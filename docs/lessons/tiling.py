@@ -18,6 +18,8 @@
 # $A$ is indexed by $I, K$, $B$ by $K, J$, $O$ by $I, J$. Each has one *foreign* loop that does not index it: $J$, $I$
 # and $K$.
 #
+# ![A dataflow accelerator: DRAM, scratch-pad, network, PEs with register files](../figure/tiling-machine.svg)
+#
 # ## The mathematics
 # The tiles must fit: $t_I t_K + t_K t_J + t_I t_J \le S$.
 #
@@ -285,6 +287,9 @@ energy = part["breakdown"]["energy_pj"]
 print(f"{dram_words:,} DRAM words chosen, at least {floor:,} needed; proven: {solution.certificate.proven}")
 print(", ".join(f"{cause} {pj / sum(energy.values()):.0%}" for cause, pj in energy.items()))
 assert dram_words >= floor
+
+# %%
+solution
 
 # %% [markdown]
 # ## Exercises

@@ -9,7 +9,7 @@ from mapper.arch.dataflow import DataflowMachine
 from mapper.formulations.tiling.bound import bound_of, exact_bound_of
 from mapper.formulations.tiling.problem import Objective, TilingProblem
 from mapper.models.tiling.cost import evaluate
-from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS, TilingMapping
+from mapper.models.tiling.mapping import AXES, LEVELS, ORDERED_LEVELS, TilingMapping
 from mapper.models.tiling.price import decimal
 from mapper.solver.method import Effort
 from mapper.solver.proof import Claim, NotCertifiedError, Proof, number
@@ -23,6 +23,7 @@ OBJECTIVES: dict[Objective, str] = {
 BACKWARDS = "a dependence runs backwards, and whether an order keeps it is not judged by the checker"
 TIMELINE = "the checker adds up passes and knows no timeline, as --model physical has it"
 STREAMS = "the checker knows whole tiles, not streams, as the machine's rules.filling has them"
+PADDING = "the checker knows given bounds; pin --fix padding=off or the bounds that were found"
 ROUNDED_DOWN = Fraction(1, 10**12)
 """The share by which a bound that is a float is claimed lower than it is printed: more than it was rounded by."""
 
@@ -30,27 +31,43 @@ ROUNDED_DOWN = Fraction(1, 10**12)
 def prove(problem: TilingProblem, claim: Claim[TilingMapping], effort: Effort) -> Proof:
     """The proof of a claim: the checker closes the boxes of the lattice of tiles by itself.
 
-    Raises: NotCertifiedError if a dependence runs backwards, if cycles are those of a timeline, or of streams.
+    Raises: NotCertifiedError if a dependence runs backwards, if cycles are those of a timeline, or of streams, or
+    if bounds may grow.
     """
+    free, problem = problem.padding.is_free, problem.as_it_is()
     fields = restated(problem)
     if fields is None and problem.machine.streams:
         raise NotCertifiedError(STREAMS)
     if fields is None:
         raise NotCertifiedError(TIMELINE if problem.machine.rules.timing == "timeline" else BACKWARDS)
+    if free:
+        raise NotCertifiedError(PADDING)
     if claim.mapping is None:
         return Proof(fields, claim.status, None, None, {"rule": "boxes", "mapping": None})
-    value = problem.exact_value(evaluate(problem.nest, problem.machine, claim.mapping))
+    mapping = claim.mapping.over(problem.nest.trip_counts)
+    value = problem.exact_value(evaluate(problem.nest, problem.machine, mapping))
     bound = value if claim.status == "optimal" else _bound(problem, value, claim.bound or 0)
-    return Proof(fields, claim.status, value, bound, {"rule": "boxes", "mapping": claim.mapping.to_json()})
+    return Proof(fields, claim.status, value, bound, {"rule": "boxes", "mapping": mapping.to_json()})
 
 
 def restated(problem: TilingProblem) -> dict[str, Any] | None:
-    """The problem as the checker reads it; None if a dependence runs backwards, on a timeline, or of streams."""
+    """The problem as the checker reads it; None if a dependence runs backwards, on a timeline, of streams, or where
+    padding is a choice."""
+    if problem.padding.is_free:
+        return None
+    problem = problem.as_it_is()
     backwards = any(distance < 0 for vector in problem.nest.dependences for distance in vector)
     if problem.machine.rules.timing == "timeline" or problem.machine.streams or backwards:
         return None
     nest, pins = problem.nest, problem.pins
+    limit = {} if problem.max_cycles is None else {"most_cycles": problem.most_cycles}
     return {
+        **limit,
+        **(
+            {"axes": [{axis: _along(problem, axis) for axis in AXES}]}
+            if problem.machine.rules.array_axes
+            else {}
+        ),
         "objective": OBJECTIVES[problem.objective],
         "loops": nest.trip_counts,
         "operation": nest.operation,
@@ -59,6 +76,14 @@ def restated(problem: TilingProblem) -> dict[str, Any] | None:
         "factors": {level: _factors(problem, level) for level in LEVELS},
         "innermost": {level: list(pins.innermost(level)) for level in ORDERED_LEVELS},
     }
+
+
+def _along(problem: TilingProblem, axis: str) -> dict[str, Any]:
+    """Whether sums run along an axis, and which loops pins leave there and demand."""
+    loops, pinned = problem.nest.loops, [one for one in problem.pins.axes if one[0] == axis]
+    may = [loop for loop in loops if all(others or loop in names for _, names, others in pinned)]
+    must = [loop for loop in loops if any(loop in names for _, names, _ in pinned)]
+    return {"sums": axis in problem.machine.pe_array.spatial_reduction, "may": may, "must": must}
 
 
 def _bound(problem: TilingProblem, value: Fraction, claimed: int | float) -> Fraction:

@@ -131,7 +131,7 @@ def cut_after(evaluations: int, start: Start[Any] | None) -> Effort:
 
 
 def test_partitions_that_are_cut_again_and_again_end_with_the_proof() -> None:
-    problem, methods = problem_of("lenet5", "snowflake-2cc", "latency", Options())
+    problem, methods = problem_of("mnist-tcpa", "snowflake-1cc", "latency", Options())
     cold = methods["dynamic-programming"].search(problem, Effort())
     start: Start[Any] | None = None
     spent, costed = 0, 0

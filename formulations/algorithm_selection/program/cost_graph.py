@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
+from mapper.formulations.algorithm_selection.program.join import Joins
 from mapper.formulations.algorithm_selection.program.running_graph import RunningGraph
 from mapper.models.algorithm_selection.choice import Algorithm, Choice, Dataflow
 from mapper.models.algorithm_selection.cost import kept_bytes, moved_energy
@@ -26,7 +27,7 @@ from mapper.models.algorithm_selection.mapping import Selection, reader_label, s
 from mapper.models.algorithm_selection.overlay.network import Store
 from mapper.models.algorithm_selection.pipeline import Arrays, one_array
 from mapper.models.algorithm_selection.product import best_dataflow, product
-from mapper.models.algorithm_selection.running_cost import running_time
+from mapper.models.algorithm_selection.running_cost import piece_passes, running_time
 from mapper.workloads.document import InputError
 from mapper.workloads.pbqp.instance import LARGEST_TOTAL, PbqpInstance, flat_instance
 
@@ -49,10 +50,12 @@ class CostGraph:
     constant: int
 
     def instance(self, name: str, shape: int = 0) -> PbqpInstance:
-        """The PBQP of one shape, by position; ``constant`` is left out."""
+        """The PBQP of one shape, by position; ``constant`` is left out, and so are edges that cost nothing."""
         own = [costs[shape] for costs in self.vertices]
-        matrices = [matrix[min(shape, len(matrix) - 1)].reshape(-1) for _, _, matrix in self.edges]
-        ends = np.array([(tail, head) for tail, head, _ in self.edges], np.int64).reshape(-1, 2)
+        paid = [(tail, head, matrix[min(shape, len(matrix) - 1)]) for tail, head, matrix in self.edges]
+        paid = [one for one in paid if one[2].any()]
+        matrices = [matrix.reshape(-1) for _, _, matrix in paid]
+        ends = np.array([(tail, head) for tail, head, _ in paid], np.int64).reshape(-1, 2)
         return flat_instance(
             np.array([len(costs) for costs in own], np.int64),
             np.concatenate(own),
@@ -105,7 +108,7 @@ class GraphBuilder:
         """
         passes = _Passes(rows, columns)
         if self.machine.engines is not None:
-            passes.running = RunningGraph(self.network, self._flows(), Arrays(rows, columns))
+            passes.running = RunningGraph(self.network, self._flows(), Arrays(rows, columns, least))
         if least is not None:
             passes.larger, passes.pes = np.maximum(*least), least[0] * least[1]
         vertices, loads = [], []
@@ -114,15 +117,16 @@ class GraphBuilder:
             vertices.append(own)
             loads.append(load)
         vertices += [np.zeros((1, len(self.labels[at])), np.int64) for at in self.vertex]
-        edges, constant = [], 0
+        joins = Joins(self.network, self.labels, self.algorithms, self.vertex)
+        constant, edges = joins.latency() if quantity == "latency" else joins.energy()
         for at, store in enumerate(self.network.stores):
-            back = sum(share.loaded for share in store.shares)
-            constant += self._moved(Fraction(back), quantity)
             if not store.vertex:
                 edges.append(self._edge(at, loads, quantity))
                 continue
             vertex = self.vertex[at]
             for position, share in enumerate(store.shares):
+                if share.copied is not None:
+                    continue
                 matrix = self._storing(at, position, quantity)
                 if share.layer is None:
                     vertices[vertex] = self._below(vertices[vertex] + matrix)
@@ -161,10 +165,17 @@ class GraphBuilder:
         found: tuple[set[int], set[int]] = (set(), set())
         for at, names in enumerate(self.algorithms):
             for one, dataflow in product_of(names, self.problem.dataflows(at)):
-                sizes = product(self.network.layers[at], one, self.machine).passes(dataflow)[:2]
-                for side, size in zip(found, sizes, strict=True):
-                    side.add(math.ceil(size))
+                for sizes in self._spread(at, one, dataflow):
+                    for side, size in zip(found, sizes, strict=True):
+                        side.add(math.ceil(size))
         return found
+
+    def _spread(self, at: int, algorithm: Algorithm, dataflow: Dataflow) -> list[tuple[Fraction | int, ...]]:
+        """What a layer spreads over rows and columns: a piece's product where it is cut, else all of it."""
+        layer = self.network.layers[at]
+        if self.machine.engines is not None:
+            return [one[:2] for one in piece_passes(self.network, at, algorithm, dataflow)]
+        return [product(layer, algorithm, self.machine).passes(dataflow)[:2]]
 
     def selection(self, array: tuple[int, int], chosen: Sequence[int]) -> Selection:
         """The selection that a choice per vertex means."""

@@ -15,6 +15,7 @@ from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel_source import is_kernel
 from mapper.workloads.network.naming import names_of, own_fix
 from mapper.workloads.network.network import InputFile
+from mapper.workloads.text.nearest import meant
 
 DEFAULT_WORKLOAD = "resnet-dmazerunner"
 DEFAULT_MACHINE = "dmazerunner-256"
@@ -41,7 +42,11 @@ class PosedProblem:
 
     def __str__(self) -> str:
         """The problem in a line."""
-        pinned = "".join(f", {key}={value}" for key, value in self.options.fix.items())
+        usual = self.kind.usual_fix(self.read.value)
+        chosen = {key: value for key, value in self.options.fix.items() if usual.get(key) != value}
+        pinned = "".join(f", {key}={value}" for key, value in chosen.items())
+        limit = self.options.max_latency
+        pinned += "" if limit is None else f", at most {limit:g} ms"
         machine = "" if self.arch is None else f" on {self.arch}"
         sought = f"{self.objective.sense} {self.objective}{pinned} ({self.kind.name})"
         return f"{self.workload}{machine}: {sought}"
@@ -89,7 +94,8 @@ def pose(
     read = kind.read(named, options.batch, options.dim)
     skipped = (*read.skipped, *kind.left_out(read.value, machine))
     read = replace(read, inputs=(*read.inputs, *machine_files), skipped=skipped)
-    return posed(kind, named, machine_name, objective, replace(options, batch=read.batch), read, machine)
+    options = replace(options, batch=read.batch, fix={**kind.usual_fix(read.value), **options.fix})
+    return posed(kind, named, machine_name, objective, options, read, machine)
 
 
 def posed(
@@ -108,7 +114,9 @@ def posed(
     known = {one.name: one for one in kind.objectives_of(read.value)}
     chosen = objective or next(iter(known))
     if chosen not in known:
-        raise InputError("--objective", chosen, f"a {kind.name} problem has {', '.join(known)} here")
+        raise InputError(
+            "--objective", chosen, f"{meant(chosen, known)}a {kind.name} problem has {', '.join(known)} here"
+        )
     names = names_of(read.value)
     for name in () if names else options.dim:
         raise InputError("--dim", name[:60], "is for open dimensions of ONNX networks; leave it out")
@@ -164,7 +172,7 @@ def _inputs(entries: Any, source: str) -> tuple[InputFile, ...]:
 
 
 def _options(fields: Any, source: str) -> Options:
-    if not isinstance(fields, dict) or set(fields) - {*Options().to_json(), "dim"}:
+    if not isinstance(fields, dict) or set(fields) - {*Options().to_json(), "dim", "max_latency"}:
         raise InputError(source, "problem.options", "must hold the options of a problem")
     fix = fields.get("fix") or {}
     if not isinstance(fix, dict) or not all(isinstance(value, str) for value in fix.values()):
@@ -174,6 +182,7 @@ def _options(fields: Any, source: str) -> Options:
         ("max_pes", (int,), 1),
         ("max_buffer", (int,), 0),
         ("min_throughput", (int, float), 0),
+        ("max_latency", (int, float), 0),
     )
     for key, types, least in limits:
         value = fields.get(key)

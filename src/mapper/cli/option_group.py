@@ -20,6 +20,7 @@ from mapper.cli.option import (
     Fix,
     Log,
     MaxBuffer,
+    MaxLatency,
     MaxPes,
     MinThroughput,
     Model,
@@ -114,6 +115,7 @@ class ProblemOptions(MappedProblem):
     min_throughput: MinThroughput = None
     max_pes: MaxPes = None
     max_buffer: MaxBuffer = None
+    max_latency: MaxLatency = None
 
     @property
     def options(self) -> Options:
@@ -122,6 +124,7 @@ class ProblemOptions(MappedProblem):
             min_throughput=self.min_throughput,
             max_pes=self.max_pes,
             max_buffer=self.max_buffer,
+            max_latency=self.max_latency,
         )
 
 

@@ -14,7 +14,7 @@ from mapper.api.part.verification import verified
 from mapper.api.problem import SOLUTION_SCHEMA, PosedProblem, pose_again
 from mapper.api.solution import Solution, as_document, assemble, repeated
 from mapper.api.verb import read_document
-from mapper.kind.kind import AnyPart, Part
+from mapper.kind.kind import AnyPart, FrontAxes, Part
 from mapper.solver.certificate import Certificate, certificate_from_json
 from mapper.workloads.document import InputError
 
@@ -51,7 +51,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Rows:
-    """A comparison of ``methods`` or ``machines``, a ``sweep``, or a ``front`` of trade-offs."""
+    """A comparison of ``methods`` or ``machines``, a ``sweep``, or a ``front`` of trade-offs, drawn over
+    ``axes``."""
 
     source: str
     form: str
@@ -59,6 +60,7 @@ class Rows:
     objective: str
     rows: tuple[Row, ...]
     key: str
+    axes: FrontAxes | None = None
 
 
 def read(given: Path | Mapping[str, Any]) -> Solved | Rows:
@@ -173,7 +175,8 @@ def _rows(fields: Mapping[str, Any], source: str) -> Rows:
         raise InputError(source, "rows", f"are more than the {MOST_ROWS:,} that a page can show")
     rows = tuple(_row(entry, source, f"rows.{place}") for place, entry in enumerate(entries))
     problem = fields.get("problem")
-    if fields["schema"] == SWEEP_SCHEMA:
+    if fields["schema"] == SWEEP_SCHEMA and not isinstance(problem, dict):
+        # Sweeps of before did not say what was swept.
         return Rows(source, "sweep", f"Sweep of {_archs(entries)}", "value", rows, source)
     if not isinstance(problem, dict):
         raise InputError(source, "problem", "is missing; give a document written by mapper")
@@ -181,9 +184,12 @@ def _rows(fields: Mapping[str, Any], source: str) -> Rows:
     if all("leaves_out" in entry for entry in entries):
         return Rows(source, "machines", f"{workload} on several machines", objective, rows, source)
     title = f"{workload} on {problem.get('arch')}"
+    if fields["schema"] == SWEEP_SCHEMA:
+        return Rows(source, "sweep", f"Sweep: {title}", objective, rows, source)
     if front:
         said = "all" if fields.get("complete") is True else "not all"
-        return Rows(source, "front", f"Trade-offs ({said}): {title}", "several", rows, source)
+        axes = pose_again({**fields, "schema": SOLUTION_SCHEMA}, source).kind.front_axes()
+        return Rows(source, "front", f"Trade-offs ({said}): {title}", "several", rows, source, axes)
     return Rows(source, "methods", title, objective, rows, problem_key(problem))
 
 

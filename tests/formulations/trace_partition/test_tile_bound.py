@@ -47,7 +47,7 @@ def held(problem: PartitionProblem, one: TraceLayer, family: Family, places: np.
     return found
 
 
-@pytest.mark.parametrize("count", [40, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [20, pytest.param(2000, marks=pytest.mark.slow)])
 def test_no_bound_of_a_tile_of_a_random_problem_is_above_its_cost(count: int) -> None:
     seen: Counter[bool] = Counter()
 
@@ -65,7 +65,7 @@ def test_no_bound_of_a_tile_of_a_random_problem_is_above_its_cost(count: int) ->
     assert seen[True] > count // 4 and seen[False]
 
 
-@pytest.mark.parametrize("count", [40, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [20, pytest.param(2000, marks=pytest.mark.slow)])
 def test_no_bound_of_a_tile_of_a_layer_of_any_work_is_above_its_cost(count: int) -> None:
     found = 0
 

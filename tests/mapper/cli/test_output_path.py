@@ -33,7 +33,7 @@ COMMANDS: dict[str, tuple[str, Callable[[str], tuple[str, ...]]]] = {
     "report": ("-o", lambda path: ("report", "SOLVED", "-o", path)),
     "export": ("--export", lambda path: ("explain", LAYER, "--export", "cpsat", path)),
     "store": ("export", lambda path: ("store", "export", path)),
-    "front": ("-o", lambda path: ("solve", "mnist-tcpa", "--arch", "tcpa-4x4", "--pareto", "-o", path)),
+    "front": ("-o", lambda path: ("solve", "mnist-tcpa", "--arch", "tcpa-2x3", "--pareto", "-o", path)),
 }
 """What writes a document, and which option it is named by."""
 

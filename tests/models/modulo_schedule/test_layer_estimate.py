@@ -30,7 +30,12 @@ from mapper.models.modulo_schedule.network.nest import Box, Nest
 from mapper.workloads.graph.kernel import Kernel
 from mapper.workloads.source import load_layers
 
-NETWORKS = ("lenet5", "squeezenet", "googlenet", "lightcnn9", "alexnet")
+NETWORKS = (
+    "lenet5",
+    "squeezenet",
+    "alexnet",
+    *(pytest.param(name, marks=pytest.mark.slow) for name in ("googlenet", "lightcnn9")),
+)
 SAMPLES = 50
 LARGEST_FACTOR = 4
 MOST_PRODUCTS = 120

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mapper.arch.overlay import OverlayMachine, overlay_from_document
 from mapper.models.algorithm_selection.overlay.layer import OverlayLayer
-from mapper.models.algorithm_selection.overlay.network import OverlayNetwork, Share, Store
+from mapper.models.algorithm_selection.overlay.network import OverlayNetwork, ReadBack, Share, Store
 
 
 @st.composite
@@ -53,7 +53,23 @@ def machines(draw: st.DrawFn, ends: bool = False) -> OverlayMachine:
             "pe_cycle": draw(st.sampled_from([0, 0.05, 1e6, 0.012345678901234567])),
         },
     }
+    if draw(st.integers(0, 5)) == 0:
+        fields |= draw(generated())
     return overlay_from_document(fields, "drawn")
+
+
+@st.composite
+def generated(draw: st.DrawFn) -> dict[str, Any]:
+    """The overlay as it is generated: with any of its terms, room for all or for little, on boards large and small."""
+    words = st.sampled_from([1 << 10, 1 << 11, 1 << 20])
+    terms = ("short_passes", "fill_and_drain", "pools", "kernels")
+    engines: dict[str, Any] = {name: draw(st.booleans()) for name in terms}
+    engines["dram_latency"] = draw(st.sampled_from([1, 32]))
+    if draw(st.booleans()):
+        engines["buffers"] = {name: draw(words) for name in ("input", "kernel", "result")}
+    board = {"dsp": 6840, "bram36": draw(st.sampled_from([60, 2160])), "uram": 960, "lut": 1182240}
+    board["dsp"] = draw(st.sampled_from([6840, 13, 18]))
+    return {"engines": engines, **({"board": board} if draw(st.booleans()) else {})}
 
 
 @st.composite
@@ -86,7 +102,13 @@ def networks(draw: st.DrawFn) -> OverlayNetwork:
         "conv1", 1, side**2, (Share(0, depths[0]),), (1, 2), plain=draw(st.sampled_from([0, 50]))
     )
     back = draw(st.sampled_from([0, 50]))
-    shares = (Share(1, depths[1], back), Share(2, depths[2]), *((Share(None, 2, 9),) if back else ()))
+    added = (ReadBack(0, back),) if back else ()
+    copied = ReadBack(0, 9, draw(st.booleans()), draw(st.booleans()))
+    shares = (
+        Share(1, depths[1], added),
+        Share(2, depths[2]),
+        *((Share(None, 2, (copied,)),) if back else ()),
+    )
     joined = sum(share.channels for share in shares)
     branches = (*branches, layer(3, joined, depths[3]))
     return OverlayNetwork(

@@ -272,7 +272,11 @@ def _never_worse(kernel: Kernel, links: str, sizes: list[tuple[int, int]], secon
 
 
 @pytest.mark.parametrize("links", ["mesh", "torus"])
-@pytest.mark.parametrize("kernel", [CHAIN, SUM, DIAMOND, RING, TREE, TWIN], ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize(
+    "kernel",
+    [CHAIN, SUM, RING, *(pytest.param(kernel, marks=pytest.mark.slow) for kernel in (DIAMOND, TREE, TWIN))],
+    ids=lambda kernel: kernel.name,
+)
 def test_a_larger_array_ends_no_worse_than_one_it_contains(kernel: Kernel, links: str) -> None:
     sizes = [(rows, columns) for rows in range(2, 6) for columns in range(rows, 6)]
     _never_worse(kernel, links, sizes, 20)

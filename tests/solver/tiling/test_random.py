@@ -29,7 +29,7 @@ SHORT = {method.name: method for method in (annealing(300), genetic(300), random
 
 
 PROVING = ("branch-and-bound", "cp-sat", "bounded-table", "brute-force")
-EACH = 12
+EACH = 25
 """One of so many problems is proven by the constraint program too, which takes about a second for it."""
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from mapper.arch.hierarchy import Constraint, HierarchyMachine
 from mapper.formulations.hierarchy.problem import Pins
-from mapper.kind.tiling.pins import OFF, PADDING
+from mapper.kind.tiling.pins import AUTO, OFF, PADDING
 from mapper.models.hierarchy.role import loops_called, tensors_called
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
@@ -111,6 +111,8 @@ def _spatial(value: str, level: str, nest: LoopNest, key: str) -> list[Constrain
 def _padded(value: str, nest: LoopNest) -> tuple[tuple[str, int], ...]:
     if value == OFF:
         return ()
+    if value == AUTO:
+        raise InputError("--fix", PADDING, "auto is not known for hierarchies yet; write LOOP:BOUND, or off")
     sizes: dict[str, int] = {}
     for item in value.split(","):
         name, _, size = (part.strip() for part in item.partition(":"))

@@ -13,11 +13,14 @@ from mapper.formulations.objective import EDP, ENERGY, LATENCY, Objective
 from mapper.formulations.tiling.problem import ROUNDING, Pins, TilingProblem
 from mapper.formulations.tiling.problem import Objective as ObjectiveName
 from mapper.formulations.tiling.referee.verify import verify
-from mapper.kind.kind import Kind, Options, Part, ProblemPart, ShownVerdict, Workload
-from mapper.kind.tiling.pins import OFF, PADDING, own_pins, padded
+from mapper.kind.kind import FrontAxes, Kind, Options, Part, ProblemPart, ShownVerdict, Workload
+from mapper.kind.tiling.limit import most_cycles
+from mapper.kind.tiling.pins import AUTO, OFF, PADDING, is_published, own_pins, padding_of
 from mapper.kind.words import ProofWords
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.models.tiling.mapping_file import tiling_from_json
+from mapper.models.tiling.tile import useful_operations
+from mapper.solver.front import Front
 from mapper.solver.method import Effort, Method
 from mapper.solver.proof import Claim, Proof
 from mapper.workloads.document import InputError
@@ -25,10 +28,17 @@ from mapper.workloads.graph.kernel_source import is_kernel
 from mapper.workloads.nest.nest_file import nest_from_document, nest_to_document
 from mapper.workloads.network.network import Dims, Layer, Network
 from mapper.workloads.source import load_network
+from mapper.workloads.text.nearest import meant
 
 PHYSICAL = "physical"
 MODELS = ("published", PHYSICAL)
 """What costs follow: the named rules of the machine's file (also where nobody says), or those of a physical machine."""
+FRONT_AXES = FrontAxes(
+    ("latency_ms", "latency (ms)"),
+    ("energy_pj", "energy (pJ)"),
+    ("edp_pj_cycles", "energy-delay product (pJ x cycles)"),
+    "cycles",
+)
 
 
 class Tiling(Kind[Network, TilingProblem, TilingMapping]):
@@ -36,7 +46,8 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
 
     name: ClassVar[str] = "tiling"
     objectives: ClassVar[tuple[Objective, ...]] = (EDP, ENERGY, LATENCY)
-    options: ClassVar[frozenset[str]] = frozenset({"batch", "fix", "model"})
+    options: ClassVar[frozenset[str]] = frozenset({"batch", "fix", "model", "max_latency"})
+    criteria_add: ClassVar[bool] = True
     leaves_out: ClassVar[tuple[str, ...]] = (
         "layers one after another, each with its weights from and to DRAM: nothing stays on the chip between them",
         "pools, additions, activations, normalisations",
@@ -45,27 +56,45 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
     def peak(self, machine: DataflowMachine) -> int:
         return machine.pes
 
+    def work(self, problem: TilingProblem) -> int:
+        return useful_operations(problem.nest)
+
+    def in_a_line(self, problem: TilingProblem, mapping: TilingMapping) -> str:
+        from mapper.kind.tiling.view import one_line
+
+        return one_line(mapping)
+
     def read(self, text: str, batch: int | None, dims: Dims) -> Workload[Network]:
         if is_kernel(text):
             raise InputError(text, "", "is a kernel, which no dataflow accelerator runs; try --arch srp-4x4")
         network = load_network(text, batch, dims)
         return Workload(network, network.inputs, network.batch, tuple(_skipped(network)))
 
+    def usual_fix(self, value: Network) -> dict[str, str]:
+        return {PADDING: OFF if is_published(value.name) else AUTO}
+
     def pose(
         self, value: Network, machine: DataflowMachine, objective: Objective, options: Options
     ) -> tuple[ProblemPart[Network, TilingProblem], ...]:
         if options.model not in (None, *MODELS):
-            raise InputError("--model", options.model or "", f"must be {' or '.join(MODELS)}")
+            raise InputError(
+                "--model",
+                options.model or "",
+                f"{meant(options.model or '', MODELS)}must be {' or '.join(MODELS)}",
+            )
         if options.model == PHYSICAL:
-            machine = machine.model_copy(update={"rules": PHYSICAL_RULES})
+            rules = PHYSICAL_RULES.model_copy(update={"array_axes": machine.rules.array_axes})
+            machine = machine.model_copy(update={"rules": rules})
         names = [layer.name for layer in value.layers]
+        most = most_cycles(options.max_latency, machine, names)
         parts = []
         for layer in value.layers:
             own = own_pins(options.fix, layer.name, names)
-            nest = padded(layer.nest, own.pop(PADDING, OFF))
+            nest, padding = layer.nest, padding_of(layer.nest, own.pop(PADDING, OFF), value.name)
             pins = Pins.parse(own, nest)
-            problem = TilingProblem(nest, machine, cast(ObjectiveName, objective.name), pins)
-            key = (nest.same_problem(), pins)
+            objective_name = cast(ObjectiveName, objective.name)
+            problem = TilingProblem(nest, machine, objective_name, pins, most, padding)
+            key = (nest.same_problem(), pins, padding)
             parts.append(ProblemPart(layer.name, layer.source, problem, key, value, layer.merged))
         return tuple(parts)
 
@@ -73,6 +102,19 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
         from mapper.solver.tiling.catalogue import METHODS
 
         return dict(METHODS)
+
+    def front(self, problem: TilingProblem, effort: Effort) -> Front[TilingMapping]:
+        from mapper.solver.tiling.front import front
+
+        return front(problem, effort)
+
+    def front_axes(self) -> FrontAxes:
+        return FRONT_AXES
+
+    def criteria(self, problem: TilingProblem, mapping: TilingMapping) -> tuple[int, ...]:
+        from mapper.solver.tiling.front import criteria
+
+        return criteria(problem, mapping)
 
     def slack(self, problem: TilingProblem, value: int | float) -> float:
         return ROUNDING * abs(value)
@@ -87,29 +129,43 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
 
         return restated(problem)
 
+    def why_infeasible(self, problem: TilingProblem) -> str | None:
+        most = problem.max_cycles
+        return None if most is None else f"none that fits takes {most:,} cycles or fewer; raise --max-latency"
+
     def verify(self, problem: TilingProblem, mapping: TilingMapping) -> ShownVerdict:
         verdict = verify(problem, mapping)
         cost = verdict.cost
         if cost is None:
             return ShownVerdict(verdict.broken, None, None, None)
-        return ShownVerdict(verdict.broken, cost.cost_json(), cost.breakdown_json(), problem.value(cost))
+        macs = self.work(problem)
+        used = {
+            "macs": macs,
+            "utilisation": macs / (problem.machine.pes * cost.cycles) if cost.cycles else None,
+        }
+        return ShownVerdict(
+            verdict.broken, cost.cost_json(), cost.breakdown_json() | used, problem.value(cost)
+        )
 
     def read_mapping(self, fields: Mapping[str, Any], problem: TilingProblem, source: str) -> TilingMapping:
-        return tiling_from_json(fields, problem.nest, source)
+        demanded = {loop: least for loop, least, most in problem.padding.ranges if least == most}
+        if demanded and isinstance(fields, Mapping) and "padded" not in fields:
+            fields = {**fields, "padded": demanded}
+        return tiling_from_json(fields, problem.nest, source, problem.machine.rules.array_axes)
 
     def shown(self, problem: TilingProblem, mapping: TilingMapping) -> TilingMapping:
         return mapping
 
     def describe(self, problem: TilingProblem, part: Part) -> list[str]:
+        from mapper.kind.tiling.padding import padding_lines
         from mapper.kind.tiling.view import processing_line, tiling_lines
 
         assert isinstance(part.mapping, TilingMapping)
         lines = tiling_lines(part.mapping, part.breakdown or {})
-        return (
-            [*lines, processing_line(part.breakdown or {}, problem.machine)]
-            if problem.machine.streams
-            else lines
-        )
+        lines += padding_lines(problem, part)
+        if problem.machine.streams:
+            lines.append(processing_line(part.breakdown or {}, problem.machine))
+        return lines
 
     def total(self, costs: list[dict[str, Any]]) -> dict[str, Any]:
         total = {key: sum(cost[key] for cost in costs) for key in ("energy_pj", "cycles", "edp_pj_cycles")}
@@ -142,7 +198,15 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
     def formulation(self, problem: TilingProblem) -> Formulation:
         from mapper.formulations.tiling.program.cp_sat import build
 
-        return build(problem)
+        return build(problem.as_it_is())
+
+    def remarks(self, problem: TilingProblem, formulation: Formulation) -> list[str]:
+        if not problem.padding.is_free:
+            return []
+        return [
+            "Bounds may grow to any below twice their own, and branch and bound proves the optimum over all of them; "
+            "this program takes them as they are."
+        ]
 
     def proof_lines(self, proof: Mapping[str, Any], reason: str) -> list[str]:
         from mapper.kind.tiling.words import proof_lines
@@ -155,16 +219,17 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
         return proof_picture(reason)
 
     def words(self, problem: TilingProblem, part: Part) -> ProofWords:
-        from mapper.kind.tiling.words import WORDS
+        from mapper.kind.tiling.words import PADDED_WORDS, WORDS
 
-        return WORDS
+        return PADDED_WORDS if problem.padding.is_free else WORDS
 
     def picture(
         self, problem: TilingProblem, mapping: TilingMapping, part: Part, prefix: str, most: int
     ) -> list[Element]:
+        from mapper.kind.tiling.padding import padded_to
         from mapper.kind.tiling.picture import tiling_picture
 
-        return tiling_picture(problem, mapping, (part.cost or {})["cycles"])
+        return tiling_picture(padded_to(problem, mapping), mapping, (part.cost or {})["cycles"])
 
     def simulate(
         self, part: ProblemPart[Network, TilingProblem], mapping: TilingMapping, seed: int
