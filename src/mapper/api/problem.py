@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from mapper.arch.dataflow import as_solved
-from mapper.arch.source import Machine, load_machine, machine_from_document, machine_to_document
+from mapper.arch.source import Machine, load_machine_files, machine_from_document, machine_to_document
 from mapper.formulations.objective import Objective
 from mapper.kind import alone, imported, kind_named, kind_of, needs_machine
 from mapper.kind.kind import AnyKind, AnyPart, Options, Workload
@@ -89,11 +89,11 @@ def pose(
         )
     usual = DEFAULT_KERNEL_MACHINE if is_kernel(named) else DEFAULT_MACHINE
     machine_name = arch or DEFAULT_MACHINES.get(named.partition("/")[0], usual)
-    machine, machine_file = load_machine(machine_name)
+    machine, machine_files = load_machine_files(machine_name)
     kind = kind_of(machine)
     read = kind.read(named, options.batch, options.dim)
     skipped = (*read.skipped, *kind.left_out(read.value, machine))
-    read = replace(read, inputs=(*read.inputs, machine_file), skipped=skipped)
+    read = replace(read, inputs=(*read.inputs, *machine_files), skipped=skipped)
     options = replace(options, batch=read.batch, fix={**kind.usual_fix(read.value), **options.fix})
     return posed(kind, named, machine_name, objective, options, read, machine)
 

@@ -19,7 +19,7 @@ from mapper.solver.certificate import Certificate
 from mapper.solver.front import Front
 from mapper.solver.method import Effort, Method
 from mapper.solver.proof import Claim, NotCertifiedError, Proof
-from mapper.workloads.document import InputError
+from mapper.workloads.document import InputError, parse_document
 from mapper.workloads.network.network import Dims, InputFile
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from mapper.formulations.formulation import Formulation
     from mapper.kind.words import ProofWords
 
+LARGEST_SOLUTION_BYTES = 256 << 20
 V = TypeVar("V")
 P = TypeVar("P")
 M = TypeVar("M")
@@ -278,6 +279,13 @@ class Kind(ABC, Generic[V, P, M]):
         """By how much floats near ``value`` may differ that stand for the same value of the objective, since sums are
         rounded in another order; integers compare exactly. 0 where equal values are equal floats."""
         return 0.0
+
+    def mapping_document(self, data: bytes, source: str) -> dict[str, Any]:
+        """The fields of a file with a mapping or a solution.
+
+        Raises: InputError if it is no such file.
+        """
+        return parse_document(data, source, LARGEST_SOLUTION_BYTES)
 
     @abstractmethod
     def read_mapping(self, fields: Mapping[str, Any], problem: P, source: str) -> M:
