@@ -19,6 +19,7 @@ from mapper.solver.certificate import Certificate
 from mapper.solver.front import Front
 from mapper.solver.method import Effort, Method
 from mapper.solver.proof import Claim, NotCertifiedError, Proof
+from mapper.workloads.c.reading import AS_WRITTEN, SourceReading
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network import Dims, InputFile
 
@@ -49,7 +50,7 @@ class Workload(Generic[Value]):
 @dataclass(frozen=True)
 class Options:
     """Options that change the problem; None where unset. ``fix`` pins decisions, ``dim`` gives open dimensions of a
-    file their sizes."""
+    file their sizes, ``source`` says how C and LLVM IR are read."""
 
     batch: int | None = None
     fix: Mapping[str, str] = field(default_factory=dict)
@@ -58,12 +59,14 @@ class Options:
     max_buffer: int | None = None
     model: str | None = None
     dim: Mapping[str, int] = field(default_factory=dict)
+    source: SourceReading = AS_WRITTEN
 
     def to_json(self) -> dict[str, Any]:
-        """The options as documents hold them; sizes of open dimensions only where there are some."""
+        """The options as documents hold them; sizes of open dimensions, and how C is read, only if they are given."""
         fields = {**asdict(self), "fix": dict(self.fix) or None}
-        sized = fields.pop("dim")
-        return fields | ({"dim": dict(sized)} if sized else {})
+        sized, read = fields.pop("dim"), self.source.to_json()
+        del fields["source"]
+        return fields | ({"dim": dict(sized)} if sized else {}) | ({"source": read} if read else {})
 
     def pinned(self, fix: Mapping[str, Any] | None) -> Options:
         """These options with decisions pinned in addition, as ``--fix`` does; several values of one are a sequence."""
@@ -194,6 +197,13 @@ class Kind(ABC, Generic[V, P, M]):
     def left_out(self, value: V, machine: Any) -> tuple[dict[str, Any], ...]:
         """Operators that this machine leaves to others, as they stand in the document, where that depends on it."""
         return ()
+
+    def read_source(self, text: str, batch: int | None, dims: Dims, source: SourceReading) -> Workload[V]:
+        """The same of a file of C or LLVM IR, which ``source`` says how to read.
+
+        Raises: InputError as ``read``.
+        """
+        return self.read(text, batch, dims)
 
     @abstractmethod
     def pose(
