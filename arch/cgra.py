@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from mapper.arch.cgra_energy import ActionEnergy
 from mapper.arch.part import Part, read_part
 
 Count = Annotated[int, Field(ge=1, le=4096, strict=True)]
@@ -125,6 +126,7 @@ class CgraMachine(Part):
     clock_mhz: Annotated[float, Field(gt=0, le=1e6)] | None = None
     sram_bytes: Annotated[int, Field(ge=1)] | None = None
     power_w: Annotated[float, Field(gt=0, le=1e6)] | None = None
+    energy: ActionEnergy | None = None
     vliw: VliwMode | None = None
     configuration_memory: ConfigurationMemory | None = None
 

@@ -12,6 +12,27 @@ SRP_SIDES = (2, 3, 4)
 SRP_REGISTERS = 128
 GRID_REGISTERS = 16
 
+SRP_ENERGY: dict[str, Any] = {
+    "source": (
+        "Ratios: a register file of 0.5 kB 1, a neighbour's word 2, memory of 100 kB 6 times a multiply-add [Chen2016, "
+        "table IV], of which 0.9 of 4.6 are the addition; integers 0.1 and 3.1 of 4.6 [Horowitz2014, fig. 1.1.9]. "
+        "Scale: a 4x4 array that is busy in every cycle takes the paper's 0.15 W [Bae2018, table II]. This project's "
+        "choices: a configuration word as a register access, a division as four multiplications, a cycle in VLIW mode "
+        "as its word, two operands, a result and an addition, a tenth of the power static, at every size."
+    ),
+    "operation_pj": {
+        "integer": 0.051, "multiply": 1.569, "div": 6.274, "rem": 6.274,
+        "float": 0.455, "fmul": 1.872, "fdiv": 7.489, "sqrt": 7.489, "memory": 0.0, "move": 0.0,
+    },
+    "routed_word_pj": 4.655,
+    "register_access_pj": 2.328,
+    "memory_access_pj": 13.966,
+    "configuration_word_pj": 2.328,
+    "vliw_cycle_pj": 9.361,
+    "static_w": 0.015,
+}  # fmt: skip
+"""Energies of the paper's arrays, which publish no more than the power of all."""
+
 FAMILIES = (
     ("mesh-NxM", f"PEs linked to their four neighbours, every opcode on every PE (N, M 1 to {LARGEST})"),
     ("torus-NxM", f"a mesh whose rows and columns are rings (N, M 1 to {LARGEST})"),
@@ -64,8 +85,8 @@ def _srp(rows: int, columns: int) -> dict[str, Any]:
         "registers of 32 bits in all, float32, load latency 16, 8 memory-capable and 8 float-capable of 16 "
         "PEs, 0.15 W. This project's choices: links to all eight neighbours, memory and float units on "
         f"alternate PEs, integer and multiply units on all, {registers} registers a PE with two read ports "
-        "and one write port, the other latencies, 0.15 W at every size, the cycles of code in VLIW mode, and the "
-        "size of the configuration memory, which is loaded a word per cycle."
+        "and one write port, the other latencies, 0.15 W at every size, energies of single actions, the cycles of "
+        "code in VLIW mode, and the size of the configuration memory, which is loaded a word per cycle."
     )
     return {
         **_head(f"srp-{rows}x{columns}", description, rows, columns),
@@ -83,6 +104,7 @@ def _srp(rows: int, columns: int) -> dict[str, Any]:
         "clock_mhz": 500,
         "sram_bytes": 327680,
         "power_w": 0.15,
+        "energy": SRP_ENERGY,
         "vliw": {
             "set_up_cycles": 10, "live_in_cycles": 1, "address_cycles": 1, "fetch_cycles": 16, "word_cycles": 4,
             "element_cycles": {"LRN": 80, "Softmax": 60, "other": 20},

@@ -18,11 +18,18 @@ class EnergyBySize(Part):
     by_bytes: Annotated[dict[Annotated[int, Field(ge=1)], Amount], Field(min_length=1)]
 
 
+Axis = Literal["rows", "columns"]
+AXES: tuple[Axis, Axis] = ("rows", "columns")
+
+
 class PeArray(Part):
-    """Rows x columns of PEs. A pipelined PE issues one operation a cycle; otherwise it takes its latency."""
+    """Rows x columns of PEs. A pipelined PE issues one operation a cycle; otherwise it takes its latency.
+    ``spatial_reduction``: the axes along which PEs add up partial sums of each other; along the others only loops run
+    that index the result. An axis is named by what is counted along it: a loop along ``rows`` has one step a row."""
 
     rows: Count
     columns: Count
+    spatial_reduction: Annotated[tuple[Axis, ...], Field(max_length=2)] = AXES
     pipelined: bool = True
     latency_cycles: dict[Literal["multiply", "add"], Count] = Field(default={"multiply": 2, "add": 1})
 
@@ -56,10 +63,12 @@ class Network(Part):
 
 class NetworkOnChip(Part):
     """Networks in the order in which operands take them (round-robin), and how partial sums meet:
-    ``bus`` serialises all groups on one network, ``mesh`` lets groups of PEs reduce side by side."""
+    ``bus`` serialises all groups on one network, ``mesh`` lets groups of PEs reduce side by side, and in a ``systolic``
+    array each PE adds to what its neighbour hands on, in the cycle in which it computes: sums take no time of their
+    own."""
 
     networks: Annotated[list[Network], Field(min_length=1, max_length=16)]
-    reduction: Literal["bus", "mesh"] = "bus"
+    reduction: Literal["bus", "mesh", "systolic"] = "bus"
 
 
 class Dma(Part):
@@ -100,6 +109,8 @@ class Rules(Part):
       files do not hold yet; these operands and the result pass through queues beside the work, so that PEs with one
       buffer wait only for what else comes; partial sums go from PE to PE while they are made; and a scratch-pad with
       one buffer is filled again where words have been used, beside the work.
+    - ``array_axes``: what runs in space takes no more PEs than there are (false), or has a place on the axes of the
+      array (true): factors of loops along rows multiply to at most the rows, those along columns to the columns.
     """
 
     stored_extent: Literal["declared", "touched"] = "declared"
@@ -108,6 +119,7 @@ class Rules(Part):
     energy: Literal["rounded", "exact"] = "exact"
     timing: Literal["steady", "timeline"] = "steady"
     filling: Literal["tiles", "streams"] = "tiles"
+    array_axes: Annotated[bool, Field(strict=True)] = False
 
 
 PHYSICAL_RULES = Rules(
@@ -144,6 +156,12 @@ class DataflowMachine(Part):
             raise ValueError("spm.bank_bytes: larger than the visible scratch-pad")
         if self.streams and self.rules.timing == "timeline":
             raise ValueError("rules.filling: a timeline knows whole tiles only; set rules.timing: steady")
+        if not self.rules.array_axes and set(self.pe_array.spatial_reduction) != set(AXES):
+            raise ValueError("pe_array.spatial_reduction: is of the array's axes; set rules.array_axes: true")
+        if not self.rules.array_axes and self.noc.reduction == "systolic":
+            raise ValueError(
+                "noc.reduction: systolic sums run along the array's axes; set rules.array_axes: true"
+            )
         if self.rf.bytes < self.word_bytes:
             raise ValueError("rf.bytes: smaller than one word")
         for memory in ("rf", "spm"):

@@ -15,6 +15,7 @@ from mapper.arch.part import Part, check_steps, cycles_per_byte, hertz, read_par
 
 Count = Annotated[int, Field(ge=1, le=1 << 16, strict=True)]
 Size = Annotated[int, Field(ge=0, le=1 << 50, strict=True)]
+Words = Annotated[int, Field(ge=1 << 10, le=1 << 40, strict=True)]
 Positive = Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)]
 Constant = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 
@@ -86,13 +87,32 @@ class Resource(Part):
     limits_shapes: bool = False
 
 
+class Buffers(Part):
+    """Words that the generated overlay's buffers hold, over all banks: ``input`` and ``kernel`` in both halves, 16 bits
+    each; ``result`` in each of the two memories of sums, 32 bits each."""
+
+    input: Words
+    kernel: Words
+    result: Words
+
+
+class Board(Part):
+    """What the FPGA has: DSP slices, block memories of 36 kbit, UltraRAMs of 288 kbit, and LUTs."""
+
+    dsp: Size
+    bram36: Size
+    uram: Size
+    lut: Size
+
+
 class Engines(Part):
     """What the overlay as it is generated takes beside Eq. 9: movers and array work at once, on pieces of a layer.
 
     ``dram_latency``: cycles from an address to its words. ``short_passes``: a pass of fewer beats than P1 waits, as a
     column has one wire. ``fill_and_drain``: of the array, for every piece. ``pools``: max pools take time. ``kernels``:
-    they are loaded while the layer before runs, and count as far as that is too short. Every tensor is stored as the
-    3-D tensor, of which layouts are made as it is loaded.
+    they are loaded while the layer before runs, and count as far as that is too short. ``buffers``: pieces of maps are
+    so small that they fit, and kernels that do not are loaded in parts; None: buffers have room for all. Every tensor
+    is stored as the 3-D tensor, of which layouts are made as it is loaded.
     """
 
     dram_latency: Annotated[int, Field(ge=1, le=4096, strict=True)] = 32
@@ -100,6 +120,7 @@ class Engines(Part):
     fill_and_drain: bool = True
     pools: bool = True
     kernels: bool = True
+    buffers: Buffers | None = None
 
 
 class Energy(Part):
@@ -115,7 +136,8 @@ class OverlayMachine(Part):
     """An overlay whose shape P1 x P2 is free within ``pes`` multiply-accumulators.
 
     ``bandwidth_gb_s`` is BW of Table 2 in 1e9 bytes per second; None: words take no time. With ``engines`` it is the
-    generated overlay that is counted, and traffic and initialisation say nothing.
+    generated overlay that is counted, and traffic, initialisation and resource say nothing; its array is one that fits
+    ``board``, if that is given.
     """
 
     schema_name: Literal["mapper.dynamap/1"] = Field(alias="schema")
@@ -132,6 +154,7 @@ class OverlayMachine(Part):
     resource: Resource = Resource()
     energy_pj: Energy = Energy()
     engines: Engines | None = None
+    board: Board | None = None
 
     @model_validator(mode="after")
     def _whole(self) -> OverlayMachine:

@@ -27,7 +27,7 @@ def read_part(kind: type[Described], fields: dict[str, Any], source: str) -> Des
     try:
         return kind.model_validate(fields)
     except ValidationError as error:
-        raise validation_error(error, source) from None
+        raise validation_error(error, source, kind) from None
     except RecursionError:
         raise InputError(source, "", "nested too deeply; flatten it") from None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable
 from importlib import import_module
@@ -26,6 +25,7 @@ from mapper.workloads.document import (
     sha256,
 )
 from mapper.workloads.network.network import InputFile
+from mapper.workloads.text.nearest import meant, nearest
 
 PRESETS = Path(__file__).parent / "presets"
 SNOWFLAKES = ("snowflake-1cc", "snowflake-2cc", "snowflake-4cc")
@@ -121,8 +121,10 @@ def load_machine(text: str) -> tuple[Machine, InputFile]:
     path = Path(text)
     if not path.suffix and not _exists(path):
         names = [one.name for one in machine_names()]
-        near = difflib.get_close_matches(text, names, 3, 0.4) or names
-        raise InputError("--arch", text, f"no such machine; try {', '.join(near)} or a YAML file")
+        near = nearest(text, names, close=0.4) or names
+        raise InputError(
+            "--arch", text, f"no such machine; {meant(text, names)}try {', '.join(near)} or a YAML file"
+        )
     data = read_bytes(path, LARGEST_DOCUMENT_BYTES)
     return machine_from_document(parse_document(data, text), text), InputFile(text, sha256(data))
 

@@ -29,6 +29,7 @@ BENCHMARKS = (
     "bench.pbqp.gap",
     "bench.algorithm_selection.joint",
     "bench.algorithm_selection.tables",
+    "bench.algorithm_selection.synthesis",
     "bench.trace_partition.partition",
     "bench.trace_partition.layers",
     "bench.trace_partition.scaling",

@@ -125,6 +125,8 @@ WINOGRAD = ("f_2_3", "f_4_3", "tiles", "rounds", "kernels", "smallest_kernel", "
             "transform_cycles")
 MACHINE = ("pes", "clock_hz", "word_bytes", "bytes_per_s", "winograd", "initialisation", "traffic", "resource",
            "energy_pj")
+ENGINES = ("pes", "dram_latency", "short_passes", "fill_and_drain", "pools", "kernels", "buffers", "board", "given",
+           "ahead", "flattened", "fully_connected", "max_pools")
 STORE = ("name", "images", "elements", "shares", "readers", "through", "plain", "vertex", "whole", "given")
 
 OBJECTIVES = "latency in cycles", "DSP slices", "energy times latency in pJ cycles"
@@ -140,10 +142,225 @@ def up(one, other):
     return -(-one // other)
 
 
+def once(method):  # What a method gives for the same arguments is computed once.
+    def known(self, *given):
+        if (method, *given) not in self.memo:
+            self.memo[method, *given] = method(self, *given)
+        return self.memo[method, *given]
+
+    return known
+
+
+class Engines:
+    """The overlay as it is generated [docs/kind/overlay-machine.md]: a layer's pieces are loaded, multiplied and stored
+    at once, by movers of as many lanes as buffers have banks. Cycles of layers, in whole numbers."""
+
+    COUNTS, HAND_OVER, OWN = (1, 2, 4, 8, 16, 32, 64), 2, 2 + up(78, 8)  # Pieces; until an engine has its instruction.
+
+    def __init__(self, given, layers, stream):
+        (pes, self.latency, self.short, self.ends, self.pools, self.kernels, room, board, outside, ahead, flat, full,
+         maxima) = fields(given, *ENGINES)  # fmt: skip
+        self.memo = {}
+        typed(bool, self.short, self.ends, self.pools, self.kernels), typed(list, outside, ahead, flat, full, maxima)
+        positions = [*outside, *ahead, *full, *(one[0] for one in (*flat, *maxima))]
+        [whole(at, 0, len(layers) - 1) for at in positions], whole(self.latency, 1)
+        need(0 not in ahead and all(whole(one, 1) for one in chain(*(one[1:] for one in (*flat, *maxima)))),
+             "positions and sizes of engines are no such", "malformed")  # fmt: skip
+        self.layers, self.given, self.ahead, self.full = layers, {*outside}, sorted({*ahead}), {*full}
+        self.flat, self.maxima = dict(flat), maxima
+        for at in self.full:
+            sides = [*layers[at]["map"], *layers[at]["output"], *layers[at]["kernel"]]
+            need({*sides} == {1}, "a fully connected layer has no map", "malformed")
+        self.room = None if room is None else [whole(one, 1) for one in fields(room, "input", "kernel", "result")]
+        self.board = None if board is None else [whole(one) for one in fields(board, "dsp", "bram36", "uram", "lut")]
+        self.most = self.lanes(whole(pes, 1, 1 << 16))  # Lanes that DRAM feeds both ways, whose buffers the board has.
+        if stream is not None:
+            while self.most > 2 and 2 * self.most > stream:
+                self.most //= 2
+        lanes = 2
+        while lanes <= self.most and self.fits(lanes):
+            lanes *= 2
+        self.most, self.banks = lanes // 2 if lanes > 2 else 0, max(2, lanes // 2)
+
+    def fits(self, lanes):  # Block memories and UltraRAMs: the largest memories are the latter, as far as there are.
+        if self.board is None:
+            return True
+        memories = [(lanes, 512, 48), (1, 4096, 256), (1, 2048, 288)]
+        if self.room:
+            memories += [(lanes, 2 * self.half(words, lanes), 16) for words in self.room[:2]]
+            memories += [(2 * lanes, self.room[2] // lanes, 32)]
+
+        def blocks(depth, width):  # Of 18 kbit.
+            across = ((36, 1024), (18, 2048), (9, 4096))
+            return min(up(width, bits) * up(2 * depth, words) for bits, words in across) if depth * width > 2304 else 0
+
+        used = left = 0
+        for count, depth, width in sorted(memories, key=lambda one: -one[0] * blocks(*one[1:])):
+            large, small = count * up(depth, 4096) * up(width, 72), count * blocks(depth, width)
+            ultra = small > large and used + large <= self.board[2]
+            used, left = (used + large, left) if ultra else (used, left + small)
+        return up(left, 2) <= self.board[1]
+
+    def half(self, words, lanes):  # Words of a bank in one half of a buffer.
+        return max(1, words // (2 * lanes))
+
+    def lanes(self, side):
+        return 1 << max(1, (side - 1).bit_length())
+
+    def slices(self, rows, columns):
+        return rows * columns + 4 * self.lanes(max(rows, columns))
+
+    def widest(self, rows, columns, dsps):  # The most columns, fewer than ``columns``; more rows leave no more.
+        best, lanes = 0, self.lanes(rows)
+        while lanes <= self.most:
+            rooms = [columns, lanes, *((one - 4 * lanes) // rows for one in dsps)]
+            if self.board is not None:
+                rooms += [(self.board[0] - 4 * lanes) // rows, (self.board[3] - 3000 * lanes) // 60 // rows]
+            best, lanes = max(best, min(rooms)), 2 * lanes
+        return best
+
+    def sizes(self, at, name, height):  # Of a piece: a product a x b by b x c, how many; what goes in, and sums.
+        one, m = self.layers[at], TILE.get(name, 0)
+        deep, maps = (up(one[key] // one["groups"], parts) for key, parts in
+                      zip(("in_channels", "out_channels"), self.parts(at, name), strict=True))  # fmt: skip
+        wide, (down, right) = one["output"][1], one["strides"]
+        a, b, calls = height * wide, deep, one["groups"]
+        into, across, sums = a, one["in_channels"], a
+        if at in self.full:
+            a = into = sums = one["images"]
+        elif m:
+            rounds = math.prod(up(side, 3) for side in one["kernel"])
+            a, calls = height * up(wide, m), calls * rounds * (m + 2) ** 2
+            into, sums = rounds * (m + 2) ** 2 * a, (m + 2) ** 2 * a
+        elif name == "kn2row":
+            patch = up(one["map"][1], right)
+            reach = min(one["map"][0], (height - 1) * down + (one["kernel"][0] - 1) * one["dilations"][0] + 1)
+            a, calls, into = height * patch, calls * one["window"], down * right * up(reach, down) * patch
+            sums = a
+        else:
+            b, across = deep * one["window"], across * one["window"]
+        return (a, b, maps, calls), (into, across), sums
+
+    @once
+    def parts(self, at, name):  # Of the depth and of the maps of kernels, so that each fits half the kernel buffer.
+        if self.room is None:
+            return 1, 1
+        one, half = self.layers[at], self.half(self.room[1], self.banks)
+        rows, lines = one["window"] * (one["in_channels"] // one["groups"]), up(one["out_channels"], self.banks)
+        if name in TILE:
+            rows = math.prod(up(side, 3) for side in one["kernel"]) * (TILE[name] + 2) ** 2
+            rows *= one["in_channels"] // one["groups"]
+        return (up(rows, half), lines) if rows > half else (1, up(lines, half // rows))
+
+    @once
+    def counts(self, at, name):  # Numbers of pieces that fit the buffers.
+        one = self.layers[at]
+        bands, found = up(one["output"][0], TILE.get(name, 1)), []
+        maps = up(one["out_channels"], self.parts(at, name)[1])
+        for count in self.COUNTS:
+            _, (rows, columns), sums = self.sizes(at, name, up(bands, count))
+            fits = self.room is None or (rows * up(columns, self.banks) <= self.half(self.room[0], self.banks)
+                                         and sums * up(maps, self.banks) <= self.room[2] // self.banks)  # fmt: skip
+            found += [count] if count <= bands and fits else []
+        return bands, found
+
+    def loads(self, at, name, height, lanes):  # Cycles of loading a piece.
+        one, m, start = self.layers[at], TILE.get(name, 0), self.HAND_OVER + self.latency
+        deep, wide, images = one["in_channels"], one["output"][1], one["images"]
+        if at in self.flat:
+            channels, size = deep // self.flat[at], self.flat[at]
+            again = channels * up(size, lanes) + self.HAND_OVER + 1
+            return images * (size * up(channels, lanes) + start + again)
+        if at in self.full:
+            return images * up(deep, lanes) + start
+        if m:
+            tiles = math.prod(up(side, 3) for side in one["kernel"]) * height * up(wide, m)
+            return tiles * (m + 2) ** 2 * up(deep, lanes) + start + (m + 2) ** 2
+        bare = one["kernel"] == one["strides"] == one["dilations"] == [1, 1] and not any(chain(*one["pads"]))
+        if name == "im2col" and not bare:
+            if at in self.given:
+                return height * wide * up(one["window"] * deep, lanes) + start
+            return height * wide * one["window"] * one["groups"] * up(deep // one["groups"], lanes) + start
+        (down, right), reach = one["strides"], (height - 1) * one["strides"][0] + 1
+        reach = min(one["map"][0], reach + (one["kernel"][0] - 1) * one["dilations"][0])
+        return down * right * up(reach, down) * up(one["map"][1], right) * up(deep, lanes) + start
+
+    def stores(self, at, name, height, lanes):  # Cycles of storing a piece.
+        one, m = self.layers[at], TILE.get(name, 0)
+        lines = up(up(one["out_channels"], self.parts(at, name)[1]), lanes)
+        if m:
+            tiles = height * up(one["output"][1], m)
+            return tiles * (m + 2) ** 2 * lines + self.HAND_OVER + 1 + m * m
+        return (one["images"] if at in self.full else height * one["output"][1]) * lines + self.HAND_OVER + 1
+
+    @once
+    def streams(self, at, name, lanes):  # By number of pieces: (number, load, store, height) of low and of high pieces.
+        bands, counts = self.counts(at, name)
+        images, found = 1 if at in self.full else self.layers[at]["images"], []
+        for count in counts:
+            low, many = bands // count, bands % count * images
+            two = [(number, self.loads(at, name, height, lanes), self.stores(at, name, height, lanes),
+                    self.sizes(at, name, height)[0]) for number, height in ((count * images - many, low),
+                                                                            (many, low + 1))]  # fmt: skip
+            found.append(two if many else two[:1])
+        start = self.HAND_OVER + self.latency
+        reads = (1 if at in self.flat else images) * (self.loads(at, name, bands, lanes) - start)
+        return found, reads, self.kernel(at, name, lanes)
+
+    def kernel(self, at, name, lanes):  # Cycles until a part of the kernels, biases and factors are in.
+        if not self.kernels:
+            return 0
+        one, (deep, maps) = self.layers[at], self.parts(at, name)
+        lines, rows = up(up(one["out_channels"], maps), lanes), up(one["in_channels"] // one["groups"], deep)
+        if name in TILE:
+            rows *= math.prod(up(side, 3) for side in one["kernel"]) * (TILE[name] + 2) ** 2
+            return rows * lines + 9 + 2 * lines + 2 * (self.HAND_OVER + self.latency)
+        return rows * one["window"] * lines + 2 * lines + 2 * (self.HAND_OVER + self.latency)
+
+    def times(self, at, name, low1, high1, low2, high2):
+        """Cycles of a layer, of its last run, in which it reads its input, and of its kernels. Of a box: passes and
+        lanes of the largest array, what grows with an array of the least."""
+        streams, reads, kernels = self.streams(at, name, self.lanes(max(high1, high2)))
+        flows, best = self.layers[at]["dataflows"], None
+        for two in streams:
+            for flow in flows:
+                timed = []
+                for number, load, store, (a, b, c, calls) in two:
+                    over1, over2, beats = {"NS": (a, c, b), "WS": (b, c, a), "IS": (b, a, c)}[flow]
+                    passes = calls * up(over1, high1) * up(over2, high2)
+                    spent = passes * beats + (passes - 1) * max(0, low1 - beats) * self.short
+                    spent += (2 * low1 + low2 - (flow == "NS") + self.HAND_OVER) * self.ends
+                    timed.append((number, load, spent, store))
+                taken = self.pieces(timed)
+                best = taken if best is None else min(best, taken)
+        runs = math.prod(self.parts(at, name))
+        late = max(0, kernels - (best - reads)) if runs > 1 else 0
+        return runs * best + (runs - 1) * late, best, reads, kernels
+
+    def pieces(self, timed):  # The first is loaded, the last stored, between them the slowest of three engines counts.
+        (number, load, first, store), (_, load2, last, store2) = timed[0], timed[-1]
+        count = sum(one[0] for one in timed)
+        if count == 1:
+            return load + first + store2 + self.HAND_OVER
+        own = self.OWN
+        steady = [max(given + own, spent, out + 2 * own) for _, given, spent, out in timed]
+        inner = [max(0, number - 1), timed[1][0]] if len(timed) > 1 else [count]
+        over = sum(inner) - (count - 2)
+        inner[0 if len(timed) == 1 or inner[0] >= over else 1] -= over
+        ends = load + max(first, load2 + 5 * own) + max(last, store + own) + store2
+        return ends + sum(one * other for one, other in zip(inner, steady, strict=True))
+
+    def pooled(self, lanes):  # Cycles of the pools and additions after every layer.
+        found = [0] * len(self.layers)
+        for after, pixels, channels, streams, more in self.maxima if self.pools else ():
+            found[after] += pixels * up(channels, lanes) + streams * (self.HAND_OVER + self.latency) + more
+        return found
+
+
 class Overlay:
     """What layers and tensors take, in parts of a cycle, ``unit`` of them, and picojoules [Meng2021, sec. 5.1]."""
 
-    def __init__(self, machine, layers, stores):
+    def __init__(self, machine, layers, stores, engines=None):
         _, clock, self.bytes, bandwidth, winograd, start, traffic, _, energy = fields(machine, *MACHINE)
         self.mac, self.dram, self.idle = map(rational, fields(energy, "mac", "dram_byte", "pe_cycle"))
         need(min(self.mac, self.dram, self.idle) >= 0, "energies are not below 0", "malformed")
@@ -161,12 +378,18 @@ class Overlay:
         word *= bandwidth is not None
         self.unit, self.word = 144 * word.denominator, 144 * word.numerator
         typed(list, layers, stores)
+        self.engines = None
         self.layers = [self.layer(dict(zip(LAYER, fields(one, *LAYER), strict=True))) for one in layers]
+        if engines is not None:
+            stream = self.unit // self.word if self.word else None
+            self.engines, self.word = Engines(engines, self.layers, stream), 0
+            for at, one in enumerate(self.layers):
+                self.left(at, one)
         self.stores = [dict(zip(STORE, fields(one, *STORE), strict=True)) for one in stores]
         readers = [whole(reader, 0, len(layers) - 1) for one in self.stores for reader in one["readers"]]
         need(len(readers) == len({*readers}), "a layer reads two tensors", "malformed")
         for one in self.stores:  # Whose reader on an edge has a given format has no algorithm that reads another.
-            if one["given"] is not None and not one["vertex"]:
+            if one["given"] is not None and not one["vertex"] and self.engines is None:
                 layer, form = self.layers[one["readers"][0]], self.formats(one)[0]
                 kept = [self.form(layer, name)[0] == form[0] for name in layer["algorithms"]]
                 for key in ("algorithms", "works"):
@@ -185,6 +408,13 @@ class Overlay:
             self.written.append([[[self.stored(form, channels, name) for form in self.formats(one)] for name in
                                   ([None] if layer is None else self.layers[layer]["algorithms"])]
                                  for layer, channels, _ in one["shares"]])  # fmt: skip
+
+    def left(self, at, one):  # Algorithms that the generated overlay has, of layers whose pieces fit its buffers.
+        narrow = up(one["map"][1], one["strides"][1]) < one["output"][1]
+        for key in ("known", "algorithms"):
+            kept = [not (name == "kn2row" and narrow) and bool(self.engines.counts(at, name)[1]) for name in one[key]]
+            one["works"] = [*compress(one["works"], kept)] if key == "algorithms" else one["works"]
+            one[key] = [*compress(one[key], kept)]
 
     def units(self, number):
         need(Fraction(number).denominator == 1, "a time is no whole number of units", "malformed")
@@ -274,6 +504,9 @@ class Overlay:
 
     def formats(self, one):  # Of the readers' algorithms; a Toeplitz matrix if no reader needs what it lacks; as given.
         plain, found, needs = ("tensor3d", one["images"], one["elements"], 0, 0, ""), {}, []
+        if self.engines is not None:  # Layouts are made as tensors are loaded.
+            need(one["given"] in (None, 0), "no such format", "malformed")
+            return [plain]
         for reader in one["readers"]:
             layer = self.layers[reader]
             whole_map = [len(rows) for rows in layer["read"]] == layer["map"] or reader in one["through"]
@@ -306,8 +539,24 @@ class Overlay:
             return time * one[0] + energy * one[1]
 
         own = {-1: [mixed(self.constant)]}
+        if self.engines is not None:
+            pools = self.engines.pooled(self.engines.lanes(max(high1, high2)))
+            timed = [[self.engines.times(at, name, low1, high1, low2, high2) for name in one["algorithms"]]
+                     for at, one in enumerate(self.layers)]  # fmt: skip
+            for at in self.engines.ahead:  # A layer before takes no less, so that no sum of it and a wait is less.
+                edges.append((at - 1, at, [time * max(0, later[3] - (one[1] - one[2])) * self.unit
+                                           for one in timed[at - 1] for later in timed[at]]))  # fmt: skip
         for at, one in enumerate(self.layers):
             own[at], load = [], []
+            if self.engines is not None:
+                for (total, _, _, kernels), (*_, weights, words, busy) in zip(timed[at], one["works"], strict=True):
+                    spent = busy + math.ceil(total * pes * self.idle) if energy else 0
+                    spent += self.picojoules(weights) if self.kernels else 0
+                    alone = total + pools[at] + (0 if at in self.engines.ahead else kernels)
+                    own[at].append(mixed((alone * self.unit, spent)))
+                    load.append(mixed((0, self.picojoules(words))))
+                loads.append(load)
+                continue
             for used, transform, times, weights, words, busy in one["works"]:
                 again = self.units(setup * times) if self.paid == 2 else 0
                 taken = min(up(x, high1) * up(y, high2) * (each + again) for x, y, each in used) + transform
@@ -334,7 +583,7 @@ class Overlay:
                 continue
             (tail, _, _), head, forms = one["shares"][0], one["readers"][0], self.formats(one)
             reads = [self.form(self.layers[head], name)[0] for name in self.layers[head]["algorithms"]]
-            reads = [[form[0] for form in forms].index(layout) for layout in reads]
+            reads = [0 if self.engines else [form[0] for form in forms].index(layout) for layout in reads]
             edges.append((tail, head, [0 if self.kept(one, i, j) else mixed(costs[form]) + loads[head][j]
                                        for i, costs in enumerate(written[0]) for j, form in enumerate(reads)]))
         return own, edges
@@ -390,9 +639,12 @@ def min_product(lines):
 
 
 def check(problem, claim, evidence):
+    names = ("objective", "longest", "array", "machine", "layers", "stores")
+    engines = problem.get("engines")
     objective, longest, shape, machine, layers, stores = fields(
-        problem, "objective", "longest", "array", "machine", "layers", "stores")  # fmt: skip
-    (pes, *_, size, _), overlay = fields(machine, *MACHINE), Overlay(machine, layers, stores)
+        {name: one for name, one in problem.items() if name != "engines"}, *names)  # fmt: skip
+    need(engines is not None or "engines" not in problem, "has no engines", "malformed")
+    (pes, *_, size, _), overlay = fields(machine, *MACHINE), Overlay(machine, layers, stores, engines)
     per_pe, others, banks, brams, limited = fields(
         size, "dsps_per_pe", "other_dsps", "brams_per_bank", "brams", "limits_shapes")  # fmt: skip
     whole(pes, 1, 1 << 16), whole(per_pe, 1), whole(others), whole(banks, 1), whole(brams), typed(bool, limited)
@@ -405,11 +657,14 @@ def check(problem, claim, evidence):
     need((late is None) <= (objective != OBJECTIVES[1]), "nothing limits the time", "malformed")
     need(late is None or objective != OBJECTIVES[2], "products have no longest time", "malformed")
 
-    def widest(rows, most):  # The most columns beside so many rows; it falls with the rows.
-        room = brams // banks
+    def widest(rows, most, dsps=()):  # The most columns beside so many rows; it falls with the rows.
+        if overlay.engines is not None:
+            return overlay.engines.widest(rows, most // rows, dsps)
+        most, room = min([most, *((one - others) // per_pe for one in dsps)]), brams // banks
         allowed = max(min(rows, room - 3 * rows), (room - rows) // 3 if room >= 4 * rows else 0) if limited else most
         return max(0, min(most // rows, allowed))
 
+    fewer = []
     if status == "infeasible":
         need(value is bound is mapping is None, "an infeasible problem has no values", "malformed")
         need(late is not None or boxes == [], "without a longest time no box can be closed")
@@ -427,21 +682,22 @@ def check(problem, claim, evidence):
             pinned.append(one | {"algorithms": [name], "dataflows": [flow]})
         totals = []
         for weights in ((1, 0), (0, 1)):
-            own, edges = Overlay(machine, pinned, stores).graph(rows, rows, columns, columns, *weights)
+            own, edges = Overlay(machine, pinned, stores, engines).graph(rows, rows, columns, columns, *weights)
             picked = dict.fromkeys(own, 0) | dict(zip((v for v in own if v >= len(layers)), forms, strict=True))
             need(all(0 <= whole(at) < len(own[v]) for v, at in picked.items()), "no such format", "malformed")
             paid = sum(flat[picked[u] * len(own[v]) + picked[v]] for u, v, flat in edges)
             totals.append(paid + sum(costs[picked[v]] for v, costs in own.items()))
         units, spent = totals
         need(late is None or units <= late, "the selection takes too long")
-        values = up(units, unit), rows * columns * per_pe + others, Fraction(spent * units, unit)
+        slices = overlay.engines.slices(rows, columns) if overlay.engines else rows * columns * per_pe + others
+        values = up(units, unit), slices, Fraction(spent * units, unit)
         found, value, bound = values[OBJECTIVES.index(objective)], rational(value), rational(bound)
         need(value == found, f"the selection is not worth {value}, but {found}")
         need(bound == value or (0 <= bound < value and status == "bounded"), "the bound is not the value", "malformed")
         # Lower values: a shorter latency on any array, fewer PEs within the longest latency, a smaller product.
-        fewer = min(pes, math.ceil((bound - others) / per_pe) - 1)
+        fewer = [math.ceil(bound) - 1] if objective == OBJECTIVES[1] else []
         reached = ((math.ceil(bound) - 1) * unit + 1, None if late is None else late + 1, bound * unit)
-        most, reached = fewer if objective == OBJECTIVES[1] else pes, reached[OBJECTIVES.index(objective)]
+        most, reached = pes, reached[OBJECTIVES.index(objective)]
     need(len(boxes) <= 4096, "too many boxes", "malformed")
     closed = []
     for low1, high1, low2, high2, *weights in boxes:
@@ -462,14 +718,14 @@ def check(problem, claim, evidence):
     # Lemma Cover: between ends of boxes the same boxes hold so many rows; the columns allowed are most at the first.
     if shape is not None:
         inside = any(one[0] <= shape[0] <= one[1] and one[2] <= shape[1] <= one[3] for one in closed)
-        need(inside or shape[1] > (widest(shape[0], most) if shape[0] <= most else 0), "the array is in no box")
+        need(inside or shape[1] > (widest(shape[0], most, fewer) if shape[0] <= most else 0), "the array is in no box")
         closed, most = [], 0
     for rows in sorted({1, *(one[0] for one in closed), *(one[1] + 1 for one in closed)}):
         reach = 0
         for low1, high1, low2, high2 in sorted(closed, key=lambda one: one[2]):
             if low1 <= rows <= high1 and low2 <= reach + 1:
                 reach = max(reach, high2)
-        need(rows > most or reach >= widest(rows, most), f"arrays of {rows} rows are in no box")
+        need(rows > most or reach >= widest(rows, most, fewer), f"arrays of {rows} rows are in no box")
     return f"{status} {value}, {len(boxes)} boxes of shapes"
 
 

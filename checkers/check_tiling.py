@@ -4,8 +4,9 @@ Exit code: 0 all certified, 1 one refuted, 2 malformed, 3 not certified. Exact n
 
 A mapping is a chain of tiles r | b | c | bounds, divisors of each loop's bound: r of a PE, b = r*s of s PEs, c of the
 scratch-pad (SPM), and an order of the loops between b and c (SPM) and beyond c (DRAM). It takes T = prod(bounds/c) SPM
-passes of R = prod(c/b) RF passes each. Each b is a box. A box is closed if no value in it is below the claim; otherwise
-it is opened into splits (b, s), these into triples (b, s, c), and these into single mappings, in all orders.
+passes of R = prod(c/b) RF passes each. Each b is a box. A box is closed if nothing in it is
+below the claim and as short as it must be; otherwise it is opened into splits (b, s), these into triples (b, s, c), and
+these into single mappings, in all orders.
 Capacity: no mapping contains a tile that does not fit the machine, or a factor that is not allowed.
 Kept: let l be the innermost of the loops between b and the bounds (at SPM, or at DRAM if none runs at SPM). An operand
   crosses in all T*R RF passes if l indexes it. Otherwise it stays for u >= 2 passes and crosses at least once for each
@@ -144,7 +145,7 @@ OBJECTIVES = ("least EDP in pJ*cycles", "least energy in pJ", "least latency in 
 MACHINE = {
     "rows": SIZE, "columns": SIZE, "pipelined": FLAG, "multiply_cycles": SIZE, "add_cycles": SIZE, "word_bytes": SIZE,
     "rf_bytes": SIZE, "rf_double_buffered": FLAG, "spm_bytes": SIZE, "bank_bytes": SIZE, "spm_double_buffered": FLAG,
-    "networks": [{"carries": ("read", "write"), "width_words": SIZE}, 1, 16], "reduction": ("bus", "mesh"),
+    "networks": [{"carries": ("read", "write"), "width_words": SIZE}, 1, 16], "reduction": ("bus", "mesh", "systolic"),
     "initiation_cycles": Fraction, "cycles_per_byte": Fraction, "clock_mhz": Fraction, "dma_clock_mhz": Fraction,
     "energy_pj": dict.fromkeys(("mac", "add", "rf", "noc", "spm", "dram"), Fraction), "energy": ("rounded", "exact"),
     "stored_extent": ("declared", "touched"), "partial_sums": ("doubled", "first_visit_free"),
@@ -153,9 +154,12 @@ MACHINE = {
 OPERAND = {"name": str, "access": ("read", "write", "read_write"), "zero_initialised": FLAG, "extents": [SIZE, 1, 8]}
 OPERAND["index"] = [{"": range(-1 << 40, 1 << 40)}, 1, 8]
 ORDER = {"dram": [str, 0, 12], "spm": [str, 0, 12]}
-MAPPING = {"tiling": {"": dict.fromkeys(LEVELS, SIZE)}, "order": ORDER}
+STEPS = {"rows": {"": SIZE}, "columns": {"": SIZE}}
+MAPPING = {"tiling": {"": dict.fromkeys(LEVELS, SIZE)}, "order": ORDER, "axes": STEPS}
 PROBLEM = {"objective": OBJECTIVES, "operation": ("multiply_add", "add"), "loops": {"": range(1, 1 << 31)}}
-PROBLEM |= {"operands": [OPERAND, 1, 8], "machine": MACHINE, "innermost": ORDER}
+PROBLEM |= {"operands": [OPERAND, 1, 8], "machine": MACHINE, "innermost": ORDER, "most_cycles": range(1 << 62)}
+ALONG = {"sums": FLAG, "may": [str, 0, 24], "must": [str, 0, 24]}  # an axis: whether sums run there, and which loops do
+PROBLEM["axes"] = [{"rows": ALONG, "columns": ALONG}, 0, 1]  # none: a machine of so many PEs, however they stand
 PROBLEM["factors"] = {level: {"": [SIZE, 0, 4096]} for level in LEVELS}  # of loops that may not have every divisor
 
 
@@ -192,9 +196,10 @@ class Tiling:
     def __init__(self, problem):
         if type(problem) is dict and type(problem.get("machine")) is dict:  # the rule was there before its name
             problem = problem | {"machine": {"leaving_sums": "exposed"} | problem["machine"]}
+            problem = {"most_cycles": 1 << 62, "axes": []} | problem  # there need be no limit, and no axes
         p = read(problem, PROBLEM)
         operands, m, at, self.steps = p["operands"], p["machine"], [*p["loops"]].index, 0
-        self.objective = OBJECTIVES.index(p["objective"])
+        self.objective, self.most = OBJECTIVES.index(p["objective"]), p["most_cycles"]
         self.names, self.bounds, self.ops, self.m = [*p["loops"]], (*p["loops"].values(),), range(len(operands)), m
         need(self.names and math.prod(self.bounds) <= 10**15, "has no loops or too many iterations", "malformed")
         self.dims = [[([(at(loop), abs(f)) for loop, f in index.items() if f], extent)
@@ -219,6 +224,14 @@ class Tiling:
         accesses, self.addition = len(operands) + (self.partial >= 0), 3 * rf + self.noc + mac
         self.base = math.prod(self.bounds) * (operations * (mac if multiplies else add) + accesses * rf)
         need(len({one["carries"] for one in m["networks"]}) == 2, "needs networks of both ways", "malformed")
+        sides = []
+        for side, size in zip(("rows", "columns"), (m["rows"], m["columns"])):
+            for one in (along[side] for along in p["axes"]):
+                may, must = ({at(loop) for loop in one[key]} for key in ("may", "must"))
+                if not one["sums"] and self.partial >= 0:
+                    may &= self.own[self.partial]
+                sides.append((size, may, must))
+        self.sides = sides
         self.networks, self.width = [[] for _ in m["networks"]], [1 << 50 for _ in self.ops]
         for way in ("read", "write"):  # operands take the networks of each way in turn
             sides = [place for place, one in enumerate(m["networks"]) if one["carries"] == way]
@@ -231,6 +244,7 @@ class Tiling:
         self.allowed = {level: [{*p["factors"][level].get(name, ds)} for name, ds in zip(self.names, self.divisors)]
                         for level in LEVELS}
         self.holds, self.stays = functools.cache(self.holds), functools.cache(self.stays)
+        self.has_room = functools.cache(self.has_room)
 
     def together(self, dma, processing):  # of a pass, or of the layer: side by side, or in turn (lemma Turns)
         return max(dma, processing) if self.m["spm_double_buffered"] else dma + processing
@@ -241,6 +255,19 @@ class Tiling:
 
     def allows(self, level, factors):
         return all(map(set.__contains__, self.allowed[level], factors))
+
+    def stands(self, j, steps):  # whether a loop may have so many steps along rows and along columns
+        return all((n == 1 or j in may) and (n > 1 or j not in must) for n, (_, may, must) in zip(steps, self.sides))
+
+    def has_room(self, s):
+        """Whether the factors in space can be divided between rows and columns, where the machine has these."""
+        found = {(1, 1)}
+        for j, n in enumerate(s) if self.sides else ():
+            ways = [(d, n // d) for d in self.divisors[j] if n % d == 0 and self.stands(j, (d, n // d))]
+            found = {times(one, way) for one in found for way in ways}
+            found = {one for one in found if all(n <= size for n, (size, *_) in zip(one, self.sides))}
+            self.work(len(found))
+        return bool(found)
 
     def words(self, k, tile):
         return math.prod(1 + sum(f * (tile[j] - 1) for j, f in spans) for spans, _ in self.dims[k])
@@ -274,7 +301,7 @@ class Tiling:
             words, here = self.words(k, r), self.words(k, b)
             added = words * (pes // groups[k] - 1) if k == self.partial else 0
             transfer = words * (groups[k] if k == self.written else pes) * self.noc + here * self.spm
-            cycles = added if self.m["reduction"] == "mesh" else added * groups[k]
+            cycles = added * {"bus": groups[k], "mesh": 1, "systolic": 0}[self.m["reduction"]]
             rows.append((-(-here // self.width[k]), cycles, transfer, added * groups[k] * self.addition))
         return math.prod(r) * self.iteration, rows
 
@@ -315,7 +342,10 @@ class Tiling:
         r_passes, s_passes, free = math.prod(inner), math.prod(outer), self.tiles(times(inner, outer))
         if self.doubled:
             free = [s_passes // n if m == r_passes and n > 1 else 0 for m, n in zip(spm, dram)]
-        return self.worth(*self.price(*self.split(r, s), self.dma(c), r_passes, s_passes, free, spm, dram))
+        return self.price(*self.split(r, s), self.dma(c), r_passes, s_passes, free, spm, dram)
+
+    def beats(self, energy, cycles, target):  # whether a mapping of this cost may be, and is better (with None any is)
+        return cycles <= self.most and (target is None or self.worth(energy, cycles) < target)
 
     def worth(self, energy, cycles):
         """The objective as an integer, in energies of 1/per_pj pJ unless these are rounded."""
@@ -326,7 +356,7 @@ class Tiling:
 
     def value(self, mapping):
         """What a mapping is worth that keeps every rule."""
-        m, stays = read(mapping, MAPPING), {}
+        m, stays = read({"axes": {"rows": {}, "columns": {}}} | mapping, MAPPING), {}
         need(set(m["tiling"]) == set(self.names), "the mapping is of other loops")
         factors = {level: tuple(m["tiling"][name][level] for name in self.names) for level in LEVELS}
         r, s, c = factors["rf"], factors["spatial"], times(times(factors["rf"], factors["spatial"]), factors["spm"])
@@ -334,13 +364,22 @@ class Tiling:
         need(all(self.allows(level, factors[level]) for level in LEVELS), "a factor is not allowed")
         need(math.prod(s) <= self.pes and self.holds(r, 1, self.m["rf_bytes"]), "PEs or their registers are too few")
         need(self.holds(c, self.m["bank_bytes"], self.banks), "the scratch-pad has too few banks")
+        steps = [tuple(m["axes"][side].pop(name, 1) for side in STEPS) for name in self.names]
+        need(not any(m["axes"].values()) and (self.sides or {*steps} <= {(1, 1)}), "loops stand on no axis")
+        if self.sides:
+            need(tuple(map(math.prod, steps)) == s, "what is along the axes does not multiply to what is in space")
+            need(all(self.stands(j, way) for j, way in enumerate(steps)), "a loop stands on the wrong axis")
+            taken = [math.prod(side) for side in zip(*steps)]
+            need(all(n <= size for n, (size, *_) in zip(taken, self.sides)), "an axis is too short")
         for level, last in self.innermost.items():
             order = [self.names.index(loop) for loop in reversed(m["order"][level])]
             need(sorted(order) == [*range(len(self.names))] and (*order[: len(last)],) == last, "an order is wrong")
             runs = [j for j in order if factors[level][j] > 1]
             ends = [next((n for n, j in enumerate(runs) if j in own), None) for own in self.own]
             stays[level] = [math.prod(factors[level][j] for j in runs[:end]) for end in ends]
-        return self.cost(r, s, c, stays["spm"], stays["dram"])
+        energy, cycles = self.cost(r, s, c, stays["spm"], stays["dram"])
+        need(cycles <= self.most, "the mapping takes longer than it may")
+        return self.worth(energy, cycles)
 
     def stays(self, level, trips):
         """The passes that the operands stay, in all orders of a level."""
@@ -396,7 +435,7 @@ class Tiling:
             fit = [d for d in self.allowed["spatial"][j] if n % d == 0 and n // d in self.allowed["rf"][j]]
             found = [(*s, d) for s in found for d in fit if d * math.prod(s) <= self.pes]
             self.work(len(found))
-        return [(over(b, s), s) for s in found if self.holds(over(b, s), 1, self.m["rf_bytes"])]
+        return [(over(b, s), s) for s in found if self.holds(over(b, s), 1, self.m["rf_bytes"]) and self.has_room(s)]
 
     def search(self, target):
         """Close every box, or find a mapping that is better (with None any is); how many were closed as what."""
@@ -405,8 +444,7 @@ class Tiling:
         primes = [[d for d in ds if sum(d % e == 0 for e in ds) == 2] for ds in self.divisors]
 
         def closes(bounds, out, what):
-            values = (self.worth(e + out[0], self.together(out[1], y)) for e, y in bounds)
-            closed = target is not None and all(value >= target for value in values)
+            closed = not any(self.beats(e + out[0], self.together(out[1], y), target) for e, y in bounds)
             counts[what] += closed
             return closed
 
@@ -438,7 +476,7 @@ class Tiling:
                     for spm, dram in itertools.product(*orders):
                         self.work()
                         counts["mappings"] += 1
-                        better = target is None or self.cost(r, s, c, spm, dram) < target
+                        better = self.beats(*self.cost(r, s, c, spm, dram), target)
                         need(not better, f"there is a better mapping: RF tile {r}, PEs {s}, SPM tile {c}")
         return ", ".join(f"{count} {what}" for what, count in counts.items())
 

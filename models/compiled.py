@@ -50,6 +50,11 @@ class Compiled:
         content += repr(sorted(self._options.items())) if self._options else ""
         return f"{self._function.__qualname__}_{hashlib.sha256(content.encode()).hexdigest()[:12]}"
 
+    @property
+    def name(self) -> str:
+        """What people call the function."""
+        return self._function.__qualname__.strip("_")
+
     @cached_property
     def plain(self) -> Callable[..., Any]:
         """The function as Python runs it, all the way down, with numba's rules for drawing numbers."""

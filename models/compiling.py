@@ -23,9 +23,10 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mapper.models.limit import Limit, Standing
+
 if TYPE_CHECKING:
     from mapper.models.compiled import Compiled
-    from mapper.models.limit import Limit
 
 LOCK = "mapper.lock"
 """The file in numba's folder that is locked while something is compiled: numba's own index loses what two write at
@@ -95,13 +96,21 @@ class Child:
                 self._failed.add(wanted)
                 return
             assert self._process is not None and self._process.stdin is not None
-            limit.tell()
             try:
                 _send(self._process.stdin.fileno(), named)
             except OSError:
                 self._failed.add(wanted)
                 return
             self._asked.append(wanted)
+            limit.tell(self.standing())
+
+    def standing(self) -> Standing:
+        """How far it is with all that this process has asked for."""
+        with self._lock:
+            self._hear()
+            done = len(self._done) + len(self._failed)
+            name = self._asked[0].kernel.name if self._asked else None
+            return Standing(done, done + len(self._asked), name)
 
     def has(self, wanted: Wanted) -> bool:
         """Whether its machine code has come to lie on disk."""

@@ -17,6 +17,16 @@ SHORT_GRACE = 0.1
 """The same where an answer is there already."""
 
 
+@dataclass(frozen=True)
+class Standing:
+    """How far compiling is: of ``asked`` functions so many are ``done``; ``function`` is the one at which it is (None:
+    nothing is left to compile)."""
+
+    done: int
+    asked: int
+    function: str | None
+
+
 class UnfinishedError(Exception):
     """Time was over, or somebody interrupted, while something ran that asks no clock; its text is the reason."""
 
@@ -28,17 +38,18 @@ class NoMachineCodeError(Exception):
 @dataclass
 class Limit:
     """``stopped`` says (by anything but None) that an effort is over, after which ``grace`` seconds are left;
-    ``compiling`` hears, once, that machine code is being made. ``run`` takes a function that has no machine code here,
+    ``compiling`` hears how far the making of machine code is, whenever that changes.
+    ``run`` takes a function that has no machine code here,
     this limit and the arguments, and has the result. ``on_disk``: nothing runs as plain Python, nothing is
     compiled. Not ``plain``: nothing runs as plain Python, machine code is awaited."""
 
     stopped: Callable[[], object]
-    compiling: Callable[[], None]
+    compiling: Callable[[Standing], None]
     run: Callable[..., Any]
     on_disk: bool = False
     plain: bool = True
     grace: float = GRACE
-    told: bool = False
+    told: Standing | None = None
     _since: tuple[float, float] | None = field(default=None, init=False)
 
     @property
@@ -50,11 +61,11 @@ class Limit:
         self._since = self._since or (now, busy)
         return busy - self._since[1] > self.grace or now - self._since[0] > BUSY * self.grace
 
-    def tell(self) -> None:
-        """Say that machine code is being made."""
-        if not self.told:
-            self.told = True
-            self.compiling()
+    def tell(self, standing: Standing) -> None:
+        """Say how far compiling is, if that is news."""
+        if standing != self.told:
+            self.told = standing
+            self.compiling(standing)
 
 
 _here = threading.local()

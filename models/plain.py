@@ -17,7 +17,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from mapper.models.compiling import CHILD, Wanted
-from mapper.models.limit import GRACE, Limit, NoMachineCodeError, UnfinishedError, of_this_thread
+from mapper.models.limit import (
+    GRACE,
+    Limit,
+    NoMachineCodeError,
+    Standing,
+    UnfinishedError,
+    of_this_thread,
+)
 
 if TYPE_CHECKING:
     from mapper.models.compiled import Compiled
@@ -101,14 +108,14 @@ class _Watch:
 _watch = _Watch()
 
 
-def nobody_hears() -> None:
+def nobody_hears(standing: Standing) -> None:
     """Nobody hears of compiling."""
 
 
 @contextmanager
 def limited(
     stopped: Callable[[], object],
-    compiling: Callable[[], None] = nobody_hears,
+    compiling: Callable[[Standing], None] = nobody_hears,
     plain: bool = True,
     grace: float = GRACE,
 ) -> Iterator[None]:
@@ -151,7 +158,9 @@ def bridged(kernel: Compiled, limit: Limit, *arguments: Any) -> Any:
         else:
             CHILD.ask(wanted, limit)
             while not limit.is_over and CHILD.is_at(wanted):
+                limit.tell(CHILD.standing())
                 time.sleep(SECONDS_BETWEEN_LOOKS)
+            limit.tell(CHILD.standing())
         if limit.is_over:
             raise UnfinishedError(str(limit.stopped()))
         if not wanted.is_read():
@@ -178,6 +187,8 @@ def _tried_plainly(wanted: Wanted, limit: Limit, arguments: list[Any]) -> tuple[
     def is_enough() -> bool:
         if _spent + time.monotonic() - began > PATIENCE:
             CHILD.ask(wanted, limit)
+        if limit.told is not None:
+            limit.tell(CHILD.standing())
         return limit.is_over or CHILD.has(wanted)
 
     def run() -> Any:

@@ -59,7 +59,7 @@ def onnx_results(model: onnx.ModelProto, weights: Tensors, given: Tensors, wante
     )
     changed.ir_version = max(changed.ir_version, 4)  # constants need not stand among the inputs
     del graph.output[:]
-    graph.output.extend(onnx.helper.make_tensor_value_info(tensor, 1, None) for tensor in wanted)
+    graph.output.extend(onnx.ValueInfoProto(name=tensor) for tensor in wanted)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     session = onnxruntime.InferenceSession(

@@ -18,11 +18,24 @@ M = TypeVar("M")
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a search stands: best value and bound so far, in the objective's unit."""
+    """Where a search stands: best value and bound so far, in the objective's unit, and what it does now (``doing``, a
+    few words; None: nothing worth saying)."""
 
     value: int | float | None
     bound: int | float | None
     evaluations: int
+    doing: str | None = None
+
+
+class Interrupt(threading.Event):
+    """An event that ends searches, and knows ``since`` when, on ``time.monotonic()``."""
+
+    since: float | None = None
+
+    def set(self) -> None:
+        if self.since is None:
+            self.since = time.monotonic()
+        super().set()
 
 
 def _silent(progress: Progress) -> None:
@@ -47,7 +60,7 @@ class Effort:
     deadline: float | None = None
     workers: int = 1
     seed: int = 0
-    interrupt: threading.Event = field(default_factory=threading.Event)
+    interrupt: threading.Event = field(default_factory=Interrupt)
     report: Callable[[Progress], None] = _silent
     start: Start[Any] | None = None
     pieces: Pieces | None = None
@@ -131,7 +144,7 @@ class Start(Generic[M]):
         if bound is not None and self.beats(value, bound):
             # Only a hint on the way: whether it contradicts is said of what the search ends with.
             bound = value
-        return Progress(value, bound, progress.evaluations)
+        return replace(progress, value=value, bound=bound)
 
     def beats(self, one: int | float, other: int | float) -> bool:
         """Whether ``one`` is better than ``other``."""

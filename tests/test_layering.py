@@ -85,7 +85,7 @@ def _needed(start: Iterable[str]) -> dict[str, str]:
 
 
 REFEREES = sorted((ROOT / "formulations").rglob("referee"))
-VALUES = {"verdict", "problem", "objective"}
+VALUES = {"verdict", "problem", "tiled_problem", "objective"}
 """What a referee takes from the formulations' floor besides other referees: values, which decide nothing."""
 
 

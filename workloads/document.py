@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
+from mapper.workloads.text.fault import in_words, keys_at, steps
 from mapper.workloads.text.plain_text import plain
 from mapper.workloads.text.structured_text import LongNumberError, RepeatedKeyError, load_json, load_yaml
 
@@ -114,8 +115,8 @@ def parse_document(data: bytes, source: str, largest: int = LARGEST_DOCUMENT_BYT
     return _named_fields(value, source)
 
 
-def validation_error(error: ValidationError, source: str) -> InputError:
-    """The first fault of a validated document, as one line."""
+def validation_error(error: ValidationError, source: str, kind: type[BaseModel]) -> InputError:
+    """The first fault of a document that was to be of a ``kind``, as one line, in words of our own."""
     # Of a hostile document there may be very many; what they were given would be copied for each.
     found = error.errors(include_url=False, include_context=False, include_input=False)
     first = found[0]
@@ -123,11 +124,15 @@ def validation_error(error: ValidationError, source: str) -> InputError:
     place = first["loc"][:-1]
     related = [other for other in found if place and other["loc"][: len(place)] == place]
     fault = related[-1] if related else first
-    field = ".".join(str(part) for part in fault["loc"])
-    message = fault["msg"].removeprefix("Value error, ")
-    if fault["type"] == "extra_forbidden":
-        message = "unknown key; remove or correct it"
-    return InputError(source, field[:120], message[:300])
+    if fault["type"] == "missing":
+        # Rather than what is missing, what somebody wrote instead of it.
+        strange = (one for one in found if one["type"] == "extra_forbidden")
+        fault = next((one for one in strange if one["loc"][:-1] == fault["loc"][:-1]), fault)
+    place = fault["loc"]
+    field = ".".join(map(str, steps(kind, place)))
+    known = keys_at(kind, place[:-1]) if fault["type"] == "extra_forbidden" else ()
+    own = str(place[-1]) if place else ""
+    return InputError(source, field[:120], in_words(fault["type"], fault["msg"], own, known))
 
 
 def _too_long_for_yaml(source: str, reason: str) -> InputError:

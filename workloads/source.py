@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 
 from mapper.workloads.catalogue import CATALOGUE, entry_bytes
@@ -28,6 +27,7 @@ from mapper.workloads.recurrence.recurrence_file import (
     recurrence_from_document,
     recurrence_of_nest,
 )
+from mapper.workloads.text.nearest import nearest
 
 DOCUMENT_SUFFIXES = (".yaml", ".yml", ".json")
 LARGEST_BATCH = 1 << 20
@@ -206,6 +206,6 @@ def _part(network: Network, name: str, part: str) -> Network:
 
 def _unknown(text: str) -> str:
     name, _, _ = text.partition("/")
-    close = difflib.get_close_matches(name[:80], CATALOGUE, 4, 0.5)
+    close = nearest(name, CATALOGUE, 4, 0.5)
     meant = f"did you mean {', '.join(close)}?" if close else "`mapper list workloads` shows the names"
     return f"no such workload, nor a file that ends in .onnx, .yaml or .json; {meant}"

@@ -24,7 +24,7 @@ def main() -> None:
     """Print a line per network."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("networks", nargs="*", default=list(NETWORKS))
-    parser.add_argument("--arch", default="dynamap-u200-verilog")
+    parser.add_argument("--arch", default="dynamap-u200")
     given = parser.parse_args()
     machine, _ = load_machine(given.arch)
     assert isinstance(machine, OverlayMachine)

@@ -31,9 +31,10 @@ PUBLISHED: dict[str, dict[str, float]] = {
 }
 """Sections 6.1.1 and 6.2, Tables 3 and 4: percent of latency saved against a baseline, and the design itself."""
 SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
-    "dynamap-u200-paper": ("dynamap-u200-paper", {}),
     "dynamap-u200": ("dynamap-u200", {}),
-    "dynamap-u200 at 12.8 GB/s": ("dynamap-u200", {"bandwidth_gb_s": 12.8}),
+    "dynamap-u200-paper": ("dynamap-u200-paper", {}),
+    "dynamap-u200-model": ("dynamap-u200-model", {}),
+    "dynamap-u200-model at 12.8 GB/s": ("dynamap-u200-model", {"bandwidth_gb_s": 12.8}),
 }
 BASELINES = ("bl1", "bl2", "bl3", "bl4", "bl5", "greedy")
 SHOWN = ("joint", "algorithm-1", *BASELINES)
@@ -96,7 +97,7 @@ def _limits(network: LayerNetwork, name: str) -> None:
     published = PUBLISHED.get(name)
     if published is None:
         return
-    problem = posed(network, "dynamap-u200", {"bandwidth_gb_s": None})
+    problem = posed(network, "dynamap-u200-model", {"bandwidth_gb_s": None})
     mapping = METHODS["joint"].search(problem, Effort()).mapping
     assert mapping is not None
     alone = evaluate(problem.network, mapping)

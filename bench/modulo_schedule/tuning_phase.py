@@ -21,7 +21,7 @@ from mapper.arch.source import load_machine
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.modulo_schedule.network.program.cover import Cover
 from mapper.models.modulo_schedule.network.algorithm import GEMM, IM2COL, Algorithm
-from mapper.models.modulo_schedule.network.cost import evaluate_layer
+from mapper.models.modulo_schedule.network.cost import layer_cycles
 from mapper.models.modulo_schedule.network.estimate import Estimator
 from mapper.models.modulo_schedule.network.mapping import LayerMapping
 from mapper.models.modulo_schedule.network.nest import Nest
@@ -101,9 +101,7 @@ def _show_phases(network: str, array: str) -> None:
             lines.append([name, "no answer", *["–"] * 8])
             continue
         machine = problems[0].machine
-        cycles = sum(
-            evaluate_layer(one.algorithm, one.layer.op, machine, one.mapping).cycles for one in layers
-        )
+        cycles = sum(sum(layer_cycles(one.algorithm, one.layer.op, machine, one.mapping)) for one in layers)
         sums = sum(one.executed("fmul", nests=SUMS) for one in layers)
         memory = sum(one.executed(*MEMORY_OPCODES) for one in layers)
         # Each word that im2col or im2row moves is loaded and stored in VLIW mode.

@@ -15,21 +15,41 @@ from mapper.codegen.algorithm_selection.instruction import (
     Level,
     Move,
     Path,
-    Requantisation,
     at,
+    requantisation,
+    unit,
 )
 from mapper.codegen.algorithm_selection.load_program import loads, reads_written
-from mapper.codegen.algorithm_selection.path import grid_path, lines_path, tile_path
+from mapper.codegen.algorithm_selection.path import grid_path, tile_path
 from mapper.codegen.algorithm_selection.piece import Piece, pieces
 from mapper.codegen.algorithm_selection.store_program import plain, store
-from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep, Region
+from mapper.models.algorithm_selection.choice import Choice
+from mapper.models.algorithm_selection.control.sequence import (
+    Control,
+    ConvolutionStep,
+    Region,
+    convolution_step,
+)
 from mapper.models.algorithm_selection.control.walk import TAP, rounds, tiles
 from mapper.models.algorithm_selection.gemm_call import GemmCall
+from mapper.models.algorithm_selection.number.network_number import LOWEST, Rounding
+from mapper.models.algorithm_selection.number.seeded import FACTOR_BITS
 from mapper.workloads.document import InputError
 
-LOWEST, HIGHEST = -128, 127
-FACTOR_BITS = 7
-"""Factors of maps are in 1/128."""
+ACCUMULATOR = 32
+"""Bits of sums; 36 where tiles of F(4, 3) are used."""
+SCALE = {0: 1, 2: 4, 4: 64}
+"""What the output transform divides by in its shift, by the side of the tile."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a convolution's numbers say: how sums are rounded, the zero points of its input and of its output, and the
+    largest magnitude of a sum."""
+
+    rounding: Rounding
+    zeros: tuple[int, int] = (0, 0)
+    sums: int | None = None
 
 
 @dataclass
@@ -39,7 +59,47 @@ class Turns:
     input: int = 0
     kernel: int = 0
     result: int = 0
+    calls: int = 0
     written: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Of a layer whose kernels do not fit the buffer: maps ``first`` to ``end`` (of ``maps``) and rows ``top`` to
+    ``bottom`` of the kernel matrix. Sums of rows but the last stay where they are."""
+
+    first: int
+    end: int
+    maps: int
+    top: int
+    bottom: int
+    rows: int
+
+    @property
+    def begins(self) -> bool:
+        return self.top == 0
+
+    @property
+    def ends(self) -> bool:
+        return self.bottom == self.rows
+
+
+def kernel_parts(step: ConvolutionStep, parts: tuple[int, int], lanes: int) -> tuple[Part, ...]:
+    """So many parts of the kernels' depth and of their maps, in whole rows of lanes. Depth is cut where one product
+    makes the layer, maps where it has no groups."""
+    maps, rows = step.shape.out_channels, step.weight_rows
+    if step.shape.groups > 1:
+        parts = (1, 1)
+    if len(step.calls) > 1 or step.m or step.shape.output_size[0] > 1 or step.shape.batch > 1:
+        parts = (1, parts[1])
+    lines = -(-maps // lanes)
+    wide = -(-lines // parts[1]) * lanes
+    deep = -(-rows // parts[0])
+    return tuple(
+        Part(first, min(maps, first + wide), maps, top, min(rows, top + deep), rows)
+        for first in range(0, maps, wide)
+        for top in range(0, rows, deep)
+    )
 
 
 @dataclass(frozen=True)
@@ -53,19 +113,27 @@ class ConvolutionProgram:
 
 
 def convolution(
-    control: Control, step: ConvolutionStep, scales: int, turns: Turns, count: int = 1, slope: int = 1 << 16
+    control: Control,
+    step: ConvolutionStep,
+    scales: int,
+    turns: Turns,
+    count: int = 1,
+    given: Given | None = None,
+    part: Part | None = None,
 ) -> ConvolutionProgram:
-    """A convolution cut into at most ``count`` pieces per image. Results below zero are taken times ``slope`` / 2^16;
-    biases and then factors of its maps lie from address
-    ``scales`` of DRAM on.
+    """A convolution, or a ``part`` of it, cut into at most ``count`` pieces per image. Biases and then factors of its
+    maps lie from address ``scales`` of DRAM on.
 
     While piece k is multiplied, k + 1 is loaded and k - 1 leaves: a product waits for both movers of maps, and as an
     instruction waits for its own unit anyhow, no half of a buffer is filled before it is empty.
 
     Raises: InputError if the Verilog has no unit for the step.
     """
-    check(step)
+    given = given or Given(Rounding(step.shift + FACTOR_BITS, 0 if step.relu else LOWEST))
+    check(step, given.sums)
     source, target = control.region(step.input), control.region(step.output)
+    part = part or kernel_parts(step, (1, 1), 1)[0]
+    step = _part_step(step, part)
     # Sub-maps that already lie one after another are not cut by rows.
     cut = pieces(
         step, 1 if step.load == "copy" and not plain(source) and step.algorithm == "kn2row" else count
@@ -73,7 +141,7 @@ def convolution(
     for one in cut:
         _check_rows(one.step, step, source, target)
     turns.kernel ^= 1
-    kernels = (_scales(step, scales, turns.kernel), _kernels(step, turns.kernel))
+    kernels = (_scales(step, scales, turns.kernel, part), _kernels(step, turns.kernel, part))
     waits: tuple[Engine, ...] = (
         ("output",) if _writes(control, turns.written, source) or reads_written(step, source) else ()
     )
@@ -81,21 +149,26 @@ def convolution(
     rest: list[Instruction] = []
     leaving: list[Move] = []
     for number, one in enumerate(cut):
-        turns.input, turns.result = turns.input ^ 1, turns.result ^ 1
-        if number == 0:
-            first += loads(one, step, source, turns.input, waits)
+        turns.calls ^= 1
+        if part.begins:
+            turns.input, turns.result = turns.input ^ 1, turns.result ^ 1
+        if number == 0 and part.begins:
+            first += loads(one, step, source, turns.input, waits, given.zeros[0])
         # Earlier results of the half that the first product fills have left: a later store has begun.
         needs: tuple[Engine, ...] = ("input", "output") if number else ("input", "kernel")
-        own = list(_products(one.step, (turns.input, turns.kernel, turns.result, turns.result), needs))
+        halves = (turns.input, turns.kernel, turns.result, turns.calls)
+        own = list(_products(one.step, halves, needs, part))
         first, rest = (first + own, rest) if number == 0 else (first, rest + own)
         if number + 1 < len(cut):
-            rest += loads(cut[number + 1], step, source, turns.input ^ 1, ())
+            rest += loads(cut[number + 1], step, source, turns.input ^ 1, (), given.zeros[0])
         rest += leaving
-        leaving = [_finish(one, step, target, turns, slope)]
+        if not part.ends:
+            continue
+        leaving = [_finish(one, step, target, turns, given, part.first)]
         if not plain(target) and (number + 1 == len(cut) or cut[number + 1].image != one.image):
-            leaving += _stores(step, target, one.image)
+            leaving += _stores(step, target, one.image, given.zeros[1])
     # No further product says that the last one is done.
-    rest += [replace(leaving[0], waits=("array",)), *leaving[1:]]
+    rest += [replace(one, waits=("array",)) if at == 0 else one for at, one in enumerate(leaving)]
     turns.written = step.output
     return ConvolutionProgram(kernels, tuple(first), tuple(rest))
 
@@ -107,17 +180,25 @@ def _writes(control: Control, written: str, source: Region) -> bool:
     return source.address <= control.region(written).address < source.address + source.words
 
 
-def check(step: ConvolutionStep) -> None:
-    """Raises: InputError if the Verilog cannot run the step: Winograd tiles of 4, kn2row of outputs wider than the
-    input's sub-maps, sums that may pass 32 bits."""
-    if step.m not in (0, 2):
-        raise InputError(step.name, step.algorithm, "has no transform in Verilog; take winograd, F(2, 3)")
+def check(step: ConvolutionStep, sums: int | None = None) -> None:
+    """Raises: InputError if the Verilog cannot run the step: kn2row of outputs wider than the input's sub-maps, sums
+    that may pass the accumulators."""
     if step.algorithm == "kn2row" and _pitch(step) < step.shape.output_size[1]:
         raise InputError(step.name, "kn2row", "gives rows longer than the patch's; take im2col")
     products = math.prod(step.shape.kernel) * step.shape.in_channels // step.shape.groups
-    # Wrapped sums come right again in the output transform, so long as 4 times the result fits.
-    if products * LOWEST**2 * (4 if step.m else 1) >= 1 << 31:
-        raise InputError(step.name, step.algorithm, f"sums {products} products, which may pass 32 bits")
+    largest = products * LOWEST**2 if sums is None else sums
+    # Wrapped sums come right again in the output transform, so long as 4 (64) times the result fits.
+    if largest * SCALE[step.m] >= 1 << (accumulator(step.m) - 1):
+        raise InputError(
+            step.name,
+            step.algorithm,
+            f"sums {products} products, which may pass {accumulator(step.m)} bits",
+        )
+
+
+def accumulator(m: int) -> int:
+    """Bits of the sums that tiles of so many results need."""
+    return ACCUMULATOR + 4 * (m == 4)
 
 
 def _check_rows(piece: ConvolutionStep, whole: ConvolutionStep, source: Region, target: Region) -> None:
@@ -134,30 +215,43 @@ def _check_rows(piece: ConvolutionStep, whole: ConvolutionStep, source: Region, 
         raise InputError(whole.name, whole.algorithm, f"needs a matrix of {longest} rows; Verilog has 65535")
 
 
-def _scales(step: ConvolutionStep, address: int, half: int) -> Move:
+def _part_step(step: ConvolutionStep, part: Part) -> ConvolutionStep:
+    """The layer that a part of the maps is."""
+    if part.end - part.first == part.maps:
+        return step
+    shape = replace(step.shape, out_channels=part.end - part.first)
+    choice = Choice(step.algorithm, step.dataflow)
+    own = convolution_step(step.name, shape, choice, load=step.load, relu=step.relu)
+    address = step.weight_address + part.first
+    return replace(own, weight_address=address, input=step.input, output=step.output)
+
+
+def _scales(step: ConvolutionStep, address: int, half: int, part: Part) -> Move:
     maps = step.shape.out_channels
     table = Path(0, (Level(maps, at(1, 0)), Level(2, at(0, 1))))
-    return Move("dram", "scale", lines_path(2, maps, address), table, halves=(0, half), waits=("output",))
+    words = Path(address + part.first, (Level(maps, 1), Level(2, part.maps)))
+    return Move("dram", "scale", words, table, halves=(0, half), waits=("output",))
 
 
-def _kernels(step: ConvolutionStep, half: int) -> Move:
+def _kernels(step: ConvolutionStep, half: int, part: Part) -> Move:
     """Kernel matrices, through the kernel transform in Winograd."""
     rows, columns = step.weight_rows, step.weight_columns
     if not step.m:
-        words = lines_path(rows, columns, step.weight_address)
+        rows = part.bottom - part.top
+        words = Path(step.weight_address + part.top * part.maps, (Level(columns, 1), Level(rows, part.maps)))
         return Move(
             "dram", "kernel", words, grid_path(rows, columns), rows=(0, rows), halves=(0, half), waits=()
         )
     depth, (taps1, taps2) = step.shape.in_channels // step.shape.groups, step.shape.kernel
     pieces1, pieces2 = rounds(step.shape)
-    tap = depth * columns
+    tap = depth * part.maps
     taken = Path(
         step.weight_address,
         (
             Level(TAP, tap, 0, 1),
             Level(TAP, taps2 * tap, 1, 0),
             Level(columns, 1),
-            Level(depth, columns),
+            Level(depth, part.maps),
             Level(pieces2, TAP * tap, 0, TAP),
             Level(pieces1, TAP * taps2 * tap, TAP, 0),
         ),
@@ -165,11 +259,11 @@ def _kernels(step: ConvolutionStep, half: int) -> Move:
         lane=2,
     )
     put = tile_path(pieces1 * pieces2, (step.m + TAP - 1) ** 2, depth, columns)
-    return Move("dram", "kernel", taken, put, "winograd_kernel", (0, rows), halves=(0, half), waits=())
+    return Move("dram", "kernel", taken, put, unit(step.m, "kernel"), (0, rows), halves=(0, half), waits=())
 
 
 def _products(
-    step: ConvolutionStep, halves: tuple[int, int, int, int], waits: tuple[Engine, ...]
+    step: ConvolutionStep, halves: tuple[int, int, int, int], waits: tuple[Engine, ...], part: Part
 ) -> Iterator[Instruction]:
     """All calls as one instruction, so that their passes follow one another. The first patch of kn2row to write a group
     must cover its output; where none does, zeros come first."""
@@ -192,28 +286,30 @@ def _products(
             adds = one is not first if patched else one.accumulate
             calls.append(
                 Call(
-                    (one.input_row, one.input_column),
+                    (one.input_row, one.input_column + part.top),
                     (one.weight_row, one.weight_column),
                     (one.output_row, one.output_column),
-                    adds,
+                    adds or not part.begins,
                     one.shift or (0, 0),
                 )
             )
-    sizes = step.calls[0]
+    sizes, whole = step.calls[0], part.begins and part.ends
     yield Gemm(
         step.dataflow,
         sizes.a,
-        sizes.b,
+        sizes.b if whole else part.bottom - part.top,
         sizes.c,
         tuple(calls),
-        (step.walk.rows, step.weight_rows, rows),
+        (step.walk.rows, step.weight_rows if whole else part.bottom - part.top, rows),
         (_pitch(step), *_output(step)) if patched else None,
         halves,
         waits,
     )
 
 
-def _finish(piece: Piece, whole: ConvolutionStep, target: Region, turns: Turns, slope: int) -> Move:
+def _finish(
+    piece: Piece, whole: ConvolutionStep, target: Region, turns: Turns, given: Given, first: int
+) -> Move:
     """Sums through the output transform (Winograd) and requantisation: into DRAM where the map lies there as the 3-D
     tensor, else into the second group of the output buffer."""
     step = piece.step
@@ -222,10 +318,10 @@ def _finish(piece: Piece, whole: ConvolutionStep, target: Region, turns: Turns, 
     height, width = _output(whole)
     position = piece.output_row * columns
     if plain(target):
-        start = target.address + (piece.image * height * width + position) * target.apart
+        start = target.address + (piece.image * height * width + position) * target.apart + first
         right, down, maps = target.apart, columns * target.apart, 1
     else:
-        start, right, down, maps = at(position, 0), at(1, 0), at(columns, 0), at(0, 1)
+        start, right, down, maps = at(position, first), at(1, 0), at(columns, 0), at(0, 1)
     if step.m:
         tiles1, tiles2 = tiles(step.shape, step.m)
         taken = tile_path(1, (step.m + TAP - 1) ** 2, tiles1 * tiles2, channels)
@@ -245,26 +341,26 @@ def _finish(piece: Piece, whole: ConvolutionStep, target: Region, turns: Turns, 
         pitch = _pitch(step)
         taken = Path(0, (Level(channels, at(0, 1)), Level(columns, at(1, 0)), Level(rows, at(pitch, 0))))
         put = Path(start, (Level(channels, maps), Level(rows * columns, right)))
-    bits = step.shift + FACTOR_BITS
     return Move(
         "result",
         "dram" if plain(target) else "tensor",
         taken,
         put,
-        "winograd_output" if step.m else "none",
+        unit(step.m, "output"),
         (_result_rows(step), height * width),
-        Requantisation(1 << bits >> 1, bits, 0 if step.relu else LOWEST, HIGHEST, slope),
+        requantisation(given.rounding),
         halves=(turns.result, 1),
+        zeros=(0, given.zeros[1]),
         scale=turns.kernel,
         waits=(),
     )
 
 
-def _stores(step: ConvolutionStep, target: Region, image: int) -> Iterator[Move]:
+def _stores(step: ConvolutionStep, target: Region, image: int, zero: int) -> Iterator[Move]:
     """Finished maps as their readers want them. The rows of a fully connected layer are images of its tensor."""
     positions, size = math.prod(_output(step)), target.walk.height * target.walk.width
     for one in range(positions // size):
-        yield store(target, image * (positions // size) + one, one * size, positions, 1)
+        yield store(target, image * (positions // size) + one, one * size, positions, 1, zero)
 
 
 def _covers(step: ConvolutionStep, call: GemmCall) -> bool:

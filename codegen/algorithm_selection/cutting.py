@@ -1,11 +1,15 @@
-"""Into how many pieces each convolution is cut: as many as its timeline is shortest for.
+"""Into how many pieces each convolution is cut: as many as its timeline is shortest for, of those that fit the buffers.
 
 More pieces overlap more, and need smaller buffers, yet the array is filled and drained for each.
 """
 
 from __future__ import annotations
 
-from mapper.codegen.algorithm_selection.convolution_program import Turns, convolution
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from mapper.codegen.algorithm_selection.convolution_program import Turns, convolution, kernel_parts
+from mapper.codegen.algorithm_selection.program import depths
 from mapper.codegen.algorithm_selection.timeline import Timeline
 from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep
 from mapper.workloads.document import InputError
@@ -13,27 +17,45 @@ from mapper.workloads.document import InputError
 COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64)
 
 
-def cuts(control: Control, timeline: Timeline) -> dict[str, int]:
-    """The number of pieces of every convolution that the Verilog runs: of those tried, the fewest of the shortest."""
+@dataclass(frozen=True)
+class Limits:
+    """Words of the input buffer, in both halves, and of each memory of sums; into how many parts of their depth and of
+    their maps the kernels of layers are cut, so that they fit."""
+
+    input: int | None = None
+    result: int | None = None
+    parts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+
+def cuts(control: Control, timeline: Timeline, limits: Limits | None = None) -> dict[str, int]:
+    """The number of pieces of every convolution that the Verilog runs: of those tried that fit, the fewest of the
+    shortest."""
     found: dict[str, int] = {}
     for step in control.convolutions:
-        times = _times(control, step, timeline)
+        times = _times(control, step, timeline, limits or Limits())
         if times:
             found[step.name] = min(times, key=lambda count: (times[count], count))
     return found
 
 
-def _times(control: Control, step: ConvolutionStep, timeline: Timeline) -> dict[int, int]:
-    """Cycles by number of pieces, kernels loaded before. Two numbers without gain end the search."""
+def _times(control: Control, step: ConvolutionStep, timeline: Timeline, limits: Limits) -> dict[int, int]:
+    """Cycles of a part by number of pieces, kernels loaded before. Two numbers without gain end the search."""
     times: dict[int, int] = {}
-    best = 0
+    best, lanes = 0, timeline.lanes
+    part = kernel_parts(step, limits.parts.get(step.name, (1, 1)), lanes)[0]
     for count in COUNTS:
         if count > step.shape.output_size[0] or (count > 2 * max(1, best) and len(times) > 2):
             break
         try:
-            program = convolution(control, step, 0, Turns(), count)
+            program = convolution(control, step, 0, Turns(), count, part=part)
         except InputError:
             continue
-        times[count] = timeline.cycles([*program.first, *program.rest])
+        instructions = [*program.first, *program.rest]
+        needs = depths(instructions, lanes)
+        if limits.input is not None and 2 * lanes * needs["input"] > limits.input:
+            continue
+        if limits.result is not None and lanes * needs["result"] > limits.result:
+            continue
+        times[count] = timeline.cycles(instructions)
         best = min(times, key=lambda one: (times[one], one))
     return times

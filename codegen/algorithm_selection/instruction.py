@@ -7,17 +7,28 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from typing import Literal
 
+from mapper.models.algorithm_selection.number.network_number import Rounding
+
 Dataflow = Literal["NS", "WS", "IS"]
 DATAFLOWS: tuple[Dataflow, ...] = ("NS", "WS", "IS")
 Place = Literal["dram", "result", "tensor", "input", "kernel", "scale"]
 SOURCES: dict[str, int] = {"dram": 0, "result": 1, "tensor": 2}
 TARGETS: dict[str, int] = {"dram": 0, "input": 1, "kernel": 2, "tensor": 3, "result": 4, "scale": 5}
-Unit = Literal["none", "winograd_input", "winograd_kernel", "winograd_output", "max_pool"]
-UNITS: tuple[Unit, ...] = ("none", "winograd_input", "winograd_kernel", "winograd_output", "max_pool")
+Unit = Literal[
+    "none", "winograd_input", "winograd_kernel", "winograd_output", "max_pool",
+    "winograd_4x4_input", "winograd_4x4_kernel", "winograd_4x4_output",
+]  # fmt: skip
+UNITS: tuple[Unit, ...] = (
+    "none", "winograd_input", "winograd_kernel", "winograd_output", "max_pool",
+    "winograd_4x4_input", "winograd_4x4_kernel", "winograd_4x4_output",
+)  # fmt: skip
 TILES: dict[str, tuple[int, int]] = {
     "winograd_input": (16, 16),
     "winograd_kernel": (9, 16),
     "winograd_output": (16, 4),
+    "winograd_4x4_input": (36, 36),
+    "winograd_4x4_kernel": (9, 36),
+    "winograd_4x4_output": (36, 16),
 }
 """Words in and out of a linear transform."""
 Engine = Literal["input", "kernel", "array", "output"]
@@ -121,13 +132,41 @@ class Path:
 class Requantisation:
     """((sum + bias) * factor + addend) / 2^shift, rounded down and limited to [lowest, highest]; bias and factor of the
     map stand in the table that a move to "scale" fills. What is below zero is then taken times ``slope`` / 2^16, halves
-    upward."""
+    upward. ``single``: sum and product are first rounded as single precision has them, and halves go to the even
+    number. Without a ``table`` the bias is 0 and the factor 1, or the ``addend`` where ``single``."""
 
     addend: int
     shift: int
     lowest: int
     highest: int
     slope: int = 1 << 16
+    single: bool = False
+    table: bool = True
+
+    @property
+    def flags(self) -> int:
+        return 1 | self.single << 1 | (not self.table) << 2
+
+
+def requantisation(rounding: Rounding) -> Requantisation:
+    """With bias and factor of the maps."""
+    addend = 0 if rounding.single else 1 << rounding.shift >> 1
+    return Requantisation(
+        addend, rounding.shift, rounding.lowest, rounding.highest, rounding.slope, rounding.single
+    )
+
+
+def unit(m: int, end: Literal["input", "kernel", "output"]) -> Unit:
+    """The linear transform of tiles of ``m`` x ``m`` results; none where there are no tiles."""
+    names: dict[tuple[int, str], Unit] = {
+        (2, "input"): "winograd_input",
+        (2, "kernel"): "winograd_kernel",
+        (2, "output"): "winograd_output",
+        (4, "input"): "winograd_4x4_input",
+        (4, "kernel"): "winograd_4x4_kernel",
+        (4, "output"): "winograd_4x4_output",
+    }
+    return names.get((m, end), "none")
 
 
 @dataclass(frozen=True)
@@ -143,7 +182,9 @@ class Pooling:
 class Move:
     """A stream from ``source`` to ``target`` through ``unit``. ``rows``: those of the source's and the target's matrix;
     ``halves``: which half of their buffers these lie in. ``fill``: what padding reads as. ``scale``: the half of the
-    scales that requantisation takes. ``waits``: engines that must be idle first."""
+    scales that requantisation takes. ``zeros``: the zero points of maps that come from and go to DRAM. What goes to the
+    sums is taken ``times`` a factor of 18 bits, and is added to what is there if it ``adds``. ``waits``: engines that
+    must be idle first."""
 
     source: Place
     target: Place
@@ -156,6 +197,9 @@ class Move:
     fill: int = 0
     halves: tuple[int, int] = (0, 0)
     scale: int = 0
+    zeros: tuple[int, int] = (0, 0)
+    times: int = 1
+    adds: bool = False
     waits: tuple[Engine, ...] = ENGINES
 
     @property
@@ -175,8 +219,8 @@ class Move:
             self.waits,
             SOURCES[self.source],
             TARGETS[self.target],
-            UNITS.index(self.unit),
-            int(self.requantisation is not None),
+            UNITS.index(self.unit) | self.adds << 8,
+            self.requantisation.flags if self.requantisation else 0,
             *(astuple(self.requantisation)[:4] if self.requantisation else (0,) * 4),
             *pool.kernel,
             pool.stride,
@@ -192,6 +236,8 @@ class Move:
             *self.put.words(room.lanes),
             room.base("scale", self.scale),
             self.requantisation.slope if self.requantisation else 0,
+            self.zeros[0] & 0xFFFF | (self.zeros[1] & 0xFFFF) << 16,
+            self.times,
         )
 
 

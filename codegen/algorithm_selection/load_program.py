@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
-from mapper.codegen.algorithm_selection.instruction import Engine, Level, Move, Path, at
+from mapper.codegen.algorithm_selection.instruction import Engine, Level, Move, Path, at, unit
 from mapper.codegen.algorithm_selection.path import (
     counters,
     grid_path,
@@ -23,21 +24,22 @@ from mapper.workloads.document import InputError
 
 
 def loads(
-    piece: Piece, whole: ConvolutionStep, region: Region, half: int, waits: tuple[Engine, ...]
+    piece: Piece, whole: ConvolutionStep, region: Region, half: int, waits: tuple[Engine, ...], zero: int = 0
 ) -> Iterator[Move]:
-    """A piece of a convolution's input into ``half`` of the input buffer, through the input transform in Winograd.
+    """A piece of a convolution's input, whose zero point is ``zero``, into ``half`` of the input buffer, through the
+    input transform in Winograd.
 
     The layout unit makes the layout on the way, of the 3-D tensor in DRAM; what lies there as another layer reads it is
     first restored.
     """
     if not _same_map(whole, region):
-        yield from _flattened(whole, region, half)
+        yield from _flattened(whole, region, half, zero)
         return
     step = piece.step
     order, lane = counters(step.walk, tiles_innermost=step.m > 0)
     if not plain(region) and whole.load == "copy":
         if not step.m:
-            yield _rows(piece, whole, region, half, waits)
+            yield replace(_rows(piece, whole, region, half, waits), zeros=(zero, 0))
             return
         taken = _copied(piece, whole, region)
     elif plain(region):
@@ -45,16 +47,17 @@ def loads(
         taken = plain_path(step.walk, order, lane, start, region.apart)
     else:
         if piece.output_row == 0:
-            yield restore(region, piece.image, region.walk.height * region.walk.width, ("output",))
+            yield restore(region, piece.image, region.walk.height * region.walk.width, ("output",), zero)
         taken = map_path(step.walk, order, lane, piece.input_row * region.walk.width)
     yield Move(
         "dram" if plain(region) or whole.load == "copy" else "tensor",
         "input",
         taken,
         _put(step),
-        "winograd_input" if step.m else "none",
+        unit(step.m, "input"),
         (region.walk.height * region.walk.width, step.walk.rows),
         halves=(0, half),
+        zeros=(zero, 0),
         waits=waits,
     )
 
@@ -102,14 +105,14 @@ def _copied(piece: Piece, whole: ConvolutionStep, region: Region) -> Path:
     return Path(address(region, piece.image) + band, levels, lane=lane)
 
 
-def _flattened(step: ConvolutionStep, region: Region, half: int) -> Iterator[Move]:
+def _flattened(step: ConvolutionStep, region: Region, half: int, zero: int) -> Iterator[Move]:
     """Maps as the rows of a fully connected layer, channel by channel; lanes are positions of one channel."""
     stored, images = region.walk, step.walk.rows
     size = stored.height * stored.width
     if size * stored.channels != step.walk.columns or step.shape.kernel != (1, 1) or step.shape.batch != 1:
         raise InputError(step.name, step.input, "is read in parts, for which the Verilog has no path")
     for image in range(images):
-        yield restore(region, image, size, ("output",))
+        yield restore(region, image, size, ("output",), zero)
         taken = Path(0, (Level(size, at(1, 0)), Level(stored.channels, at(0, 1))))
         put = Path(at(image, 0), (Level(size, at(0, 1)), Level(stored.channels, at(0, size))))
         yield Move("tensor", "input", taken, put, rows=(size, images), halves=(0, half), waits=())

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mapper.codegen.algorithm_selection.cutting import cuts
+from mapper.codegen.algorithm_selection.cutting import Limits, cuts
+from mapper.codegen.algorithm_selection.image import image, tensor_places
 from mapper.codegen.algorithm_selection.instruction import FETCH, Gemm
 from mapper.codegen.algorithm_selection.program import (
     Parameters,
@@ -22,10 +23,12 @@ from mapper.codegen.algorithm_selection.program import (
 )
 from mapper.codegen.algorithm_selection.resource import resources
 from mapper.models.algorithm_selection.control.sequence import Control
+from mapper.models.algorithm_selection.number.network_number import NetworkNumbers
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.text.plain_text import plain
 
 RTL = Path(__file__).parent / "rtl"
+HOST = Path(__file__).parent / "host"
 
 
 def verilog(sizes: Parameters) -> dict[str, str]:
@@ -34,19 +37,40 @@ def verilog(sizes: Parameters) -> dict[str, str]:
     return {**dict(sorted(files.items())), "parameters.svh": sizes.verilog()}
 
 
-def overlay_files(control: Control, network: LayerNetwork | None = None) -> dict[str, str]:
+def host() -> dict[str, str]:
+    """The host's side in C: the registers, and running a network."""
+    return {path.name: path.read_text() for path in sorted(HOST.iterdir()) if path.suffix in (".c", ".h")}
+
+
+def overlay_files(
+    control: Control,
+    network: LayerNetwork | None = None,
+    numbers: NetworkNumbers | None = None,
+    limits: Limits | None = None,
+) -> dict[str, str | bytes]:
     """``control.json`` (steps in the model's words), ``control.hex`` (the controller's memory), ``overlay.json``
     (where each step's words begin in it, and its biases and factors in DRAM), ``listing.txt`` (which
     instructions a step became, or why it runs beside the overlay, which waits for ``resume``), ``parameters.svh`` and
-    the Verilog. Max pools run on the overlay if ``network`` says their windows."""
-    made = programs(control, network, cuts(control, timeline(control)))
+    the Verilog; ``host/``: the host's side in C. Where ``numbers`` are a network's own, ``dram.bin`` is what DRAM holds
+    before it runs (integers of 32 bits, the lowest byte first). Pieces and parts of kernels keep to ``limits``."""
+    counts = cuts(control, timeline(control), limits)
+    made = programs(control, network, counts, numbers, limits.parts if limits is not None else None)
     sizes = parameters(control, made)
+    places = _places(control, made, sizes)
+    own: dict[str, str | bytes] = {}
+    if network is not None and numbers is not None:
+        places |= tensor_places(control, network, numbers)
+        if numbers.weights is not None:
+            words = image(control, numbers, scale_addresses(control), places["dram_words"])
+            own["dram.bin"] = words.astype("<i4").tobytes()
     return {
         "control.json": json.dumps(control.to_json(), indent=1) + "\n",
         "control.hex": hexadecimal(memory(made, sizes.room)),
-        "overlay.json": json.dumps(_places(control, made, sizes), indent=1) + "\n",
+        "overlay.json": json.dumps(places, indent=1) + "\n",
         "listing.txt": listing(control, made, sizes),
         **{f"rtl/{name}": text for name, text in verilog(sizes).items()},
+        **{f"host/{name}": text for name, text in host().items()},
+        **own,
     }
 
 
@@ -89,6 +113,7 @@ def listing(control: Control, made: Sequence[StepProgram], sizes: Parameters) ->
         "control.hex        the controller's memory, read by rtl/control_rom.sv from the folder it runs in",
         "overlay.json       where each step begins in it, and its biases and factors in DRAM",
         "control.json       the same steps in the model's words: layouts, calls, addresses in DRAM",
+        "host/              registers and running in C; dram.bin (where weights are known) is what DRAM holds before",
         "",
         "DRAM holds a number a word. Sums are 32 bits, operands in the buffers 16 (Winograd's are longer than 8).",
         "",

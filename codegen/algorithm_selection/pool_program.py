@@ -3,28 +3,44 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
-from mapper.codegen.algorithm_selection.instruction import Instruction, Level, Move, Path, Pooling, at
+from mapper.codegen.algorithm_selection.instruction import (
+    Instruction,
+    Level,
+    Move,
+    Path,
+    Pooling,
+    Requantisation,
+    at,
+)
 from mapper.codegen.algorithm_selection.store_program import address, plain, restore, store
 from mapper.models.algorithm_selection.control.sequence import Control, OtherStep, Region
+from mapper.models.algorithm_selection.number.network_number import NetworkNumbers
 from mapper.workloads.network.network_layer import NetworkLayer
 
 BELOW_ALL = -(2**15)
 """What padding reads as: below every operand."""
 
 
-def max_pool(control: Control, step: OtherStep, layer: NetworkLayer) -> list[Instruction]:
+def max_pool(
+    control: Control, step: OtherStep, layer: NetworkLayer, numbers: NetworkNumbers
+) -> list[Instruction]:
     """The pooling units take the padded map pixel by pixel, all lanes a channel each. Maps come from DRAM and go there;
     those that lie there in another layout than the 3-D tensor go through the tensor buffer."""
     source, target = control.region(step.inputs[0]), control.region(step.outputs[0])
     size, out = layer.inputs[0].shape[2:], layer.output_shape[2:]
+    zero, rounding = numbers.zero(target.tensor), numbers.layers[step.name].rounding
+    finish = None
+    if layer.merged and rounding is not None:
+        finish = Requantisation(0, 0, rounding.lowest, rounding.highest, rounding.slope, table=False)
     made: list[Instruction] = []
     for image in range(layer.inputs[0].shape[0]):
         if not plain(source):
-            made.append(restore(source, image, math.prod(size), ("output",)))
-        made.append(_pooled(layer, source, target, image))
+            made.append(restore(source, image, math.prod(size), ("output",), zero))
+        made.append(replace(_pooled(layer, source, target, image), zeros=(zero, zero), requantisation=finish))
         if not plain(target):
-            made.append(store(target, image, 0, math.prod(out), 1))
+            made.append(store(target, image, 0, math.prod(out), 1, zero))
     return made
 
 

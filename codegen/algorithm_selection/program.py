@@ -5,15 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
-import numpy as np
-
-from mapper.codegen.algorithm_selection.convolution_program import ConvolutionProgram, Turns, convolution
-from mapper.codegen.algorithm_selection.instruction import FETCH, Gemm, Instruction, Room, control_words
+from mapper.codegen.algorithm_selection.accumulate_program import activation, addition, average_pool
+from mapper.codegen.algorithm_selection.convolution_program import (
+    ConvolutionProgram,
+    Given,
+    Turns,
+    accumulator,
+    convolution,
+    kernel_parts,
+)
+from mapper.codegen.algorithm_selection.instruction import (
+    FETCH,
+    Gemm,
+    Instruction,
+    Move,
+    Room,
+    control_words,
+)
 from mapper.codegen.algorithm_selection.pool_program import max_pool
 from mapper.codegen.algorithm_selection.timeline import Timeline
-from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep
-from mapper.models.algorithm_selection.overlay.running import pools
+from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep, OtherStep
+from mapper.models.algorithm_selection.number.network_number import NetworkNumbers
+from mapper.models.algorithm_selection.number.seeded import SCALES, seeded_numbers
+from mapper.models.algorithm_selection.overlay.running import activates, adds, averages, pools
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
 
@@ -21,7 +37,6 @@ DRAM_LATENCY = 32
 """Cycles from an address to its words."""
 MERGED = ("BatchNormalization", "Mul", "Add", "Sub", "Div", "Relu", "Clip", "LeakyRelu")
 """What requantisation does besides: factors and addends per map, ReLU, and LeakyReLU as the last."""
-SLOPE_BITS = 16
 
 
 @dataclass(frozen=True)
@@ -38,7 +53,8 @@ class StepProgram:
 class Parameters:
     """What the overlay is built for: PEs, banks (a power of two, which are the lanes of its movers, too), words per
     bank of each buffer, lines of the tables of calls and of scales, lines of control memory, cycles until DRAM answers,
-    window and line of the pooling units."""
+    window and line of the pooling units, bits of sums, and whether there are transforms of F(4, 3) and requantisers
+    that round as single precision."""
 
     p1: int
     p2: int
@@ -53,6 +69,9 @@ class Parameters:
     dram_latency: int = DRAM_LATENCY
     pool_window: int = 3
     pool_line: int = 2
+    sum: int = 32
+    large: int = 0
+    single: int = 0
 
     @property
     def room(self) -> Room:
@@ -73,44 +92,91 @@ class Parameters:
 
 
 def programs(
-    control: Control, network: LayerNetwork | None = None, cuts: Mapping[str, int] | None = None
+    control: Control,
+    network: LayerNetwork | None = None,
+    cuts: Mapping[str, int] | None = None,
+    numbers: NetworkNumbers | None = None,
+    parts: Mapping[str, tuple[int, int]] | None = None,
 ) -> tuple[StepProgram, ...]:
-    """Every step in order; convolutions are cut into so many pieces as ``cuts`` says. Max pools run on the overlay if
-    ``network`` says their windows; a step for which the Verilog has no unit runs beside it."""
-    scales, turns, cuts = scale_addresses(control), Turns(), cuts or {}
-    made: list[ConvolutionProgram | StepProgram] = []
+    """Every step in order; convolutions are cut into so many pieces as ``cuts`` says, and run once for each of so many
+    ``parts`` of their kernels' depth and maps. Pools and additions run on the
+    overlay if ``network`` says what they are; a step for which the Verilog has no unit runs beside it. ``numbers``:
+    how results are rounded, drawn ones if there are no others."""
+    if network is not None and numbers is None:
+        numbers = seeded_numbers(network, 0)
+    making = _Making(control, network, numbers, cuts or {}, parts or {})
+    made: list[tuple[str, ConvolutionProgram | StepProgram]] = []
     for step in control.steps:
-        layer = network.layer(step.name) if network is not None else None
+        try:
+            made += [(step.name, one) for one in making.programs(step)]
+        except InputError as error:
+            made.append((step.name, StepProgram(step.name, (), str(error))))
+    return tuple(
+        StepProgram(name, tuple(one for part in own for one in part.instructions), own[0].reason)
+        for name, own in ((name, list(own)) for name, own in groupby(_ahead(made), key=lambda one: one.name))
+    )
+
+
+class _Making:
+    """Programs of steps, one after another."""
+
+    def __init__(
+        self,
+        control: Control,
+        network: LayerNetwork | None,
+        numbers: NetworkNumbers | None,
+        cuts: Mapping[str, int],
+        parts: Mapping[str, tuple[int, int]],
+    ) -> None:
+        self.control, self.network, self.numbers = control, network, numbers
+        self.scales, self.cuts, self.parts, self.turns = scale_addresses(control), cuts, parts, Turns()
+
+    def programs(self, step: ConvolutionStep | OtherStep) -> Sequence[ConvolutionProgram | StepProgram]:
+        """Raises: InputError if the Verilog has no unit for the step."""
+        layer = self.network.layer(step.name) if self.network is not None else None
         if isinstance(step, ConvolutionStep):
-            reason = _beside(layer) if layer is not None else ""
-            if reason:
-                made.append(StepProgram(step.name, (), reason))
-                continue
-            try:
-                made.append(
-                    convolution(
-                        control, step, scales[step.name], turns, cuts.get(step.name, 1), _slope(layer)
-                    )
-                )
-            except InputError as error:
-                made.append(StepProgram(step.name, (), str(error)))
-        elif layer is not None and pools(layer):
-            turns.written = step.outputs[0]
-            made.append(StepProgram(step.name, tuple(max_pool(control, step, layer))))
-        elif step.work == "concatenation" and all(control.region(one).pitch for one in step.inputs):
-            made.append(StepProgram(step.name, ()))
-        else:
-            made.append(StepProgram(step.name, (), f"{step.work} has no unit"))
-    return tuple(_ahead(control, made))
+            given = None if layer is None else self._given(step, layer)
+            cut = kernel_parts(step, self.parts.get(step.name, (1, 1)), 1 << log_banks(self.control.array))
+            given_to = (self.scales[step.name], self.turns, self.cuts.get(step.name, 1), given)
+            return [convolution(self.control, step, *given_to, part) for part in cut]
+        if layer is None or self.numbers is None:
+            raise InputError(step.name, step.work, "has no unit")
+        return [StepProgram(step.name, tuple(self._other(step, layer, self.numbers)))]
+
+    def _given(self, step: ConvolutionStep, layer: NetworkLayer) -> Given:
+        assert self.numbers is not None
+        own, zero = self.numbers.layers[step.name], self.numbers.zero
+        if own.rounding is None or layer.work == "average_pool":
+            raise InputError(step.name, layer.op, _beside(layer))
+        if _beside(layer):
+            raise InputError(step.name, layer.op, _beside(layer))
+        return Given(own.rounding, (zero(step.input), zero(step.output)), own.sums)
+
+    def _other(self, step: OtherStep, layer: NetworkLayer, numbers: NetworkNumbers) -> Iterable[Instruction]:
+        given = (self.control, step, layer, numbers, self.turns)
+        if _beside(layer):
+            raise InputError(step.name, layer.op, _beside(layer))
+        if pools(layer):
+            self.turns.written = step.outputs[0]
+            return max_pool(self.control, step, layer, numbers)
+        if averages(layer):
+            return average_pool(*given)
+        if adds(layer):
+            return addition(*given)
+        if activates(layer):
+            return activation(*given)
+        if step.work == "concatenation" and all(self.control.region(one).pitch for one in step.inputs):
+            return ()
+        raise InputError(step.name, step.work, "has no unit")
 
 
-def _ahead(control: Control, made: Sequence[ConvolutionProgram | StepProgram]) -> Iterator[StepProgram]:
-    """Programs with the kernels of each convolution loaded while the one before it multiplies, where nothing between
-    them runs beside the overlay."""
+def _ahead(made: Sequence[tuple[str, ConvolutionProgram | StepProgram]]) -> Iterator[StepProgram]:
+    """Programs with the kernels of each convolution, or part of one, loaded while the one before it multiplies, where
+    nothing between them runs beside the overlay."""
     waiting: dict[int, int] = {}
     loaded: set[int] = set()
     last: int | None = None
-    for at, one in enumerate(made):
+    for at, (_, one) in enumerate(made):
         if isinstance(one, ConvolutionProgram):
             if last is not None:
                 waiting[last] = at
@@ -118,14 +184,14 @@ def _ahead(control: Control, made: Sequence[ConvolutionProgram | StepProgram]) -
             last = at
         elif one.reason:
             last = None
-    for at, (step, one) in enumerate(zip(control.steps, made, strict=True)):
+    for at, (name, one) in enumerate(made):
         if isinstance(one, StepProgram):
             yield one
             continue
-        following = made[waiting[at]] if at in waiting else None
+        following = made[waiting[at]][1] if at in waiting else None
         kernels = following.kernels if isinstance(following, ConvolutionProgram) else ()
         own = () if at in loaded else one.kernels
-        yield StepProgram(step.name, (*own, *one.first, *kernels, *one.rest))
+        yield StepProgram(name, (*own, *one.first, *kernels, *one.rest))
 
 
 def scale_addresses(control: Control) -> dict[str, int]:
@@ -158,23 +224,16 @@ def parameters(control: Control, made: Sequence[StepProgram]) -> Parameters:
     """The smallest overlay that runs all the programs."""
     p1, p2 = control.array
     banks = 1 << log_banks(control.array)
-    halves = {"input": 1, "kernel": 1, "result": 2, "tensor": 1}
-    calls, line, window = 1, 2, 3
-    for one in (instruction for program in made for instruction in program.instructions):
-        if isinstance(one, Gemm):
-            calls = max(calls, len(one.calls))
-            columns = max(call.result[1] for call in one.calls) + one.c
-            halves["result"] = max(halves["result"], _depth(one.rows[2], columns, banks))
-            continue
-        for place, path, rows in ((one.source, one.taken, one.rows[0]), (one.target, one.put, one.rows[1])):
-            if place in halves:
-                last = path.start + sum((level.count - 1) * level.step for level in path.levels)
-                columns = max(0, last >> 16) + 1
-                halves[place] = max(halves[place], _depth(rows, columns, banks))
+    every = [instruction for program in made for instruction in program.instructions]
+    halves, line, window = depths(every, banks), 2, 3
+    calls = max([1, *(len(one.calls) for one in every if isinstance(one, Gemm))])
+    units = [one for one in every if isinstance(one, Move)]
+    for one in units:
         if one.pooling is not None:
             line = max(line, one.pooling.size[1])
             window = max(window, *one.pooling.kernel)
     maps = max([1, *(step.shape.out_channels for step in control.convolutions)])
+    large = any("4x4" in one.unit for one in units)
     sizes = Parameters(
         p1,
         p2,
@@ -187,8 +246,27 @@ def parameters(control: Control, made: Sequence[StepProgram]) -> Parameters:
         2 * -(-maps // banks),
         pool_window=window,
         pool_line=line,
+        sum=accumulator(4 * large),
+        large=int(large),
+        single=int(any(one.requantisation.single for one in units if one.requantisation is not None)),
     )
     return replace(sizes, control_lines=max(2, len(memory(made, sizes.room)) // FETCH))
+
+
+def depths(instructions: Iterable[Instruction], banks: int) -> dict[str, int]:
+    """Words of a bank that half of each buffer needs; of the sums, each of the two memories."""
+    halves = {"input": 1, "kernel": 1, "result": 2, "tensor": 1}
+    for one in instructions:
+        if isinstance(one, Gemm):
+            columns = max(call.result[1] for call in one.calls) + one.c
+            halves["result"] = max(halves["result"], _depth(one.rows[2], columns, banks))
+            continue
+        for place, path, rows in ((one.source, one.taken, one.rows[0]), (one.target, one.put, one.rows[1])):
+            if place in halves:
+                last = path.start + sum((level.count - 1) * level.step for level in path.levels)
+                columns = max(0, last >> 16) + 1
+                halves[place] = max(halves[place], _depth(rows, columns, banks))
+    return halves
 
 
 def memory(made: Iterable[StepProgram], room: Room) -> list[int]:
@@ -211,32 +289,17 @@ def hexadecimal(words: Sequence[int]) -> str:
     return "".join("".join(f"{word:08x}" for word in reversed(line)) + "\n" for line in lines)
 
 
-def _slope(layer: NetworkLayer | None) -> int:
-    """What results below zero are taken times, in 1/2^16: the last of LeakyReLU's slopes from which no 8-bit integer
-    comes out otherwise than in 32-bit arithmetic."""
-    leaky = [one for one in layer.merged if one.op == "LeakyRelu"] if layer is not None else []
-    if not leaky:
-        return 1 << SLOPE_BITS
-    alpha = np.float32(leaky[0].number("alpha", 0.01))
-    below = np.arange(-128, 0)
-    wanted = np.floor((below / 16).astype(np.float32) * alpha * np.float32(16) + np.float32(0.5)).astype(
-        np.int64
-    )
-    near = int(alpha * (1 << SLOPE_BITS))
-    for slope in range(near + 2, near - 3, -1):
-        if np.array_equal((below * slope + (1 << SLOPE_BITS >> 1)) >> SLOPE_BITS, wanted):
-            return slope
-    raise InputError(leaky[0].name, "alpha", f"{alpha} has no slope of {SLOPE_BITS} bits that rounds alike")
-
-
 def _beside(layer: NetworkLayer) -> str:
-    """Why a layer of the array does not run in Verilog, if it does not."""
-    if layer.work == "average_pool":
-        return "average pools divide by a number that is not a power of two"
+    """Why what is merged into a layer has no unit, if it has none."""
     other = [one.op for one in layer.merged if one.op not in MERGED]
+    if other:
+        return f"{other[0]} has no unit"
     if any(one.op == "LeakyRelu" for one in layer.merged[:-1]):
         return "LeakyRelu has a unit only as the last"
-    return f"{other[0]} has no unit" if other else ""
+    scaled = layer.work not in ("convolution", "fully_connected") and any(
+        one.op in SCALES for one in layer.merged
+    )
+    return "scales have a unit only after products" if scaled else ""
 
 
 def _depth(rows: int, columns: int, banks: int) -> int:

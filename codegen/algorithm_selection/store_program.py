@@ -25,15 +25,15 @@ def address(region: Region, image: int) -> int:
     return region.address + image * region.walk.rows * region.walk.columns
 
 
-def store(region: Region, image: int, first: int, all_rows: int, half: int) -> Move:
+def store(region: Region, image: int, first: int, all_rows: int, half: int, zero: int = 0) -> Move:
     """A 3-D tensor that begins at row ``first`` of ``half`` of the tensor buffer, into DRAM as its readers want it."""
     order, lane = counters(region.walk)
     taken = map_path(region.walk, order, lane, first)
     put = dram_path(order, lane, address(region, image))
-    return Move("tensor", "dram", taken, put, rows=(all_rows, 0), halves=(half, 0), waits=())
+    return Move("tensor", "dram", taken, put, rows=(all_rows, 0), halves=(half, 0), zeros=(0, zero), waits=())
 
 
-def restore(region: Region, image: int, all_rows: int, waits: tuple[Engine, ...]) -> Move:
+def restore(region: Region, image: int, all_rows: int, waits: tuple[Engine, ...], zero: int = 0) -> Move:
     """The 3-D tensor in the first half of the tensor buffer, of whatever layout it has in DRAM: padding is dropped, and
     what a layout holds more than once is written more than once."""
     order, lane = counters(region.walk)
@@ -44,4 +44,4 @@ def restore(region: Region, image: int, all_rows: int, waits: tuple[Engine, ...]
         else dram_path(order, lane, start)
     )
     put = replace(map_path(region.walk, order, lane), lane=lane)
-    return Move("dram", "tensor", taken, put, rows=(0, all_rows), waits=waits)
+    return Move("dram", "tensor", taken, put, rows=(0, all_rows), zeros=(zero, 0), waits=waits)

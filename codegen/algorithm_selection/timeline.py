@@ -15,7 +15,7 @@ from mapper.models.algorithm_selection.timing import (
     stream_cycles,
 )
 
-CALL_WORDS, GEMM_WORDS, MOVE_WORDS = 11, 17, 78
+CALL_WORDS, GEMM_WORDS, MOVE_WORDS = 11, 17, 80
 Interval = tuple[int, int]
 
 

@@ -23,6 +23,7 @@ from mapper.codegen.tiling.dma_transfer import (
 from mapper.codegen.tiling.tile import Tiles
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.models.tiling.stream import streams_of
+from mapper.workloads.nest.loop_nest import Operand
 
 MOST_LINES = 50_000
 """Transfers and moves that are listed at most."""
@@ -104,7 +105,7 @@ def array_program(tiles: Tiles, machine: DataflowMachine, mapping: TilingMapping
         2 * half_words(tiles, machine) if machine.spm.double_buffered else half_words(tiles, machine),
         tuple(dma_transfers(tiles, machine, mapping)),
         tuple(_moves(tiles, mapping, turns)),
-        _pes(tiles, machine),
+        _pes(tiles, machine, mapping),
         tuple(_layout(tiles, k, mapping, turns[k] > 1) for k in range(len(turns))),
         tuple(
             (count, tuple(step_of(b.operand, pitches_of(b.rf_shape), loop) for b in tiles.buffers))
@@ -151,8 +152,24 @@ def _rf_tile(tiles: Tiles, k: int, digits: Mapping[str, int]) -> int:
     )
 
 
-def _pes(tiles: Tiles, machine: DataflowMachine) -> tuple[Pe, ...]:
-    """PEs in the order of their digits; number n stands in row n / columns, column n % columns."""
+def _place(
+    number: int, digits: Mapping[str, int], machine: DataflowMachine, mapping: TilingMapping, result: Operand
+) -> tuple[int, int]:
+    """Row and column of a PE. Where the machine tells its axes apart, every loop's digit is one along rows and one
+    along columns, fastest those of loops over which results are summed, so that neighbours add; else numbers run
+    through the columns of one row after another."""
+    if not mapping.axes:
+        return divmod(number, machine.pe_array.columns)
+    row, column = 0, 0
+    places = zip(mapping.loops, mapping.axes, strict=True)
+    for loop, (along_rows, along_columns) in sorted(places, key=lambda place: place[0] not in result.loops):
+        above, beside = divmod(digits.get(loop, 0), along_columns)
+        row, column = row * along_rows + above, column * along_columns + beside
+    return row, column
+
+
+def _pes(tiles: Tiles, machine: DataflowMachine, mapping: TilingMapping) -> tuple[Pe, ...]:
+    """PEs in the order of their digits."""
     found = []
     result = tiles.nest.operands[tiles.written]
     places = digits_of(tiles.pe_loops, tiles.pes)
@@ -169,7 +186,7 @@ def _pes(tiles: Tiles, machine: DataflowMachine) -> tuple[Pe, ...]:
             )
             for b in tiles.buffers
         )
-        row, column = divmod(number, machine.pe_array.columns)
+        row, column = _place(number, digits, machine, mapping, result)
         found.append(Pe(number, row, column, numbers[tuple(gathers)], offsets))
     return tuple(found)
 

@@ -514,12 +514,13 @@ print(f"mapper: {solution.cost['value']:,}, proven; ours: {quick_answer:,}")
 assert solution.cost["value"] == quick_answer
 
 # %% [markdown]
-# Now we take a network and a machine from the catalogue: GoogLeNet on the paper's overlay. Here the shape
+# Now we take a network and a machine from the catalogue: GoogLeNet on the paper's overlay by its
+# equations. Here the shape
 # $P_1 \times P_2$ is free as well: there are 53,972 shapes with at most 6,084 PEs, and a PBQP for each. `mapper` bounds
 # them all from below, solves the most promising, and stops when no remaining bound is below the best value.
 
 # %%
-solution = mapper.solve("googlenet", "dynamap-u200", "latency")
+solution = mapper.solve("googlenet", "dynamap-u200-model", "latency")
 assert solution.cost is not None and solution.certificate.proven
 mapping = solution.to_json()["parts"][0]["mapping"]
 print(f"{solution.cost['latency_ms']:.4f} ms on {mapping['array']}, proven;", end=" ")
@@ -527,7 +528,7 @@ print(dict(Counter(layer["algorithm"] for layer in mapping["choice"].values())))
 spent = solution.to_json()["parts"][0]["breakdown"]["cycles"]
 print(", ".join(f"{cause} {cycles / sum(spent.values()):.0%}" for cause, cycles in spent.items() if cycles))
 for method in ("bl3", "bl4", "bl5", "greedy"):
-    other = mapper.solve("googlenet", "dynamap-u200", "latency", search=mapper.Search(method=method))
+    other = mapper.solve("googlenet", "dynamap-u200-model", "latency", search=mapper.Search(method=method))
     assert other.cost is not None
     array = other.to_json()["parts"][0]["mapping"]["array"]
     print(

@@ -66,7 +66,7 @@ def utilisation_example() -> Found:
 def layouts() -> Found:
     """Words of Table 2 as printed, beside the address generators of Table 1, for one layer of GoogLeNet."""
     network = load_layers("googlenet-224")
-    problem = posed(network, "dynamap-u200", {})
+    problem = posed(network, "dynamap-u200-model", {})
     layer = next(one for one in problem.network.layers if one.kernel == (3, 3) and one.strides == (1, 1))
     shape = next(one.convolution for one in network.layers if one.name == layer.name)
     positions, elements, depth = layer.positions, layer.elements, layer.in_channels
@@ -179,7 +179,7 @@ def per_module() -> Found:
     rows, drawings = [], []
     methods = ("bl3", "bl4", "bl5", "algorithm-1")
     for name, label in NETWORKS.items():
-        problem = posed(load_layers(name), "dynamap-u200", {})
+        problem = posed(load_layers(name), "dynamap-u200-model", {})
         found = selected(problem)
         costs = {method: evaluate(problem.network, found[method]) for method in methods}
         place = "Fig. 11" if name == "inception-v4" else "Fig. 12"
@@ -193,9 +193,7 @@ def per_module() -> Found:
         why = "the least sum over all layers need not be least in every module: changes of layout count between modules"
         quantity = f"{label}: modules where the mapping is the fastest"
         rows.append(beside(place, quantity, len(groups), f"of {len(groups)}", best, why))
-        caption = (
-            f"{place}: microseconds of every module of {label} under dynamap-u200, loads and stores included."
-        )
+        caption = f"{place}: microseconds of every module of {label} under dynamap-u200-model, with loads and stores."
         drawings.append(bars(caption, "µs", groups, f"dyn{place[-2:]}"))
     return Found(tuple(rows), tuple(drawings))
 
@@ -211,7 +209,7 @@ def graphs() -> Found:
     rows = []
     PBQP_METHODS["auto"].prepare()
     for name, label in NETWORKS.items():
-        problem = posed(load_layers(name), "dynamap-u200", {})
+        problem = posed(load_layers(name), "dynamap-u200-model", {})
         instance = GraphBuilder(problem).graph_at(SHAPES[name]).instance(name)
         rest = reduce_graph(instance.vertices, instance.edge_end)[2]
         rows.append(
@@ -245,7 +243,7 @@ PAPER = Paper(
              utilisation_example),
         Item("Tables 1 and 2", "Words of a map in each layout: by the printed formula, by the model, and by the "
              "counters of Table 1 with its steps corrected.", 60, layouts),
-        Item("Section 4, graphs", "Cost graphs at the published shapes under dynamap-u200.", 120, graphs),
+        Item("Section 4, graphs", "Cost graphs at the published shapes under dynamap-u200-model.", 120, graphs),
         Item("Section 6, shapes", f"Joint optimum over all shapes, proven; Algorithm 1; {PAPERS_OWN}.", 120, shapes),
         Item("Table 3", "Estimated sizes, and latency of the paper's flow under three settings.", 240, table_3),
         Item("Table 4, section 6.1.1", "The paper's flow against its baselines under three settings.", 240, table_4),

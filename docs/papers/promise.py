@@ -12,10 +12,6 @@ SEARCH = 30.0
 """Seconds of one search."""
 SOME = ("lenet5", "cifar10", "squeezenet", "resnet18")
 """Networks where a run of one takes minutes; ``python -m bench.promise`` does them all."""
-APART = (
-    "the preset counts the array's passes (Eqs. 8 to 14); the program also loads, transforms and stores, one word a "
-    "cycle"
-)
 
 
 def rows(promise: Promise, workloads: tuple[str, ...]) -> Found:
@@ -34,8 +30,6 @@ def row(one: Kept) -> Row:
     """Reported and simulated cycles, with the verdict on the promise."""
     if one.reported == one.simulated:
         reason = ""
-    elif one.promise.tolerance is None:
-        reason = APART
     else:
         said = "within" if one.within else "BEYOND"
         reason = (

@@ -10,14 +10,16 @@ from typing import Literal
 from mapper.arch.dataflow import DataflowMachine
 from mapper.models.tiling.cost import TilingCost
 from mapper.models.tiling.largest import LARGEST_CYCLES, largest_cycles
-from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS
+from mapper.models.tiling.mapping import AXES, LEVELS, ORDERED_LEVELS
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.nest.nest_file import MOST_ITERATIONS
+from mapper.workloads.text.nearest import meant
 from mapper.workloads.text.number_text import whole_number
 
 Objective = Literal["edp", "energy", "latency"]
 OBJECTIVES: tuple[Objective, ...] = ("edp", "energy", "latency")
+DECISIONS = ("padding", "spatial", "spatial.rows", "spatial.columns", "order.dram", "order.spm")
 ROUNDING = 1e-9
 """The share of an energy by which sums of the same floats differ, with room to spare."""
 
@@ -25,28 +27,31 @@ ROUNDING = 1e-9
 @dataclass(frozen=True)
 class Pins:
     """Decisions that are given: factors as (loop, level, factor), the loops that run in space (exactly
-    these, or at least these if ``spatial_open``), and the innermost loops of an order, outer to inner."""
+    these, or at least these if ``spatial_open``), those along an axis of the array as (axis, loops, whether others may
+    too), and the innermost loops of an order, outer to inner."""
 
     factors: tuple[tuple[str, str, int], ...] = ()
     spatial: frozenset[str] | None = None
     spatial_open: bool = False
     orders: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    axes: tuple[tuple[str, frozenset[str], bool], ...] = ()
 
     @classmethod
     def parse(cls, fixed: Mapping[str, str], nest: LoopNest) -> Pins:
-        """Read ``spatial=Oy,Ox`` (``spatial=Oy,Ox,*``: others too), ``M.rf=8`` and ``order.dram=M,N,C``.
+        """Read ``spatial=Oy,Ox`` (``spatial=Oy,Ox,*``: others too), likewise ``spatial.rows=K`` and
+        ``spatial.columns=M``; ``M.rf=8`` and ``order.dram=M,N,C``.
 
         Raises: InputError if a key or value does not belong to the nest.
         """
-        factors, orders = [], []
+        factors, orders, axes = [], [], []
         spatial: frozenset[str] | None = None
         spatial_open = False
         for key, value in fixed.items():
             head, _, tail = key.partition(".")
             if key == "spatial":
-                names = [name.strip() for name in value.split(",") if name.strip()]
-                spatial_open = "*" in names
-                spatial = frozenset(_loops([name for name in names if name != "*"], nest, key))
+                spatial, spatial_open = _set_of_loops(value, nest, key)
+            elif head == "spatial" and tail in AXES:
+                axes.append((tail, *_set_of_loops(value, nest, key)))
             elif head == "order" and tail in ORDERED_LEVELS:
                 orders.append((tail, tuple(_loops([name.strip() for name in value.split(",")], nest, key))))
             elif tail in LEVELS and head in nest.loops:
@@ -56,13 +61,15 @@ class Pins:
                     raise InputError("--fix", key[:60], remedy)
                 factors.append((head, tail, factor))
             else:
+                keys = [f"{loop}.{level}" for loop in nest.loops for level in LEVELS]
+                close = meant(key, (*DECISIONS, *keys))
                 raise InputError(
                     "--fix",
                     key,
-                    f"unknown decision; use padding, spatial, order.dram, order.spm or LOOP.LEVEL "
+                    f"unknown decision; {close}use {', '.join(DECISIONS)} or LOOP.LEVEL "
                     f"with a loop of {', '.join(nest.loops)} and a level of {', '.join(LEVELS)}",
                 )
-        return cls(tuple(factors), spatial, spatial_open, tuple(orders))
+        return cls(tuple(factors), spatial, spatial_open, tuple(orders), tuple(axes))
 
     def allows(self, loop: str, level: str, factor: int) -> bool:
         """Whether ``loop`` may have ``factor`` at ``level``."""
@@ -86,6 +93,7 @@ class TilingProblem:
     The space: every way to write each bound as a product of four factors whose tiles fit PEs, register
     files and scratch-pad banks; every loop order at the two outer levels; loops that carry a dependence
     stay out of space and orders that break one are excluded. Padding a bound is not part of the problem.
+    ``max_cycles``: mappings that take longer are excluded (None: none are).
 
     Raises: InputError if a mapping could take more cycles than are counted exactly.
     """
@@ -94,8 +102,14 @@ class TilingProblem:
     machine: DataflowMachine
     objective: Objective
     pins: Pins = Pins()
+    max_cycles: int | None = None
 
     def __post_init__(self) -> None:
+        if self.pins.axes and not self.machine.rules.array_axes:
+            remedy = (
+                f"{self.machine.name} does not tell rows from columns; set rules.array_axes: true in its file"
+            )
+            raise InputError("--fix", f"spatial.{self.pins.axes[0][0]}", remedy)
         most = largest_cycles(self.nest, self.machine)
         if most >= LARGEST_CYCLES:
             remedy = (
@@ -103,6 +117,11 @@ class TilingProblem:
                 "that are counted exactly; lower the bounds, or the machine's latency_cycles or dma"
             )
             raise InputError(self.nest.name or "nest", "loops", remedy)
+
+    @property
+    def most_cycles(self) -> int:
+        """Cycles that no mapping may exceed: the limit, or where there is none what no mapping takes."""
+        return LARGEST_CYCLES if self.max_cycles is None else min(self.max_cycles, LARGEST_CYCLES)
 
     def value(self, cost: TilingCost) -> int | float:
         """The objective of a cost, in pJ*cycles, pJ or cycles."""
@@ -120,6 +139,12 @@ class TilingProblem:
         integer. Of two mappings the better one never has the larger ``value``."""
         steps_per_unit = 1 if self.objective == "latency" else cost.steps_per_pj
         return Fraction(self.rank(cost)[0], steps_per_unit)
+
+
+def _set_of_loops(value: str, nest: LoopNest, key: str) -> tuple[frozenset[str], bool]:
+    """The loops that a value lists, and whether others may join them (``*``)."""
+    names = [name.strip() for name in value.split(",") if name.strip()]
+    return frozenset(_loops([name for name in names if name != "*"], nest, key)), "*" in names
 
 
 def _loops(names: list[str], nest: LoopNest, key: str) -> list[str]:

@@ -25,7 +25,7 @@ from mapper.models.algorithm_selection.resource import OverlaySize, overlay_size
 from mapper.models.algorithm_selection.running_cost import (
     RunningTime,
     pools_after,
-    running_time,
+    running_time_at,
     waiting,
 )
 
@@ -114,7 +114,7 @@ class SelectionCost:
                 name: {"cycles": -(-layer.array // unit), "utilisation": share}
                 for name, layer, share in zip(network.names, self.layers, self.utilisation, strict=True)
             },
-            "size": self.size.to_json(),
+            "resources": self.size.to_json(),
         }
 
 
@@ -145,7 +145,7 @@ def evaluate(network: OverlayNetwork, selection: Selection) -> SelectionCost:
         load = int(read * machine.units_per_word)
         weights = int(kernels * machine.units_per_word) if machine.traffic.weights else 0
         if machine.engines is not None:
-            now = running_time(network, at, choice.algorithm, (choice.dataflow,), one_array(selection.array))
+            now = running_time_at(network, at, choice, selection.array)
             compute, initialise, load, weights, pool = _running(network, at, now, before, selection)
             before, pools, transform = now, pools + pool, 0
             taken = (Fraction(compute + initialise + load, machine.units_per_cycle), Fraction(0), Fraction(0))

@@ -40,7 +40,7 @@ def selection_from_json(fields: Mapping[str, Any], network: OverlayNetwork, sour
     try:
         document = _Document.model_validate(dict(fields))
     except ValidationError as error:
-        raise validation_error(error, source) from None
+        raise validation_error(error, source, _Document) from None
     stores = tuple(store.name for store in network.stores)
     for field, found, wanted in (
         ("choice", document.choice, network.names),

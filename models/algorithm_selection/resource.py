@@ -1,47 +1,166 @@
-"""How large an overlay is: DSP slices, block memories and LUTs (estimates compared with [Meng2021], Table 3)."""
+"""How large an overlay is: DSP slices, block memories, UltraRAMs and LUTs.
+
+The generated overlay's are counted from what it is built for: the array's sides, the lanes of its movers, which are the
+banks of its buffers, and the words that the buffers hold. Memories are those of Xilinx's UltraScale+: a block memory
+holds 1024 words of 36 bits, 2048 of 18 or 4096 of 9, an UltraRAM 4096 words of 72. Without engines they are estimates
+near [Meng2021, Table 3].
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
 
-from mapper.arch.overlay import OverlayMachine
+import numpy as np
+from numpy.typing import NDArray
+
+from mapper.arch.overlay import Engines, OverlayMachine
+
+ACROSS = {36: 1024, 18: 2048, 9: 4096}
+"""Words of a block memory by width in bits."""
+REGISTERS = 64 * 36
+"""Bits that registers of LUTs hold without a memory."""
+LANE_DSPS = 4
+"""A requantiser's 33 x 32 bits."""
+PE_LUTS, LANE_LUTS = 60, 3000
+"""Estimates: a PE's adder and multiplexers; barrel shifters, transform and requantiser of a lane."""
+CONTROL_LINES, CALLS, POOL_LINE = 4096, 2048, 512
+"""Lines of control memory (256 bits), of the table of calls (288), and pixels of a pooling unit's line (48)."""
 
 
 @dataclass(frozen=True)
 class OverlaySize:
-    """Estimates of what an array of a shape takes."""
+    """DSP slices, block memories of 36 kbit, UltraRAMs and LUTs."""
 
     dsps: int
     brams: int
+    urams: int
     luts: int
 
-    def to_json(self) -> dict[str, Any]:
-        return {"dsps": self.dsps, "brams": self.brams, "luts": self.luts}
+    def to_json(self) -> dict[str, int]:
+        return {"dsp": self.dsps, "bram36": self.brams, "uram": self.urams, "lut": self.luts}
 
 
 def overlay_size(array: tuple[int, int], machine: OverlayMachine) -> OverlaySize:
-    """The size of an overlay: its PEs, its banks (P1 of inputs, P2 of kernels, two groups of outputs) and the rest."""
-    rule, pes = machine.resource, math.prod(array)
-    banks = sum(array) + 2 * max(array)
-    return OverlaySize(
-        pes * rule.dsps_per_pe + rule.other_dsps, banks * rule.brams_per_bank, pes * rule.luts_per_pe
-    )
+    """The size of an overlay: as generated where engines are counted; else an estimate from its PEs and its banks (P1
+    of inputs, P2 of kernels, two groups of outputs)."""
+    pes = math.prod(array)
+    if machine.engines is not None:
+        lanes = lanes_of(max(array))
+        brams, urams = _memories(lanes, machine.engines, _urams(machine))
+        return OverlaySize(_slices(array, machine), brams, urams, pes * PE_LUTS + lanes * LANE_LUTS)
+    rule, banks = machine.resource, sum(array) + 2 * max(array)
+    return OverlaySize(_slices(array, machine), banks * rule.brams_per_bank, 0, pes * rule.luts_per_pe)
 
 
+def slices(rows: NDArray[np.int64], columns: NDArray[np.int64], machine: OverlayMachine) -> NDArray[np.int64]:
+    """DSP slices of arrays of ``rows[s]`` x ``columns[s]``."""
+    shapes = zip(rows.tolist(), columns.tolist(), strict=True)
+    return np.array([_slices(shape, machine) for shape in shapes], np.int64)
+
+
+def lanes_of(side: int) -> int:
+    """Banks of a buffer and lanes of a mover: the power of two from 2 on that holds the array's longer side."""
+    return 1 << max(1, (side - 1).bit_length())
+
+
+@lru_cache(maxsize=1 << 8)
 def most_lanes(machine: OverlayMachine) -> int:
     """The longest side that an array may have: DRAM reads and writes a word a lane at once, of as many lanes as the
-    power of two that holds a side; no limit where no engines are counted."""
-    if machine.engines is None or machine.bandwidth_gb_s is None:
+    power of two that holds a side, and their buffers fit the board. No limit where no engines are counted."""
+    if machine.engines is None:
         return machine.pes
-    per_cycle = machine.units_per_cycle // machine.units_per_word
-    return 1 << max(1, (per_cycle // 2).bit_length() - 1)
+    lanes, most = 2, lanes_of(machine.pes)
+    if machine.bandwidth_gb_s is not None:
+        per_cycle = machine.units_per_cycle // machine.units_per_word
+        most = min(most, 1 << max(1, (per_cycle // 2).bit_length() - 1))
+    while 2 * lanes <= most and _holds(2 * lanes, machine):
+        lanes *= 2
+    return lanes if _holds(lanes, machine) else 0
+
+
+def most_banks(machine: OverlayMachine) -> int:
+    """The most banks that a buffer may have; the least where no array has room."""
+    return max(2, most_lanes(machine))
+
+
+def widest(rows: int, machine: OverlayMachine, pes: int, dsps: int | None = None) -> int:
+    """The most columns beside so many rows of an array of at most ``pes`` PEs, and ``dsps`` DSP slices if given; 0 if
+    there is none. All fewer columns have room, too, and more rows leave no more."""
+    rule, columns = machine.resource, pes // rows
+    if machine.engines is not None:
+        return _widest_generated(rows, machine, columns, dsps)
+    if dsps is not None:
+        columns = min(columns, (dsps - rule.other_dsps) // rule.dsps_per_pe // rows)
+    if rule.limits_shapes:
+        room = rule.brams // rule.brams_per_bank
+        columns = min(columns, (room - rows) // 3 if room >= 4 * rows else min(rows, room - 3 * rows))
+    return max(0, columns)
 
 
 def fits(array: tuple[int, int], machine: OverlayMachine) -> bool:
     """Whether the machine can have an array of this shape."""
-    small = math.prod(array) <= machine.pes and max(array) <= most_lanes(machine)
-    return small and (
-        not machine.resource.limits_shapes or overlay_size(array, machine).brams <= machine.resource.brams
-    )
+    return array[1] <= widest(array[0], machine, machine.pes)
+
+
+def _widest_generated(rows: int, machine: OverlayMachine, columns: int, dsps: int | None) -> int:
+    board, lanes, most = machine.board, lanes_of(rows), 0
+    while lanes <= most_lanes(machine):
+        room = min(columns, lanes)
+        if board is not None:
+            room = min(room, (board.lut - lanes * LANE_LUTS) // PE_LUTS // rows)
+        slices = [one for one in (dsps, None if board is None else board.dsp) if one is not None]
+        most = max(most, min([room, *((one - lanes * LANE_DSPS) // rows for one in slices)]))
+        lanes *= 2
+    return most
+
+
+def _holds(lanes: int, machine: OverlayMachine) -> bool:
+    """Whether the board has the memories of so many banks."""
+    assert machine.engines is not None
+    if machine.board is None:
+        return True
+    brams, urams = _memories(lanes, machine.engines, machine.board.uram)
+    return brams <= machine.board.bram36 and urams <= machine.board.uram
+
+
+def _slices(array: tuple[int, int], machine: OverlayMachine) -> int:
+    rule, pes = machine.resource, math.prod(array)
+    if machine.engines is not None:
+        return pes + lanes_of(max(array)) * LANE_DSPS
+    return pes * rule.dsps_per_pe + rule.other_dsps
+
+
+def _urams(machine: OverlayMachine) -> int:
+    return 0 if machine.board is None else machine.board.uram
+
+
+def _memories(lanes: int, engines: Engines, most: int) -> tuple[int, int]:
+    """Block memories and UltraRAMs, at most so many of the latter: the largest memories, as far as there are."""
+    room = engines.buffers
+    memories = [(lanes, POOL_LINE, 48), (1, CONTROL_LINES, 256), (1, CALLS, 288)]
+    if room is not None:
+        memories += [(lanes, 2 * half_depth(words, lanes), 16) for words in (room.input, room.kernel)]
+        memories.append((2 * lanes, room.result // lanes, 32))
+    blocks = used = 0
+    for count, depth, width in sorted(memories, key=lambda one: -one[0] * _blocks(*one[1:])):
+        large, own = count * -(-depth // 4096) * -(-width // 72), count * _blocks(depth, width)
+        # An UltraRAM that is hardly filled is better left to others.
+        if own > large and used + large <= most:
+            used += large
+        else:
+            blocks += own
+    return -(-blocks // 2), used
+
+
+def half_depth(words: int, lanes: int) -> int:
+    """Words of a bank in one half of a buffer."""
+    return max(1, words // (2 * lanes))
+
+
+def _blocks(depth: int, width: int) -> int:
+    """Halves of block memories (18 kbit) of a memory of so many words; none if registers of LUTs hold it."""
+    if depth * width <= REGISTERS:
+        return 0
+    return min(-(-width // bits) * -(-2 * depth // words) for bits, words in ACROSS.items())

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mapper.models.algorithm_selection.choice import Algorithm, Dataflow
+from mapper.arch.overlay import Engines
+from mapper.models.algorithm_selection.choice import Algorithm, Choice, Dataflow
+from mapper.models.algorithm_selection.overlay.layer import OverlayLayer
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 from mapper.models.algorithm_selection.pipeline import (
     Arrays,
+    Cut,
     Cycles,
     LayerTime,
     exposed,
     kernel_time,
     layer_time,
+    one_array,
+    piece_product,
     pool_time,
 )
 
@@ -35,20 +41,58 @@ def running_time(
     network: OverlayNetwork, at: int, algorithm: Algorithm, dataflows: Sequence[Dataflow], arrays: Arrays
 ) -> RunningTime:
     """Layer ``at`` under an algorithm, in the best of ``dataflows`` for each array."""
-    engines, layer = network.machine.engines, network.layers[at]
+    engines = network.machine.engines
     assert engines is not None
-    own, flow = layer_time(
-        layer,
-        algorithm,
-        dataflows,
-        arrays,
-        engines,
-        given=at in network.running.given,
-        flattened=dict(network.running.flattened).get(at, 0),
-    )
+    return _timed(network.layers[at], algorithm, dataflows, arrays, engines, cut_of(network, at, algorithm))
+
+
+def running_time_at(network: OverlayNetwork, at: int, choice: Choice, array: tuple[int, int]) -> RunningTime:
+    """Layer ``at`` as chosen, on one array."""
+    engines, cut = network.machine.engines, cut_of(network, at, choice.algorithm)
+    assert engines is not None
+    return _timed_once(network.layers[at], choice, array, engines, cut)
+
+
+@lru_cache(maxsize=1 << 14)
+def _timed_once(
+    layer: OverlayLayer, choice: Choice, array: tuple[int, int], engines: Engines, cut: Cut
+) -> RunningTime:
+    return _timed(layer, choice.algorithm, (choice.dataflow,), one_array(array), engines, cut)
+
+
+def _timed(
+    layer: OverlayLayer,
+    algorithm: Algorithm,
+    dataflows: Sequence[Dataflow],
+    arrays: Arrays,
+    engines: Engines,
+    cut: Cut,
+) -> RunningTime:
+    own, flow = layer_time(layer, algorithm, dataflows, arrays, engines, cut)
     none = np.zeros(len(arrays.rows), np.int64)
-    kernels = kernel_time(layer, algorithm, arrays, engines) if engines.kernels else none
+    kernels = kernel_time(layer, algorithm, arrays, engines, cut) if engines.kernels else none
     return RunningTime(own, flow, kernels)
+
+
+def cut_of(network: OverlayNetwork, at: int, algorithm: Algorithm) -> Cut:
+    """How layer ``at`` is cut under an algorithm."""
+    machine, layer = network.machine, network.layers[at]
+    return Cut(
+        layer.piece_counts(algorithm, machine),
+        layer.bands(algorithm),
+        layer.kernel_parts(algorithm, machine),
+        at in network.running.given,
+        dict(network.running.flattened).get(at, 0),
+    )
+
+
+def piece_passes(
+    network: OverlayNetwork, at: int, algorithm: Algorithm, dataflow: Dataflow
+) -> list[tuple[int, int, int, int]]:
+    """What layer ``at`` spreads over P1 and over P2 in pieces of every height, the beats of a pass, and products."""
+    layer, cut = network.layers[at], cut_of(network, at, algorithm)
+    heights = sorted({cut.bands // count + more for count in cut.counts for more in (0, 1)})
+    return [piece_product(layer, algorithm, dataflow, height, cut) for height in heights]
 
 
 def waiting(network: OverlayNetwork, at: int, time: RunningTime, before: RunningTime | None) -> Cycles:
@@ -65,5 +109,5 @@ def pools_after(network: OverlayNetwork, at: int, arrays: Arrays) -> Cycles:
         return found
     for pool in network.running.pools:
         if pool.after == at:
-            found = found + pool_time(pool.pixels, pool.channels, arrays, engines)
+            found = found + pool_time(pool, arrays, engines)
     return found

@@ -58,7 +58,7 @@ def schedule_from_json(fields: Mapping[str, Any], kernel: Kernel, source: str) -
     try:
         document = _Document.model_validate(dict(fields))
     except ValidationError as error:
-        raise validation_error(error, source) from None
+        raise validation_error(error, source, _Document) from None
     names = [operation.name for operation in kernel.graph.operations]
     for name in document.schedule:
         if name not in names:

@@ -50,7 +50,7 @@ def allocation_from_json(fields: Mapping[str, Any], names: tuple[str, ...], sour
     try:
         document = _Document.model_validate(dict(fields))
     except ValidationError as error:
-        raise validation_error(error, source) from None
+        raise validation_error(error, source, _Document) from None
     places = {name: position for position, name in enumerate(names)}
 
     def ordered(field: str, values: Mapping[str, T]) -> tuple[T, ...]:

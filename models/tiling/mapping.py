@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 LEVELS = ("dram", "spm", "rf", "spatial")
 ORDERED_LEVELS = ("dram", "spm")
+AXES = ("rows", "columns")
 
 
 @dataclass(frozen=True)
 class TilingMapping:
     """Trip counts of every loop at ``dram``, ``spm``, ``rf`` and ``spatial``, in the nest's loop order, and
-    the loop orders (outer to inner) in which tiles are brought to the scratch-pad and to the PEs."""
+    the loop orders (outer to inner) in which tiles are brought to the scratch-pad and to the PEs. ``axes``: of every
+    loop the factors along the rows and along the columns of the array, whose product is its spatial factor; empty where
+    the machine does not tell its axes apart."""
 
     loops: tuple[str, ...]
     factors: tuple[tuple[int, int, int, int], ...]
     dram_order: tuple[str, ...]
     spm_order: tuple[str, ...]
+    axes: tuple[tuple[int, int], ...] = field(default=(), kw_only=True)
 
     def trip_counts(self, *levels: str) -> dict[str, int]:
         """Product of a loop's factors over ``levels``: effective_TC of [Dave2019, sec. 4.3.1]."""
@@ -32,11 +36,18 @@ class TilingMapping:
     def order(self, level: str) -> tuple[str, ...]:
         return self.dram_order if level == "dram" else self.spm_order
 
+    def along(self, axis: str) -> dict[str, int]:
+        """The loops along an axis of the array, with their factors there."""
+        place = AXES.index(axis)
+        return {loop: row[place] for loop, row in zip(self.loops, self.axes, strict=False) if row[place] > 1}
+
     def to_json(self) -> dict[str, Any]:
+        axes = {"axes": {axis: self.along(axis) for axis in AXES}} if self.axes else {}
         return {
             "tiling": {
                 loop: dict(zip(LEVELS, factors, strict=True))
                 for loop, factors in zip(self.loops, self.factors, strict=True)
             },
             "order": {"dram": list(self.dram_order), "spm": list(self.spm_order)},
+            **axes,
         }

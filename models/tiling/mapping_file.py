@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS, TilingMapping
+from mapper.models.tiling.mapping import AXES, LEVELS, ORDERED_LEVELS, TilingMapping
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
 
 LARGEST_FACTOR = 1 << 40
 
 
-def tiling_from_json(fields: Mapping[str, Any], nest: LoopNest, source: str) -> TilingMapping:
-    """Read a mapping of ``nest``.
+def tiling_from_json(
+    fields: Mapping[str, Any], nest: LoopNest, source: str, array_axes: bool = False
+) -> TilingMapping:
+    """Read a mapping of ``nest``; ``array_axes``: for a machine that tells the axes of its array apart.
 
     Raises: InputError on unknown or missing keys, factors that are not positive integers, and orders that
-    are not permutations of the loops. Factors that do not multiply to the bound are left to the referee.
+    are not permutations of the loops. Factors that do not multiply to the bound, or along the axes not to what is in
+    space, are left to the referee.
     """
-    _same_keys(fields, ("tiling", "order"), source, "mapping")
+    _same_keys(fields, ("tiling", "order", *(("axes",) if array_axes else ())), source, "mapping")
     tiling, order = fields["tiling"], fields["order"]
     _same_keys(tiling, nest.loops, source, "tiling")
     _same_keys(order, ORDERED_LEVELS, source, "order")
@@ -33,7 +36,22 @@ def tiling_from_json(fields: Mapping[str, Any], nest: LoopNest, source: str) -> 
         if not _is_permutation(order[level], nest.loops):
             loops = ", ".join(nest.loops)
             raise InputError(source, f"order.{level}", f"must list each of {loops} once, outer to inner")
-    return TilingMapping(nest.loops, tuple(factors), tuple(order["dram"]), tuple(order["spm"]))
+    axes = _axes(fields["axes"], nest, source) if array_axes else ()
+    return TilingMapping(nest.loops, tuple(factors), tuple(order["dram"]), tuple(order["spm"]), axes=axes)
+
+
+def _axes(fields: object, nest: LoopNest, source: str) -> tuple[tuple[int, int], ...]:
+    """The factors of every loop along rows and columns; loops that are not named there have one step."""
+    _same_keys(fields, AXES, source, "axes")
+    assert isinstance(fields, Mapping)
+    for axis in AXES:
+        own = fields[axis]
+        if not isinstance(own, Mapping) or not set(own) <= set(nest.loops):
+            raise InputError(source, f"axes.{axis}", f"must name loops of {', '.join(nest.loops)}")
+        if not all(type(factor) is int and 1 <= factor <= LARGEST_FACTOR for factor in own.values()):
+            raise InputError(source, f"axes.{axis}", "factors must be positive integers")
+    rows, columns = (fields[axis] for axis in AXES)
+    return tuple((rows.get(loop, 1), columns.get(loop, 1)) for loop in nest.loops)
 
 
 def _is_permutation(order: object, loops: Sequence[str]) -> bool:

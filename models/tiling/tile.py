@@ -62,9 +62,14 @@ def operations(nest: LoopNest) -> int:
     return max(1, factors - 1) if nest.operation == "multiply_add" else max(1, factors)
 
 
+def useful_operations(nest: LoopNest) -> int:
+    """Operations of the whole layer."""
+    return nest.iterations * operations(nest)
+
+
 def operation_energy(nest: LoopNest, prices: Prices) -> int:
     """Energy (steps) of the useful operations."""
-    return nest.iterations * operations(nest) * prices.operation
+    return useful_operations(nest) * prices.operation
 
 
 def rf_access_energy(nest: LoopNest, prices: Prices) -> int:
@@ -118,8 +123,9 @@ def reduction_cycles(
     spatial: Mapping[str, Numbers],
 ) -> Numbers:
     """Cycles in which PEs add up partial sums of one RF pass over the reduction network: one for each addition, but
-    groups of PEs that the network joins side by side add at once, and none where sums stream from PE to PE."""
-    if machine.streams:
+    groups of PEs that the network joins side by side add at once, and none where sums go from PE to PE as they are
+    made."""
+    if machine.streams or machine.noc.reduction == "systolic":
         return 0 * product(spatial, nest.loops)
     added = additions(operand, nest, rf, spatial)
     groups = product(spatial, [loop for loop in nest.loops if loop in operand.loops])

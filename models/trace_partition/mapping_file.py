@@ -76,12 +76,13 @@ def partition_json(partition: Partition, network: TraceNetwork) -> dict[str, Any
 
 def _layers(fields: Mapping[str, Any], network: TraceNetwork, source: str) -> dict[str, _Layer]:
     names = [layer.name for layer in network.traced]
+    is_one = "layers" not in fields and len(names) == 1
     try:
-        if "layers" not in fields and len(names) == 1:
+        if is_one:
             return {names[0]: _Layer.model_validate(dict(fields))}
         found = _Document.model_validate(dict(fields)).layers
     except ValidationError as error:
-        raise validation_error(error, source) from None
+        raise validation_error(error, source, _Layer if is_one else _Document) from None
     wrong = sorted(set(found) ^ set(names))
     if wrong:
         remedy = "must have a mapping for every layer on the accelerator, and for no other"

@@ -6,18 +6,23 @@ LRN and softmax are computed in double precision; LRN's results are rounded to i
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from mapper.sim.algorithm_selection.address import Integers
-from mapper.sim.algorithm_selection.data import SCALES, UNIT, Parameters
+from mapper.models.algorithm_selection.number.network_number import (
+    Integers,
+    NetworkNumbers,
+    requantised,
+)
+from mapper.models.algorithm_selection.number.seeded import SCALES
 from mapper.workloads.network.network_layer import NetworkLayer
 from mapper.workloads.network.operator_network import NetworkOperator, Window
 from mapper.workloads.reference.elementwise import activation, unknown
+from mapper.workloads.reference.layer import layer_results
 from mapper.workloads.reference.movement import moved
 
 UNIT_OF_REALS = 16
@@ -25,57 +30,111 @@ UNIT_OF_REALS = 16
 Doubles = npt.NDArray[np.float64]
 
 
-def requantised(layer: NetworkLayer, sums: Integers, own: Parameters, shift: int) -> Integers:
-    """8-bit integers of a layer's sums (images, maps, ...): plus bias, times factor / 128, divided by 2^shift with
-    halves upward, saturated; Relu and Clip follow, Clip as Relu.
+def finished(layer: NetworkLayer, sums: Integers, numbers: NetworkNumbers) -> Integers:
+    """8-bit integers of a layer's sums (images, maps, ...), and what is merged into it and has no unit.
 
     Raises: InputError if an activation is merged that has no reference.
     """
-    along = (1, -1) + (1,) * (sums.ndim - 2)
-    scaled = (sums.astype(np.int64) + own.bias.reshape(along)) * own.factor.reshape(along)
-    bits = shift + round(math.log2(UNIT))
-    return _merged(layer, saturated((scaled + (1 << bits >> 1)) >> bits))
+    own, zero = numbers.layers[layer.name], numbers.zero(layer.output)
+    assert own.rounding is not None
+    return _merged(layer, (requantised(sums, own.bias, own.factor, own.rounding) + zero).astype(np.int8))
 
 
 def saturated(values: Integers) -> Integers:
     return np.clip(values, -128, 127).astype(np.int8)
 
 
-def beside(layer: NetworkLayer, inputs: Sequence[Integers], own: Parameters) -> tuple[npt.NDArray[Any], ...]:
-    """The outputs of a layer that does not run on the array, of ``inputs`` (images, channels, ...).
+def beside(
+    layer: NetworkLayer, inputs: Sequence[Integers], numbers: NetworkNumbers
+) -> tuple[npt.NDArray[Any], ...]:
+    """The outputs of a layer that does not run on the array, of ``inputs`` (images, channels, ...): in integers what
+    the overlay's other units do, on the host the rest.
 
     Raises: InputError if the layer has no form in integers here.
     """
-    if layer.work == "movement":
+    if layer.work == "movement" and numbers.weights is None:
         return tuple(np.asarray(one, np.int8) for one in moved(layer, inputs[0], {}))
+    if layer.work == "concatenation" and _alike(layer, numbers):
+        return (np.concatenate(inputs, layer.operator.integer("axis")),)
+    centred = [
+        one.astype(np.int64) - numbers.zero(given.memory)
+        for one, given in zip(inputs, layer.inputs, strict=True)
+    ]
+    if layer.work == "max_pool":
+        return (_limited(layer, max_pool(centred[0], layer.window, layer.output_shape[2:]), numbers),)
+    own = numbers.layers[layer.name]
+    if own.rounding is None:
+        return _hosted(layer, inputs, numbers)
+    if layer.work == "average_pool":
+        return (_averaged(layer, centred[0], numbers),)
+    if layer.work == "elementwise" and own.times:
+        total = np.sum([one * times for one, times in zip(centred, own.times, strict=True)], axis=0)
+        return (_limited(layer, total, numbers, own.rounding.shift),)
+    if layer.work == "activation" and layer.op in ("Relu", "Clip", "LeakyRelu"):
+        return (_limited(layer, centred[0], numbers),)
+    return _seeded(layer, inputs, numbers)
+
+
+def _seeded(
+    layer: NetworkLayer, inputs: Sequence[Integers], numbers: NetworkNumbers
+) -> tuple[npt.NDArray[Any], ...]:
+    """What has no unit, where integers are drawn and mean themselves or sixteenths."""
     if layer.work == "softmax":
         return (softmax(inputs[0] / UNIT_OF_REALS, layer.operator.integers("axes")),)
-    if layer.work == "max_pool":
-        return (max_pool(inputs[0], layer.window, layer.output_shape[2:]),)
-    if layer.work == "average_pool":
-        return (average_pool(inputs[0], layer.window, layer.output_shape[2:]),)
     if layer.work == "lrn":
         number = layer.operator.number
         constants = (number("alpha"), number("beta"), number("bias"))
         normal = local_response(inputs[0].astype(np.float64), layer.operator.integer("size", 1), constants)
         return (saturated(np.floor(normal + 0.5).astype(np.int64)),)
-    if layer.work == "concatenation":
-        return (np.concatenate(inputs, layer.operator.integer("axis")),)
     if layer.work == "batch_normalization":
-        return (requantised(layer, inputs[0], own, 0),)
+        return (finished(layer, inputs[0], numbers),)
     if layer.work == "activation":
         return (_activated(layer.operator, inputs[0]),)
-    if layer.work == "elementwise" and layer.op in ("Add", "Sum") and not layer.operator.weights:
-        total = sum((one.astype(np.int64) for one in inputs[1:]), inputs[0].astype(np.int64))
-        return (_merged(layer, saturated(np.asarray(total))),)
     raise unknown(layer.operator)
+
+
+def _hosted(
+    layer: NetworkLayer, inputs: Sequence[Integers], numbers: NetworkNumbers
+) -> tuple[npt.NDArray[Any], ...]:
+    """On the host, in single precision."""
+    reals = tuple(
+        numbers.formats[given.memory].values(one) for one, given in zip(inputs, layer.inputs, strict=True)
+    )
+    made = layer_results(layer, reals, numbers.weights or {})
+    return tuple(
+        numbers.formats[name].integers(one) for (name, _), one in zip(layer.outputs, made, strict=True)
+    )
+
+
+def _alike(layer: NetworkLayer, numbers: NetworkNumbers) -> bool:
+    """Whether the parts of a concatenation mean what the whole means."""
+    whole = numbers.formats.get(layer.output)
+    return all(numbers.formats.get(one.memory) == whole for one in layer.inputs)
+
+
+def _limited(layer: NetworkLayer, values: Integers, numbers: NetworkNumbers, shift: int = 0) -> Integers:
+    """Through the requantisers without bias and factor; ``values`` are without a zero point."""
+    rounding, zero = numbers.layers[layer.name].rounding, numbers.zero(layer.output)
+    if rounding is not None:
+        plain = replace(rounding, shift=shift, single=False)
+        values = requantised(values, np.zeros(1, np.int64), np.ones(1, np.int64), plain)
+    return _merged(layer, (values + zero).astype(np.int8))
+
+
+def _averaged(layer: NetworkLayer, centred: Integers, numbers: NetworkNumbers) -> Integers:
+    own, zero = numbers.layers[layer.name], numbers.zero(layer.output)
+    assert own.rounding is not None
+    total, count = window_sums(centred, layer.window, layer.output_shape[2:])
+    if own.rounding.single:
+        return (requantised(total, own.bias[:1], own.factor[:1], own.rounding) + zero).astype(np.int8)
+    return _limited(layer, (2 * total + count) // (2 * count), numbers)
 
 
 def max_pool(data: Integers, window: Window, output: tuple[int, ...]) -> Integers:
     """The pooling unit of Section 3.4: the horizontal unit's largest of each window's rows, then the vertical unit's
     of those."""
     pads = window.covering_pads(data.shape[2:], output)
-    filled = np.pad(data, ((0, 0), (0, 0), *pads), constant_values=-128)
+    filled = np.pad(data.astype(np.int16), ((0, 0), (0, 0), *pads), constant_values=-(2**15))
     for axis in (3, 2):
         step, dilation = window.strides[axis - 2], window.dilations[axis - 2]
         reach = (output[axis - 2] - 1) * step + 1
@@ -89,8 +148,14 @@ def max_pool(data: Integers, window: Window, output: tuple[int, ...]) -> Integer
 
 def average_pool(data: Integers, window: Window, output: tuple[int, ...]) -> Integers:
     """The mean of each window, halves upward."""
+    total, count = window_sums(data.astype(np.int64), window, output)
+    return np.asarray((2 * total + count) // (2 * count)).astype(np.int8)
+
+
+def window_sums(data: Integers, window: Window, output: tuple[int, ...]) -> tuple[Integers, Integers]:
+    """The sum of each window's pixels, and how many it counts."""
     pads = window.covering_pads(data.shape[2:], output)
-    filled = np.pad(data.astype(np.int64), ((0, 0), (0, 0), *pads))
+    filled = np.pad(data, ((0, 0), (0, 0), *pads))
     inside = np.ones(data.shape[2:], np.int64)
     if window.count_pads:
         inside = np.pad(inside, window.pads, constant_values=1)
@@ -108,7 +173,7 @@ def average_pool(data: Integers, window: Window, output: tuple[int, ...]) -> Int
             )
             total += filled[:, :, rows, columns]
             count += counted[:, :, rows, columns]
-    return np.asarray((2 * total + count) // (2 * count)).astype(np.int8)
+    return total, count
 
 
 def local_response(data: Doubles, size: int, constants: tuple[float, float, float]) -> Doubles:
@@ -127,11 +192,13 @@ def softmax(data: Doubles, axes: tuple[int, ...]) -> Doubles:
     return np.asarray(powers / powers.sum(axes, keepdims=True))
 
 
-def _merged(layer: NetworkLayer, values: Integers) -> Integers:
+def _merged(layer: NetworkLayer, made: Integers) -> Integers:
+    """What is merged into a layer and is no work of the requantisers."""
+    done = ("Relu", "Clip", *(one.op for one in layer.merged[-1:] if one.op == "LeakyRelu"))
     for operator in layer.merged:
-        if operator.op not in SCALES:
-            values = _activated(operator, values)
-    return values
+        if operator.op not in SCALES and operator.op not in done:
+            made = _activated(operator, made)
+    return made
 
 
 def _activated(operator: NetworkOperator, values: Integers) -> Integers:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,16 +16,16 @@ from mapper.models.algorithm_selection.control.sequence import (
     convolution_step,
     layer_shape,
 )
-from mapper.models.algorithm_selection.control.sequence import requantisation_shift as shift_of
+from mapper.models.algorithm_selection.number.network_number import NetworkNumbers
+from mapper.models.algorithm_selection.number.seeded import given, seeded_numbers
 from mapper.sim.algorithm_selection.address import Integers, reads_held, to_map, to_matrix
-from mapper.sim.algorithm_selection.beside import beside, requantised
+from mapper.sim.algorithm_selection.beside import beside, finished
 from mapper.sim.algorithm_selection.convolution import convolve
-from mapper.sim.algorithm_selection.data import Parameters, given, parameters
 from mapper.sim.algorithm_selection.onnx_convolution import integer_convolution
 from mapper.workloads.network.network_layer import LayerInput, LayerNetwork, NetworkLayer
 from mapper.workloads.reference.layer import stored
 
-Tensors = dict[str, npt.NDArray[Any]]
+Tensors = Mapping[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -39,67 +39,87 @@ class LayerRun:
     lost: bool
 
 
-def reference(network: LayerNetwork, seed: int) -> Tensors:
-    """Every tensor (images, channels, ...) with onnxruntime's convolutions."""
-    memory = {name: given(name, network.operators.tensors[name], seed) for name in network.operators.inputs}
+def reference(network: LayerNetwork, numbers: NetworkNumbers, given: Tensors) -> Tensors:
+    """Every tensor (images, channels, ...) with onnxruntime's convolutions, of the integers ``given``."""
+    memory = dict(given)
     for layer in network.layers:
         inputs = [stored(one, memory) for one in layer.inputs]
-        own = parameters(layer, seed)
+        own = numbers.layers[layer.name]
         if layer.work in ("convolution", "fully_connected"):
-            shape = layer_shape(layer)
-            images = _images(inputs[0], shape.input_size)
-            sums = integer_convolution(shape, images, own.kernels)
-            products = own.kernels[..., 0].size
-            made: tuple[npt.NDArray[Any], ...] = (
-                requantised(layer, _channels_first(sums, layer), own, shift_of(products)),
-            )
+            shape, zero = layer_shape(layer), numbers.zero(layer.inputs[0].memory)
+            images = _images(inputs[0].astype(np.int64) - zero, shape.input_size)
+            sums = integer_convolution(shape, images, own.kernels, zero)
+            made: tuple[npt.NDArray[Any], ...] = (finished(layer, _channels_first(sums, layer), numbers),)
         else:
-            made = beside(layer, inputs, own)
+            made = beside(layer, inputs, numbers)
         memory |= {name: one for (name, _), one in zip(layer.outputs, made, strict=True)}
     return memory
+
+
+def seeded_inputs(network: LayerNetwork, seed: int) -> Tensors:
+    """Integers of 8 bits for the network's inputs."""
+    return {name: given(name, network.operators.tensors[name], seed) for name in network.operators.inputs}
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """``numbers`` and integers of the network's ``inputs``."""
+
+    numbers: NetworkNumbers
+    inputs: Tensors
+
+
+def drawn(network: LayerNetwork, seed: int) -> Drawn:
+    """Seeded integers for everything."""
+    return Drawn(seeded_numbers(network, seed), seeded_inputs(network, seed))
 
 
 class Overlay:
     """A network at work on the overlay: ``memory`` holds every tensor as its region says, image by image."""
 
-    def __init__(self, network: LayerNetwork, control: Control, seed: int) -> None:
-        self.network, self.control, self.seed = network, control, seed
+    def __init__(
+        self, network: LayerNetwork, control: Control, numbers: NetworkNumbers, inputs: Tensors
+    ) -> None:
+        self.network, self.control, self.numbers = network, control, numbers
         self.memory: dict[str, list[Integers]] = {}
-        self.results: Tensors = {}
+        self.results: dict[str, npt.NDArray[Any]] = {}
         for name in network.operators.inputs:
-            self._store(name, given(name, network.operators.tensors[name], seed))
+            self._store(name, inputs[name])
 
     def run(self) -> Iterator[LayerRun]:
         """Run all steps, handing out what each layer of the array did."""
         for step, layer in zip(self.control.steps, self.network.layers, strict=True):
-            own = parameters(layer, self.seed)
+            kernels = self.numbers.layers[layer.name].kernels
             if not isinstance(step, ConvolutionStep) and layer.work == "fully_connected":
-                self._store(layer.output, self._product(layer, own))
+                self._store(layer.output, self._product(layer))
                 continue
             if not isinstance(step, ConvolutionStep) or layer.work == "average_pool":
-                made = beside(layer, [self._restored(one)[0] for one in layer.inputs], own)
+                made = beside(layer, [self._restored(one)[0] for one in layer.inputs], self.numbers)
                 for (name, _), one in zip(layer.outputs, made, strict=True):
                     self._store(name, one)
                 continue
             matrices, images, lost = self._loaded(step, layer)
-            sums = np.stack([convolve(step, matrix, own.kernels) for matrix in matrices])
+            sums = np.stack([convolve(step, matrix, kernels) for matrix in matrices])
             yield LayerRun(step, images, sums, lost)
-            self._store(step.output, requantised(layer, _channels_first(sums, layer), own, step.shift))
+            self._store(step.output, finished(layer, _channels_first(sums, layer), self.numbers))
 
-    def _product(self, layer: NetworkLayer, own: Parameters) -> Integers:
+    def _product(self, layer: NetworkLayer) -> Integers:
         """A fully connected layer beside the array."""
         shape = layer_shape(layer)
         step = convolution_step(layer.name, shape, Choice("im2col", "NS"))
-        images = _images(self._restored(layer.inputs[0])[0], shape.input_size)
-        sums = np.stack([convolve(step, to_matrix(step.walk, image), own.kernels) for image in images])
-        return requantised(layer, _channels_first(sums, layer), own, step.shift)
+        data = self._restored(layer.inputs[0])[0].astype(np.int64) - self.numbers.zero(layer.inputs[0].memory)
+        kernels = self.numbers.layers[layer.name].kernels
+        matrices = [to_matrix(step.walk, image) for image in _images(data, shape.input_size)]
+        sums = np.stack([convolve(step, matrix, kernels) for matrix in matrices])
+        return finished(layer, _channels_first(sums, layer), self.numbers)
 
     def _loaded(self, step: ConvolutionStep, layer: NetworkLayer) -> tuple[list[Integers], Integers, bool]:
         """The Input Buffer's matrices, image by image, the maps they are of, and whether a position is missing."""
         tensor, held = self._restored(layer.inputs[0])
-        images = _images(tensor, step.shape.input_size)
+        zero = self.numbers.zero(step.input)
+        images = _images(tensor.astype(np.int64) - zero, step.shape.input_size)
         if step.load == "copy":
-            return self.memory[step.input], images, False
+            return [one.astype(np.int64) - zero for one in self.memory[step.input]], images, False
         same = held.shape == step.shape.input_size
         # Whole rows and tiles reach beyond the windows; what is there has no part in a result.
         windows = input_walk(step.shape, Choice("im2col", "NS"))
@@ -108,9 +128,17 @@ class Overlay:
 
     def _store(self, name: str, tensor: npt.NDArray[Any]) -> None:
         self.results[name] = tensor
-        region = self.control.region(name)
-        images = _images(tensor, (region.walk.height, region.walk.width))
-        self.memory[name] = [to_matrix(region.walk, image) for image in images]
+        region, zero = self.control.region(name), self.numbers.zero(name)
+        size = (region.walk.height, region.walk.width)
+        # What a layout holds beyond the map reads as nothing: it is the zero point.
+        if zero:
+            matrices = [
+                to_matrix(region.walk, image) + zero
+                for image in _images(tensor.astype(np.int64) - zero, size)
+            ]
+        else:
+            matrices = [to_matrix(region.walk, image) for image in _images(tensor, size)]
+        self.memory[name] = matrices
 
     def _restored(self, one: LayerInput) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
         """A tensor read back out of its layout, and which positions of its maps the layout holds."""

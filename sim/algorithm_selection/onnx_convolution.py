@@ -12,12 +12,13 @@ from mapper.workloads.nest.layer_nest import Convolution
 ZERO = 128
 
 
-def integer_convolution(shape: Convolution, images: Integers, kernels: Integers) -> Integers:
+def integer_convolution(shape: Convolution, images: Integers, kernels: Integers, zero: int = 0) -> Integers:
     """Sums (images, O1, O2, maps) as onnxruntime's ConvInteger makes them: ``images`` (images, H1, H2, channels) and
-    ``kernels`` (k1, k2, channels of a group, maps) are integers of 8 bits with sign.
+    ``kernels`` (k1, k2, channels of a group, maps) are integers of 8 bits with sign, their zero points taken away; that
+    of the images is ``zero``.
 
-    onnxruntime computes ConvInteger of unsigned data only; 128 is added and given as the zero point, which it takes
-    away again, in the padding too.
+    onnxruntime computes ConvInteger of unsigned data only; what makes the least number 0 is added and given as the zero
+    point, which it takes away again, in the padding too.
     """
     import onnxruntime
     from onnx import TensorProto, helper
@@ -36,13 +37,14 @@ def integer_convolution(shape: Convolution, images: Integers, kernels: Integers)
         group=shape.groups,
         kernel_shape=shape.kernel,
     )
-    weights = kernels.transpose(3, 2, 0, 1).astype(np.int16) + ZERO
+    own = ZERO if kernels.min(initial=0) >= -ZERO and kernels.max(initial=0) < ZERO else -int(kernels.min())
+    weights = kernels.transpose(3, 2, 0, 1).astype(np.int16) + own
     constants = [
         helper.make_tensor(
             "w", TensorProto.UINT8, weights.shape, weights.astype(np.uint8).tobytes(), raw=True
         ),
-        helper.make_tensor("zero", TensorProto.UINT8, [], [ZERO]),
-        helper.make_tensor("none", TensorProto.UINT8, [], [ZERO]),
+        helper.make_tensor("zero", TensorProto.UINT8, [], [ZERO + zero]),
+        helper.make_tensor("none", TensorProto.UINT8, [], [own]),
     ]
     graph = helper.make_graph(
         [node], "convolution", [value("x", TensorProto.UINT8)], [value("y", TensorProto.INT32)], constants
@@ -53,6 +55,6 @@ def integer_convolution(shape: Convolution, images: Integers, kernels: Integers)
     session = onnxruntime.InferenceSession(
         model.SerializeToString(), options, providers=["CPUExecutionProvider"]
     )
-    data = (images.transpose(0, 3, 1, 2).astype(np.int16) + ZERO).astype(np.uint8)
+    data = (images.transpose(0, 3, 1, 2).astype(np.int16) + ZERO + zero).astype(np.uint8)
     (sums,) = session.run(None, {"x": data})
     return np.asarray(sums).transpose(0, 2, 3, 1).astype(np.int64)

@@ -11,12 +11,12 @@ from mapper.models.algorithm_selection.control.selection import selection_contro
 from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep
 from mapper.models.algorithm_selection.gemm_call import GemmCall
 from mapper.models.algorithm_selection.mapping import Selection
+from mapper.models.algorithm_selection.number.network_number import NetworkNumbers
 from mapper.sim.algorithm_selection.accounting import Account, account
 from mapper.sim.algorithm_selection.array.cycles import array_cycles, narrow_stall, passes
 from mapper.sim.algorithm_selection.array.systolic import run
 from mapper.sim.algorithm_selection.buffer import most_reads
-from mapper.sim.algorithm_selection.data import parameters
-from mapper.sim.algorithm_selection.network import Overlay, reference
+from mapper.sim.algorithm_selection.network import Drawn, Overlay, Tensors, drawn, reference
 from mapper.sim.algorithm_selection.onnx_convolution import integer_convolution
 from mapper.workloads.network.network_layer import LayerNetwork
 
@@ -31,7 +31,11 @@ NOTES = (
 
 
 def report(
-    problem: SelectionProblem, selection: Selection, network: LayerNetwork, seed: int = 0
+    problem: SelectionProblem,
+    selection: Selection,
+    network: LayerNetwork,
+    seed: int = 0,
+    data: Drawn | None = None,
 ) -> dict[str, Any]:
     """What ``mapper simulate`` says of a selection for ``network``, of which the problem's overlay was made: seeded
     integers through the control sequence, and its cycles and words.
@@ -46,12 +50,14 @@ def report(
     overlay = problem.network
     control = selection_control(network, overlay, selection)
     counted = account(overlay, selection, control, stored_tensors(network, overlay))
-    error, lost, wrong = numbers(network, control, seed)
+    data = data or drawn(network, seed)
+    error, lost, wrong, results = compared(network, control, data.numbers, data.inputs)
     shown = cycle_accurate(control, seed)
     exact = all(one["cycles"] == one["counted"] and one["products_equal"] for one in shown)
     return {
         "outputs_equal": error == 0 and not wrong,
         "max_error": error,
+        "results": results,
         "cost_simulated": counted.cost_json(),
         "agrees": error == 0 and not lost and not wrong and exact and counted.adds_up and counted.explained,
         "physical": {**_physical(control, counted, shown), "lost": lost, "wrong": wrong},
@@ -59,26 +65,28 @@ def report(
     }
 
 
-def numbers(network: LayerNetwork, control: Control, seed: int) -> tuple[float, list[str], list[str]]:
-    """Seeded integers through a control sequence: the largest error of a tensor, the layers that miss a position in a
-    stored layout, and those whose sums differ from onnxruntime's of the same input.
+def compared(
+    network: LayerNetwork, control: Control, numbers: NetworkNumbers, inputs: Tensors
+) -> tuple[float, list[str], list[str], Tensors]:
+    """Integers through a control sequence: the largest error of a tensor, the layers that miss a position in a stored
+    layout, and those whose sums differ from onnxruntime's of the same input.
 
     Raises: InputError if a layer has no form in integers here.
     """
-    work = Overlay(network, control, seed)
+    work = Overlay(network, control, numbers, inputs)
     lost, wrong = [], []
     for done in work.run():
         if done.lost:
             lost.append(done.step.name)
-        kernels = parameters(network.layer(done.step.name), seed).kernels
-        if not np.array_equal(done.sums, integer_convolution(done.step.shape, done.data, kernels)):
+        kernels, zero = numbers.layers[done.step.name].kernels, numbers.zero(done.step.input)
+        if not np.array_equal(done.sums, integer_convolution(done.step.shape, done.data, kernels, zero)):
             wrong.append(done.step.name)
-    wanted = reference(network, seed)
+    wanted = reference(network, numbers, inputs)
     errors = {
         name: float(np.abs(work.results[name].astype(np.float64) - one.astype(np.float64)).max(initial=0))
         for name, one in wanted.items()
     }
-    return max(errors.values()), lost, wrong
+    return max(errors.values()), lost, wrong, work.results
 
 
 def cycle_accurate(control: Control, seed: int) -> list[dict[str, Any]]:

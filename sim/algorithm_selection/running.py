@@ -11,7 +11,8 @@ from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.models.algorithm_selection.control.selection import selection_control
 from mapper.models.algorithm_selection.cost import SelectionCost, evaluate
 from mapper.models.algorithm_selection.mapping import Selection
-from mapper.sim.algorithm_selection.report import numbers
+from mapper.sim.algorithm_selection.network import Drawn, drawn
+from mapper.sim.algorithm_selection.report import compared
 from mapper.workloads.network.network_layer import LayerNetwork
 
 TOLERANCE = Fraction(5, 100)
@@ -24,6 +25,7 @@ def report_running(
     network: LayerNetwork,
     timeline: Mapping[str, int],
     seed: int = 0,
+    data: Drawn | None = None,
 ) -> dict[str, Any]:
     """What ``mapper simulate`` says where the machine counts the generated overlay's engines. ``timeline``: cycles of
     each step of the generated program, which are those of the Verilog. ``agrees``: all tensors equal the reference's,
@@ -32,12 +34,14 @@ def report_running(
     Raises: InputError if a layer has no form in integers, or an algorithm cannot compute one.
     """
     control = selection_control(network, problem.network, selection)
-    error, lost, wrong = numbers(network, control, seed)
+    data = data or drawn(network, seed)
+    error, lost, wrong, results = compared(network, control, data.numbers, data.inputs)
     model, cycles = evaluate(problem.network, selection), sum(timeline.values())
     close = abs(cycles - model.cycles) <= TOLERANCE * model.cycles
     return {
         "outputs_equal": error == 0 and not wrong,
         "max_error": error,
+        "results": results,
         "cost_simulated": _cost(model, cycles),
         "agrees": error == 0 and not lost and not wrong and close,
         "physical": {"layers": _layers(problem, model, timeline), "lost": lost, "wrong": wrong},

@@ -10,13 +10,14 @@ from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.models.modulo_schedule.network.cost import (
     evaluate_layer,
     live_ins,
-    load_cycles,
+    load_activity,
+    moved_activity,
     outside_cycles,
-    set_up_cycles,
+    start_activity,
 )
 from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapping, kernel_of
 from mapper.models.modulo_schedule.network.nest import Nest
-from mapper.sim.modulo_schedule.report import SYMBOLIC_REPETITIONS, report
+from mapper.sim.modulo_schedule.report import SYMBOLIC_REPETITIONS, Simulated, simulated
 from mapper.workloads.graph.kernel import Kernel
 
 MOST_WORDS = 1 << 20
@@ -31,39 +32,46 @@ def report_layer(problem: LayerProblem, mapping: LayerMapping, seed: int = 0) ->
     Every loop is run cycle by cycle once, as its outer loops start it first, on seeded numbers; live-ins are the
     numbers of its kernel. Loops of the same operations and schedule are run once, long ones for their first
     iterations, whose number ``loops`` says; all that are left out take II cycles each. ``agrees``: no violation,
-    and as many cycles as the model counts; what runs in VLIW mode is taken from the model.
+    and as many cycles and actions as the model counts; what runs in VLIW mode is taken from the model.
 
     Raises: InputError if the layer has no such algorithm, the machine does not say what VLIW mode costs, or a
     schedule cannot be assembled.
     """
     algorithm, machine = problem.choice(mapping.algorithm), problem.machine
     model = evaluate_layer(algorithm, problem.layer.op, machine, mapping)
-    known: dict[tuple[Kernel, ModuloSchedule], dict[str, Any]] = {}
+    known: dict[tuple[Kernel, ModuloSchedule], Simulated] = {}
+    copy, unmapped = outside_cycles(algorithm, problem.layer.op, machine)
+    done = moved_activity(algorithm.copied_words, copy) + moved_activity(algorithm.elements, unmapped)
     array = set_up = load = 0
     loops = []
     for loop in mapping.loops:
         nest = algorithm.nests[loop.nest]
         kernel, runs = kernel_of(nest, loop.box, loop.pointer_uses), loop.box.runs(nest)
-        trips = loop.box.trip_count(nest)
         shown = beginning(kernel, nest, loop)
         if (shown, loop.schedule) not in known:
-            known[shown, loop.schedule] = report(shown, machine, loop.schedule, seed)
+            known[shown, loop.schedule] = simulated(shown, machine, loop.schedule, seed)
         found = known[shown, loop.schedule]
-        once = found["cycles"] + (trips - found["iterations"]) * loop.schedule.ii
-        array += runs * once
-        set_up += runs * set_up_cycles(machine, live_ins(kernel))
-        load += load_cycles(machine, loop.schedule.ii)
+        once = found.activity(loop.box.trip_count(nest))
+        started = start_activity(machine, live_ins(kernel))
+        loaded = load_activity(machine, loop.schedule.ii)
+        array, set_up = array + runs * once.cycles, set_up + runs * started.cycles
+        load += loaded.cycles
+        done += (once + started).times(runs) + loaded
         keys = ("outputs_equal", "max_error", "agrees", "iterations", "violations")
-        loops.append({"nest": nest.name, "runs": runs, "cycles": once, **{key: found[key] for key in keys}})
-    copy, unmapped = outside_cycles(algorithm, problem.layer.op, machine)
-    simulated = replace(model, kernel=array, fill=0, set_up=set_up, load=load, copy=copy, unmapped=unmapped)
+        said = {key: found.said[key] for key in keys}
+        loops.append({"nest": nest.name, "runs": runs, "cycles": once.cycles, **said})
+    simulation = replace(
+        model, kernel=array, fill=0, set_up=set_up, load=load, copy=copy, unmapped=unmapped, activity=done
+    )
     errors = [loop["max_error"] for loop in loops]
+    same = simulation.cycles == model.cycles and model.activity in (None, done)
     return {
         "outputs_equal": all(loop["outputs_equal"] for loop in loops),
         "max_error": None if None in errors else max(errors, default=0.0),
-        "cost_simulated": simulated.cost_json(),
-        "agrees": all(loop["agrees"] for loop in loops) and simulated.cycles == model.cycles,
-        "cycles": simulated.cycles,
+        "cost_simulated": simulation.cost_json(),
+        "agrees": all(loop["agrees"] for loop in loops) and same,
+        "cycles": simulation.cycles,
+        "activity": done.to_json(),
         "loops": loops,
     }
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mapper.arch.cgra import CgraMachine
+from mapper.models.modulo_schedule.activity import Activity, run_activity
 from mapper.models.modulo_schedule.configuration.assembly import assemble
 from mapper.models.modulo_schedule.cost import evaluate
+from mapper.models.modulo_schedule.energy import energy_pj, milliseconds
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.sim.modulo_schedule.simulation import Run, simulate
 from mapper.sim.modulo_schedule.symbol import reference_trace
@@ -29,16 +31,49 @@ MOST_ISSUES = 200_000
 """Issued words that one report runs at the most; a longer loop is run for its first iterations."""
 
 
+@dataclass(frozen=True)
+class Simulated:
+    """A loop that was run for its first ``iterations``, and what is said of it."""
+
+    run: Run
+    iterations: int
+    said: dict[str, Any]
+
+    def activity(self, trips: int) -> Activity:
+        """What all ``trips`` do; those not run do as the last one did."""
+        return self.run.activity + self.run.last.times(trips - self.iterations)
+
+
 def report(kernel: Kernel, machine: CgraMachine, schedule: ModuloSchedule, seed: int = 0) -> dict[str, Any]:
-    """What ``mapper simulate`` says of one loop.
+    """What ``mapper simulate`` says of one loop: what ``simulated`` does, and ``cost_simulated``, which is of the whole
+    loop: iterations not run take II cycles each and do what the last one did, and ``cycles`` and what follows from them
+    are None without a trip count. ``activity``: what was counted.
+
+    Raises: InputError as ``simulated``.
+    """
+    found = simulated(kernel, machine, schedule, seed)
+    whole = kernel.trip_count
+    activity = None if whole is None else found.activity(whole)
+    cycles = None if activity is None else activity.cycles
+    cost = {
+        "ii": schedule.ii,
+        "stages": schedule.stages,
+        "cycles": cycles,
+        "latency_ms": milliseconds(machine, cycles),
+        "energy_pj": energy_pj(machine, activity, cycles),
+    }
+    shown = None if activity is None else activity.to_json()
+    return {**found.said, "cost_simulated": cost, "activity": shown}
+
+
+def simulated(kernel: Kernel, machine: CgraMachine, schedule: ModuloSchedule, seed: int = 0) -> Simulated:
+    """A loop, run.
 
     Every kernel runs on symbols, which shows each operand of the wrong operation or iteration; one whose
     opcodes, arrays and trip count are known also runs on seeded numbers, whose memory is compared bit by bit.
     ``max_error``: the largest difference of words, None if one of them is not finite. ``agrees``: no
-    violation, and as many cycles as the model counts for the iterations run. ``iterations`` are those run,
-    the first of a loop that is longer than can be simulated; ``cycles`` are theirs. ``cost_simulated`` is of
-    the whole loop: the cycles of the iterations not run are II each, and its ``cycles`` and what follows from
-    them are None without a trip count.
+    violation, and as many cycles and actions as the model counts for the iterations run. ``iterations`` are those
+    run, the first of a loop that is longer than can be simulated; ``cycles`` are theirs.
 
     Raises: InputError if the schedule cannot be assembled, or an access lies outside its array.
     """
@@ -58,18 +93,22 @@ def report(kernel: Kernel, machine: CgraMachine, schedule: ModuloSchedule, seed:
         error = largest_error(expected, run.memory)
         same_numbers = all(words.tobytes() == run.memory[name].tobytes() for name, words in expected.items())
     model = evaluate(kernel, machine, schedule)
+    counts = run.activity == run_activity(configuration, machine, iterations)
     violations = tuple(dict.fromkeys((*symbolic.violations, *run.violations)))
-    return {
-        "outputs_equal": same_symbols and same_numbers,
-        "max_error": error if math.isfinite(error) else None,
-        "cost_simulated": _cost(kernel, machine, configuration.ii, configuration.stages, run, iterations),
-        "agrees": not violations and run.cycles == iterations * schedule.ii + model.fill,
-        "cycles": run.cycles,
-        "iterations": iterations,
-        "drain_cycles": run.drain_cycles,
-        "values": "numbers and symbols" if numeric else "symbols",
-        "violations": [violation.to_json() for violation in violations],
-    }
+    return Simulated(
+        run,
+        iterations,
+        {
+            "outputs_equal": same_symbols and same_numbers,
+            "max_error": error if math.isfinite(error) else None,
+            "agrees": not violations and counts and run.cycles == iterations * schedule.ii + model.fill,
+            "cycles": run.cycles,
+            "iterations": iterations,
+            "drain_cycles": run.drain_cycles,
+            "values": "numbers and symbols" if numeric else "symbols",
+            "violations": [violation.to_json() for violation in violations],
+        },
+    )
 
 
 def _has_numbers(kernel: Kernel) -> bool:
@@ -100,24 +139,3 @@ def largest_error(expected: Mapping[str, NDArray[Any]], found: Mapping[str, NDAr
         difference[equal] = 0.0
         worst = max(worst, float(np.max(np.where(np.isnan(difference), math.inf, difference))))
     return worst
-
-
-def _cost(
-    kernel: Kernel, machine: CgraMachine, ii: int, stages: int, run: Run, iterations: int
-) -> dict[str, Any]:
-    """The measured part of the cost keys."""
-    whole = kernel.trip_count
-    cycles = None if whole is None else run.cycles + (whole - iterations) * ii
-    milliseconds = None
-    if cycles is not None and machine.clock_mhz is not None:
-        milliseconds = cycles / (machine.clock_mhz * 1e3)
-    energy = None
-    if milliseconds is not None and machine.power_w is not None:
-        energy = machine.power_w * milliseconds * 1e9
-    return {
-        "ii": ii,
-        "stages": stages,
-        "cycles": cycles,
-        "latency_ms": milliseconds,
-        "energy_pj": energy,
-    }

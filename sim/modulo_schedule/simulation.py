@@ -6,8 +6,8 @@ loads the memory; stores write it last, so that a load of the same cycle still s
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from sys import maxsize
@@ -16,6 +16,7 @@ from typing import Any, Literal
 from numpy.typing import NDArray
 
 from mapper.arch.cgra import CgraMachine
+from mapper.models.modulo_schedule.activity import Activity
 from mapper.models.modulo_schedule.configuration.live_in import bound, live_in_names
 from mapper.models.modulo_schedule.configuration.word import (
     Configuration,
@@ -29,6 +30,7 @@ from mapper.models.modulo_schedule.configuration.word import (
 )
 from mapper.sim.modulo_schedule.conflict import Violation, conflicts, named
 from mapper.sim.modulo_schedule.symbol import symbol
+from mapper.sim.modulo_schedule.tally import Tally, counted
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.dataflow_graph import Number
 from mapper.workloads.graph.entry import fitting
@@ -45,10 +47,13 @@ SHARED = (-1, -1)
 @dataclass(frozen=True)
 class Run:
     """A run of words. ``cycles``: from the first issue to the end of the last repetition, n*II + (SC-1)*II.
+    ``activity``: what was done in them, ``last`` in the last iteration and the II cycles that it adds.
     ``drain_cycles``: cycles after that in which results still become ready that no word reads. ``memory`` as
     left behind. ``trace``: per operation its results by iteration (symbols only, empty for numbers)."""
 
     cycles: int
+    activity: Activity
+    last: Activity
     drain_cycles: int
     memory: Memory
     violations: tuple[Violation, ...]
@@ -117,6 +122,12 @@ class _Array:
         self.under_way: dict[int, list[tuple[Word, Number]]] = defaultdict(list)
         self.stored: dict[tuple[str, int], Number] = {}
         self.trace: dict[str, list[Number]] = defaultdict(list)
+        self.pes = len(machine.all_pes)
+        # Words are told apart by what they are here: two may be equal.
+        self.executed: Counter[int] = Counter()
+        self.executed_last: Counter[int] = Counter()
+        self.given: Counter[tuple[int, int]] = Counter()
+        self.given_last: Counter[tuple[int, int]] = Counter()
 
     def run(self) -> Run:
         ii = self.configuration.ii
@@ -127,7 +138,14 @@ class _Array:
                 self._cycle(repetition * ii + slot, repetition, words)
         cycles = repetitions * ii
         drain = max(self.under_way, default=cycles) - cycles
-        return Run(cycles, drain, self.memory, tuple(self.violations), dict(self.trace))
+        activity = counted(self._tallies(self.executed, self.given), cycles, self.pes)
+        last = counted(self._tallies(self.executed_last, self.given_last), ii, self.pes)
+        return Run(cycles, activity, last, drain, self.memory, tuple(self.violations), dict(self.trace))
+
+    def _tallies(self, executed: Counter[int], given: Counter[tuple[int, int]]) -> Iterator[Tally]:
+        for word in self.configuration.words:
+            firsts = [given[id(word), operand.position] for operand in word.read]
+            yield word, executed[id(word)], firsts
 
     def _in_order(self, slot: int) -> list[Word]:
         """The words of a slot; one whose result is ready in the cycle of its issue before those that read it."""
@@ -165,6 +183,9 @@ class _Array:
             self.held[place] = result
 
     def _execute(self, word: Word, iteration: int) -> Number:
+        self.executed[id(word)] += 1
+        if iteration == self.trip_count - 1:
+            self.executed_last[id(word)] += 1
         operands = tuple([self._operand(operand, word, iteration) for operand in word.operands])
         if word.operation is None:
             return operands[0]
@@ -183,6 +204,9 @@ class _Array:
             return operand.value
         assert not isinstance(operand, LiveIn)
         if iteration < len(operand.initial):
+            self.given[id(word), operand.position] += 1
+            if iteration == self.trip_count - 1:
+                self.given_last[id(word), operand.position] += 1
             first = operand.initial[iteration]
             assert not isinstance(first, LiveInName)
             return first

@@ -114,7 +114,7 @@ def _footprint(
         delivered_words=in_rf * (results if operand.writes else pes),
         noc_cycles=-(-in_array // width),
         additions=additions,
-        reduction_cycles=0 if machine.streams else reduction,
+        reduction_cycles=0 if machine.streams or machine.noc.reduction == "systolic" else reduction,
         spm_words=spm_words,
         bursts=bursts,
         dma_cycles=bursts * burst_cycles(machine, spm_words // bursts),

@@ -21,6 +21,7 @@ from mapper.formulations.algorithm_selection.problem import Pin, SelectionProble
 from mapper.formulations.algorithm_selection.program.cost_graph import CostGraph, Costs, GraphBuilder
 from mapper.models.algorithm_selection.cost import evaluate
 from mapper.models.algorithm_selection.mapping import Selection
+from mapper.models.algorithm_selection.resource import widest
 from mapper.solver.algorithm_selection.exact.elimination import eliminate, elimination_order, least_bounds
 from mapper.solver.method import Effort
 from mapper.solver.proof import Claim, NotCertifiedError, Proof, number
@@ -41,8 +42,6 @@ def prove(problem: SelectionProblem, claim: Claim[Selection], effort: Effort) ->
     Raises: NotCertifiedError with the reason if there is none.
     """
     builder, machine = GraphBuilder(problem), problem.machine
-    if machine.engines is not None:
-        raise NotCertifiedError("the checker has no times of engines that overlap")
     mapping: dict[str, Any] | None = None
     value: Fraction | int | None = None
     bound: Fraction | int | None = None
@@ -50,6 +49,7 @@ def prove(problem: SelectionProblem, claim: Claim[Selection], effort: Effort) ->
         nothing: dict[str, Any] = {"rule": "boxes", "mapping": None, "order": [], "boxes": []}
         return Proof(restated(problem), claim.status, None, None, nothing)
     unit, longest = machine.units_per_cycle, problem.longest_units
+    fewer: int | None = None
     if claim.status == "infeasible":
         most, reached = problem.most_pes, (1 << 60 if longest is None else longest + 1)
     else:
@@ -71,10 +71,8 @@ def prove(problem: SelectionProblem, claim: Claim[Selection], effort: Effort) ->
             pass
         else:
             assert longest is not None
-            rule = machine.resource
-            fewer = -(-(int(bound) - rule.other_dsps) // rule.dsps_per_pe) - 1
-            most, reached = min(problem.most_pes, fewer), longest + 1
-    search = _Boxes(problem, builder, most, reached)
+            most, reached, fewer = problem.most_pes, longest + 1, int(bound) - 1
+    search = _Boxes(problem, builder, most, reached, fewer)
     boxes = search.closed(effort)
     # The checker counts time in units of its own, as many to a cycle as words need: ours are parts of them.
     word = Fraction(machine.units_per_word, unit)
@@ -94,14 +92,23 @@ def prove(problem: SelectionProblem, claim: Claim[Selection], effort: Effort) ->
 
 
 class _Boxes:
-    """Shapes of up to ``most`` PEs on which no selection takes less than ``reached`` units."""
+    """Shapes of up to ``most`` PEs, and of up to ``dsps`` DSP slices if given, on which no selection takes less than
+    ``reached`` units."""
 
-    def __init__(self, problem: SelectionProblem, builder: GraphBuilder, most: int, reached: int) -> None:
+    def __init__(
+        self, problem: SelectionProblem, builder: GraphBuilder, most: int, reached: int, dsps: int | None
+    ) -> None:
         self.problem, self.builder, self.most, self.reached = problem, builder, most, reached
+        self.dsps = dsps
         self.plan = elimination_order(builder.graph(np.array([1]), np.array([1])))
         self.weights: dict[Box, list[list[int]]] = {}
         self.largest = (0, 0)
-        self.steps = [_steps(sizes, most) for sizes in builder.spread()]
+        # Lanes are more from a power of two on.
+        lanes = {2**k + 1 for k in range(1, 16) if problem.machine.engines is not None}
+        self.steps = [
+            sorted({*_steps(sizes, most), *(one for one in lanes if one <= most)})
+            for sizes in builder.spread()
+        ]
 
     def order(self) -> list[int]:
         """The elimination order, vertices of stores by the position of the store."""
@@ -114,7 +121,8 @@ class _Boxes:
             rows, columns = self.problem.array
             waiting = [(rows, rows, columns, columns)] if columns <= self._widest(rows) else []
         else:
-            waiting = [(1, self.most, 1, self.most)] if self.most > 0 else []
+            tallest = next((rows for rows in range(self.most, 0, -1) if self._widest(rows)), 0)
+            waiting = [(1, tallest, 1, self._widest(1))] if tallest else []
         found: list[Box] = []
         while waiting:
             if effort.stopped() is not None:
@@ -189,11 +197,7 @@ class _Boxes:
         return steps[bisect_right(steps, low) : bisect_right(steps, high)]
 
     def _widest(self, rows: int) -> int:
-        rule, columns = self.problem.machine.resource, self.most // rows
-        room = rule.brams // rule.brams_per_bank
-        if rule.limits_shapes:
-            columns = min(columns, (room - rows) // 3 if room >= 4 * rows else min(rows, room - 3 * rows))
-        return max(0, columns)
+        return widest(rows, self.problem.machine, self.most, self.dsps)
 
     def _parts(self, box: Box) -> list[Box]:
         """Two parts of a box, without the arrays that are none."""
@@ -268,13 +272,32 @@ def restated(problem: SelectionProblem) -> dict[str, Any]:
     """The problem as the checker reads it: the overlay's layers and tensors, and the machine's numbers."""
     longest = problem.longest_units
     limit = None if longest is None else number(Fraction(longest, problem.machine.units_per_cycle))
-    return {
+    posed = {
         "objective": OBJECTIVES[problem.objective],
         "longest": limit,
         "array": None if problem.array is None else list(problem.array),
         "machine": _machine(problem.machine, problem.most_pes),
         "layers": [_layer(problem, at) for at in range(len(problem.network.layers))],
         "stores": [_store(problem, at) for at in range(len(problem.network.stores))],
+    }
+    return posed if problem.machine.engines is None else posed | {"engines": _engines(problem)}
+
+
+def _engines(problem: SelectionProblem) -> dict[str, Any]:
+    """What counts where the generated overlay does: its numbers, and layers by position."""
+    machine, network = problem.machine, problem.network
+    assert machine.engines is not None
+    running = network.running
+    return machine.engines.model_dump() | {
+        "pes": machine.pes,
+        "board": None if machine.board is None else machine.board.model_dump(),
+        "given": sorted(running.given),
+        "ahead": sorted(running.ahead),
+        "flattened": [list(one) for one in running.flattened],
+        "fully_connected": [at for at, layer in enumerate(network.layers) if layer.fully_connected],
+        "max_pools": [
+            [pool.after, pool.pixels, pool.channels, pool.streams, pool.more] for pool in running.pools
+        ],
     }
 
 

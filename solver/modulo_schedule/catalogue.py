@@ -101,7 +101,7 @@ def _of_the_whole(best: Outcome[ModuloSchedule], effort: Effort) -> Callable[[Pr
 
     def report(progress: Progress) -> None:
         values = [value for value in (best.value, progress.value) if value is not None]
-        effort.report(Progress(min(values, default=None), best.bound, progress.evaluations))
+        effort.report(replace(progress, value=min(values, default=None), bound=best.bound))
 
     return report
 

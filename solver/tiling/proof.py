@@ -9,7 +9,7 @@ from mapper.arch.dataflow import DataflowMachine
 from mapper.formulations.tiling.bound import bound_of, exact_bound_of
 from mapper.formulations.tiling.problem import Objective, TilingProblem
 from mapper.models.tiling.cost import evaluate
-from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS, TilingMapping
+from mapper.models.tiling.mapping import AXES, LEVELS, ORDERED_LEVELS, TilingMapping
 from mapper.models.tiling.price import decimal
 from mapper.solver.method import Effort
 from mapper.solver.proof import Claim, NotCertifiedError, Proof, number
@@ -50,7 +50,14 @@ def restated(problem: TilingProblem) -> dict[str, Any] | None:
     if problem.machine.rules.timing == "timeline" or problem.machine.streams or backwards:
         return None
     nest, pins = problem.nest, problem.pins
+    limit = {} if problem.max_cycles is None else {"most_cycles": problem.most_cycles}
     return {
+        **limit,
+        **(
+            {"axes": [{axis: _along(problem, axis) for axis in AXES}]}
+            if problem.machine.rules.array_axes
+            else {}
+        ),
         "objective": OBJECTIVES[problem.objective],
         "loops": nest.trip_counts,
         "operation": nest.operation,
@@ -59,6 +66,14 @@ def restated(problem: TilingProblem) -> dict[str, Any] | None:
         "factors": {level: _factors(problem, level) for level in LEVELS},
         "innermost": {level: list(pins.innermost(level)) for level in ORDERED_LEVELS},
     }
+
+
+def _along(problem: TilingProblem, axis: str) -> dict[str, Any]:
+    """Whether sums run along an axis, and which loops pins leave there and demand."""
+    loops, pinned = problem.nest.loops, [one for one in problem.pins.axes if one[0] == axis]
+    may = [loop for loop in loops if all(others or loop in names for _, names, others in pinned)]
+    must = [loop for loop in loops if any(loop in names for _, names, _ in pinned)]
+    return {"sums": axis in problem.machine.pe_array.spatial_reduction, "may": may, "must": must}
 
 
 def _bound(problem: TilingProblem, value: Fraction, claimed: int | float) -> Fraction:

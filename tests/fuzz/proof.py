@@ -77,7 +77,7 @@ def algorithm_selection() -> tuple[bytes, ...]:
     from mapper.formulations.algorithm_selection.problem import SelectionProblem
     from tests.checkers.algorithm_selection.test_check_algorithm_selection import _problem, _proof
 
-    least = _problem("lenet5", "dynamap-u200")
+    least = _problem("lenet5", "dynamap-u200-model")
     slack = _problem("lenet5", "dynamap-u200-paper", 130)
     return _files(map(_proof, (least, slack, SelectionProblem(least.network, "edp"))))
 

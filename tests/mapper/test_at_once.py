@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
-from mapper.api.part.search import solve_part
+from mapper.api.part.search import searched_part, solve_part
 from mapper.api.problem import PosedProblem, pose
+from mapper.api.solution import assemble
 from mapper.api.solving import Search
+from mapper.cli.terminal import cause
 from mapper.kind.kind import Part
 from mapper.models.limit import GRACE, SHORT_GRACE, UnfinishedError, current
-from mapper.solver.method import Effort, Method
+from mapper.solver.method import Effort, Method, Progress
 from mapper.solver.outcome import Outcome
 from mapper.solver.pbqp.heuristic.heuristic import descend_once
 
@@ -55,6 +57,39 @@ def posed(tmp_path: Path) -> PosedProblem:
     # Its machine code is read before any clock runs.
     descend_once(posed.parts[0].problem, Effort())
     return posed
+
+
+def test_where_machine_code_is_to_be_made_an_answer_comes_first_without_a_limit(posed: PosedProblem) -> None:
+    slow, heard = Slow(), list[Progress]()
+    search = Search(method="slow", listener=lambda part, progress: _ended(search, heard, progress))
+    part, _ = searched_part(posed.kind, slow.method, posed.parts[0], search, 1, most=False, is_ready=False)
+    assert [name for name, _ in slow.steps] == ["at once"] and part.certificate.stop == "interrupted"
+    assert part.certificate.found and heard[0].value == part.certificate.value
+
+
+def _ended(search: Search, heard: list[Progress], progress: Progress) -> None:
+    """Ctrl-C at the first progress."""
+    heard.append(progress)
+    search.interrupt.set()
+
+
+def test_long_after_an_interrupt_no_part_begins_what_it_would_have_at_once(
+    posed: PosedProblem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mapper.api.part.search.SECONDS_AFTER_INTERRUPT", 0.0)
+    slow = Slow()
+    part = solved(posed, slow, None)
+    assert (part.certificate.stop, part.certificate.found, slow.steps) == ("interrupted", False, [])
+
+
+@pytest.mark.parametrize(("limit", "stop"), [(None, "heuristic"), (1000.0, "time_limit")])
+def test_a_search_without_a_limit_is_not_out_of_time(
+    posed: PosedProblem, limit: float | None, stop: str
+) -> None:
+    gave_up = Method[Any, Any]("gave-up", False, "", lambda problem, effort: Outcome.unknown("time_limit"))
+    part = solve_part(posed.kind, gave_up, posed.parts[0], Search(time_limit=limit), 1, most=False)
+    assert part.certificate.stop == stop
+    assert ("--time-limit" in cause(assemble(posed, [part]))) == (limit is not None)
 
 
 def solved(posed: PosedProblem, slow: Slow, seconds: float | None) -> Part:

@@ -164,7 +164,8 @@ def generated(
 
 
 def checked(solution: api.Solution, loaded: CgraInference, weights: Weights) -> None:
-    """Runs drawn inputs and compares every word with the reference, and every layer's cycles with the model's."""
+    """Runs drawn inputs and compares every word with the reference, every layer's cycles with the model's, and the
+    energy."""
     network = read_operator_structure(loaded.program.structure, "the program")
     given = seeded_inputs(network.operators, 3)
     answer = loaded.run(given)
@@ -177,6 +178,7 @@ def checked(solution: api.Solution, loaded: CgraInference, weights: Weights) -> 
         expected = wanted[output.memory].reshape(output.shape)
         assert own.shape == output.shape and own.tobytes() == np.ascontiguousarray(expected).tobytes()
     assert solution.cost is not None and loaded.cycles == solution.cost["cycles"]
+    assert loaded.energy_pj == pytest.approx(solution.cost["energy_pj"], rel=1e-12)
     for part in solution.parts:
         assert part.cost is not None
         assert sum(loaded.layer_cycles[part.name].values()) == part.cost["cycles"], part.name

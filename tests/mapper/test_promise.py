@@ -10,7 +10,6 @@ from mapper import InputError
 from mapper.workloads.catalogue import CATALOGUE
 from mapper.workloads.graph.kernel_source import kernel_names
 
-PROMISED = [one for one in PROMISES if one.tolerance is not None]
 QUICK = {"modulo_schedule": ("lenet5/conv1", "baseline"), "trace_partition": ("lenet5/conv2", "greedy")}
 """A layer and a method where a network takes minutes."""
 BESIDE = (
@@ -27,7 +26,7 @@ REFUSED = {
 """What is refused, and in which words: by the simulator, which executes every iteration, or as several nests."""
 
 
-@pytest.mark.parametrize("promise", PROMISED, ids=lambda one: one.kind)
+@pytest.mark.parametrize("promise", PROMISES, ids=lambda one: one.kind)
 def test_a_kind_reports_what_its_simulator_measures(promise: Promise) -> None:
     workload, method = QUICK.get(promise.kind, ("lenet5", "auto"))
     found = kept(promise, workload, method=method)
@@ -46,7 +45,7 @@ def test_a_kind_reports_of_nests_and_kernels_what_its_simulator_measures(kind: s
     ("promise", "workload"),
     [
         pytest.param(promise, name, id=f"{promise.kind}-{name}")
-        for promise in PROMISED
+        for promise in PROMISES
         for name in promise.workloads
     ],
 )
@@ -63,14 +62,14 @@ def test_a_kind_reports_of_every_workload_what_its_simulator_measures(
 
 
 def test_nothing_of_the_catalogue_is_left_without_a_promise() -> None:
-    promised = {name for promise in PROMISED for name in promise.workloads}
+    promised = {name for promise in PROMISES for name in promise.workloads}
     assert promised == set(CATALOGUE) | {name for name, _ in kernel_names()}
 
 
 def test_a_promise_that_is_broken_is_said_to_be() -> None:
     from dataclasses import replace
 
-    found = kept(PROMISED[0], "lenet5/conv1")
+    found = kept(PROMISES[0], "lenet5/conv1")
     worse = replace(found, reported=found.simulated + 1)
     assert not worse.within
     assert "BEYOND" in row(worse).reason

@@ -21,7 +21,7 @@ from mapper.models import plain
 from mapper.models.compiled import Compiled, compiled
 from mapper.models.compiling import CHILD, Wanted
 from mapper.models.limit import Limit, UnfinishedError
-from mapper.models.plain import bridged, in_time, limited, on_disk
+from mapper.models.plain import bridged, in_time, limited, nobody_hears, on_disk
 
 
 def cold(script: str, folder: Path, **environment: str) -> subprocess.Popen[str]:
@@ -46,13 +46,13 @@ COMPILE_UNDOMINATED = """
     import numpy as np
     from mapper.models.compiling import CHILD, Wanted
     from mapper.models.limit import Limit
-    from mapper.models.plain import bridged
+    from mapper.models.plain import bridged, nobody_hears
     from mapper.formulations.pareto import undominated
     rows = np.array([[0, 1], [0, 2], [1, 0]])
     wanted = Wanted.of(undominated, (rows,))
     before = wanted.is_read()
     with CHILD.wanted():
-        CHILD.ask(wanted, Limit(lambda: None, lambda: None, bridged))
+        CHILD.ask(wanted, Limit(lambda: None, nobody_hears, bridged))
         while CHILD.is_at(wanted):
             time.sleep(0.01)
     assert wanted.is_read()
@@ -158,7 +158,7 @@ def test_nothing_is_raised_where_what_was_watched_has_ended() -> None:
     # Ends at the very moment at which it is given up, many times.
     for turn in range(200):
         end = time.perf_counter() + turn * 1e-4
-        limit = Limit(lambda: None, lambda: None, bridged)
+        limit = Limit(lambda: None, nobody_hears, bridged)
         done, _ = plain._tried(lambda end=end: _until(end), lambda end=end: time.perf_counter() > end)  # type: ignore[misc]
         assert done in (True, False)
         assert limit.stopped() is None

@@ -154,7 +154,7 @@ def kernel_from_document(fields: dict[str, Any], source: str) -> Kernel:
     try:
         document = GraphDocument.model_validate(fields)
     except ValidationError as error:
-        raise validation_error(error, source) from None
+        raise validation_error(error, source, GraphDocument) from None
     positions = {operation.name: position for position, operation in enumerate(document.operations)}
     if len(positions) != len(document.operations):
         raise InputError(source, "operations", "two have the same name; rename one")

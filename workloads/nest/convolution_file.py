@@ -52,7 +52,7 @@ def convolutions_from_document(
     try:
         document = ConvolutionsDocument.model_validate(fields)
     except ValidationError as error:
-        raise validation_error(error, source) from None
+        raise validation_error(error, source, ConvolutionsDocument) from None
     images = document.batch if batch is None else batch
     layers: dict[str, Layer] = {}
     for place, entry in enumerate(document.layers):

@@ -51,7 +51,7 @@ def nest_from_document(fields: dict[str, Any], source: str) -> LoopNest:
     try:
         document = NestDocument.model_validate(fields)
     except ValidationError as error:
-        raise validation_error(error, source) from None
+        raise validation_error(error, source, NestDocument) from None
     loops = tuple(document.loops)
     if math.prod(document.loops.values()) > MOST_ITERATIONS:
         raise InputError(source, "loops", f"more than {MOST_ITERATIONS:.0e} iterations; lower the bounds")

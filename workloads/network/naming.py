@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
 
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network import Network
 from mapper.workloads.network.network_layer import LayerNetwork
+from mapper.workloads.text.nearest import meant, nearest
 
 Names = Sequence[tuple[str, str]]
 """Layers by their own name and that of their node in the file ("" where it has none)."""
@@ -55,7 +55,8 @@ def own_fix(fix: Mapping[str, str], names: Names) -> dict[str, str]:
 def no_such_layer(network: str, text: str, names: Names) -> InputError:
     """The error for a name that no layer has, with the nearest ones."""
     known = [name for layer in names for name in layer if name]
-    close = difflib.get_close_matches(text, known, 3) or [own for own, _ in names[:3]]
-    return InputError(
-        network, text[:40], f"no such layer among its {len(names)}; there are {', '.join(close)}"
+    there = dict.fromkeys([*nearest(text, known), *(own for own, _ in names[:3])])
+    remedy = (
+        f"no such layer among its {len(names)}; {meant(text, known)}there are {', '.join(list(there)[:3])}"
     )
+    return InputError(network, text[:40], remedy)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from dataclasses import dataclass
 from typing import Literal
@@ -10,6 +9,7 @@ from typing import Literal
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.layer_nest import Convolution
 from mapper.workloads.network.operator_network import NetworkOperator, OperatorNetwork, Shape, Window
+from mapper.workloads.text.nearest import meant, nearest
 
 Work = Literal[
     "convolution", "transposed_convolution", "fully_connected", "matrix_product", "max_pool", "average_pool",
@@ -167,6 +167,6 @@ class LayerNetwork:
             if name in (operator.name for operator in (*layer.merged, *layer.views)):
                 raise InputError(self.name, name[:40], f"is merged into {layer.name}; give that")
         names = [layer.name for layer in self.layers]
-        close = difflib.get_close_matches(name, names, 3) or names[:3]
-        remedy = f"no such layer among its {len(names)}; there are {', '.join(close)}"
+        close = ", ".join(nearest(name, names) or names[:3])
+        remedy = f"no such layer among its {len(names)}; {meant(name, names)}there are {close}"
         raise InputError(self.name, name[:40], remedy)

@@ -94,7 +94,7 @@ def operators_from_document(
     try:
         document = OperatorsDocument.model_validate(fields)
     except ValidationError as error:
-        raise validation_error(error, source) from None
+        raise validation_error(error, source, OperatorsDocument) from None
     network = OperatorNetwork(
         document.name,
         tuple(_operator(item) for item in document.operators),

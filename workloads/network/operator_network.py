@@ -6,12 +6,12 @@ concatenations between them too. Weights are known by name and shape only.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network import Dims, InputFile
+from mapper.workloads.text.nearest import meant, nearest
 
 Shape = tuple[int, ...]
 Attribute = int | float | str | tuple[int, ...] | tuple[float, ...] | tuple[str, ...]
@@ -169,8 +169,8 @@ class OperatorNetwork:
         """
         names = [operator.name for operator in self.operators]
         if name not in names:
-            close = difflib.get_close_matches(name, names, 3) or names[:3]
-            remedy = f"no such layer among its {len(names)}; there are {', '.join(close)}"
+            close = ", ".join(nearest(name, names) or names[:3])
+            remedy = f"no such layer among its {len(names)}; {meant(name, names)}there are {close}"
             raise InputError(self.name, name[:40], remedy)
         return self.operators[names.index(name)]
 

@@ -17,6 +17,7 @@ from mapper.workloads.onnx.file import OnnxModel
 from mapper.workloads.onnx.graph import Operator, sorted_operators
 
 Weight = npt.NDArray[Any]
+QUANTISING_OPSET = 19
 
 _RANDOM = frozenset(
     {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli", "Multinomial"}
@@ -76,7 +77,9 @@ def _computed(
         ],
         [onnx.helper.make_empty_tensor_value_info(name)],
     )
-    opsets = [onnx.helper.make_opsetid(domain, version) for domain, version in model.opsets.items()]
+    opsets = [
+        onnx.helper.make_opsetid(domain, _opset(version, needed)) for domain, version in model.opsets.items()
+    ]
     try:
         evaluator = ReferenceEvaluator(onnx.helper.make_model(part, opset_imports=opsets))
         (result,) = evaluator.run([name], values)
@@ -86,6 +89,12 @@ def _computed(
         remedy = f"cannot be computed ({' '.join(str(error).split())[:120]}); fold the constants of the model"
         raise InputError(model.source, "weights", remedy) from None
     return np.asarray(result)
+
+
+def _opset(version: int, needed: list[Operator]) -> int:
+    """onnx evaluates quantising operators from opset 19 on only, in which they do the same with the same operands."""
+    quantising = any(operator.op in ("QuantizeLinear", "DequantizeLinear") for operator in needed)
+    return max(version, QUANTISING_OPSET) if quantising else version
 
 
 def _needed(operators: tuple[Operator, ...], wanted: str) -> list[Operator]:

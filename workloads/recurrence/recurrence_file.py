@@ -37,7 +37,7 @@ def recurrence_from_document(fields: dict[str, Any], source: str) -> Recurrence:
     try:
         document = RecurrenceDocument.model_validate(fields)
     except ValidationError as error:
-        raise validation_error(error, source) from None
+        raise validation_error(error, source, RecurrenceDocument) from None
     if math.prod(document.loops.values()) > MOST_ITERATIONS:
         raise InputError(source, "loops", f"more than {MOST_ITERATIONS:.0e} iterations; lower the bounds")
     loops = tuple(document.loops)

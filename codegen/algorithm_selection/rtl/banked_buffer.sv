@@ -17,7 +17,7 @@ module banked_buffer #(
     input logic read_column,
     input logic [31:0] read_i,
     input logic [31:0] read_j,
-    output logic [2**LOG_BANKS-1:0][WIDTH-1:0] read_data,
+    output logic [2**LOG_BANKS*WIDTH-1:0] read_data,
     input logic [31:0] write_base,
     input logic [31:0] write_rows,
     input logic write_column,
@@ -25,7 +25,7 @@ module banked_buffer #(
     input logic [31:0] write_i,
     input logic [31:0] write_j,
     input logic [2**LOG_BANKS-1:0] write_lane,
-    input logic [2**LOG_BANKS-1:0][WIDTH-1:0] write_data
+    input logic [2**LOG_BANKS*WIDTH-1:0] write_data
 );
   localparam int BANKS = 2 ** LOG_BANKS;
   localparam int ADDRESS = $clog2(DEPTH);
@@ -40,13 +40,13 @@ module banked_buffer #(
   assign i = adding ? write_i : read_i;
   assign j = adding ? write_j : read_j;
 
-  logic [BANKS-1:0][WIDTH-1:0] word;
+  logic [BANKS*WIDTH-1:0] words;
   logic [LOG_BANKS-1:0] turn;
   always_ff @(posedge clk) turn <= i[LOG_BANKS-1:0] + j[LOG_BANKS-1:0];
   for (genvar r = 0; r < BANKS; r++) begin : gen_lane
     logic [LOG_BANKS-1:0] from;
     assign from = LOG_BANKS'(r) + turn;
-    assign read_data[r] = word[from];
+    assign read_data[r*WIDTH+:WIDTH] = words[from*WIDTH+:WIDTH];
   end
 
   for (genvar k = 0; k < BANKS; k++) begin : gen_bank
@@ -62,14 +62,15 @@ module banked_buffer #(
 
     logic enable, add, again;
     logic [ADDRESS-1:0] address;
-    logic [WIDTH-1:0] data, total, written;
-    assign total = data + (add ? (again ? written : word[k]) : '0);
+    logic [WIDTH-1:0] word, data, total, written;
+    assign words[k*WIDTH+:WIDTH] = word;
+    assign total = data + (add ? (again ? written : word) : '0);
     always_ff @(posedge clk) begin
-      word[k] <= memory[read_at[ADDRESS-1:0]];
+      word <= memory[read_at[ADDRESS-1:0]];
       enable <= write_lane[lane];
       add <= write_add;
       address <= write_at[ADDRESS-1:0];
-      data <= write_data[lane];
+      data <= write_data[lane*WIDTH+:WIDTH];
       // What is written in this cycle is not yet in the word read in this cycle.
       again <= enable && address == write_at[ADDRESS-1:0];
       written <= total;

@@ -9,7 +9,7 @@ from mapper.codegen.algorithm_selection.picture import box as look
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.models.algorithm_selection.mapping import Selection
 
-WORKLOAD, ARCH = "googlenet", "dynamap-u200"
+WORKLOAD, ARCH = "googlenet", "dynamap-u200-model"
 WIDTH = 700
 FIRST, LAST = 3, 8
 """The layers that are drawn, by position: those of the first inception module."""

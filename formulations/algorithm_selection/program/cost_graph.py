@@ -26,7 +26,7 @@ from mapper.models.algorithm_selection.mapping import Selection, reader_label, s
 from mapper.models.algorithm_selection.overlay.network import Store
 from mapper.models.algorithm_selection.pipeline import Arrays, one_array
 from mapper.models.algorithm_selection.product import best_dataflow, product
-from mapper.models.algorithm_selection.running_cost import running_time
+from mapper.models.algorithm_selection.running_cost import piece_passes, running_time
 from mapper.workloads.document import InputError
 from mapper.workloads.pbqp.instance import LARGEST_TOTAL, PbqpInstance, flat_instance
 
@@ -49,10 +49,12 @@ class CostGraph:
     constant: int
 
     def instance(self, name: str, shape: int = 0) -> PbqpInstance:
-        """The PBQP of one shape, by position; ``constant`` is left out."""
+        """The PBQP of one shape, by position; ``constant`` is left out, and so are edges that cost nothing."""
         own = [costs[shape] for costs in self.vertices]
-        matrices = [matrix[min(shape, len(matrix) - 1)].reshape(-1) for _, _, matrix in self.edges]
-        ends = np.array([(tail, head) for tail, head, _ in self.edges], np.int64).reshape(-1, 2)
+        paid = [(tail, head, matrix[min(shape, len(matrix) - 1)]) for tail, head, matrix in self.edges]
+        paid = [one for one in paid if one[2].any()]
+        matrices = [matrix.reshape(-1) for _, _, matrix in paid]
+        ends = np.array([(tail, head) for tail, head, _ in paid], np.int64).reshape(-1, 2)
         return flat_instance(
             np.array([len(costs) for costs in own], np.int64),
             np.concatenate(own),
@@ -105,7 +107,7 @@ class GraphBuilder:
         """
         passes = _Passes(rows, columns)
         if self.machine.engines is not None:
-            passes.running = RunningGraph(self.network, self._flows(), Arrays(rows, columns))
+            passes.running = RunningGraph(self.network, self._flows(), Arrays(rows, columns, least))
         if least is not None:
             passes.larger, passes.pes = np.maximum(*least), least[0] * least[1]
         vertices, loads = [], []
@@ -161,10 +163,17 @@ class GraphBuilder:
         found: tuple[set[int], set[int]] = (set(), set())
         for at, names in enumerate(self.algorithms):
             for one, dataflow in product_of(names, self.problem.dataflows(at)):
-                sizes = product(self.network.layers[at], one, self.machine).passes(dataflow)[:2]
-                for side, size in zip(found, sizes, strict=True):
-                    side.add(math.ceil(size))
+                for sizes in self._spread(at, one, dataflow):
+                    for side, size in zip(found, sizes, strict=True):
+                        side.add(math.ceil(size))
         return found
+
+    def _spread(self, at: int, algorithm: Algorithm, dataflow: Dataflow) -> list[tuple[Fraction | int, ...]]:
+        """What a layer spreads over rows and columns: a piece's product where it is cut, else all of it."""
+        layer = self.network.layers[at]
+        if self.machine.engines is not None:
+            return [one[:2] for one in piece_passes(self.network, at, algorithm, dataflow)]
+        return [product(layer, algorithm, self.machine).passes(dataflow)[:2]]
 
     def selection(self, array: tuple[int, int], chosen: Sequence[int]) -> Selection:
         """The selection that a choice per vertex means."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.formulations.algorithm_selection.program.cost_graph import Shapes
-from mapper.models.algorithm_selection.resource import most_lanes
+from mapper.models.algorithm_selection.resource import widest
 
 
 def shapes(problem: SelectionProblem) -> tuple[Shapes, Shapes]:
@@ -16,19 +16,10 @@ def shapes(problem: SelectionProblem) -> tuple[Shapes, Shapes]:
         sides = np.array(given, np.int64).reshape(-1, 2)
         return sides[:, 0], sides[:, 1]
     most = problem.most_pes
-    counts = most // np.arange(1, most + 1)
+    counts = np.array([widest(rows, problem.machine, most) for rows in range(1, most + 1)], np.int64)
     rows = np.repeat(np.arange(1, most + 1), counts)
     ends = np.cumsum(counts)
     columns = np.arange(ends[-1]) - np.repeat(ends - counts, counts) + 1
-    longest = most_lanes(problem.machine)
-    if longest < most:
-        kept = np.maximum(rows, columns) <= longest
-        rows, columns = rows[kept], columns[kept]
-    rule = problem.machine.resource
-    if rule.limits_shapes:
-        banks = rows + columns + 2 * np.maximum(rows, columns)
-        kept = banks * rule.brams_per_bank <= rule.brams
-        rows, columns = rows[kept], columns[kept]
     return rows.astype(np.int64), columns.astype(np.int64)
 
 

@@ -5,6 +5,7 @@ It shares no code with the cost graph or the searches. Cost comes from the model
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
@@ -12,9 +13,11 @@ from mapper.formulations.verdict import BrokenRule, Verdict
 from mapper.models.algorithm_selection.cost import SelectionCost, evaluate
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.overlay.layer import OverlayLayer
+from mapper.models.algorithm_selection.resource import most_banks
 
 SHAPE = "the array has at most the PEs and block memories there are"
 FED = "DRAM reads and writes a word a lane in every cycle"
+BOARD = "the board has what the overlay takes"
 PINNED = "pinned decisions are kept"
 COMPUTED = "every layer has an algorithm that can compute it"
 STORED = "every tensor is stored in the layout of one of its readers"
@@ -37,6 +40,7 @@ def verify(problem: SelectionProblem, selection: Selection) -> Verdict[Selection
     cost = evaluate(problem.network, selection)
     found = (
         *_shape(problem, selection),
+        *_board(problem, cost),
         *_pinned(problem, selection),
         *_kept(problem, selection),
         *_pace(problem, cost),
@@ -55,6 +59,8 @@ def _computed(problem: SelectionProblem, selection: Selection) -> Iterator[Broke
 
 
 def _suits(problem: SelectionProblem, layer: OverlayLayer, algorithm: str) -> bool:
+    if not _buffered(problem, layer, algorithm):
+        return False
     if algorithm == "im2col":
         return True
     if algorithm == "kn2row":
@@ -66,6 +72,47 @@ def _suits(problem: SelectionProblem, layer: OverlayLayer, algorithm: str) -> bo
     slides = all(step <= rule.largest_stride for step in layer.strides) and set(layer.dilations) == {1}
     sized = layer.kernel != (1, 1) and max(high, wide) >= rule.smallest_kernel
     return present and slides and sized and (high == wide or rule.kernels == "any")
+
+
+def _buffered(problem: SelectionProblem, layer: OverlayLayer, algorithm: str) -> bool:
+    """Whether the least piece of a layer fits the buffers, with as many banks as DRAM and the board can feed."""
+    engines = problem.machine.engines
+    room = None if engines is None else engines.buffers
+    if room is None:
+        return True
+    banks = most_banks(problem.machine)
+    side = WINOGRAD_SIDE[algorithm][0] if algorithm in WINOGRAD_SIDE else 1
+    bands = -(-layer.output[0] // side)
+    pieces = max(count for count in (1, 2, 4, 8, 16, 32, 64) if count <= bands)
+    rows = -(-bands // pieces)
+    across = layer.output[1]
+    positions = layer.images if layer.fully_connected else rows * across
+    taken, depth, maps = positions, layer.in_channels, layer.out_channels
+    kernel = layer.kernel[0] * layer.kernel[1] * (layer.in_channels // layer.groups)
+    if algorithm in WINOGRAD_SIDE:
+        each, rounds = WINOGRAD_SIDE[algorithm][1] ** 2, math.prod(-(-one // 3) for one in layer.kernel)
+        positions = each * rows * -(-across // side)
+        taken = rounds * positions
+        kernel = each * rounds * (layer.in_channels // layer.groups)
+    elif algorithm == "im2col":
+        depth *= layer.kernel[0] * layer.kernel[1]
+    else:
+        patch = -(-layer.map[1] // layer.strides[1])
+        reach = min(
+            layer.map[0], (rows - 1) * layer.strides[0] + (layer.kernel[0] - 1) * layer.dilations[0] + 1
+        )
+        taken = math.prod(layer.strides) * -(-reach // layer.strides[0]) * patch
+        positions = rows * patch
+    across_maps, held, half = (
+        -(-maps // banks),
+        *(max(1, one // (2 * banks)) for one in (room.kernel, room.input)),
+    )
+    if kernel > held:
+        maps = -(-maps // across_maps)
+    elif across_maps * kernel > held:
+        maps = -(-maps // -(-across_maps // (held // kernel)))
+    lines, sums = taken * -(-depth // banks), positions * -(-maps // banks)
+    return lines <= half and sums <= room.result // banks
 
 
 def _wanted(layer: OverlayLayer, algorithm: str) -> str:
@@ -100,6 +147,8 @@ def _shape(problem: SelectionProblem, selection: Selection) -> Iterator[BrokenRu
         yield BrokenRule(SHAPE, "array", rows * columns - problem.most_pes)
     yield from _fed(problem, selection)
     rule = problem.machine.resource
+    if problem.machine.engines is not None:
+        return
     banks = (rows + columns + 2 * max(rows, columns)) * rule.brams_per_bank
     if rule.limits_shapes and banks > rule.brams:
         yield BrokenRule(SHAPE, "array", banks - rule.brams)
@@ -113,6 +162,14 @@ def _fed(problem: SelectionProblem, selection: Selection) -> Iterator[BrokenRule
         over = 2 * lanes * machine.word_bytes * machine.clock_mhz * 1e6 - machine.bandwidth_gb_s * 1e9
         if over > 0 and lanes > 2:
             yield BrokenRule(FED, "array", over)
+
+
+def _board(problem: SelectionProblem, cost: SelectionCost) -> Iterator[BrokenRule]:
+    board = problem.machine.board
+    if problem.machine.engines is not None and board is not None:
+        for name, taken in cost.size.to_json().items():
+            if taken > getattr(board, name):
+                yield BrokenRule(BOARD, name, taken - getattr(board, name))
 
 
 def _pinned(problem: SelectionProblem, selection: Selection) -> Iterator[BrokenRule]:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from mapper.arch.tcpa import TcpaMachine
-from mapper.formulations.objective import LATENCY, Objective
-from mapper.models.pe_allocation.nest.cost import NestCost
-from mapper.models.pe_allocation.nest.grid import Grid
+from mapper.formulations.pe_allocation.nest.tiled_problem import NestPins, TiledProblem
 from mapper.models.pe_allocation.nest.traffic import busiest_of_nest, fullest_of_nest
 from mapper.models.pe_allocation.nest.work import Work, work_of
 from mapper.workloads.nest.loop_nest import LoopNest
@@ -19,17 +16,7 @@ Layout = tuple[tuple[str | None, str | None], tuple[int, int], str, int]
 
 
 @dataclass(frozen=True)
-class NestPins:
-    """Decisions that are given: sizes of tiles by loop, the order of the loops in a tile (None: free), and the loops on
-    rows and columns (absent: free; None: a single row or column)."""
-
-    tile: dict[str, int] = field(default_factory=dict)
-    order: tuple[str, ...] | None = None
-    axes: dict[str, str | None] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class NestProblem:
+class NestProblem(TiledProblem):
     """Map ``nest`` to ``machine`` for the fewest cycles, on at most ``max_pes`` PEs (0: the machine's) and with at most
     ``max_bytes`` of buffers (None: the machine's)."""
 
@@ -39,21 +26,13 @@ class NestProblem:
     max_bytes: int | None = None
     pins: NestPins = field(default_factory=NestPins)
 
-    @cached_property
-    def grid(self) -> Grid:
-        return Grid(self.machine)
+    @property
+    def iterated(self) -> LoopNest:
+        return self.nest
 
     @cached_property
     def work(self) -> Work:
         return work_of(self.nest, self.machine)
-
-    @property
-    def most_pes(self) -> int:
-        return self.machine.pes_within(self.max_pes)
-
-    @property
-    def most_bytes(self) -> int | None:
-        return self.machine.bytes_within(self.max_bytes)
 
     @property
     def bytes_needed(self) -> int:
@@ -85,26 +64,6 @@ class NestProblem:
     @cached_property
     def _busiest(self) -> dict[Layout, int]:
         return {}
-
-    @property
-    def goal(self) -> Objective:
-        return LATENCY
-
-    def value(self, cost: NestCost) -> int:
-        return cost.cycles
-
-    def rank(self, cost: NestCost) -> tuple[int, int]:
-        """What is least for the best mapping: cycles, then PEs."""
-        return cost.cycles, cost.pes
-
-    def axes(self) -> Iterator[tuple[str | None, str | None]]:
-        """Every choice of loops for rows and columns that the pins allow."""
-        free: tuple[str | None, ...] = (None, *self.nest.loops)
-        pinned = self.pins.axes
-        for rows in (pinned["rows"],) if "rows" in pinned else free:
-            for columns in (pinned["columns"],) if "columns" in pinned else free:
-                if rows is None or rows != columns:
-                    yield rows, columns
 
     def sizes(self, loop: str, most_tiles: int) -> range:
         """Tiles of a loop that has at most so many of them, the smallest first."""

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from mapper.arch.tcpa import TcpaMachine
-from mapper.formulations.objective import LATENCY, Objective
-from mapper.formulations.pe_allocation.nest.problem import NestPins
-from mapper.models.pe_allocation.nest.cost import NestCost
-from mapper.models.pe_allocation.nest.grid import Grid
+from mapper.formulations.pe_allocation.nest.tiled_problem import NestPins, TiledProblem
 from mapper.models.pe_allocation.recurrence.body import Body, body_of
 from mapper.models.pe_allocation.recurrence.cost import bytes_of
 from mapper.models.pe_allocation.recurrence.feed import feeds
@@ -20,7 +16,7 @@ from mapper.workloads.recurrence.recurrence import Recurrence
 
 
 @dataclass(frozen=True)
-class RecurrenceProblem:
+class RecurrenceProblem(TiledProblem):
     """Map ``recurrence`` to ``machine`` for the fewest cycles, on at most ``max_pes`` PEs (0: the machine's) and with
     at most ``max_bytes`` of buffers (None: the machine's)."""
 
@@ -30,37 +26,18 @@ class RecurrenceProblem:
     max_bytes: int | None = None
     pins: NestPins = field(default_factory=NestPins)
 
-    @cached_property
-    def grid(self) -> Grid:
-        return Grid(self.machine)
+    @property
+    def iterated(self) -> Recurrence:
+        return self.recurrence
 
     @cached_property
     def body(self) -> Body:
         return body_of(self.recurrence, self.machine)
 
     @property
-    def most_pes(self) -> int:
-        return self.machine.pes_within(self.max_pes)
-
-    @property
-    def most_bytes(self) -> int | None:
-        return self.machine.bytes_within(self.max_bytes)
-
-    @property
     def bytes_needed(self) -> int:
         """Bytes of all tensors that are not local, which every mapping has in the buffers."""
         return sum(bytes_of(self.body, self.grid).values())
-
-    @property
-    def goal(self) -> Objective:
-        return LATENCY
-
-    def value(self, cost: NestCost) -> int:
-        return cost.cycles
-
-    def rank(self, cost: NestCost) -> tuple[int, int]:
-        """What is least for the best mapping: cycles, then PEs."""
-        return cost.cycles, cost.pes
 
     def generates(self, axes: Axes, tile: dict[str, int]) -> bool:
         """Whether there is an address generator for every stream of these tiles, and a buffer for every tensor."""
@@ -73,15 +50,6 @@ class RecurrenceProblem:
         """Whether links carry all words of these tiles at this interval."""
         most = self.machine.link_words
         return most is None or busiest_link(self.body, self.grid, axes, tile, interval) <= most
-
-    def axes(self) -> Iterator[Axes]:
-        """Every choice of loops for rows and columns that the pins allow."""
-        free: tuple[str | None, ...] = (None, *self.recurrence.loops)
-        pinned = self.pins.axes
-        for rows in (pinned["rows"],) if "rows" in pinned else free:
-            for columns in (pinned["columns"],) if "columns" in pinned else free:
-                if rows is None or rows != columns:
-                    yield rows, columns
 
     def reach(self, loop: str) -> int:
         """Iterations that a value goes along ``loop`` at the most: a tile is no shorter, if there are several."""

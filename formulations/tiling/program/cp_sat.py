@@ -125,6 +125,12 @@ class TilingProgram(TilingSpace):
             charged = before + after - 2 * usual
         self.model.add(self.cycles == total)
 
+    @family(r"C \le C_{\max}")
+    def latency_limit(self) -> None:
+        """The layer takes no more cycles than it may, where there is such a limit."""
+        if self.problem.max_cycles is not None:
+            self.model.add(self.cycles <= self.problem.max_cycles)
+
     @family(r"C \ge \sum_k v_k \delta_k")
     def all_of_dma(self) -> None:
         """Implied: cycles are no fewer than those of DMA in the whole layer, where what is reused is fetched once for

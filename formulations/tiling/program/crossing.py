@@ -110,7 +110,10 @@ class Crossings:
         return price * self._made.value(product, self._limits.energy // price) if price else 0
 
     def _reducing(self, k: int, visits: Product) -> Any:
-        """Cycles in which PEs add up partial sums; groups of PEs that a mesh joins side by side add at once."""
+        """Cycles in which PEs add up partial sums; groups of PEs that a mesh joins side by side add at once, and a
+        systolic array adds in the cycles in which it computes."""
+        if self._machine.noc.reduction == "systolic":
+            return 0
         return self._added(k, visits, self._limits.cycles, self._machine.noc.reduction == "mesh")
 
     def _added(self, k: int, visits: Product, most: int, beside: bool = False) -> Any:

@@ -44,6 +44,7 @@ class Limits:
             most = {"edp": longest, "latency": value}.get(problem.objective)
             energy = energy if pj is None else min(energy, (pj + 1) * energies.per_pj)
             cycles = cycles if most is None else min(cycles, most)
+        cycles = max(fewest, min(cycles, problem.most_cycles))
         if cycles >= LARGEST_CYCLES:
             raise CostsTooLargeError("mappings can take too many cycles for CP-SAT's integers")
         energy_limit = min(LARGEST_ENERGY, math.ceil(energy * (1 + SAFE)) + 1)

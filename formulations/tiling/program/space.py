@@ -7,13 +7,14 @@ from typing import Any
 
 from mapper.formulations.cp_sat_formulation import CpSatFormulation
 from mapper.formulations.formulation import family, index_set, variables
+from mapper.formulations.tiling.array_axes import ArrayAxes, on_axes
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.formulations.tiling.program.admissible import may_be
 from mapper.formulations.tiling.program.factor_model import FactorModel
 from mapper.formulations.tiling.program.lattice import Lattice
 from mapper.formulations.tiling.program.product import Product, Products
 from mapper.formulations.tiling.program.reuse_class import ReuseClass
-from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS, TilingMapping
+from mapper.models.tiling.mapping import AXES, LEVELS, ORDERED_LEVELS, TilingMapping
 
 
 class TilingSpace(CpSatFormulation):
@@ -24,6 +25,7 @@ class TilingSpace(CpSatFormulation):
         self.problem, self.reuse, self.count = problem, reuse, classes
         self.axes = Lattice.of(problem.nest).axes
         self.products = Products(problem.nest, self.axes)
+        self.array = ArrayAxes.of(problem)
 
     def instance(self) -> str:
         problem, nest = self.problem, self.problem.nest
@@ -64,7 +66,8 @@ class TilingSpace(CpSatFormulation):
         r"e^{\lambda}_{l,p} \in \{0,\dots,E_{l,p}\} \quad \lambda \in \{\text{dram, spm, rf, spatial}\}"
     )
     def factors(self) -> None:
-        """The exponent of every prime of every bound in the factor of each level."""
+        """The exponent of every prime of every bound in the factor of each level, and where the machine tells the axes
+        of its array apart in the factor along each of them."""
         self.exponent = {
             level: [
                 self.model.new_int_var(0, axis.largest, f"{level}_{axis.loop}_{axis.prime}")
@@ -72,6 +75,12 @@ class TilingSpace(CpSatFormulation):
             ]
             for level in LEVELS
         }
+        if self.array is not None:
+            for axis in AXES:
+                self.exponent[axis] = [
+                    self.model.new_int_var(0, one.largest, f"{axis}_{one.loop}_{one.prime}")
+                    for one in self.axes
+                ]
         self.made = FactorModel(self.model, self.axes, self.exponent)
 
     @variables(r"a^{\lambda}_l \in \{0, 1\} \quad \lambda \in \{\text{dram, spm}\}")
@@ -136,6 +145,29 @@ class TilingSpace(CpSatFormulation):
         self.model.add(self.made.value(pes, self.problem.machine.pes) <= self.problem.machine.pes)
         self.made.keep_below(pes, self.problem.machine.pes)
 
+    @family(
+        r"e^{\text{rows}}_{l,p} + e^{\text{columns}}_{l,p} = e^{\text{spatial}}_{l,p},"
+        r"\quad \textstyle\prod_l s^{\alpha}_l \le P_\alpha"
+    )
+    def array_axes(self) -> None:
+        """Where the machine tells the axes alpha of its array apart, what is in space is divided between them, needs no
+        more than their rows and columns, and keeps to the axes along which it may and must run."""
+        if self.array is None:
+            return
+        for place in range(len(self.axes)):
+            along = sum(self.exponent[axis][place] for axis in AXES)
+            self.model.add(along == self.exponent["spatial"][place])
+        for turn, (axis, size) in enumerate(zip(AXES, self.array.size, strict=True)):
+            steps = self.products.factors(axis, self.loops)
+            self.model.add(self.made.value(steps, size) <= size)
+            self.made.keep_below(steps, size)
+            for loop, rule in zip(self.problem.nest.loops, self.array.loops, strict=True):
+                own = [e for one, e in zip(self.axes, self.exponent[axis], strict=True) if one.loop == loop]
+                if not rule.may[turn]:
+                    self.model.add(sum(own) == 0)
+                if rule.must[turn]:
+                    self.model.add(sum(own) >= 1)
+
     @family(r"\textstyle\sum_k D_k(r) \le R")
     def register_files(self) -> None:
         """The words D of all operands' register-file tiles fit the R words of a register file."""
@@ -170,12 +202,13 @@ class TilingSpace(CpSatFormulation):
         outer, inner = (
             frozenset(loop for loop in nest.loops if factors[loop, level] > 1) for level in ORDERED_LEVELS
         )
-        return TilingMapping(
+        found = TilingMapping(
             nest.loops,
             tuple(tuple(factors[loop, level] for level in LEVELS) for loop in nest.loops),  # type: ignore[misc]
             self.reuse.dram.order(outer),
             self.reuse.walk.pattern.order(inner),
         )
+        return on_axes(self.problem, found)
 
     def leave_out(self, value_of: Any) -> None:
         """Forbid the factors of a solution: its mapping costs more than the program counts."""

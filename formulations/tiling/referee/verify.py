@@ -24,6 +24,9 @@ SPM_BANKS = "scratch-pad banks"
 SPACE = "sequential loop in space"
 DEPENDENCE = "dependence order"
 PINNED = "pinned decision"
+LATENCY = "latency limit"
+ARRAY_AXES = "array axes"
+REDUCTION = "reduction along an axis"
 
 
 def verify(problem: TilingProblem, mapping: TilingMapping) -> Verdict[TilingCost]:
@@ -35,11 +38,15 @@ def verify(problem: TilingProblem, mapping: TilingMapping) -> Verdict[TilingCost
     broken = (
         *wrong,
         *_capacities(problem, mapping),
+        *_array_axes(problem, mapping),
         *_sequential_loops(problem, mapping),
         *(() if wrong else _dependences(problem, mapping)),
         *_pins(problem, mapping),
     )
-    return Verdict(broken, None if wrong else evaluate(problem.nest, problem.machine, mapping))
+    if wrong:
+        return Verdict(broken, None)
+    cost = evaluate(problem.nest, problem.machine, mapping)
+    return Verdict((*broken, *_latency(problem, cost)), cost)
 
 
 def _wrong_factors(problem: TilingProblem, mapping: TilingMapping) -> Iterator[BrokenRule]:
@@ -67,6 +74,40 @@ def _capacities(problem: TilingProblem, mapping: TilingMapping) -> Iterator[Brok
     banks = machine.spm.bytes // halves // machine.spm.bank_bytes
     if sum(taken) > banks:
         yield BrokenRule(SPM_BANKS, "scratch-pad", sum(taken) - banks)
+
+
+def _array_axes(problem: TilingProblem, mapping: TilingMapping) -> Iterator[BrokenRule]:
+    """Where the machine tells rows from columns: what a loop has along both multiplies to what it has in space; the
+    size is the product minus that. What stands along each axis has rules of its own."""
+    loops = problem.nest.loops
+    if not problem.machine.rules.array_axes:
+        return
+    if len(mapping.axes) != len(loops):
+        yield BrokenRule(ARRAY_AXES, "PE array", len(loops) - len(mapping.axes))
+        return
+    for loop, factors, (along_rows, along_columns) in zip(loops, mapping.factors, mapping.axes, strict=True):
+        if along_rows * along_columns != factors[3]:
+            yield BrokenRule(ARRAY_AXES, loop, along_rows * along_columns - factors[3])
+    array = problem.machine.pe_array
+    for place, (axis, size) in enumerate((("rows", array.rows), ("columns", array.columns))):
+        steps = {loop: row[place] for loop, row in zip(loops, mapping.axes, strict=True) if row[place] != 1}
+        yield from _along(problem, axis, size, steps)
+
+
+def _along(problem: TilingProblem, axis: str, size: int, steps: dict[str, int]) -> Iterator[BrokenRule]:
+    """An axis has a PE for every step along it (the size is the excess), partial sums are added along axes that can
+    (the steps), and the pinned loops run there (loops wrongly on the axis or not on it)."""
+    if math.prod(steps.values()) > size:
+        yield BrokenRule(ARRAY_AXES, axis, math.prod(steps.values()) - size)
+    sums = [operand for operand in problem.nest.operands if operand.access == "read_write"]
+    if axis not in problem.machine.pe_array.spatial_reduction:
+        for loop, count in steps.items():
+            if any(loop not in operand.loops for operand in sums):
+                yield BrokenRule(REDUCTION, f"{loop} along {axis}", count)
+    for pinned, names, others in problem.pins.axes:
+        wrong = (names - set(steps)) | (set() if others else set(steps) - names)
+        if pinned == axis and wrong:
+            yield BrokenRule(PINNED, f"spatial.{axis}", len(wrong))
 
 
 def _footprint(operand: Operand, tile: dict[str, int]) -> int:
@@ -148,6 +189,12 @@ def _digit_moves(distance: int, bound: int, factors: tuple[int, int, int, int]) 
             if fits and (spm or not again):
                 moves.append((sign * (outer + again), sign * step, sign * change))
     return moves
+
+
+def _latency(problem: TilingProblem, cost: TilingCost) -> Iterator[BrokenRule]:
+    """The layer takes no more than the cycles that it may; the size is the excess."""
+    if problem.max_cycles is not None and cost.cycles > problem.max_cycles:
+        yield BrokenRule(LATENCY, "cycles", cost.cycles - problem.max_cycles)
 
 
 def _pins(problem: TilingProblem, mapping: TilingMapping) -> Iterator[BrokenRule]:

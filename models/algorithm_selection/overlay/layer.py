@@ -8,6 +8,7 @@ from typing import get_args
 
 from mapper.arch.overlay import OverlayMachine
 from mapper.models.algorithm_selection.choice import Algorithm, Dataflow, Layout
+from mapper.models.algorithm_selection.resource import half_depth, most_banks
 
 ALGORITHMS: tuple[Algorithm, ...] = get_args(Algorithm)
 DATAFLOWS: tuple[Dataflow, ...] = get_args(Dataflow)
@@ -15,6 +16,8 @@ LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 
 TILE = {"winograd": 2, "winograd-4x4": 4}
 """m of the Winograd algorithms F(m x m, 3 x 3), which are named like their layouts."""
+PIECES = (1, 2, 4, 8, 16, 32, 64)
+"""Numbers of pieces that an image is cut into on the generated overlay."""
 Pair = tuple[int, int]
 
 
@@ -102,7 +105,46 @@ class OverlayLayer:
                 found.append("winograd")
             if machine.winograd.f_4_3:
                 found.append("winograd-4x4")
+        if machine.engines is None or machine.engines.buffers is None:
+            return tuple(found)
+        return tuple(one for one in found if self.piece_counts(one, machine))
+
+    def bands(self, algorithm: Algorithm) -> int:
+        """Rows of the output, or of Winograd's tiles, by which a layer is cut into pieces."""
+        return _up(self.output[0], TILE.get(algorithm, 1))
+
+    def piece_counts(self, algorithm: Algorithm, machine: OverlayMachine) -> tuple[int, ...]:
+        """Numbers of pieces whose matrices fit the generated overlay's buffers, of as many banks as the machine can
+        have; buffers of fewer banks are as much deeper. Empty if not even the smallest pieces do."""
+        bands = self.bands(algorithm)
+        counts = [count for count in PIECES if count <= bands]
+        room = machine.engines.buffers if machine.engines is not None else None
+        if room is None:
+            return tuple(counts)
+        lanes, maps = most_banks(machine), self.kernel_parts(algorithm, machine)[1]
+        found = []
+        for count in counts:
+            rows, columns, results = self._matrices(algorithm, _up(bands, count))
+            lines = _up(_up(self.out_channels, maps), lanes)
+            inside = rows * _up(columns, lanes) <= half_depth(room.input, lanes)
+            if inside and results * lines <= room.result // lanes:
+                found.append(count)
         return tuple(found)
+
+    def kernel_parts(self, algorithm: Algorithm, machine: OverlayMachine) -> Pair:
+        """Into how many parts of their depth and of their maps kernels are cut, so that each fits half the generated
+        overlay's kernel buffer."""
+        room = machine.engines.buffers if machine.engines is not None else None
+        if room is None:
+            return 1, 1
+        lanes = most_banks(machine)
+        half, rows = half_depth(room.kernel, lanes), self.window * (self.in_channels // self.groups)
+        if algorithm in TILE:
+            rounds = math.prod(-(-side // 3) for side in self.kernel)
+            rows = rounds * (TILE[algorithm] + 2) ** 2 * (self.in_channels // self.groups)
+        if rows > half:
+            return _up(rows, half), _up(self.out_channels, lanes)
+        return 1, _up(_up(self.out_channels, lanes), half // rows)
 
     def layout(self, algorithm: Algorithm) -> Layout:
         """The layout in which an algorithm wants the layer's input [Meng2021, sec. 3.3]."""
@@ -110,8 +152,27 @@ class OverlayLayer:
             return "tensor3d"
         return "toeplitz" if algorithm == "im2col" else algorithm
 
+    def _matrices(self, algorithm: Algorithm, height: int) -> tuple[int, int, int]:
+        """Rows and columns of the input, and rows of the sums, of a piece of so many rows (of tiles) of the output."""
+        wide, (step1, step2) = self.output[1], self.strides
+        if self.fully_connected:
+            return self.images, self.in_channels, self.images
+        if algorithm in TILE:
+            tiles, side = height * -(-wide // TILE[algorithm]), (TILE[algorithm] + 2) ** 2
+            rounds = math.prod(-(-taps // 3) for taps in self.kernel)
+            return rounds * side * tiles, self.in_channels, side * tiles
+        if algorithm == "im2col":
+            return height * wide, self.window * self.in_channels, height * wide
+        reach = min(self.map[0], (height - 1) * step1 + (self.kernel[0] - 1) * self.dilations[0] + 1)
+        patch = -(-self.map[1] // step2)
+        return step1 * step2 * -(-reach // step1) * patch, self.in_channels, height * patch
+
     def _suits_winograd(self, machine: OverlayMachine) -> bool:
         rule = machine.winograd
         square = self.kernel[0] == self.kernel[1] or rule.kernels == "any"
         large = max(self.kernel) >= rule.smallest_kernel and self.window > 1
         return square and large and max(self.strides) <= rule.largest_stride and self.dilations == (1, 1)
+
+
+def _up(one: int, other: int) -> int:
+    return -(-one // other)

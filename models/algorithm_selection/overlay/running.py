@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from mapper.models.algorithm_selection.timing import HAND_OVER, fetch_cycles
 from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
+
+MOVE_WORDS = 80
+CHUNKS, CHUNKED = 4, 1024
+"""Into how many parts averages and additions are cut, from how many loaded pixels on."""
 
 
 @dataclass(frozen=True)
 class Pool:
     """A max pool that runs after array layer ``after`` (by position, the first if there is none): ``pixels`` of padded
-    maps, of all images."""
+    maps, of all images, in so many ``streams`` that wait for DRAM, and ``more`` cycles of handing over. Averages,
+    additions and activations run alike: their pixels are those that are loaded, and those that leave when the last is
+    in."""
 
     name: str
     after: int
     pixels: int
     channels: int
+    streams: int = 1
+    more: int = 1
 
 
 @dataclass(frozen=True)
@@ -46,6 +56,8 @@ def running(network: LayerNetwork, position: Mapping[str, int]) -> Running:
             last, follows = at, True
         elif pools(layer):
             found.append(Pool(layer.name, last, _pixels(layer), layer.inputs[0].shape[1]))
+        elif averages(layer) or adds(layer) or activates(layer):
+            found.append(_summed(layer, last))
         elif not is_joined(layer, aliased):
             follows = False
     inputs = network.operators.inputs
@@ -68,6 +80,59 @@ def pools(layer: NetworkLayer) -> bool:
     if layer.work != "max_pool" or len(layer.window.kernel) != 2:
         return False
     return len(set(layer.window.strides)) == 1 and set(layer.window.dilations) == {1}
+
+
+def averages(layer: NetworkLayer) -> bool:
+    """Whether the sums can make an average pool: of two axes."""
+    return layer.work == "average_pool" and len(layer.window.kernel) == 2
+
+
+def adds(layer: NetworkLayer) -> bool:
+    """Whether the sums can make an addition: of maps of one shape."""
+    if layer.work != "elementwise" or layer.op not in ("Add", "Sum") or layer.operator.weights:
+        return False
+    return len(layer.output_shape) in (2, 4) and all(one.shape == layer.output_shape for one in layer.inputs)
+
+
+def activates(layer: NetworkLayer) -> bool:
+    """Whether the requantisers can do a layer by itself."""
+    return (
+        layer.work == "activation"
+        and layer.op in ("Relu", "Clip", "LeakyRelu")
+        and len(layer.output_shape) == 4
+    )
+
+
+def chunks(layer: NetworkLayer) -> list[tuple[int, int]]:
+    """First row and end of the parts in which an average or an addition is loaded and stored in turn: of a small map,
+    which would wait for DRAM more often than it saves, one."""
+    rows = layer.output_shape[2] if len(layer.output_shape) == 4 else 1
+    large = math.prod(layer.output_shape[2:]) * _taken(layer) >= CHUNKED
+    count = min(CHUNKS, rows) if large else 1
+    marks = [rows * number // count for number in range(count + 1)]
+    return list(itertools.pairwise(marks))
+
+
+def _taken(layer: NetworkLayer) -> int:
+    """Pixels that one of the output is made of."""
+    return math.prod(layer.window.kernel) if layer.work == "average_pool" else len(layer.inputs)
+
+
+def _summed(layer: NetworkLayer, after: int) -> Pool:
+    shape = layer.output_shape
+    positions = math.prod(shape[2:])
+    if layer.work == "activation":
+        return Pool(layer.name, after, shape[0] * positions, shape[1], shape[0])
+    cut = chunks(layer)
+    parts = [(end - first) * math.prod(shape[3:]) for first, end in cut]
+    each = len(layer.inputs)
+    if layer.work == "average_pool":
+        each = sum(size > 1 for size in (1 + layer.window.kernel[0], *layer.window.kernel))
+    streams = shape[0] * len(cut) * each
+    pixels = shape[0] * positions * _taken(layer) + parts[-1]
+    # Every second instruction is fetched while nothing else runs.
+    more = 1 + streams * fetch_cycles(MOVE_WORDS) // 2 + HAND_OVER + 1
+    return Pool(layer.name, after, pixels, shape[1], streams, more)
 
 
 def joined(network: LayerNetwork) -> dict[str, tuple[str, int]]:

@@ -88,7 +88,10 @@ class _Assembly:
 
     def _in_output(self, hop: Hop, reader: Pe, cycle: int) -> bool:
         """Whether ``reader`` finds the value of ``hop`` in the output register of its PE in ``cycle``."""
-        phases = self.written_phases[hop.pe]
+        phases = self.written_phases.get(hop.pe)
+        if phases is None:
+            # A schedule that the referee refuses may name a PE that writes nothing.
+            return False
         phase = hop.time % self.ii
         after = bisect_right(phases, phase)
         gap = phases[after] - phase if after < len(phases) else phases[0] + self.ii - phase

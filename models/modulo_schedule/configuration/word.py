@@ -170,4 +170,4 @@ def read_configuration(fields: dict[str, Any], source: str) -> Configuration:
     try:
         return Configuration.model_validate(fields)
     except ValidationError as error:
-        raise validation_error(error, source) from None
+        raise validation_error(error, source, Configuration) from None

@@ -7,6 +7,14 @@ from math import inf
 from typing import Any, NamedTuple
 
 from mapper.arch.cgra import CgraMachine, VliwMode
+from mapper.models.modulo_schedule.activity import Activity
+from mapper.models.modulo_schedule.cost import activity_of
+from mapper.models.modulo_schedule.energy import (
+    energy_by_cause_pj,
+    energy_pj,
+    milliseconds,
+    power_times_time_pj,
+)
 from mapper.models.modulo_schedule.network.algorithm import Algorithm
 from mapper.models.modulo_schedule.network.mapping import LayerMapping, kernel_of
 from mapper.models.modulo_schedule.network.nest import Nest
@@ -27,9 +35,11 @@ class LiveIns(NamedTuple):
 class LayerCost:
     """Cycles of a layer by cause: ``kernel`` n*II, ``fill`` (SC-1)*II, ``set_up`` loops and their live-ins,
     ``load`` the words of kernels into the configuration memory, ``copy`` im2col, im2row and padding, ``unmapped``
-    operators without a unit. ``bytes_used``: of all operands together, against the machine's SRAM. Times are None
-    without a clock, energy without a power."""
+    operators without a unit. ``bytes_used``: of all operands together, against the machine's SRAM. ``activity``: what
+    the array and VLIW mode do, None where its energy has no prices. Times are None without a clock, energy without
+    energies or a power."""
 
+    machine: CgraMachine
     kernel: int
     fill: int
     set_up: int
@@ -37,9 +47,7 @@ class LayerCost:
     copy: int
     unmapped: int
     words: tuple[tuple[str, int], ...]
-    clock_mhz: float | None
-    power_w: float | None
-    sram_bytes: int | None
+    activity: Activity | None
 
     @property
     def cycles(self) -> int:
@@ -52,17 +60,20 @@ class LayerCost:
     @property
     def exceeds_sram(self) -> bool:
         """Whether the layer's operands do not fit on the chip together; the cost takes them to lie there."""
-        return self.sram_bytes is not None and self.bytes_used > self.sram_bytes
+        return self.machine.sram_bytes is not None and self.bytes_used > self.machine.sram_bytes
 
     def cost_json(self) -> dict[str, Any]:
         """The cost keys of the kind; intervals and stages are those of its loops."""
-        milliseconds = None if self.clock_mhz is None else self.cycles / (self.clock_mhz * 1e3)
-        energy = None if milliseconds is None or self.power_w is None else self.power_w * milliseconds * 1e9
         undefined: dict[str, Any] = dict.fromkeys(("ii", "mii", "res_mii", "rec_mii", "stages"))
-        return undefined | {"cycles": self.cycles, "latency_ms": milliseconds, "energy_pj": energy}
+        return undefined | {
+            "cycles": self.cycles,
+            "latency_ms": milliseconds(self.machine, self.cycles),
+            "energy_pj": energy_pj(self.machine, self.activity, self.cycles),
+        }
 
     def breakdown_json(self) -> dict[str, Any]:
-        """Cycles by cause, bytes by operand, and whether the layer exceeds the SRAM."""
+        """Cycles by cause, bytes by operand, whether the layer exceeds the SRAM, energy by cause, and beside it the
+        machine's power times the time."""
         return {
             "cycles": {
                 "kernel": self.kernel,
@@ -74,6 +85,8 @@ class LayerCost:
             },
             "bytes": {name: WORD_BYTES * count for name, count in self.words},
             "exceeds_sram": self.exceeds_sram,
+            "energy_pj": energy_by_cause_pj(self.machine, self.activity),
+            "power_times_time_pj": power_times_time_pj(self.machine, self.cycles),
         }
 
 
@@ -132,8 +145,19 @@ def element_cycles(op: str, machine: CgraMachine) -> int:
     return mode.element_cycles.get(op, mode.element_cycles.get("other", mode.word_cycles))
 
 
-def evaluate_layer(algorithm: Algorithm, op: str, machine: CgraMachine, mapping: LayerMapping) -> LayerCost:
-    """The cost of ``mapping``: every kernel is loaded once and runs (n + SC - 1) * II cycles each time it is started
+class LayerCycles(NamedTuple):
+    """A layer's cycles by cause, as in ``LayerCost``."""
+
+    kernel: int
+    fill: int
+    set_up: int
+    load: int
+    copy: int
+    unmapped: int
+
+
+def layer_cycles(algorithm: Algorithm, op: str, machine: CgraMachine, mapping: LayerMapping) -> LayerCycles:
+    """What ``mapping`` takes: every kernel is loaded once and runs (n + SC - 1) * II cycles each time it is started
     (Eq. 2).
 
     Raises: InputError if the machine does not say what VLIW mode costs.
@@ -147,7 +171,50 @@ def evaluate_layer(algorithm: Algorithm, op: str, machine: CgraMachine, mapping:
         set_up += runs * set_up_cycles(machine, live_ins(kernel_of(nest, loop.box, loop.pointer_uses)))
         load += load_cycles(machine, ii)
     copy, unmapped = outside_cycles(algorithm, op, machine)
-    return LayerCost(
-        kernel, fill, set_up, load, copy, unmapped, tuple(algorithm.words.items()),
-        machine.clock_mhz, machine.power_w, machine.sram_bytes,
-    )  # fmt: skip
+    return LayerCycles(kernel, fill, set_up, load, copy, unmapped)
+
+
+def evaluate_layer(algorithm: Algorithm, op: str, machine: CgraMachine, mapping: LayerMapping) -> LayerCost:
+    """The cost of ``mapping``: its cycles, and the energy of what is done in them.
+
+    Raises: InputError if the machine does not say what VLIW mode costs.
+    """
+    cycles = layer_cycles(algorithm, op, machine, mapping)
+    activity = layer_activity(algorithm, op, machine, mapping)
+    return LayerCost(machine, *cycles, tuple(algorithm.words.items()), activity)
+
+
+def layer_activity(
+    algorithm: Algorithm, op: str, machine: CgraMachine, mapping: LayerMapping
+) -> Activity | None:
+    """What the array and VLIW mode do for ``mapping``; None as of a loop (``activity_of``)."""
+    if machine.energy is None:
+        return None
+    copied, unmapped = outside_cycles(algorithm, op, machine)
+    total = moved_activity(algorithm.copied_words, copied) + moved_activity(algorithm.elements, unmapped)
+    for loop in mapping.loops:
+        nest: Nest = algorithm.nests[loop.nest]
+        kernel = kernel_of(nest, loop.box, loop.pointer_uses)
+        once = activity_of(kernel, machine, loop.schedule)
+        if once is None:
+            return None
+        started = once + start_activity(machine, live_ins(kernel))
+        total += started.times(loop.box.runs(nest)) + load_activity(machine, loop.schedule.ii)
+    return total
+
+
+def start_activity(machine: CgraMachine, given: LiveIns) -> Activity:
+    """What VLIW mode does before a start: it reads each live-in from memory."""
+    cycles = set_up_cycles(machine, given)
+    return Activity(cycles, memory_accesses=given.values, vliw_cycles=cycles)
+
+
+def load_activity(machine: CgraMachine, ii: int) -> Activity:
+    """A kernel's words, read from memory and written into the configuration memory; nothing without one."""
+    words = 0 if machine.configuration_memory is None else ii * len(machine.all_pes)
+    return Activity(load_cycles(machine, ii), memory_accesses=words, configuration_words=words)
+
+
+def moved_activity(words: int, cycles: int) -> Activity:
+    """Words that VLIW mode copies, or elements that it computes: each is read and written once."""
+    return Activity(cycles, memory_accesses=2 * words, vliw_cycles=cycles)

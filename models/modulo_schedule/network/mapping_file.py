@@ -86,7 +86,7 @@ def layer_from_json(
     try:
         layer = _Layer.model_validate(dict(fields))
     except ValidationError as error:
-        raise validation_error(error, source) from None
+        raise validation_error(error, source, _Layer) from None
     algorithm = choice(layer.algorithm)
     places = {nest.name: place for place, nest in enumerate(algorithm.nests)}
     loops = []
@@ -95,7 +95,7 @@ def layer_from_json(
         try:
             loop = _Loop.model_validate(entry)
         except ValidationError as error:
-            raise validation_error(error, where) from None
+            raise validation_error(error, where, _Loop) from None
         if loop.nest not in places:
             raise InputError(where, "nest", f"{loop.nest[:40]!r} is not one of {', '.join(places)}")
         nest = algorithm.nests[places[loop.nest]]

@@ -40,7 +40,7 @@ def load_network_program(path: Path) -> tuple[Program, Values]:
     try:
         program = Program.model_validate(fields)
     except ValidationError as error:
-        raise validation_error(error, source) from None
+        raise validation_error(error, source, Program) from None
     refuse_inconsistent(program, source)
     beside = path.with_name(CONSTANTS)
     content = read_bytes(beside, 4 * MOST_WORDS)

@@ -29,7 +29,7 @@ def write_program(program: Program) -> bytes:
     try:
         header = Header.of(program).model_dump_json().encode("utf-8")
     except ValidationError as error:
-        raise validation_error(error, program.name[:60]) from None
+        raise validation_error(error, program.name[:60], Header) from None
     parts = [_START.pack(MAGIC, VERSION, len(header)), header]
     for cluster in program.clusters:
         parts.append(cluster.code.astype("<u4").tobytes())
@@ -69,7 +69,7 @@ def read_program(data: bytes, source: str) -> Program:
     try:
         header = Header.model_validate_json(data[_START.size : _START.size + length])
     except ValidationError as error:
-        raise validation_error(error, source) from None
+        raise validation_error(error, source, Header) from None
     sizes = sum(
         INSTRUCTION_BYTES * cluster.instructions + _RELOCATION_BYTES * cluster.relocations
         for cluster in header.clusters

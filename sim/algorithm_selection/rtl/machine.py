@@ -21,8 +21,6 @@ from mapper.workloads.document import InputError
 from mapper.workloads.process.child_process import run
 from mapper.workloads.process.temporary import temporary_folder
 
-LARGEST = 256
-"""PEs of the largest array that is run as Verilog."""
 BENCH = Path(__file__).parents[1] / "testbench"
 BUILD_SECONDS = 900.0
 RUN_SECONDS = 1800.0
@@ -50,23 +48,14 @@ class RtlRun:
     cycles: int
 
 
-def check_size(array: tuple[int, int]) -> None:
-    """Raises: InputError if an array has more PEs than are run as Verilog."""
-    pes = array[0] * array[1]
-    if pes > LARGEST:
-        remedy = f"has {pes:,} PEs; Verilog is run for up to {LARGEST}: solve with --max-pes {LARGEST}"
-        raise InputError("--rtl", f"{array[0]}x{array[1]}", remedy)
-
-
 class RtlMachine:
     """The overlay as a program, built once for its parameters and run with many control sequences. A context: its
     folder is temporary.
 
-    Raises: InputError if the array has more than 256 PEs, or if Verilator or a C++ compiler is missing or fails.
+    Raises: InputError if Verilator or a C++ compiler is missing or fails.
     """
 
-    def __init__(self, array: tuple[int, int], files: Mapping[str, str], dram_words: int) -> None:
-        check_size(array)
+    def __init__(self, files: Mapping[str, str | bytes], dram_words: int) -> None:
         self._program = _verilator()
         self._dram_words = dram_words
         with ExitStack() as stack:
@@ -105,12 +94,12 @@ class RtlMachine:
         after = np.array(words, dtype=np.uint32).astype(np.int32).astype(np.int64)
         return RtlRun(after[: dram.size], spans, cycles_taken)
 
-    def _build(self, files: Mapping[str, str]) -> None:
+    def _build(self, files: Mapping[str, str | bytes]) -> None:
         folder = self._folder
         for name, text in files.items():
-            if name.endswith((".sv", ".svh")):
+            if name.endswith((".sv", ".svh", ".h", ".c")):
                 path = folder / Path(name).name
-                path.write_text(text)
+                path.write_text(str(text))
         command = [
             *self._program,
             *["--cc", "--exe", "--build", "-j", "1", "-Wall", "--top-module", "testbench"],
@@ -123,7 +112,8 @@ class RtlMachine:
                 f"-GDRAM_WORDS={self._dram_words}",
             ],
             *["-y", str(folder), f"-I{folder}", "--Mdir", str(folder / "build")],
-            *[str(BENCH / "testbench.sv"), str(BENCH / "main.cpp")],
+            *["-CFLAGS", f"-I{folder}", str(BENCH / "testbench.sv"), str(BENCH / "main.cpp")],
+            str(folder / "overlay_host.c"),
         ]
         try:
             own = _environment(self._program) | {"TMPDIR": str(folder)}
@@ -153,7 +143,7 @@ def _spans(log: str) -> tuple[tuple[Span, ...], int]:
     return tuple(Span(engine, start, next(queues[engine])) for engine, start in starts), last
 
 
-def lint(files: Mapping[str, str]) -> list[str]:
+def lint(files: Mapping[str, str | bytes]) -> list[str]:
     """What ``verilator --lint-only -Wall`` says of the overlay, line by line; nothing if it is clean.
 
     Raises: InputError if there is no Verilator.
@@ -162,7 +152,7 @@ def lint(files: Mapping[str, str]) -> list[str]:
     with temporary_folder() as folder:
         for file, text in files.items():
             if file.endswith((".sv", ".svh")):
-                (folder / Path(file).name).write_text(text)
+                (folder / Path(file).name).write_text(str(text))
         command = [
             *program,
             "--lint-only",
@@ -171,9 +161,9 @@ def lint(files: Mapping[str, str]) -> list[str]:
             str(folder),
             f"-I{folder}",
             "--top-module",
-            "overlay",
+            "overlay_top",
         ]
-        done = run([*command, str(folder / "overlay.sv")], family=True, env=_environment(program))
+        done = run([*command, str(folder / "overlay_top.sv")], family=True, env=_environment(program))
     said = done.stderr.decode("utf-8", "replace").splitlines()
     return [line for line in said if line.startswith("%")]
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep
-from mapper.sim.algorithm_selection.data import parameters
-from mapper.sim.algorithm_selection.network import Overlay
+from mapper.models.algorithm_selection.layer_cause import Causes
+from mapper.models.algorithm_selection.number.network_number import NetworkNumbers
+from mapper.sim.algorithm_selection.network import Drawn, Overlay, Tensors, drawn
 from mapper.sim.algorithm_selection.rtl.machine import RtlMachine, Span
 from mapper.workloads.network.network_layer import LayerNetwork
 
@@ -27,14 +29,15 @@ ENGINES = ("input", "kernel", "array", "output")
 @dataclass(frozen=True)
 class RtlStep:
     """A step on the Verilog: ``equal`` to the functional model in every word it leaves in DRAM; ``cycles`` from the end
-    of the step before it to its own, those that the ``timeline`` of the generated program has, and those in which each
-    engine was busy."""
+    of the step before it to its own, those that the ``timeline`` of the generated program has, those in which each
+    engine was busy, and the ``causes`` of the step's cycles."""
 
     name: str
     equal: bool
     cycles: int
     timeline: int
     busy: dict[str, int]
+    causes: Causes
 
 
 TOLERANCE = Fraction(5, 100)
@@ -42,19 +45,26 @@ TOLERANCE = Fraction(5, 100)
 
 
 def report_rtl(
-    control: Control, network: LayerNetwork, files: Mapping[str, str], model: int, seed: int = 0
+    control: Control,
+    network: LayerNetwork,
+    files: Mapping[str, str | bytes],
+    model: int,
+    said: Mapping[str, Causes],
+    seed: int = 0,
+    data: Drawn | None = None,
 ) -> dict[str, Any]:
     """What ``mapper simulate --rtl`` says: ``files`` are those generated for ``control``; ``outputs_equal`` if every
     step that has a program leaves in DRAM what the functional model leaves; ``agrees`` if all of them together take as
-    many cycles as the ``model`` says, up to ``TOLERANCE``.
+    many cycles as the ``model`` says, up to ``TOLERANCE``. ``said``: the model's causes by step, beside which those of
+    the Verilog stand in ``layers``, and their sums in ``causes``. ``data``: drawn from ``seed`` if there are no others.
 
-    Raises: InputError if the array has more than 256 PEs, Verilator is missing or fails, or a layer has no form in
-    integers.
+    Raises: InputError if Verilator is missing or fails, or a layer has no form in integers.
     """
-    verilog = {name.removeprefix("rtl/"): text for name, text in files.items() if name.startswith("rtl/")}
+    sources = {Path(name).name: text for name, text in files.items() if name.startswith(("rtl/", "host/"))}
     dram_words = max(2, json.loads(files["overlay.json"])["dram_words"])
-    with RtlMachine(control.array, verilog, dram_words) as machine:
-        steps = run_network(machine, control, network, files, seed)
+    data = data or drawn(network, seed)
+    with RtlMachine(sources, dram_words) as machine:
+        steps = run_network(machine, control, network, files, data.numbers, data.inputs)
     ran = {one.name for one in steps}
     equal, cycles = all(one.equal for one in steps), sum(one.cycles for one in steps)
     return {
@@ -63,12 +73,30 @@ def report_rtl(
         "cycles": cycles,
         "cycles_model": model,
         "steps": [asdict(one) for one in steps],
+        "layers": {one.name: _beside_model(one.causes, said.get(one.name, Causes())) for one in steps},
+        "causes": _beside_model(_total(one.causes for one in steps), _total(said.values())),
         "beside": [step.name for step in control.steps if step.name not in ran],
     }
 
 
+def _beside_model(verilog: Causes, model: Causes) -> dict[str, Any]:
+    """Cycles of the Verilog and of the model by cause, and by how much of the model's the former are more."""
+    off = (verilog.cycles - model.cycles) / model.cycles if model.cycles else None
+    return {"verilog": asdict(verilog), "model": asdict(model), "off": off}
+
+
+def _total(every: Iterable[Causes]) -> Causes:
+    causes = list(every)
+    return Causes(*(sum(getattr(one, cause) for one in causes) for cause in ("array", "moves", "waits")))
+
+
 def run_network(
-    machine: RtlMachine, control: Control, network: LayerNetwork, files: Mapping[str, str], seed: int
+    machine: RtlMachine,
+    control: Control,
+    network: LayerNetwork,
+    files: Mapping[str, str | bytes],
+    numbers: NetworkNumbers,
+    inputs: Tensors,
 ) -> tuple[RtlStep, ...]:
     """Every run of steps that have programs in ``files`` on ``machine``, the others in the functional model; what a run
     leaves in DRAM is what the next one finds there.
@@ -76,15 +104,18 @@ def run_network(
     Raises: InputError if the overlay does not stop, or a layer has no form in integers.
     """
     places = json.loads(files["overlay.json"])
-    lines = files["control.hex"].splitlines()
+    lines = str(files["control.hex"]).splitlines()
     programs = {one["name"]: one for one in places["steps"]}
-    work = Overlay(network, control, seed)
+    work = Overlay(network, control, numbers, inputs)
     for _ in work.run():
         pass
     dram = np.zeros(places["dram_words"], np.int64)
+    image = files.get("dram.bin")
+    if isinstance(image, bytes):
+        dram = np.frombuffer(image, "<i4").astype(np.int64)
     for step, layer in zip(control.steps, network.layers, strict=True):
-        if isinstance(step, ConvolutionStep) and step.name in programs:
-            own = parameters(layer, seed)
+        if image is None and isinstance(step, ConvolutionStep) and step.name in programs:
+            own = numbers.layers[layer.name]
             _place(dram, step.weight_address, own.kernels)
             _place(dram, programs[step.name]["scales"], np.concatenate([own.bias, own.factor]))
     for name in network.operators.inputs:
@@ -108,7 +139,8 @@ def run_network(
             own_spans = [next(spans) for _ in programs[name]["engines"]]
             equal = all(_same(dram, control, work, one) for one in outputs[name])
             end = max([before, *(span.end for span in own_spans if ENGINES[span.engine] != "kernel")])
-            done.append(RtlStep(name, equal, end - before, programs[name]["cycles"], _busy(own_spans)))
+            cycles, causes = programs[name]["cycles"], _causes(own_spans, before, end)
+            done.append(RtlStep(name, equal, end - before, cycles, _busy(own_spans), causes))
             before = end
     return tuple(done)
 
@@ -133,6 +165,17 @@ def _busy(spans: Sequence[Span]) -> dict[str, int]:
     for span in spans:
         found[ENGINES[span.engine]] += span.cycles
     return found
+
+
+def _causes(spans: Sequence[Span], before: int, end: int) -> Causes:
+    """Of the cycles between two ends: those in which the array was busy, those in which neither it nor a mover of maps
+    was, before the first product, so that kernels were waited for, and the others."""
+    array = sum(span.cycles for span in spans if ENGINES[span.engine] == "array")
+    first = min((span.start for span in spans if ENGINES[span.engine] == "array"), default=before)
+    maps = [span.end for span in spans if ENGINES[span.engine] != "kernel" and span.end <= first]
+    kernels = [span for span in spans if ENGINES[span.engine] == "kernel" and span.start < first]
+    waits = max(0, first - max([before, *maps])) if kernels or array else 0
+    return Causes(array, end - before - array - waits, waits)
 
 
 def _same(dram: npt.NDArray[np.int64], control: Control, work: Overlay, name: str) -> bool:

@@ -1,22 +1,60 @@
-// Drives the clock of the test bench until it is done: 2 cycles of reset, then up to +cycles=N.
+// The host of the test bench: runs the overlay by its registers, as `overlay_host.c` does on a board, then has the test
+// bench write what DRAM holds. Gives up after +cycles=N.
 #include <cstdlib>
 #include <cstring>
 
 #include "Vtestbench.h"
+#include "overlay_host.h"
 #include "verilated.h"
 
-int main(int count, char** words) {
+namespace {
+struct Bench {
     VerilatedContext context;
-    context.commandArgs(count, words);
-    const char* given = context.commandArgsPlusMatch("cycles=");
-    const long long limit = std::strlen(given) > 8 ? std::atoll(given + 8) : 1000000;
-    Vtestbench top{&context};
-    for (long long half = 0; !context.gotFinish() && half < 2 * limit; ++half) {
-        top.reset = half < 4;
-        top.clk = half & 1;
-        top.eval();
+    Vtestbench *top;
+    long long left;
+
+    void cycle() {
+        if (left-- <= 0 || context.gotFinish()) std::exit(3);
+        for (int half = 0; half < 2; ++half) {
+            top->clk = half;
+            top->eval();
+        }
     }
-    const bool finished = context.gotFinish();
+};
+
+uint32_t read_register(void *given, uint32_t address) {
+    Bench &bench = *static_cast<Bench *>(given);
+    bench.top->host_address = address;
+    bench.cycle();
+    return bench.top->host_read_data;
+}
+
+void write_register(void *given, uint32_t address, uint32_t value) {
+    Bench &bench = *static_cast<Bench *>(given);
+    bench.top->host_address = address;
+    bench.top->host_write_data = value;
+    bench.top->host_write = 1;
+    bench.cycle();
+    bench.top->host_write = 0;
+}
+}  // namespace
+
+int main(int count, char **words) {
+    Bench bench;
+    bench.context.commandArgs(count, words);
+    const char *given = bench.context.commandArgsPlusMatch("cycles=");
+    bench.left = (std::strlen(given) > 8 ? std::atoll(given + 8) : 1000000) + 16;
+    Vtestbench top{&bench.context};
+    bench.top = &top;
+    top.reset = 1;
+    bench.cycle();
+    bench.cycle();
+    top.reset = 0;
+    const overlay_t overlay = {&bench, read_register, write_register, nullptr};
+    overlay_run(&overlay, 1, nullptr, nullptr);
+    top.finish = 1;
+    bench.left = 4;
+    bench.cycle();
     top.final();
-    return finished ? 0 : 3;
+    return 0;
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,32 +12,37 @@ import numpy as np
 import numpy.typing as npt
 
 from mapper.arch.cgra import CgraMachine, cgra_from_document
+from mapper.models.modulo_schedule.activity import Activity
 from mapper.models.modulo_schedule.network.cost import (
     LiveIns,
-    load_cycles,
+    load_activity,
     most_contexts,
-    set_up_cycles,
+    moved_activity,
+    start_activity,
     vliw_mode,
 )
 from mapper.models.modulo_schedule.program.program import Program
-from mapper.models.modulo_schedule.program.step import Copy, Host, Load, Place, Run
-from mapper.sim.modulo_schedule.network.encoding import Encoded, encoded
+from mapper.models.modulo_schedule.program.step import Copy, Host, Load, Place, Run, Step
+from mapper.sim.modulo_schedule.network.encoding import Encoded, encoded, in_order
 from mapper.sim.modulo_schedule.network.engine import OUTSIDE, starts
 from mapper.sim.modulo_schedule.network.host import Host as HostRun
+from mapper.sim.modulo_schedule.tally import Tally, counted
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import LayerNetwork
 
 Values = npt.NDArray[np.float32]
 Bits = npt.NDArray[np.int32]
+Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class NetworkRun:
     """What a run left behind. ``memory``: all words, as floats; ``cycles`` by layer and cause (``array``, ``set_up``,
-    ``load``, ``copy``, ``unmapped``)."""
+    ``load``, ``copy``, ``unmapped``); ``activity`` by layer."""
 
     memory: Values
     cycles: Mapping[str, Counter[str]]
+    activity: Mapping[str, Activity]
 
     @property
     def total(self) -> int:
@@ -64,28 +69,35 @@ class Driver:
         for tensor in self.program.inputs:
             memory[tensor.at : tensor.at + math.prod(tensor.shape)] = given[tensor.name].reshape(-1)
         cycles: dict[str, Counter[str]] = {}
+        done: dict[str, Activity] = {}
         self.resident.clear()
-        mode = vliw_mode(self.machine)
         for step in self.program.steps:
             own = cycles.setdefault(step.layer, Counter())
-            if isinstance(step, Load):
-                own["load"] += self._load(step.kernel)
-            elif isinstance(step, Run):
-                count = math.prod(len(range(*loop)) for loop in step.loops)
-                own["set_up"] += count * set_up_cycles(
-                    self.machine, LiveIns(len(step.live_ins), len(step.arrays))
-                )
-                own["array"] += self._run(step, memory.view(np.int32))
-            elif isinstance(step, Copy):
-                own["copy"] += _copied(step, memory) * mode.word_cycles
-            else:
-                self._check_host(step)
-                self.host.run(step, memory)
-                cause = "copy" if self.host.is_movement(step) else "unmapped"
-                own[cause] += step.elements * step.cycles
-        return NetworkRun(memory, cycles)
+            for cause, activity in self._passed(step, memory):
+                own[cause] += activity.cycles
+                done[step.layer] = done.get(step.layer, Activity()) + activity
+        return NetworkRun(memory, cycles, done)
 
-    def _load(self, kernel: int) -> int:
+    def _passed(self, step: Step, memory: Values) -> Iterator[tuple[str, Activity]]:
+        """Does a step; by cause what was done."""
+        mode = vliw_mode(self.machine)
+        if isinstance(step, Load):
+            yield "load", self._load(step.kernel)
+        elif isinstance(step, Run):
+            count = math.prod(len(range(*loop)) for loop in step.loops)
+            given = LiveIns(len(step.live_ins), len(step.arrays))
+            yield "set_up", start_activity(self.machine, given).times(count)
+            yield "array", self._run(step, memory.view(np.int32))
+        elif isinstance(step, Copy):
+            words = _copied(step, memory)
+            yield "copy", moved_activity(words, words * mode.word_cycles)
+        else:
+            self._check_host(step)
+            self.host.run(step, memory)
+            cause = "copy" if self.host.is_movement(step) else "unmapped"
+            yield cause, moved_activity(step.elements, step.elements * step.cycles)
+
+    def _load(self, kernel: int) -> Activity:
         """Words that are no longer needed make room, the oldest first."""
         ii = self.kernels[kernel].ii
         most = most_contexts(self.machine)
@@ -97,9 +109,9 @@ class Driver:
         while self.resident and sum(self.kernels[one].ii for one in self.resident) + ii > most:
             self.resident.pop(0)
         self.resident.append(kernel)
-        return load_cycles(self.machine, ii)
+        return load_activity(self.machine, ii)
 
-    def _run(self, step: Run, memory: Bits) -> int:
+    def _run(self, step: Run, memory: Bits) -> Activity:
         if step.kernel not in self.resident:
             raise InputError(
                 self.program.name, f"kernels.{step.kernel}", "is started and not loaded; compile again"
@@ -108,7 +120,8 @@ class Driver:
         values = kernel.values.copy()
         results = np.zeros(kernel.results, np.int32)
         stores = np.zeros((kernel.words.shape[1], 2), np.int64)
-        state = (values, values.view(np.float32), results, results.view(np.float32), stores)
+        done = np.zeros((4, kernel.words.shape[1]), np.int64)
+        state = (values, values.view(np.float32), results, results.view(np.float32), stores, done)
         tables = (
             kernel.words,
             kernel.issues,
@@ -131,7 +144,13 @@ class Driver:
         if taken == OUTSIDE:
             remedy = f"accesses a word that is not among the {len(memory)} of memory"
             raise InputError(self.program.name, f"{step.layer}, kernel {step.kernel}", remedy)
-        return int(taken)
+        return counted(self._tallies(step.kernel, done), int(taken), len(self.machine.all_pes))
+
+    def _tallies(self, kernel: int, done: Counts) -> Iterator[Tally]:
+        """The words of a kernel in the order of its tables, with what the engine has counted of them."""
+        for number, word in enumerate(in_order(self.program.kernels[kernel])):
+            first = [int(one) for one in done[1 : 1 + len(word.read), number]]
+            yield word, int(done[0, number]), first
 
     def _check_host(self, step: Host) -> None:
         known = vliw_mode(self.machine)

@@ -87,6 +87,11 @@ def encoded(configuration: Configuration, machine: CgraMachine) -> Encoded:
     return _Encoding(configuration, machine).tables()
 
 
+def in_order(configuration: Configuration) -> list[Word]:
+    """The words in the order of the tables' columns: by slot."""
+    return sorted(configuration.words, key=lambda word: word.slot)
+
+
 def bits(value: Number, is_float: bool) -> int:
     """The 32 bits of a number as a signed integer."""
     one = np.float32(value) if is_float else np.int64(value).astype(np.int32)
@@ -110,7 +115,7 @@ class _Encoding:
 
     def tables(self) -> Encoded:
         ii = self.configuration.ii
-        words = sorted(self.configuration.words, key=lambda word: word.slot)
+        words = in_order(self.configuration)
         rows, results = [], 0
         landings: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
         for number, word in enumerate(words):

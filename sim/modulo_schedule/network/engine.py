@@ -76,10 +76,11 @@ floating = compiled(_float)
 
 def _kernel(
     tables: Any, trips: int, memory: Any, bases: Any, values: Any, floats: Any, results: Any, result_floats: Any,
-    stores: Any,
+    stores: Any, done: Any,
 ) -> int:  # fmt: skip
     """One start: ``trips`` iterations of the words in ``tables``. ``floats`` and ``result_floats`` are ``values`` and
-    ``results`` as single precision. Cycles, or ``OUTSIDE``."""
+    ``results`` as single precision. ``done`` (4, words) counts how often each word is executed, and how often each of
+    its operands is one of its first values. Cycles, or ``OUTSIDE``."""
     words, issues, landings, landed, ii, stages, warm = tables
     opcodes, stage, offsets, arrays = words[OPCODE], words[STAGE], words[OFFSET], words[ARRAY]
     result, masks, predicates = words[RESULT], words[MASK], words[PREDICATE]
@@ -109,10 +110,14 @@ def _kernel(
                         continue
                     if iteration < counts[0][number]:
                         a = firsts[0][number] + iteration
+                        done[1, number] += 1
                     if iteration < counts[1][number]:
                         b = firsts[1][number] + iteration
+                        done[2, number] += 1
                     if iteration < counts[2][number]:
                         c = firsts[2][number] + iteration
+                        done[3, number] += 1
+                done[0, number] += 1
                 opcode = opcodes[number]
                 to = result[number] + (repetition & masks[number])
                 if opcode >= FADD:
@@ -149,8 +154,8 @@ def _starts(
 ) -> int:
     """Every start of a kernel. ``loops`` (n, 3) are start, stop and step, outer to inner; ``bases`` (arrays, 1 + n) and
     ``given`` (live-ins, 1 + n) the words that addresses and live-ins are for the loops' counters. ``state``: values,
-    results, both as floats too, and stores of a cycle. Cycles of all starts, or ``OUTSIDE``."""
-    values, floats, results, result_floats, stores = state
+    results, both as floats too, stores of a cycle, and what is counted. Cycles of all starts, or ``OUTSIDE``."""
+    values, floats, results, result_floats, stores, done = state
     depth, size, total = len(loops), len(memory), 0
     counters = loops[:, 0].copy()
     addresses = np.zeros(len(bases), np.int64)
@@ -168,7 +173,7 @@ def _starts(
             if word < 0 or word >= size:
                 return OUTSIDE
             values[patches[at, 1]] = memory[word]
-        taken = kernel(tables, trips, memory, addresses, values, floats, results, result_floats, stores)
+        taken = kernel(tables, trips, memory, addresses, values, floats, results, result_floats, stores, done)
         if taken < 0:
             return OUTSIDE
         total += taken

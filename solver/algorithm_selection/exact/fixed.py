@@ -8,7 +8,7 @@ from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.formulations.algorithm_selection.program.cost_graph import GraphBuilder
 from mapper.formulations.algorithm_selection.referee.verify import verify
 from mapper.models.algorithm_selection.mapping import Selection
-from mapper.models.algorithm_selection.resource import overlay_size
+from mapper.models.algorithm_selection.resource import slices
 from mapper.solver.algorithm_selection.exact.elimination import eliminate, elimination_order
 from mapper.solver.algorithm_selection.exact.joint import bounded
 from mapper.solver.algorithm_selection.exact.product_search import least_product_bound
@@ -47,8 +47,8 @@ def floor(problem: SelectionProblem) -> int | float | None:
     known = bounded(builder)
     if problem.objective == "dsps":
         assert problem.longest_units is not None
-        pes = (known.rows * known.columns)[known.bounds <= problem.longest_units]
-        return overlay_size((1, int(pes.min())), problem.machine).dsps if len(pes) else None
+        dsps = slices(known.rows, known.columns, problem.machine)[known.bounds <= problem.longest_units]
+        return int(dsps.min()) if len(dsps) else None
     if not len(known.bounds):
         return None
     return -(-int(known.bounds.min()) // problem.machine.units_per_cycle)

@@ -16,7 +16,7 @@ from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.formulations.algorithm_selection.program.cost_graph import Costs, GraphBuilder, Shapes
 from mapper.formulations.algorithm_selection.program.shape import shapes
 from mapper.models.algorithm_selection.mapping import Selection
-from mapper.models.algorithm_selection.resource import overlay_size
+from mapper.models.algorithm_selection.resource import slices
 from mapper.solver.algorithm_selection.exact.elimination import eliminate, elimination_order, least_bounds
 from mapper.solver.algorithm_selection.exact.product_search import least_product
 from mapper.solver.certificate import Stop
@@ -121,29 +121,29 @@ def _fastest(builder: GraphBuilder, known: Bounded, effort: Effort) -> Outcome[S
 
 
 def _fewest(builder: GraphBuilder, known: Bounded, effort: Effort) -> Outcome[Selection]:
-    """Fewest PEs within the longest latency, then least latency, then fewest rows. DSP slices grow with the PEs."""
+    """Fewest DSP slices within the longest latency, then least latency, then fewest PEs, then fewest rows."""
     problem = builder.problem
-    longest, pes = problem.longest_units, known.rows * known.columns
+    longest, dsps = problem.longest_units, slices(known.rows, known.columns, builder.machine)
     assert longest is not None
     hopeful = np.flatnonzero(known.bounds <= longest)
-    hopeful = hopeful[np.argsort(pes[hopeful], kind="stable")]
+    hopeful = hopeful[np.argsort(dsps[hopeful], kind="stable")]
     solved, plan = 0, None
-    best: tuple[tuple[int, int, int], list[int]] | None = None
+    best: tuple[tuple[int, int, int, int], list[int]] | None = None
     for batch in batches(len(hopeful)):
         chosen = hopeful[batch]
-        if best is not None and pes[chosen[0]] > best[0][0]:
+        if best is not None and dsps[chosen[0]] > best[0][0]:
             break
         ended = effort.stopped()
         if ended is not None:
-            return _cut(builder, best, int(pes[chosen[0]]), ended, solved)
+            return _cut(builder, best, int(dsps[chosen[0]]), ended, solved)
         graph = builder.graph(known.rows[chosen], known.columns[chosen])
         plan = plan or elimination_order(graph)
         values, picked = eliminate(graph, plan)
         solved += len(chosen)
-        within = np.flatnonzero(values <= longest)
-        for first in within:
+        for first in np.flatnonzero(values <= longest):
             at = chosen[first]
-            rank = (int(pes[at]), int(values[first]), int(known.rows[at]))
+            pes = int(known.rows[at] * known.columns[at])
+            rank = (int(dsps[at]), int(values[first]), pes, int(known.rows[at]))
             if best is None or rank < best[0]:
                 best = rank, [int(one) for one in picked[first]]
     if best is None:
@@ -153,19 +153,16 @@ def _fewest(builder: GraphBuilder, known: Bounded, effort: Effort) -> Outcome[Se
 
 def _cut(
     builder: GraphBuilder,
-    best: tuple[tuple[int, int, int], list[int]] | None,
-    fewest: int,
+    best: tuple[tuple[int, int, int, int], list[int]] | None,
+    bound: int,
     stop: Stop,
     solved: int,
 ) -> Outcome[Selection]:
-    """The outcome in DSP slices, for an array of at least ``fewest`` PEs."""
-    bound = overlay_size((1, fewest), builder.machine).dsps
+    """The outcome in DSP slices, of which at least ``bound`` are needed."""
     if best is None:
         return Outcome.unknown(stop, bound, evaluations=solved)
-    count, _, rows = best[0]
-    array = (rows, count // rows)
-    value = overlay_size(array, builder.machine).dsps
-    proven = stop == "complete"
+    value, _, pes, rows = best[0]
+    array, proven = (rows, pes // rows), stop == "complete"
     return Outcome.ended(
         builder.selection(array, best[1]), value, min(value, bound), stop, proven=proven, evaluations=solved
     )

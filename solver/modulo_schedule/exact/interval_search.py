@@ -77,6 +77,9 @@ def least_interval(
     while untried <= last and not effort.stopped():
         if known is not None and untried == known.ii:
             break
+        effort.report(
+            Progress(None if known is None else known.ii, first, evaluations, f"trying II {untried}")
+        )
         tried = quick(untried, effort)
         evaluations += 1
         if tried.answer != "infeasible":
@@ -88,7 +91,7 @@ def least_interval(
         if tried.left_out is not None and known is None:
             break
     for ii in chain(open_intervals, range(untried, last + 1)):
-        effort.report(Progress(None if found is None else found.ii, ii, evaluations))
+        effort.report(Progress(None if found is None else found.ii, ii, evaluations, f"deciding II {ii}"))
         if found is not None and ii == found.ii:
             break
         tried = decide(ii, effort)

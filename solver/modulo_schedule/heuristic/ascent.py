@@ -89,13 +89,17 @@ def searched(
     least = min(max(bound, enough), last)
     trial = Trial(instance, effort)
     had: dict[int, int] = {}
+    first = None if known is None else known.mapping.ii
+    effort.report(Progress(first, bound, 0, f"placing operations for II {least} and above"))
     found = _ascended(trial, start, least, last, True) if known is None else known.mapping
     if found is None and not only_lightly:
         found = _ascended(trial, start, least, last, False)
     most = MOST_STEPS if effort.deadline is None else maxsize
     more = 1
     while more <= starts and (found is None or found.ii > least) and not trial.is_over():
-        effort.report(Progress(None if found is None else found.ii, bound, trial.evaluations))
+        top = last if found is None else found.ii - 1
+        doing = f"placing operations for II {top if top == least else f'{least} to {top}'}"
+        effort.report(Progress(None if found is None else found.ii, bound, trial.evaluations, doing))
         if found is not None and trial.evaluations > most:
             break
         better = _round(trial, start, had, more, least, last if found is None else found.ii - 1)

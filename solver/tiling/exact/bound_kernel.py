@@ -141,6 +141,7 @@ def _count_splits(t: KernelTable, found: Array) -> None:
     position = np.empty(loops, np.int64)
     product = np.ones(loops + 1, np.int64)
     register = np.zeros(loops + 1, np.int64)
+    partial = np.zeros(loops + 1, np.int64)
     for b in range(len(t.all_product)):
         found[b] = 0
         position[:] = -1
@@ -157,12 +158,15 @@ def _count_splits(t: KernelTable, found: Array) -> None:
                 continue
             product[j + 1] = product[j] * t.divisors[j, position[j]]
             register[j + 1] = register[j] + left * t.strides[j]
+            partial[j + 1] = partial[j] + position[j] * t.strides[j]
             if j + 1 < loops:
                 j += 1
                 continue
             taken = 0
             for k in range(len(t.updated)):
                 taken += t.words[k, register[loops]]
+            if t.axes and not t.has_room[partial[loops]]:
+                continue
             if t.least_pes <= product[loops] and t.least_rf <= taken <= t.rf_capacity:
                 found[b] += 1
 

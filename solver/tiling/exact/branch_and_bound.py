@@ -30,6 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mapper.arch.source import load_machine
+from mapper.formulations.tiling.array_axes import on_axes
 from mapper.formulations.tiling.bound import bound_of, exact_bound_of
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.limit import UnfinishedError
@@ -249,7 +250,7 @@ def _bounds(problem: TilingProblem, table: SearchTable, tables: KernelTable) -> 
     bound_kernel.first_bounds(tables, least_energy, least_cycles, energy, cycles)
     ranked = {"edp": (energy * cycles, energy), "energy": (energy, cycles), "latency": (cycles, energy)}
     primary, secondary = ranked[problem.objective]
-    usable = np.flatnonzero(np.isfinite(energy))
+    usable = np.flatnonzero(np.isfinite(energy) & (cycles <= tables.reach_cycles))
     order = usable[np.lexsort((usable, secondary[usable], primary[usable]))]
     return _Bounds(
         energy, cycles, outer_energy, outer_cycles, least_energy, least_cycles, order, primary[order]
@@ -262,12 +263,13 @@ def _extract(problem: TilingProblem, table: SearchTable, best: Integers) -> Tili
         (bound // c, c // b, b // s, s)
         for (_, bound), b, s, c in zip(problem.nest.bounds, array, spatial, spm, strict=True)
     )
-    return TilingMapping(
+    found = TilingMapping(
         problem.nest.loops,
         factors,
         table.orders["dram"].orders[int(best[4])],
         table.orders["spm"].orders[int(best[3])],
     )
+    return on_axes(problem, found)
 
 
 def _prepare() -> None:

@@ -15,7 +15,16 @@ from itertools import permutations, product
 
 from mapper.formulations.tiling.bound import bound_of
 from mapper.formulations.tiling.problem import TilingProblem
-from mapper.formulations.tiling.referee.verify import PES, RF_WORDS, SPACE, SPM_BANKS, verify
+from mapper.formulations.tiling.referee.verify import (
+    ARRAY_AXES,
+    PES,
+    PINNED,
+    REDUCTION,
+    RF_WORDS,
+    SPACE,
+    SPM_BANKS,
+    verify,
+)
 from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS, TilingMapping
 from mapper.solver.method import Effort, Method, Progress
 from mapper.solver.outcome import Outcome
@@ -25,6 +34,7 @@ MOST_EVALUATIONS = 2_000_000
 MOST_DIVISOR_SEARCH = 1 << 24
 
 Factors = tuple[int, int, int, int]
+Axes = tuple[tuple[int, int], ...]
 
 
 def brute_force(problem: TilingProblem, effort: Effort) -> Outcome[TilingMapping]:
@@ -42,10 +52,11 @@ def brute_force(problem: TilingProblem, effort: Effort) -> Outcome[TilingMapping
         stop = effort.stopped()
         if stop is not None:
             break
-        if _hopeless(problem, factors):
+        axes = next((axes for axes in _axes(problem, factors) if not _hopeless(problem, factors, axes)), None)
+        if axes is None:
             continue
         for dram_order, spm_order in product(*(_orders(problem, factors, level) for level in ORDERED_LEVELS)):
-            mapping = TilingMapping(nest.loops, factors, dram_order, spm_order)
+            mapping = TilingMapping(nest.loops, factors, dram_order, spm_order, axes=axes)
             verdict = verify(problem, mapping)
             evaluations += 1
             if verdict.broken or verdict.cost is None:
@@ -60,11 +71,25 @@ def brute_force(problem: TilingProblem, effort: Effort) -> Outcome[TilingMapping
     return Outcome.ended(mapping_found, value, value, "complete", proven=True, evaluations=evaluations)
 
 
-def _hopeless(problem: TilingProblem, factors: tuple[Factors, ...]) -> bool:
-    """Whether the tiling breaks a rule that does not look at orders."""
+def _hopeless(problem: TilingProblem, factors: tuple[Factors, ...], axes: Axes) -> bool:
+    """Whether the tiling breaks a rule that does not look at orders, or on these axes of the array one that does not
+    look at anything else."""
     loops = problem.nest.loops
-    verdict = verify(problem, TilingMapping(loops, factors, loops, loops))
-    return any(broken.rule in (PES, RF_WORDS, SPM_BANKS, SPACE) for broken in verdict.broken)
+    verdict = verify(problem, TilingMapping(loops, factors, loops, loops, axes=axes))
+    return any(
+        broken.rule in (PES, RF_WORDS, SPM_BANKS, SPACE, ARRAY_AXES, REDUCTION)
+        or (broken.rule == PINNED and broken.place in ("spatial.rows", "spatial.columns"))
+        for broken in verdict.broken
+    )
+
+
+def _axes(problem: TilingProblem, factors: tuple[Factors, ...]) -> Iterator[Axes]:
+    """Every way to divide the factors in space between rows and columns; what they cost is the same."""
+    if not problem.machine.rules.array_axes:
+        yield ()
+        return
+    for rows in product(*(_divisors(in_space) for *_, in_space in factors)):
+        yield tuple((row, in_space // row) for row, (*_, in_space) in zip(rows, factors, strict=True))
 
 
 def _tilings(problem: TilingProblem) -> list[list[Factors]]:

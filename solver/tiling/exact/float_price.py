@@ -20,6 +20,11 @@ def just_below(value: int | float) -> int | float:
     return value - 1 if isinstance(value, int) else math.nextafter(value, -math.inf)
 
 
+def just_above(limit: int) -> float:
+    """A float that no number up to ``limit`` exceeds, rounded or not: the limit itself where floats are exact."""
+    return float(limit) if limit < EXACT else limit * (1 + 1e-12)
+
+
 @dataclass(frozen=True)
 class FloatPrices:
     """Energies in steps of 1/``per_pj`` pJ, as ``Prices`` has them where they are ``whole``. Where the machine's

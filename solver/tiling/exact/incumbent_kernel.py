@@ -50,7 +50,9 @@ def _unsure(t: KernelTable, energy: float) -> float:
 
 
 def _bounded_out(t: KernelTable, energy: float, cycles: float, incumbent: Array) -> bool:
-    """Whether nothing with at least this energy and these cycles improves on the incumbent."""
+    """Whether nothing with at least this energy and these cycles may be and improves on the incumbent."""
+    if cycles > t.reach_cycles:
+        return True
     primary, secondary = _ranks(t.objective, energy, cycles)
     held: float = incumbent[PRIMARY]
     if primary > float(incumbent[REACH]):
@@ -78,7 +80,9 @@ def _consider(
     t: KernelTable, energy: float, cycles: int, mapping: Array, incumbent: Array, best: Array, ties: Array
 ) -> None:
     """Make a mapping (rows of tiles, numbers of orders) the incumbent if it ranks before it; one of them goes to the
-    ties if that cannot be told."""
+    ties if that cannot be told; none that takes too long."""
+    if cycles > t.most_cycles:
+        return
     primary, secondary = _ranks(t.objective, energy, float(cycles))
     held: float = incumbent[PRIMARY]
     exact = t.objective == LATENCY or (

@@ -13,6 +13,7 @@ from mapper.models.tiling.order import reuse_ends_alone
 from mapper.models.tiling.physical import loops_of, paths_of
 from mapper.models.tiling.timeline import Loops, Paths
 from mapper.models.tiling.transfer import Buffers
+from mapper.solver.tiling.exact.float_price import just_above
 from mapper.solver.tiling.exact.search_table import SearchTable
 
 Array = Any
@@ -33,9 +34,15 @@ class KernelTable(NamedTuple):
 
     Where cycles are those of a timeline (``timed``), ``noc_cycles`` are of operands into the PEs but of the result out
     of them, ``into`` (K, L) of all into them; rows of orders are loops, outer to inner.
+
+    Where the array tells its ``axes`` apart, ``has_room`` (L,) says which tiles can be in space.
+
+    No mapping may take more than ``most_cycles``; what takes at least more than ``reach_cycles``, a float, surely does.
     """
 
     objective: int
+    most_cycles: int
+    reach_cycles: float
     rounded: bool
     whole: bool
     per_pj: int
@@ -44,12 +51,15 @@ class KernelTable(NamedTuple):
     dominance: bool
     buffers: Buffers
     mesh: bool
+    systolic: bool
     operation_energy: float
     rf_energy: float
     noc_unit: float
     reduction_unit: float
     iteration_cycles: int
     pes: int
+    axes: bool
+    has_room: Array
     least_pes: int
     rf_capacity: int
     least_rf: int
@@ -98,6 +108,8 @@ def kernel_table(problem: TilingProblem, table: SearchTable) -> KernelTable:
     paths = paths_of(nest, machine)
     return KernelTable(
         objective=OBJECTIVE_CODE[problem.objective],
+        most_cycles=problem.most_cycles,
+        reach_cycles=just_above(problem.most_cycles),
         rounded=machine.rules.energy == "rounded",
         whole=prices.whole,
         per_pj=prices.per_pj,
@@ -108,12 +120,15 @@ def kernel_table(problem: TilingProblem, table: SearchTable) -> KernelTable:
         if timed
         else buffers_of(machine),
         mesh=machine.noc.reduction == "mesh",
+        systolic=machine.noc.reduction == "systolic",
         operation_energy=prices.operations,
         rf_energy=prices.rf_accesses,
         noc_unit=prices.noc,
         reduction_unit=prices.addition,
         iteration_cycles=tile.iteration_cycles(nest, machine),
         pes=machine.pes,
+        axes=machine.rules.array_axes,
+        has_room=table.has_room,
         least_pes=table.least_pes,
         rf_capacity=machine.rf_words,
         least_rf=table.least_rf,

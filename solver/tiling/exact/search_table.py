@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mapper.formulations.tiling.array_axes import ArrayAxes
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.tiling import tile
 from mapper.models.tiling.mapping import LEVELS
@@ -44,6 +45,7 @@ class SearchTable:
     lattice: Lattice
     usable: dict[str, Flags]
     spm_tile_usable: Flags
+    has_room: Flags
     prices: FloatPrices
     noc_cycles: Integers
     into: Integers
@@ -85,6 +87,7 @@ def build_table(problem: TilingProblem, pruning: Pruning) -> SearchTable:
         lattice=lattice,
         prices=prices,
         usable=usable,
+        has_room=_has_room(problem, lattice),
         spm_tile_usable=_spm_tile_usable(problem, pruning, lattice, grid, usable["dram"]),
         noc_cycles=noc_cycles,
         into=into,
@@ -197,6 +200,18 @@ def _usable_factors(
         names = ", ".join(sorted(backwards))
         return usable, (f"loops with a negative dependence distance ({names}) stay in the register file",)
     return usable, ()
+
+
+def _has_room(problem: TilingProblem, lattice: Lattice) -> Flags:
+    """Whether the loops of a tile have room along the axes of the array; empty where the machine does not ask."""
+    axes = ArrayAxes.of(problem)
+    if axes is None:
+        return np.zeros(0, np.bool_)
+    rooms = np.zeros(lattice.size, np.bool_)
+    few = np.flatnonzero(lattice.all_product <= problem.machine.pes)
+    places = few[:, None] // lattice.strides % lattice.counts
+    rooms[few] = axes.rooms(np.take_along_axis(lattice.divisors, places.T, axis=1).T)
+    return rooms
 
 
 def _spm_tile_usable(

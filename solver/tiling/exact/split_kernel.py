@@ -51,7 +51,7 @@ def _price_split(
         members = t.all_product[s] // t.own_product[k, s] if t.updated[k] else 1
         additions = t.words[k, r] * (members - 1) * t.own_product[k, s]
         terms[found, 0, k] = t.words[k, r] * users
-        terms[found, 1, k] = t.words[k, r] * (members - 1) if t.mesh else additions
+        terms[found, 1, k] = 0 if t.systolic else t.words[k, r] * (members - 1) if t.mesh else additions
         terms[found, 2, k] = additions
         noc_energy[k] = terms[found, 0, k] * t.noc_unit
 
@@ -121,6 +121,8 @@ def _splits(t: KernelTable, b: int, out_energy: float, out_cycles: float, incumb
         for k in range(operands):
             taken += t.words[k, r]
         if taken > t.rf_capacity or taken < t.least_rf or product[loops] < t.least_pes:
+            continue
+        if t.axes and not t.has_room[s]:
             continue
         if found == room:
             spatial = np.concatenate((spatial, np.empty(room, np.int64)))

@@ -34,6 +34,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from mapper.formulations.tiling.array_axes import ArrayAxes, on_axes
 from mapper.formulations.tiling.bound import bound_of
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.formulations.tiling.referee.verify import verify
@@ -116,7 +117,10 @@ class Filling:
         return divisors_of(self.factors[self.problem.nest.loops.index(loop)][0])
 
     def fits(self) -> bool:
-        return fits(self.problem.nest, self.problem.machine, self.mapping())
+        """Whether the tiles fit, with loops in space on the axes of the array."""
+        axes, spatial = ArrayAxes.of(self.problem), tuple(row[3] for row in self.factors)
+        held = fits(self.problem.nest, self.problem.machine, self.mapping())
+        return held and (axes is None or axes.has_room(spatial))
 
     def in_space(self) -> int:
         """PEs used."""
@@ -215,7 +219,7 @@ def _dataflow(
             return Outcome.bounded(
                 None, None, bound_of(problem), "heuristic", restrictions=undefined, evaluations=0
             )
-        mapping = rule(problem, roles).mapping()
+        mapping = on_axes(problem, rule(problem, roles).mapping())
         verdict = verify(problem, mapping)
         if verdict.cost is None or not verdict.valid:
             misfit = (*fixed, "does not fit the machine or the pinned decisions")

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mapper.formulations.tiling.array_axes import ArrayAxes, on_axes
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.compiled import compiled
 from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS, TilingMapping
@@ -58,7 +59,7 @@ class Space:
 
     ``primes``, ``loop_of`` (G,): each gene's prime and loop; ``allowed`` (G, 4): the levels it may take;
     ``must_be_in_space``: loops pinned to run in space; ``orders``: at DRAM and SPM, (orders, J) loop
-    positions, outer to inner.
+    positions, outer to inner; ``axes``: of the array, where the machine tells them apart.
     """
 
     problem: TilingProblem
@@ -67,6 +68,7 @@ class Space:
     allowed: Flags
     must_be_in_space: Integers
     orders: tuple[Integers, Integers]
+    axes: ArrayAxes | None = None
 
     def factors(self, population: Population) -> Integers:
         """Trip counts (P, J, 4)."""
@@ -83,6 +85,9 @@ class Space:
         nest, machine = self.problem.nest, self.problem.machine
         holds = batch.fits(nest, machine, factors)
         holds &= self._pinned_in_space(factors)
+        if self.axes is not None:
+            few = np.flatnonzero(holds)
+            holds[few] = self.axes.rooms(factors[few, :, batch.SPATIAL])
         if nest.dependences:
             holds &= legality.legal(nest, factors, *self.loop_orders(population))
         return holds
@@ -96,12 +101,13 @@ class Space:
         loops = self.problem.nest.loops
         one = population.rows(np.array([row]))
         dram, spm = self.loop_orders(one)
-        return TilingMapping(
+        found = TilingMapping(
             loops,
             tuple((int(d), int(s), int(r), int(p)) for d, s, r, p in self.factors(one)[0]),
             tuple(loops[position] for position in dram[0]),
             tuple(loops[position] for position in spm[0]),
         )
+        return on_axes(self.problem, found)
 
     def population(self, mapping: TilingMapping, count: int) -> Population | None:
         """``count`` rows that tile as ``mapping`` does, in the best of the orders that are drawn: its own may be others
@@ -212,7 +218,7 @@ class Space:
 
 def space_of(problem: TilingProblem) -> Space | None:
     """The space of a problem; None if its pins contradict its bounds or its dependences."""
-    nest, pins = problem.nest, problem.pins
+    nest, pins, axes = problem.nest, problem.pins, ArrayAxes.of(problem)
     primes, loop_of, allowed = [], [], []
     for position, (loop, bound) in enumerate(nest.bounds):
         fixed = {level: value for pinned, level, value in pins.factors if pinned == loop}
@@ -220,6 +226,8 @@ def space_of(problem: TilingProblem) -> Space | None:
         levels[batch.SPATIAL] &= loop not in nest.sequential_loops
         if pins.spatial is not None and not pins.spatial_open:
             levels[batch.SPATIAL] &= loop in pins.spatial
+        if axes is not None:
+            levels[batch.SPATIAL] &= position in axes.allowed
         rest = bound
         for level, value in fixed.items():
             at = LEVELS.index(level)
@@ -238,7 +246,8 @@ def space_of(problem: TilingProblem) -> Space | None:
             allowed.append(levels)
         if rest > 1 and not levels.any():
             return None
-    spatial = sorted(nest.loops.index(loop) for loop in pins.spatial or ())
+    in_space = {nest.loops.index(loop) for loop in pins.spatial or ()}
+    spatial = sorted(in_space | set(axes.needed if axes is not None else ()))
     table = np.array(allowed, bool).reshape(-1, len(LEVELS))
     for place in spatial:
         if not (table[:, batch.SPATIAL] & (np.array(loop_of) == place)).any():
@@ -250,6 +259,7 @@ def space_of(problem: TilingProblem) -> Space | None:
         table,
         np.array(spatial, np.int64),
         tuple(_order_table(nest, pins.innermost(level)) for level in ORDERED_LEVELS),  # type: ignore[arg-type]
+        axes,
     )
 
 

@@ -24,6 +24,9 @@ Values = NDArray[np.float64]
 BATCH = 250
 """Mappings costed at once."""
 FEW = 8
+BEYOND_LIMIT = 1e200
+"""What a cycle counts where there are more than there may be: mappings within the limit are always better, and others
+are led to it."""
 
 
 class Trials:
@@ -54,7 +57,7 @@ class Trials:
         return self._cost(population, np.arange(len(population)))
 
     def costs_of_valid(self, population: Population) -> Values:
-        """Objectives of a population; infinite where a mapping is not valid."""
+        """Objectives of a population, infinite where a mapping is not valid."""
         valid = self._space.valid(population, self._space.factors(population))
         return self._cost(population, np.flatnonzero(valid))
 
@@ -67,9 +70,13 @@ class Trials:
         chosen = population.rows(rows)
         costs = self._space.costs(chosen, self._space.factors(chosen))
         values[rows] = costs.values(self._space.problem)
+        late = costs.cycles > self._space.problem.most_cycles
+        values[rows[late]] = BEYOND_LIMIT * costs.cycles[late]
         ranks = (costs.cycles, costs.energy, costs.energy * costs.cycles, values[rows])
         least = int(np.lexsort(ranks)[0])
         rank = tuple(float(column[least]) for column in reversed(ranks))
+        if late[least]:
+            return values
         if self.best is None or rank < self.best[0]:
             self.best = rank, chosen.rows(np.array([least]))
             self._effort.report(Progress(rank[0], bound_of(self._space.problem), self.evaluations))

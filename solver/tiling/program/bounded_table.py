@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from mapper.formulations.tiling.program.table.bounded_table import BoundedTable
 
 COARSE = "energies are counted in steps too coarse to tell the best mappings apart"
+UNLIMITED = "its tables know no limit on latency; use --method branch-and-bound or cp-sat"
+AXES_ALIKE = "its tables do not tell rows from columns (array_axes); use --method branch-and-bound or cp-sat"
 MOST_ROUNDS = 64
 
 
@@ -30,7 +32,7 @@ def bounded_table(problem: TilingProblem, effort: Effort) -> Outcome[TilingMappi
     from mapper.formulations.tiling.program.table.bounded_table import BoundedTable
     from mapper.formulations.tiling.program.table.instance import TilingInstance
 
-    reason = refusal(problem)
+    reason = refusal(problem) or _refused_here(problem)
     if reason is not None:
         return Outcome.refused(reason, bound_of(problem))
     restrictions = (BACKWARD,) if backward_loops(problem) else ()
@@ -52,6 +54,13 @@ def bounded_table(problem: TilingProblem, effort: Effort) -> Outcome[TilingMappi
     program.build()
     program.hint()
     return _solved(program, effort, watch, restrictions)
+
+
+def _refused_here(problem: TilingProblem) -> str | None:
+    """Why the tables do not take a problem that the constraint program takes."""
+    if problem.machine.rules.array_axes:
+        return AXES_ALIKE
+    return UNLIMITED if problem.max_cycles is not None else None
 
 
 class _StoppedError(Exception):

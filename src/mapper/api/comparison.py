@@ -23,16 +23,29 @@ SECONDS_PER_METHOD = 60.0
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a comparison or sweep: what was varied (or the method), total cost and certificate."""
+    """One line of a comparison or sweep: what was varied (or the method), total cost and certificate. Of a sweep also
+    multiply-accumulates, the share of those that the machine could do in the time, and the mapping of a problem of one
+    part, as documents and tables show it; None where they are not known."""
 
     arch: str | None
     cost: dict[str, Any] | None
     certificate: Certificate
     vary: dict[str, Any] | None = None
+    macs: int | None = None
+    utilisation: float | None = None
+    mapping: dict[str, Any] | None = None
+    in_a_line: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         head = {"method": self.certificate.method} if self.vary is None else {"vary": self.vary}
-        row = {**head, "arch": self.arch, "cost": self.cost, "certificate": self.certificate.to_json()}
+        row: dict[str, Any] = {
+            **head,
+            "arch": self.arch,
+            "cost": self.cost,
+            "certificate": self.certificate.to_json(),
+        }
+        if self.vary is not None and self.macs is not None:
+            row |= {"macs": self.macs, "utilisation": self.utilisation, "mapping": self.mapping}
         return as_document(row)
 
 

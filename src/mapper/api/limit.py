@@ -10,5 +10,7 @@ MOST_PES = 1 << 31
 LARGEST_BUFFER = 1 << 50
 """Bytes, as machines may have them."""
 MOST_FRAMES = 1e15
+LONGEST_LATENCY = 1e15
+"""Milliseconds."""
 LARGEST_PIN = 1 << 31
 """Of counts that ``--fix`` pins."""

@@ -16,6 +16,7 @@ from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel_source import is_kernel, is_source
 from mapper.workloads.network.naming import names_of, own_fix
 from mapper.workloads.network.network import InputFile
+from mapper.workloads.text.nearest import meant
 
 DEFAULT_WORKLOAD = "resnet-dmazerunner"
 DEFAULT_MACHINE = "dmazerunner-256"
@@ -43,6 +44,8 @@ class PosedProblem:
     def __str__(self) -> str:
         """The problem in a line."""
         pinned = "".join(f", {key}={value}" for key, value in self.options.fix.items())
+        limit = self.options.max_latency
+        pinned += "" if limit is None else f", at most {limit:g} ms"
         machine = "" if self.arch is None else f" on {self.arch}"
         sought = f"{self.objective.sense} {self.objective}{pinned} ({self.kind.name})"
         return f"{self.workload}{machine}: {sought}"
@@ -113,7 +116,9 @@ def posed(
     known = {one.name: one for one in kind.objectives_of(read.value)}
     chosen = objective or next(iter(known))
     if chosen not in known:
-        raise InputError("--objective", chosen, f"a {kind.name} problem has {', '.join(known)} here")
+        raise InputError(
+            "--objective", chosen, f"{meant(chosen, known)}a {kind.name} problem has {', '.join(known)} here"
+        )
     names = names_of(read.value)
     for name in () if names else options.dim:
         raise InputError("--dim", name[:60], "is for open dimensions of ONNX networks; leave it out")
@@ -169,7 +174,8 @@ def _inputs(entries: Any, source: str) -> tuple[InputFile, ...]:
 
 
 def _options(fields: Any, source: str) -> Options:
-    if not isinstance(fields, dict) or set(fields) - {*Options().to_json(), "dim", "source"}:
+    known = {*Options().to_json(), "dim", "max_latency", "source"}
+    if not isinstance(fields, dict) or set(fields) - known:
         raise InputError(source, "problem.options", "must hold the options of a problem")
     fix = fields.get("fix") or {}
     if not isinstance(fix, dict) or not all(isinstance(value, str) for value in fix.values()):
@@ -179,6 +185,7 @@ def _options(fields: Any, source: str) -> Options:
         ("max_pes", (int,), 1),
         ("max_buffer", (int,), 0),
         ("min_throughput", (int, float), 0),
+        ("max_latency", (int, float), 0),
     )
     for key, types, least in limits:
         value = fields.get(key)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import metadata
@@ -71,6 +71,27 @@ class Solution:
         # One search that decides things listed apart has one history: it stands at the first of them.
         first, *others = self.posed.kind.spread(posed.problem, part)
         return (replace(first, history=part.history), *others)
+
+    @property
+    def macs(self) -> int | None:
+        """Multiply-accumulates of all parts, None where the kind does not count them."""
+        counts = [self.posed.kind.work(part.problem) for part in self.posed.parts]
+        known = [count for count in counts if count is not None]
+        return sum(known) if len(known) == len(counts) else None
+
+    @property
+    def utilisation(self) -> float | None:
+        """Multiply-accumulates over those that the machine could do in the time; None where either is unknown."""
+        return self.used(self.macs, self.cost)
+
+    def used(self, macs: int | None, cost: Mapping[str, Any] | None) -> float | None:
+        """The same for a part, of its ``macs`` and ``cost``."""
+        cycles = (cost or {}).get("cycles")
+        return (
+            macs / (self.posed.kind.peak(self.posed.machine) * cycles)
+            if macs is not None and cycles
+            else None
+        )
 
     @property
     def skipped(self) -> tuple[dict[str, Any], ...]:

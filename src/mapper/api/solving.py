@@ -20,13 +20,15 @@ from mapper.api.problem import PosedProblem
 from mapper.api.solution import Solution, assemble, repeated, unanswered
 from mapper.formulations.objective import Objective
 from mapper.kind.kind import AnyPart, Part
+from mapper.models.limit import Standing
 from mapper.models.plain import nobody_hears, on_disk
 from mapper.solver.certificate import Stop
 from mapper.solver.contradiction import ContradictionError
-from mapper.solver.method import Effort, Method, Progress, Start
+from mapper.solver.method import Effort, Interrupt, Method, Progress, Start
 from mapper.store.database import Store
 from mapper.store.recall import Kept, Recall
 from mapper.workloads.document import InputError
+from mapper.workloads.text.nearest import meant
 
 Listener = Callable[[str, Progress], None]
 """Hears of progress: the part's name and where its search stands."""
@@ -47,7 +49,7 @@ class Search:
     ``executor`` runs independent parts; without one, threads do (the searches release the interpreter). ``store`` keeps
     answers and returns those that are already proven; if it cannot be used, ``complain`` is told why, once. Parts share
     the time limit, unless each may use all that is left of it (``in_turn``). Until ``begun`` is set, an interrupt has
-    nothing to keep. ``compiling`` is told when machine code is compiled, which happens once per computer.
+    nothing to keep. ``compiling`` hears how far machine code is, which is compiled once per computer.
     """
 
     method: str = "auto"
@@ -55,14 +57,14 @@ class Search:
     workers: int | None = None
     seed: int = 0
     started: float = field(default_factory=time.monotonic)
-    interrupt: threading.Event = field(default_factory=threading.Event)
+    interrupt: threading.Event = field(default_factory=Interrupt)
     listener: Listener = nobody
     executor: Executor | None = None
     store: Store | None = None
     complain: Callable[[str], None] = nobody_complains
     in_turn: bool = False
     begun: threading.Event = field(default_factory=threading.Event)
-    compiling: Callable[[], None] = nobody_hears
+    compiling: Callable[[Standing], None] = nobody_hears
 
     def stopped(self) -> Stop | None:
         """Why no search may go on, if it may not."""
@@ -99,7 +101,9 @@ def method_named(posed: PosedProblem, name: str) -> Method[Any, Any]:
     """
     methods = posed.kind.methods_of(posed.read.value)
     if name not in methods:
-        raise InputError("--method", name, f"a {posed.kind.name} problem has {', '.join(methods)}")
+        raise InputError(
+            "--method", name, f"{meant(name, methods)}a {posed.kind.name} problem has {', '.join(methods)}"
+        )
     return methods[name]
 
 
@@ -176,8 +180,7 @@ def _searched_once(
     shares = [1.0] * len(ordered)
     if not search.in_turn:
         shares = _shares([weight for _, weight in ordered], side_by_side)
-    if parts:
-        on_disk(method.prepare)
+    is_ready = bool(parts) and on_disk(method.prepare)
     pulse = Pulse(search.listener)
     search = replace(search, listener=pulse.heard)
     answered: dict[Any, _Searched] = {}
@@ -192,6 +195,7 @@ def _searched_once(
                 side_by_side,
                 _start(known[key], part, posed.objective),
                 most=posed.objective.most,
+                is_ready=is_ready,
             ): key
             for ((key, part), _), share in zip(ordered, shares, strict=True)
         }

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mapper.api.contradicting import between, broken, documented
+from mapper.api.joint_front import PartFront, joint_points
 from mapper.api.part.search import effort_of
 from mapper.api.part.verification import verified
 from mapper.api.problem import PosedProblem, pose
 from mapper.api.solution import as_document, unanswered
 from mapper.api.solving import Search
-from mapper.kind.kind import Options, Part
+from mapper.kind.kind import AnyPart, Options, Part
 from mapper.models.limit import UnfinishedError
 from mapper.models.plain import in_time, limited
 from mapper.solver.certificate import Certificate
@@ -59,18 +60,37 @@ def front(
     search: Search | None = None,
     fix: Mapping[str, Any] | None = None,
 ) -> TradeOff:
-    """All trade-offs of a problem that has one part.
+    """All trade-offs of a problem: of one part, or of several whose criteria add up.
 
-    Raises: InputError if the problem cannot be posed or has no trade-offs; ContradictionError if two points, or one and
-    what the store holds, cannot both hold; UnfinishedError if the time limit passes while the problem is read.
+    Raises: InputError if the problem cannot be posed or has no trade-offs, or too many; ContradictionError if two
+    points, or one and what the store holds, cannot both hold; UnfinishedError if the time limit passes while the
+    problem is read.
     """
     search = search or Search()
     posed = in_time(lambda: pose(workload, arch, objective, options, fix), search.stopped)
-    part = posed.parts[0]
-    if len(posed.parts) > 1:
+    if len(posed.parts) > 1 and not posed.kind.criteria_add:
         raise InputError(
             "--pareto", "", f"{posed.workload} has {len(posed.parts)} parts; give one, NAME/PART"
         )
+    different = {part.key: part for part in reversed(posed.parts)}
+    own = [part for part in posed.parts if different[part.key] is part]
+    found = {part.key: front_of(posed, part, search) for part in own}
+    if search.store is not None:
+        known = Recall(search.store, posed, posed.kind.default_method, search.complain)
+        known.known(tuple(own))
+        for place, part in enumerate(own):
+            known.refuse(place, _best(posed, part, found[part.key], search))
+    fronts = [found[part.key] for part in posed.parts]
+    if len(fronts) == 1:
+        return TradeOff(posed, fronts[0].parts, fronts[0].complete)
+    return TradeOff(posed, joint_points(posed, fronts), all(one.complete for one in fronts))
+
+
+def front_of(posed: PosedProblem, part: AnyPart, search: Search) -> PartFront:
+    """The front of one part, as the referee and the model judge it.
+
+    Raises: ContradictionError if two points cannot both hold.
+    """
 
     def report(progress: Progress) -> None:
         search.listener(part.name, progress)
@@ -103,23 +123,22 @@ def front(
         )
         return verified(posed.kind, part, outcome.mapping, certificate)
 
-    certified_points = [(certified(outcome), outcome.mapping) for outcome in found.points]
-    _refuse_beaten(posed, certified_points)
-    points = tuple(point for point, _ in certified_points)
-    if search.store is not None:
-        known = Recall(search.store, posed, posed.kind.default_method, search.complain)
-        known.known((part,))
-        known.refuse(0, _best(posed, points, found.complete, search))
-    return TradeOff(posed, points, found.complete)
+    points = [(certified(outcome), outcome.mapping) for outcome in found.points]
+    rows = tuple(
+        () if mapping is None else posed.kind.criteria(part.problem, mapping) for _, mapping in points
+    )
+    _refuse_beaten(posed, points, rows)
+    return PartFront(tuple(point for point, _ in points), rows, found.complete)
 
 
-def _refuse_beaten(posed: PosedProblem, points: Sequence[tuple[Part, Any]]) -> None:
-    """Refuse a point that is proven to be unbeaten although another point beats it.
+def _refuse_beaten(
+    posed: PosedProblem, points: Sequence[tuple[Part, Any]], rows: Sequence[tuple[int, ...]]
+) -> None:
+    """Refuse a point that is proven to be unbeaten although another point beats it by its row of criteria.
 
     Raises: ContradictionError with both documents.
     """
-    problem = posed.parts[0].problem
-    sound = [(point, posed.kind.criteria(problem, mapping)) for point, mapping in points if not broken(point)]
+    sound = [(point, row) for (point, _), row in zip(points, rows, strict=True) if not broken(point)]
     for point, row in sound:
         if not point.certificate.proven:
             continue
@@ -131,12 +150,14 @@ def _refuse_beaten(posed: PosedProblem, points: Sequence[tuple[Part, Any]]) -> N
                 raise between(posed, point, other, reason)
 
 
-def _best(posed: PosedProblem, points: Sequence[Part], complete: bool, search: Search) -> Part:
+def _best(posed: PosedProblem, part: AnyPart, found: PartFront, search: Search) -> Part:
     """What a front says of the objective: its best point, and if there are no others that nothing is better."""
-    part = posed.parts[0]
+    points, complete = found.parts, found.complete
     sound = [point for point in points if not broken(point) and point.certificate.value is not None]
     if not sound:
-        blank = unanswered(part, "front", "complete" if complete else "time_limit", search.seed)
+        blank = unanswered(
+            part, "front", "complete" if complete else search.stopped() or "heuristic", search.seed
+        )
         return replace(blank, certificate=replace(blank.certificate, proven=complete))
     pick = max if posed.objective.most else min
     best = pick(sound, key=lambda point: point.certificate.value or 0)

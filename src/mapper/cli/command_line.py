@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from contextlib import redirect_stdout, suppress
 from typing import Any
@@ -17,6 +18,7 @@ from mapper.solver.contradiction import ContradictionError
 from mapper.workloads.document import InputError
 from mapper.workloads.process.temporary import remove_abandoned
 from mapper.workloads.process.whole_file import write_all
+from mapper.workloads.text.nearest import meant
 from mapper.workloads.text.plain_text import plain
 
 LONGEST_LINE = 650
@@ -76,6 +78,13 @@ def _print(text: str, stdout: Any, program: bool) -> None:
         stdout.flush()
 
 
+def _usage(message: str) -> str:
+    """What is wrong with the words of a command, and what may have been meant by one that is none of several."""
+    message = message.replace("Value error, ", "")
+    choice = re.search(r"'([^']*)' is not one of (.*)", message)
+    return message if choice is None else meant(choice[1], re.findall(r"'([^']*)'", choice[2])) + message
+
+
 def _tried() -> tuple[int, str | None]:
     """The exit code, and what went wrong in a line."""
     try:
@@ -86,7 +95,7 @@ def _tried() -> tuple[int, str | None]:
         return 2, str(error)
     except UsageError as error:
         where = f"{error.ctx.command_path}: " if error.ctx else ""
-        return 2, f"{where}{error.format_message()} (see --help)"
+        return 2, f"{where}{_usage(error.format_message())} (see --help)"
     except ContradictionError as error:
         from mapper.cli.contradiction_file import told
 

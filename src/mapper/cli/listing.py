@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mapper.kind import Entry
+from mapper.workloads.text.nearest import meant
 
 METHODS_FILE = "methods.json"
 """Of a kind's folder: what ``methods_of`` says, since a list must not wait for all models and searches to be imported.
@@ -48,7 +49,9 @@ def listed(what: Listing, kind: str | None = None) -> list[Listed]:
 
         if not known:
             raise InputError("--kind", kind, f"does not apply to {what.value}; leave it out")
-        raise InputError("--kind", kind, f"is no kind of problem; write {', '.join(known)}")
+        raise InputError(
+            "--kind", kind, f"is no kind of problem; {meant(kind, known)}write {', '.join(known)}"
+        )
     return [row for row in rows if row.kind == kind]
 
 

@@ -13,6 +13,7 @@ from mapper.api.limit import (
     LARGEST_BATCH,
     LARGEST_BUFFER,
     LARGEST_SEED,
+    LONGEST_LATENCY,
     LONGEST_SECONDS,
     MOST_FRAMES,
     MOST_PES,
@@ -94,13 +95,18 @@ WithPass = Annotated[
 ]
 Fix = Annotated[
     list[str] | None,
-    typer.Option(help="Pin a decision, KEY=VALUE (spatial=Oy,Ox; M.rf=8; order.dram=M,N,C). Repeatable."),
+    typer.Option(
+        help="Pin a decision, KEY=VALUE (spatial=Oy,Ox; spatial.rows=C; M.rf=8; order.dram=M,N,C). Repeatable."
+    ),
 ]
 MinThroughput = Annotated[
     float | None, typer.Option(min=0.0, max=MOST_FRAMES, help="Required throughput in frames per second.")
 ]
 MaxPes = Annotated[int | None, typer.Option(min=1, max=MOST_PES, help="Limit on the number of PEs.")]
 MaxBuffer = Annotated[int | None, typer.Option(min=0, max=LARGEST_BUFFER, help="Limit on buffers, in bytes.")]
+MaxLatency = Annotated[
+    float | None, typer.Option(min=0.0, max=LONGEST_LATENCY, help="Limit on the latency, in ms.")
+]
 Model = Annotated[str | None, typer.Option(help="The model to use, if the kind has several.")]
 Pareto = Annotated[
     bool, typer.Option("--pareto", help="Find all trade-offs instead of one optimum, if the kind has them.")

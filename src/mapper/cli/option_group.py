@@ -22,6 +22,7 @@ from mapper.cli.option import (
     Include,
     Log,
     MaxBuffer,
+    MaxLatency,
     MaxPes,
     MinThroughput,
     Model,
@@ -130,6 +131,7 @@ class ProblemOptions(MappedProblem):
     min_throughput: MinThroughput = None
     max_pes: MaxPes = None
     max_buffer: MaxBuffer = None
+    max_latency: MaxLatency = None
 
     @property
     def options(self) -> Options:
@@ -138,6 +140,7 @@ class ProblemOptions(MappedProblem):
             min_throughput=self.min_throughput,
             max_pes=self.max_pes,
             max_buffer=self.max_buffer,
+            max_latency=self.max_latency,
         )
 
 

@@ -18,10 +18,24 @@ from mapper.workloads.text.plain_text import plain
 
 if TYPE_CHECKING:
     from mapper.api.solution import Solution
+    from mapper.models.limit import Standing
     from mapper.solver.method import Progress
 
 
 COMPILING = "compiling code (once per computer and version)"
+SECONDS_TO_HINT = 5.0
+"""After which a search says how it can be ended."""
+
+
+def standing(progress: Progress, gap: float | None) -> str:
+    """What a search has and what is left, in a line."""
+    bound = "" if progress.bound is None else f", bound {number(progress.bound)}"
+    if progress.value is None:
+        tried = f", {progress.evaluations:,} tried" if progress.evaluations else ""
+        so_far = f"nothing found yet{bound}{tried}"
+    else:
+        so_far = f"best {number(progress.value)}{bound}" + ("" if gap is None else f", gap {percent(gap)}")
+    return so_far if progress.doing is None else f"{so_far}; {progress.doing}"
 
 
 class ProgressReport(AbstractContextManager["ProgressReport"]):
@@ -32,6 +46,7 @@ class ProgressReport(AbstractContextManager["ProgressReport"]):
         self._log: IO[str] | None = None
         self._bar: Any = None
         self._task: Any = None
+        self._compiling: Any = None
         self._show = sys.stderr.isatty() and not quiet
         self._began = time.monotonic()
         self._writing = threading.Lock()
@@ -45,14 +60,14 @@ class ProgressReport(AbstractContextManager["ProgressReport"]):
 
             self._bar = Progress(
                 TextColumn("{task.description}", markup=False),
-                BarColumn(),
+                BarColumn(bar_width=12),
                 MofNCompleteColumn(),
                 TimeElapsedColumn(),
                 console=Console(stderr=True),
                 transient=True,
             )
             self._bar.start()
-            self._task = self._bar.add_task("solving", total=self._parts)
+            self._task = self._bar.add_task("reading what there is to solve", total=self._parts)
         return self
 
     def __exit__(
@@ -69,17 +84,34 @@ class ProgressReport(AbstractContextManager["ProgressReport"]):
         if progress.value and progress.bound is not None:
             gap = abs(progress.value - progress.bound) / abs(progress.value)
         self._write(
-            {"event": "progress", "part": part, "value": progress.value, "bound": progress.bound, "gap": gap}
+            {
+                "event": "progress",
+                "part": part,
+                "value": progress.value,
+                "bound": progress.bound,
+                "gap": gap,
+                "doing": progress.doing,
+            }
         )
         if self._bar is not None:
-            so_far = f"best {number(progress.value)}, bound {number(progress.bound)}, gap {percent(gap)}"
-            self._bar.update(self._task, description=f"{plain(part, 80)}: {so_far}")
+            has_begun = time.monotonic() - self._began > SECONDS_TO_HINT
+            hint = " (Ctrl-C ends and keeps it)" if has_begun and progress.value is not None else ""
+            self._bar.update(self._task, description=f"{plain(part, 40)}: {standing(progress, gap)}{hint}")
 
-    def compiling(self) -> None:
-        """A search is slow at first, on a machine that has not run it before."""
-        self._write({"event": "compiling"})
-        if self._bar is not None:
-            self._bar.console.print(COMPILING, highlight=False)
+    def compiling(self, standing: Standing) -> None:
+        """A search is slow at first, on a machine that has not run it before: plain Python does what it can."""
+        self._write({"event": "compiling", "done": standing.done, "of": standing.asked})
+        if self._bar is None:
+            return
+        if self._compiling is None:
+            self._compiling = self._bar.add_task(COMPILING, total=standing.asked)
+        self._bar.update(
+            self._compiling,
+            description=f"{COMPILING}: {standing.function}",
+            completed=standing.done,
+            total=standing.asked,
+            visible=standing.function is not None,
+        )
 
     def finished(self, solution: Solution) -> None:
         """A part is done."""

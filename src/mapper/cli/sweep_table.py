@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from mapper.cli.terminal import work_cells
 from mapper.kind.cell import number, percent, proof
 
 if TYPE_CHECKING:
@@ -33,11 +34,15 @@ def sweep_rows(sweep: Sweep, model: str | None = None) -> tuple[list[str], list[
     keys = next((list(row.cost) for row in sweep.rows if row.cost is not None), [])
     keys = [key for key in keys if key != "edp_of_totals"]
     named = [] if model is None else [model]
-    heading = [*varied, *(["model"] if named else []), *keys, "gap", "proof", "seconds"]
-    return heading, [_sweep_line(row, varied, named, keys) for row in sweep.rows]
+    more = ["macs", "utilisation"] if any(row.macs is not None for row in sweep.rows) else []
+    more += ["mapping"] if any(row.in_a_line for row in sweep.rows) else []
+    heading = [*varied, *(["model"] if named else []), *keys, *more, "gap", "proof", "seconds"]
+    return heading, [_sweep_line(row, varied, named, keys, more) for row in sweep.rows]
 
 
-def _sweep_line(row: Row, varied: Sequence[str], named: Sequence[str], keys: Sequence[str]) -> list[str]:
+def _sweep_line(
+    row: Row, varied: Sequence[str], named: Sequence[str], keys: Sequence[str], more: Sequence[str]
+) -> list[str]:
     certificate = row.certificate
     point = [str((row.vary or {})[key]) for key in varied]
     costs = [number((row.cost or {}).get(key)) for key in keys]
@@ -45,6 +50,8 @@ def _sweep_line(row: Row, varied: Sequence[str], named: Sequence[str], keys: Seq
         *point,
         *named,
         *costs,
+        *(work_cells(row.macs, row.utilisation) if "macs" in more else []),
+        *([row.in_a_line or "–"] if "mapping" in more else []),
         percent(certificate.gap),
         proof(certificate),
         f"{certificate.seconds:.2f}",

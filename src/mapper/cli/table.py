@@ -9,10 +9,10 @@ from importlib import import_module
 
 from mapper.workloads.text.plain_text import plain
 
-WIDEST_CELL = 80
+WIDEST_CELL = 160
 FIRST_TO_GO = ("CPU s", "evaluations", "seconds", "bound", "node", "method", "kind", "model", "max error")
 """What tells least about an answer, the least of all first; after these go figures from right to left."""
-LAST_TO_GO = ("gap", "proof", "value", "to optimum", "outputs", "mapping")
+LAST_TO_GO = ("gap", "proof", "value", "to optimum", "outputs")
 """What an answer is worth little without; the first column stays as well."""
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mapper.api.comparison import Comparison
     from mapper.api.problem import PosedProblem
     from mapper.api.solution import Solution
+    from mapper.api.solving import Search
     from mapper.api.trade_off import TradeOff
     from mapper.kind.kind import Part
     from mapper.solver.certificate import Certificate
@@ -39,17 +40,27 @@ def with_model(posed: PosedProblem, rows: TableRows) -> TableRows:
 def solution_rows(solution: Solution) -> TableRows:
     """Heading and lines of a solution's table, first what the host takes of it, with a line of totals."""
     keys = [key for key in _cost_keys(solution) if key != "edp_of_totals"]
-    heading = ["part", *keys, "gap", "proof", "method", "seconds"]
-    shown = solution.shown
+    whole, shown = solution.macs, solution.shown
+    used = [] if whole is None else ["macs", "utilisation"]
+    heading = ["part", *keys, *used, "gap", "proof", "method", "seconds"]
     lines = [_host_row(solution, keys)] if solution.host_share else []
+    counts = {one.name: solution.posed.kind.work(one.problem) for one in solution.posed.parts}
     for part in shown:
+        macs = counts.get(part.name)
         name = part.name if part.same_as is None else f"{part.name} = {part.same_as}"
         costs = [number((part.cost or {}).get(key)) for key in keys]
-        lines.append([name, *costs, *_certified(part.certificate)])
+        work = work_cells(macs, solution.used(macs, part.cost)) if used else []
+        lines.append([name, *costs, *work, *_certified(part.certificate)])
     if len(shown) > 1:
         costs = [number((solution.cost or {}).get(key)) for key in keys]
-        lines.append(["total", *costs, *_certified(solution.certificate)])
+        work = work_cells(whole, solution.utilisation) if used else []
+        lines.append(["total", *costs, *work, *_certified(solution.certificate)])
     return with_model(solution.posed, _with_nodes(shown, (heading, lines)))
+
+
+def work_cells(macs: int | None, utilisation: float | None) -> list[str]:
+    """Multiply-accumulates, and the share of those that the machine could do in the time."""
+    return [number(macs), "–" if utilisation is None else f"{utilisation:.1%}"]
 
 
 def _with_nodes(parts: Sequence[Part], rows: TableRows) -> TableRows:
@@ -119,23 +130,27 @@ def front_rows(found: TradeOff) -> tuple[list[str], list[list[str]]]:
     return with_model(found.posed, ([*keys, "proof"], lines))
 
 
-def why_no_front(found: TradeOff) -> str:
+def why_no_front(found: TradeOff, search: Search) -> str:
     """Why a front has no points, in one line."""
     part = found.posed.parts[0]
     if not found.complete:
-        return f"{part.name}: no answer within the limit; raise --time-limit"
+        return why_nothing(part.name, False, search, search.time_limit is not None)
+    if len(found.posed.parts) > 1:
+        return f"{found.posed.workload}: a part is proven to have no mapping; leave out --pareto to see which"
     reason = found.posed.kind.why_infeasible(part.problem) or "enlarge the machine or unpin decisions"
     return f"{part.name}: proven to have no mapping on {found.posed.arch}: {reason}"
 
 
-def why_nothing(workload: str | None, proven: bool, interrupted: bool) -> str:
-    """Why none of several searches has an answer, in one line."""
+def why_nothing(workload: str | None, proven: bool, search: Search, is_limited: bool) -> str:
+    """Why none of several searches has an answer, in one line; ``is_limited``: they had to end at some time."""
     if proven:
         why = "proven to have no mapping; enlarge the machine or unpin decisions"
-    elif interrupted:
+    elif search.interrupt.is_set():
         why = "interrupted before anything was found"
-    else:
+    elif is_limited:
         why = "no answer within the limit; raise --time-limit"
+    else:
+        why = "no answer, and nothing is proven; try another --method"
     return f"{plain(workload)}: {why}" if workload else why
 
 
@@ -222,6 +237,10 @@ def cause(solution: Solution) -> str:
         return f"{part.name}: interrupted before anything was found (bound {bound})"
     if part.certificate.stop == "heuristic" and part.certificate.restrictions:
         return f"{part.name}: no answer, and nothing is proven: {part.certificate.restrictions[0]} (bound {bound})"
+    if part.certificate.stop == "heuristic":
+        return (
+            f"{part.name}: no answer, and nothing is proven (bound {bound}); try another --method or --seed"
+        )
     return (
         f"{part.name}: no answer within the limit (bound {bound}); raise --time-limit or try another --method"
     )

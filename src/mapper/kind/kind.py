@@ -50,23 +50,26 @@ class Workload(Generic[Value]):
 @dataclass(frozen=True)
 class Options:
     """Options that change the problem; None where unset. ``fix`` pins decisions, ``dim`` gives open dimensions of a
-    file their sizes, ``source`` says how C and LLVM IR are read."""
+    file their sizes, ``source`` says how C and LLVM IR are read; ``max_latency`` is in ms."""
 
     batch: int | None = None
     fix: Mapping[str, str] = field(default_factory=dict)
     min_throughput: float | None = None
     max_pes: int | None = None
     max_buffer: int | None = None
+    max_latency: float | None = None
     model: str | None = None
     dim: Mapping[str, int] = field(default_factory=dict)
     source: SourceReading = AS_WRITTEN
 
     def to_json(self) -> dict[str, Any]:
-        """The options as documents hold them; sizes of open dimensions, and how C is read, only if they are given."""
+        """The options as documents hold them; a limit on latency, sizes of open dimensions, and how C is read, only if
+        they are given."""
         fields = {**asdict(self), "fix": dict(self.fix) or None}
-        sized, read = fields.pop("dim"), self.source.to_json()
+        sized, limit, read = fields.pop("dim"), fields.pop("max_latency"), self.source.to_json()
         del fields["source"]
-        return fields | ({"dim": dict(sized)} if sized else {}) | ({"source": read} if read else {})
+        fields |= ({"dim": dict(sized)} if sized else {}) | ({"source": read} if read else {})
+        return fields | ({} if limit is None else {"max_latency": limit})
 
     def pinned(self, fix: Mapping[str, Any] | None) -> Options:
         """These options with decisions pinned in addition, as ``--fix`` does; several values of one are a sequence."""
@@ -179,6 +182,14 @@ class Kind(ABC, Generic[V, P, M]):
 
         return load_layers(text, batch, dims).macs
 
+    def work(self, problem: P) -> int | None:
+        """Multiply-accumulates of a part; None where they are not counted part by part."""
+        return None
+
+    def in_a_line(self, problem: P, mapping: M) -> str | None:
+        """A mapping in some tens of characters, for tables; None if the kind has no such form."""
+        return None
+
     def model_of(self, value: V) -> str | None:
         """What ``--model`` is for a workload where nobody says, None where it has no choice."""
         return self.default_model
@@ -225,6 +236,9 @@ class Kind(ABC, Generic[V, P, M]):
         Raises: InputError if the kind has none.
         """
         raise InputError("--pareto", "", f"a {self.name} problem has no trade-offs to list; leave it out")
+
+    criteria_add: ClassVar[bool] = False
+    """Whether there are two criteria, and those of several parts add up to those of the whole."""
 
     def front_axes(self) -> FrontAxes:
         """How a plot shows the points of a front.

@@ -9,6 +9,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from mapper.api.history import HistoryPoint
+from mapper.kind.kind import FrontAxes
 from mapper.reporting.drawing import LONGEST, embedded
 from mapper.workloads.text.plain_text import plotted
 
@@ -110,6 +111,20 @@ def swept(rows: Sequence[tuple[Mapping[str, Any], float | None]], prefix: str) -
     if len(varied) > 1 and len(lines) <= 12:
         axes.legend(fontsize="small", frameon=False)
     return finished(figure, f"value over {varied[0]}", prefix)
+
+
+def front(costs: Sequence[Mapping[str, float]], axes_of: FrontAxes, prefix: str) -> Element:
+    """Trade-offs, a point each, over the two axes of their kind."""
+    (along, along_said), (up, up_said) = axes_of.along, axes_of.up
+    figure, axes = blank(3.4)
+    axes.plot(
+        [cost[along] for cost in costs], [cost[up] for cost in costs], "o", color=COLOURS[0], clip_on=False
+    )
+    axes.set_xlabel(along_said)
+    axes.set_ylabel(up_said)
+    axes.xaxis.set_major_formatter(figure_text)
+    axes.yaxis.set_major_formatter(figure_text)
+    return finished(figure, f"{up_said} over {along_said}", prefix)
 
 
 def figure_text(value: float, place: int | None = None) -> str:

@@ -14,7 +14,7 @@ from mapper.api.part.verification import verified
 from mapper.api.problem import SOLUTION_SCHEMA, PosedProblem, pose_again
 from mapper.api.solution import Solution, as_document, assemble, repeated
 from mapper.api.verb import read_document
-from mapper.kind.kind import AnyPart, Part
+from mapper.kind.kind import AnyPart, FrontAxes, Part
 from mapper.solver.certificate import Certificate, certificate_from_json
 from mapper.workloads.document import InputError
 
@@ -51,7 +51,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Rows:
-    """A comparison of ``methods`` or ``machines``, a ``sweep``, or a ``front`` of trade-offs."""
+    """A comparison of ``methods`` or ``machines``, a ``sweep``, or a ``front`` of trade-offs, drawn over
+    ``axes``."""
 
     source: str
     form: str
@@ -59,6 +60,7 @@ class Rows:
     objective: str
     rows: tuple[Row, ...]
     key: str
+    axes: FrontAxes | None = None
 
 
 def read(given: Path | Mapping[str, Any]) -> Solved | Rows:
@@ -183,7 +185,8 @@ def _rows(fields: Mapping[str, Any], source: str) -> Rows:
     title = f"{workload} on {problem.get('arch')}"
     if front:
         said = "all" if fields.get("complete") is True else "not all"
-        return Rows(source, "front", f"Trade-offs ({said}): {title}", "several", rows, source)
+        axes = pose_again({**fields, "schema": SOLUTION_SCHEMA}, source).kind.front_axes()
+        return Rows(source, "front", f"Trade-offs ({said}): {title}", "several", rows, source, axes)
     return Rows(source, "methods", title, objective, rows, problem_key(problem))
 
 

@@ -348,6 +348,9 @@ def rows_section(given: Rows, anchor: str) -> Section:
         points = [(row.names, row.certificate.value) for row in given.rows]
         drawn = chart.swept([(names, None if y is None else float(y)) for names, y in points], anchor)
         elements.insert(0, figure(drawn, "The objective over the grid."))
+    costs = [row.cost for row in given.rows if row.cost is not None]
+    if given.axes is not None and costs:
+        elements.insert(0, figure(chart.front(costs, given.axes, anchor), "All trade-offs that are listed."))
     if machines:
         times = {
             str(row.names["arch"]): {"latency": float(row.cost["latency_ms"])}

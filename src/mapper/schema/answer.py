@@ -58,7 +58,10 @@ OPTIONS = record(
         "max_buffer": WHOLE,
         "model": {"type": ["string", "null"]},
     },
-    {"dim": {"type": "object", "additionalProperties": {"type": "integer"}}},
+    {
+        "dim": {"type": "object", "additionalProperties": {"type": "integer"}},
+        "max_latency": {"type": "number"},
+    },
 )
 PROBLEM = record(
     {
@@ -109,6 +112,7 @@ PROOF = record(
     }
 )
 _ROW = {"arch": {"type": ["string", "null"]}, **ANSWER}
+_WORK = {"macs": WHOLE, "utilisation": NUMBER, "mapping": or_null(OPEN)}
 _COMPARED = {"anyOf": [record({"method": TEXT, **_ROW}), record({"arch": TEXT, "kind": TEXT}, more=True)]}
 ANSWERS: dict[str, tuple[str, Schema]] = {
     "solution": (
@@ -127,7 +131,7 @@ ANSWERS: dict[str, tuple[str, Schema]] = {
         "What compare answers: methods, or machines, in rows",
         record({"problem": OPEN, "rows": rows(_COMPARED)}, more=True),
     ),
-    "sweep": ("What sweep answers", record({"rows": rows(record({"vary": OPEN, **_ROW}))})),
+    "sweep": ("What sweep answers", record({"rows": rows(record({"vary": OPEN, **_ROW}, _WORK))})),
     "front": (
         "What solve --pareto answers",
         record(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from mapper.workloads.document import InputError
+from mapper.workloads.text.nearest import meant
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -46,7 +46,7 @@ def schema(name: str) -> dict[str, Any]:
     if own in READ:
         module, _, model = READ[own].partition(":")
         read: type[BaseModel] = getattr(import_module(module), model)
-        return head | read.model_json_schema(by_alias=True)
+        return head | _with_words(read.model_json_schema(by_alias=True), read)
     if own in ANSWERS:
         title, body = ANSWERS[own]
         fields = {"schema": {"const": f"mapper.{own}/1"}, **body["properties"]}
@@ -57,5 +57,17 @@ def schema(name: str) -> dict[str, Any]:
             "required": ["schema", *body["required"]],
         }
     names = schema_names()
-    near = difflib.get_close_matches(own, names, 3, 0.5) or names
-    raise InputError("schema", name[:60], f"is no document; there are {', '.join(near)}")
+    raise InputError("schema", name[:60], f"is no document; {meant(own, names)}there are {', '.join(names)}")
+
+
+def _with_words(found: dict[str, Any], read: type[BaseModel]) -> dict[str, Any]:
+    """The schema of a machine with what each field is, in which unit and whose, as editors show it."""
+    from mapper.arch.field import machine_fields
+
+    for field in machine_fields(read):
+        if field.told is not None:
+            place = found if field.owner is read else found["$defs"][field.owner.__name__]
+            unit = f", in {field.told.unit}" if field.told.unit else ""
+            entry = place["properties"][field.info.alias or field.name]
+            entry["description"] = f"{field.told.meaning}{unit} ({field.told.source})"
+    return found

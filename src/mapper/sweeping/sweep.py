@@ -27,6 +27,7 @@ from mapper.workloads.text.structured_text import load_yaml
 
 if TYPE_CHECKING:
     from mapper.sweeping.engine import DaskEngine
+from mapper.workloads.text.nearest import meant
 
 MOST_SWEPT = 100_000
 SECONDS_BEYOND = 0.5
@@ -80,7 +81,7 @@ def swept(
     done = _here(problems, search) if engine is None else engine.solve(problems, search)
     for place, solution in done:
         search.begun.set()
-        rows[place] = Row(problems[place].arch, solution.cost, solution.certificate, points[place])
+        rows[place] = _row(solution, points[place])
         if (name := str(points[place])) in repeated:
             refuse_contradicting_solutions(first.setdefault(name, solution), solution)
         if finished is not None:
@@ -88,6 +89,23 @@ def swept(
     for place in set(range(len(points))) - set(rows):
         rows[place] = _without_turn(problems[place], points[place], search)
     return Sweep(tuple(rows[place] for place in range(len(points))))
+
+
+def _row(solution: Solution, point: dict[str, Any]) -> Row:
+    posed, parts, line, mapping = solution.posed, solution.parts, None, None
+    if len(parts) == 1 and parts[0].mapping is not None:
+        mapping = parts[0].mapping.to_json()
+        line = posed.kind.in_a_line(posed.parts[0].problem, parts[0].mapping)
+    return Row(
+        posed.arch,
+        solution.cost,
+        solution.certificate,
+        point,
+        solution.macs,
+        solution.utilisation,
+        mapping,
+        line,
+    )
 
 
 def _repeated(points: Sequence[Mapping[str, Any]]) -> frozenset[str]:
@@ -149,10 +167,21 @@ def _varied(base: PosedProblem, point: Mapping[str, Any]) -> Any:
         for step in path:
             place = place.get(step) if isinstance(place, dict) else None  # type: ignore[assignment]
         if not isinstance(place, dict) or last not in place:
-            raise InputError("--vary", key, f"{base.arch} has no such field; see mapper show {base.arch}")
+            close = meant(key, _paths(document))
+            remedy = f"{base.arch} has no such field; {close}mapper show {base.arch} shows them"
+            raise InputError("--vary", key, remedy)
         place[last] = value
     source = ", ".join(f"{key}={value}" for key, value in point.items())
     return machine_from_document(document, f"--vary {source}")
+
+
+def _paths(document: Mapping[str, Any]) -> Iterator[str]:
+    """Every field of a machine that can be varied, with dots."""
+    for key, value in document.items():
+        if isinstance(value, Mapping):
+            yield from (f"{key}.{path}" for path in _paths(value))
+        else:
+            yield key
 
 
 def varied_values(text: str) -> tuple[str, list[Any]]:

@@ -80,9 +80,11 @@ def _proof(problem: SelectionProblem, method: str = "auto") -> dict[str, Any]:
     ("machine", "slack"),
     [
         ("dynamap-u200", None),
+        ("dynamap-u200-model", None),
         ("dynamap-u200-paper", None),
         pytest.param("dynamap-u200", 130, marks=pytest.mark.slow),
-        pytest.param("dynamap-u200", 90, marks=pytest.mark.slow),
+        pytest.param("dynamap-u200-model", 130, marks=pytest.mark.slow),
+        pytest.param("dynamap-u200-model", 90, marks=pytest.mark.slow),
         pytest.param("dynamap-u200-paper", 130, marks=pytest.mark.slow),
     ],
 )
@@ -95,7 +97,7 @@ def test_a_network_of_the_catalogue_is_certified(machine: str, slack: int | None
 
 def test_the_program_itself_certifies_a_proof(tmp_path: Path) -> None:
     file = tmp_path / "proof.json"
-    made = _proof(_problem("lenet5", "dynamap-u200"))
+    made = _proof(_problem("lenet5", "dynamap-u200-model"))
     file.write_text(json.dumps({"schema": "mapper.proofs/1", "proofs": [made]}))
     done = subprocess.run(
         [sys.executable, "-I", str(CHECKER), str(file)], capture_output=True, text=True, timeout=60
@@ -106,14 +108,14 @@ def test_the_program_itself_certifies_a_proof(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("off", [-1, 1])
 def test_a_latency_that_is_off_by_a_cycle_is_refuted(off: int) -> None:
-    made = _proof(_problem("lenet5", "dynamap-u200"))
+    made = _proof(_problem("lenet5", "dynamap-u200-model"))
     made["claim"]["value"] += off
     made["claim"]["bound"] += off
     assert _status(made) == "refuted"
 
 
 def test_a_bound_above_what_boxes_show_is_refuted() -> None:
-    problem = _problem("lenet5", "dynamap-u200")
+    problem = _problem("lenet5", "dynamap-u200-model")
     worse = _proof(problem, "greedy")
     assert worse["claim"]["status"] == "bounded" and worse["claim"]["value"] > worse["claim"]["bound"]
     assert _status(worse) == "certified"
@@ -124,7 +126,7 @@ def test_a_bound_above_what_boxes_show_is_refuted() -> None:
 
 
 def test_a_box_that_is_left_out_is_missed() -> None:
-    made = _proof(_problem("lenet5", "dynamap-u200"))
+    made = _proof(_problem("lenet5", "dynamap-u200-model"))
     for at in range(len(made["evidence"]["boxes"])):
         cut = copy.deepcopy(made)
         del cut["evidence"]["boxes"][at]
@@ -132,14 +134,14 @@ def test_a_box_that_is_left_out_is_missed() -> None:
 
 
 def test_a_feasible_problem_is_not_infeasible() -> None:
-    made = _proof(_problem("lenet5", "dynamap-u200", 130))
+    made = _proof(_problem("lenet5", "dynamap-u200-model", 130))
     made["claim"] = {"status": "infeasible", "value": None, "bound": None}
     made["evidence"]["mapping"] = None
     assert _status(made) == "refuted"
 
 
 def test_a_least_product_of_energy_and_latency_is_certified() -> None:
-    problem = SelectionProblem(_problem("squeezenet", "dynamap-u200").network, "edp")
+    problem = SelectionProblem(_problem("squeezenet", "dynamap-u200-model").network, "edp")
     made = _proof(problem)
     assert VERDICT(made)[1:2] == ("certified",)
     assert float(Fraction(made["claim"]["value"])) == METHODS["auto"].search(problem, Effort()).value
@@ -205,7 +207,7 @@ def test_given_formats_of_tensors_are_certified(count: int) -> None:
 def test_boxes_for_a_given_format_show_nothing_of_problems_without_it(
     network: str, tensor: str, label: str
 ) -> None:
-    free = _problem(network, "dynamap-u200")
+    free = _problem(network, "dynamap-u200-model")
     made, best = _proof(replace(free, stores={tensor: label})), _proof(free)
     assert _status(made) == "certified"
     assert made["claim"]["value"] > best["claim"]["value"]
@@ -253,11 +255,12 @@ def _mutated(made: dict[str, Any], draw: random.Random) -> dict[str, Any]:
 def test_a_changed_proof_is_accepted_only_where_its_claim_holds(count: int) -> None:
     draw, seen = random.Random(7), Counter[str]()
     whole = [
-        _proof(_problem("lenet5", "dynamap-u200")),
+        _proof(_problem("lenet5", "dynamap-u200-model")),
         _proof(_problem("lenet5", "dynamap-u200-paper", 120)),
-        _proof(_problem("lenet5", "dynamap-u200"), "greedy"),
+        _proof(_problem("lenet5", "dynamap-u200-model"), "greedy"),
+        _proof(_problem("lenet5", "dynamap-u200")),
     ]
-    best = [one["claim"]["value"] for one in (whole[0], whole[1], whole[0])]
+    best = [one["claim"]["value"] for one in (whole[0], whole[1], whole[0], whole[3])]
     for _ in range(count):
         which = draw.randrange(3)
         changed = _mutated(whole[which], draw)
@@ -275,7 +278,7 @@ def test_a_changed_proof_is_accepted_only_where_its_claim_holds(count: int) -> N
 def test_a_changed_problem_ends_soon(count: int) -> None:
     """Whatever sizes a hostile problem has, no check takes long, and none fails but in its own words."""
     draw, seen = random.Random(8), Counter[str]()
-    made = _proof(_problem("lenet5", "dynamap-u200"))
+    made = _proof(_problem("lenet5", "dynamap-u200-model"))
     places = [one for one in _places(made["problem"]) if one]
     for _ in range(count):
         changed = copy.deepcopy(made)
@@ -290,7 +293,7 @@ def test_a_changed_problem_ends_soon(count: int) -> None:
 
 
 def test_the_evidence_of_another_network_is_refuted() -> None:
-    one, other = (_proof(_problem(name, "dynamap-u200")) for name in ("lenet5", "alexnet"))
+    one, other = (_proof(_problem(name, "dynamap-u200-model")) for name in ("lenet5", "alexnet"))
     for part in ("problem", "evidence", "claim"):
         assert _status(one | {part: other[part]}) in ("refuted", "malformed")
 
@@ -308,6 +311,11 @@ NUMBERS: dict[str, tuple[tuple[Any, ...], Any]] = {
     "energy won by loading": (("machine", "energy_pj", "dram_byte"), -1),
     "a producer before the first layer": (("stores", 0, "shares", 0, 0), -1),
     "a reader before the first layer": (("stores", 0, "readers", 0), -1),
+    "a pool after no layer": (("engines", "max_pools", 0, 0), -1),
+    "kernels ahead of the first layer": (("engines", "ahead", 0), 0),
+    "DRAM that answers before it is asked": (("engines", "dram_latency"), -1),
+    "buffers of less than no words": (("engines", "buffers", "input"), -1),
+    "a map read channel by channel of none": (("engines", "flattened", 0, 1), 0),
     "a shape without rows": (("array",), [0, 5]),
     "a shape of less than no rows": (("array",), [-1, 5]),
     "a shape of three sides": (("array",), [1, 5, 5]),
@@ -318,7 +326,9 @@ NUMBERS: dict[str, tuple[tuple[Any, ...], Any]] = {
 @pytest.mark.parametrize("name", NUMBERS)
 def test_numbers_on_which_no_lemma_holds_are_malformed(name: str) -> None:
     """Lemma Box needs times and energies that do not fall with the array, lemma Product such as are not below 0."""
-    made, (path, value) = _proof(_problem("lenet5", "dynamap-u200")), NUMBERS[name]
+    path, value = NUMBERS[name]
+    preset = "dynamap-u200" if path[0] == "engines" else "dynamap-u200-model"
+    made = _proof(_problem("lenet5", preset))
     at = made["problem"]
     for key in path[:-1]:
         at = at[key]
@@ -328,7 +338,7 @@ def test_numbers_on_which_no_lemma_holds_are_malformed(name: str) -> None:
 
 
 def test_without_a_longest_time_no_selection_is_too_slow() -> None:
-    made = _proof(_problem("lenet5", "dynamap-u200"))
+    made = _proof(_problem("lenet5", "dynamap-u200-model"))
     made["problem"]["machine"]["initialisation"]["factor"] = 1 << 62
     made["problem_sha256"] = digest(made["problem"])
     made["claim"] = {"status": "infeasible", "value": None, "bound": None}

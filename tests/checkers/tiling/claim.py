@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
@@ -77,7 +77,9 @@ def holds(document: Mapping[str, Any]) -> bool | None:
     claim = document["claim"]
     if claim["status"] == "infeasible":
         return not values
-    mapping = tiling_from_json(document["evidence"]["mapping"], problem.nest, "proof")
+    mapping = tiling_from_json(
+        document["evidence"]["mapping"], problem.nest, "proof", problem.machine.rules.array_axes
+    )
     value, bound = Fraction(claim["value"]), Fraction(claim["bound"])
     if verify(problem, mapping).broken or _value(problem, mapping) != value or bound > min(values):
         return False
@@ -106,14 +108,26 @@ def _posed(fields: Mapping[str, Any]) -> TilingProblem:
     nest = LoopNest("posed", tuple(loops.items()), operands, fields["operation"])
     objective: Objective = next(name for name, text in OBJECTIVES.items() if text == fields["objective"])
     orders = tuple((level, tuple(names)) for level, names in fields["innermost"].items() if names)
-    return TilingProblem(nest, _machine(fields["machine"]), objective, _Allowed(factors, orders))
+    most, axes = fields.get("most_cycles"), fields.get("axes", ())
+    machine = _machine(fields["machine"], axes)
+    pins = tuple(
+        (axis, frozenset(along["must"]), len(along["may"]) == len(loops))
+        for sides in axes
+        for axis, along in sides.items()
+    )
+    return TilingProblem(nest, machine, objective, _Allowed(factors, orders, pins), most)
 
 
 class _Allowed(Pins):
     """Pins that allow just what a document lists."""
 
-    def __init__(self, factors: Mapping[str, Any], orders: tuple[tuple[str, tuple[str, ...]], ...]) -> None:
-        super().__init__(orders=orders)
+    def __init__(
+        self,
+        factors: Mapping[str, Any],
+        orders: tuple[tuple[str, tuple[str, ...]], ...],
+        axes: tuple[tuple[str, frozenset[str], bool], ...],
+    ) -> None:
+        super().__init__(orders=orders, axes=axes)
         object.__setattr__(self, "listed", factors)
 
     def allows(self, loop: str, level: str, factor: int) -> bool:
@@ -121,7 +135,8 @@ class _Allowed(Pins):
         return loop not in listed or factor in listed[loop]
 
 
-def _machine(fields: Mapping[str, Any]) -> DataflowMachine:
+def _machine(fields: Mapping[str, Any], axes: Sequence[Mapping[str, Any]]) -> DataflowMachine:
+    """``axes``: of the array, where it tells them apart."""
     decimal = {name: float(Fraction(value)) for name, value in fields["energy_pj"].items()}
     document = machine_fields(fields["rows"], fields["columns"], fields["rf_bytes"])
     document["word_bytes"] = fields["word_bytes"]
@@ -136,6 +151,8 @@ def _machine(fields: Mapping[str, Any]) -> DataflowMachine:
         "double_buffered": fields["spm_double_buffered"],
     }
     document["noc"] = {"networks": fields["networks"], "reduction": fields["reduction"]}
+    for sides in axes:
+        document["pe_array"]["spatial_reduction"] = [axis for axis, along in sides.items() if along["sums"]]
     document["dma"] = {
         "initiation_cycles": float(Fraction(fields["initiation_cycles"])),
         "cycles_per_byte": float(Fraction(fields["cycles_per_byte"])),
@@ -145,5 +162,5 @@ def _machine(fields: Mapping[str, Any]) -> DataflowMachine:
     document["energy_pj"] = decimal
     document["rules"] = {
         name: fields[name] for name in ("stored_extent", "partial_sums", "leaving_sums", "energy")
-    }
+    } | {"array_axes": bool(axes)}
     return dataflow_from_document(document, "posed machine")

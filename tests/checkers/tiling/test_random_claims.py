@@ -24,7 +24,7 @@ from tests.solver.tiling.random_tiling import problems
 DRAWN = random_search(20)
 
 
-@pytest.mark.parametrize("count", [20, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [30, pytest.param(1000, marks=pytest.mark.slow)])
 def test_brute_force_solver_and_checker_agree_on_random_tilings(count: int) -> None:
     seen: Counter[str] = Counter()
 

@@ -24,7 +24,7 @@ UNLIKE: dict[Algorithm, Algorithm] = {"im2col": "kn2row", "kn2row": "im2col"}
 
 @pytest.fixture(scope="module")
 def problem() -> SelectionProblem:
-    machine, _ = load_machine("dynamap-u200")
+    machine, _ = load_machine("dynamap-u200-model")
     assert isinstance(machine, OverlayMachine)
     return SelectionProblem(overlay_network(load_layers("squeezenet"), machine))
 

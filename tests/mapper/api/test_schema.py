@@ -85,7 +85,7 @@ def test_comparisons_sweeps_fronts_and_proofs_are_as_their_schemas_say() -> None
 
 
 def test_a_name_that_has_no_schema_is_answered_by_the_nearest() -> None:
-    with pytest.raises(InputError, match="is no document; there are solution"):
+    with pytest.raises(InputError, match="is no document; did you mean solution"):
         schema("solutoin")
 
 

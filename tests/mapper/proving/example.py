@@ -61,7 +61,8 @@ PROOFS: dict[str, Callable[[], Document]] = {
     "impossible": lambda: proof_of(next(iter(IMPOSSIBLE.values())), Claim("infeasible", None, None, None)),
     "allocation": lambda: allocation_proof(problem_of("mnist-tcpa", "tcpa-8x8", "throughput")),
     "allocation, latency": lambda: allocation_proof(problem_of("mnist-tcpa", "tcpa-8x8", "latency")),
-    "selection": lambda: _certified("lenet5", "dynamap-u200"),
+    "selection": lambda: _certified("lenet5", "dynamap-u200-model"),
+    "selection, engines": lambda: _certified("lenet5", "dynamap-u200"),
     "pbqp": _pbqp,
     "chain": chain,
 }

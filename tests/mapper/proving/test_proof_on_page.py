@@ -24,6 +24,7 @@ DRAWN = {
     "parity": ('class="board"', "two colours"),
     "allocation": ('class="caps"', "107 cycles a position", "the number of PEs available"),
     "selection": ('class="shapes"', 'data-box="576,6084,1,10"', "20 boxes of shapes cover"),
+    "selection, engines": ('class="shapes"', 'data-box="40,128,', "boxes of shapes cover"),
     "pbqp": ('class="order"', "3 of 3 vertices are eliminated"),
     "chain": ("No partition up to this layer costs less",),
 }

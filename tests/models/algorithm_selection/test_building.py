@@ -15,7 +15,7 @@ from mapper.workloads.source import load_layers
 
 
 def overlay(name: str, **changed: Any) -> OverlayNetwork:
-    machine, _ = load_machine("dynamap-u200")
+    machine, _ = load_machine("dynamap-u200-model")
     assert isinstance(machine, OverlayMachine)
     fields = machine.model_dump(by_alias=True) | changed
     return overlay_network(load_layers(name), OverlayMachine.model_validate(fields))

@@ -30,6 +30,12 @@ SCHEDULE = ModuloSchedule(
     (Route(0, (Hop((0, 0), 1, "register", 3), Hop((0, 1), 2, "move"))), Route(1, ())),
 )
 
+ENERGY = {
+    "operations": 2000 * 0.051, "routes": 2000 * 4.655, "registers": 1000 * 2.328, "memory": 0,
+    "configuration": 2002 * 16 * 2.328, "vliw": 0, "static": 0.015 * 2002 / 500e6 * 1e12,
+}  # fmt: skip
+"""An addition and a subtraction, each result read from a neighbour (one by a move), one written into a register."""
+
 
 def machine(name: str) -> CgraMachine:
     return cgra_from_document(cgra_preset(name) or {}, name)
@@ -44,9 +50,13 @@ def test_cycles_are_the_papers() -> None:
     cost = evaluate(KERNEL, machine("srp-4x4"), SCHEDULE)
     assert cost.cost_json() == {
         "ii": 2, "mii": 2, "res_mii": 1, "rec_mii": 2, "stages": 2, "cycles": 1000 * 2 + (2 - 1) * 2,
-        "latency_ms": 2002 / 500e3, "energy_pj": pytest.approx(0.15 * 2002 / 500e6 * 1e12),
+        "latency_ms": 2002 / 500e3, "energy_pj": pytest.approx(sum(ENERGY.values())),
     }  # fmt: skip
-    assert cost.breakdown_json() == {"cycles": {"kernel": 2000, "fill": 2}, "bytes": {}}
+    assert cost.breakdown_json() == {
+        "cycles": {"kernel": 2000, "fill": 2}, "bytes": {},
+        "energy_pj": {cause: pytest.approx(energy) for cause, energy in ENERGY.items()},
+        "power_times_time_pj": pytest.approx(0.15 * 2002 / 500e6 * 1e12),
+    }  # fmt: skip
 
 
 def test_what_is_undefined_is_none() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mapper.codegen.algorithm_selection.instruction import Instruction, control_words
-from mapper.codegen.algorithm_selection.overlay import verilog
+from mapper.codegen.algorithm_selection.overlay import host, verilog
 from mapper.codegen.algorithm_selection.program import DRAM_LATENCY, Parameters, hexadecimal
 from mapper.models.algorithm_selection.choice import INPUT_LAYOUTS, Choice, input_walk
 from mapper.models.algorithm_selection.control.sequence import Control, Region, convolution_step
@@ -22,12 +22,14 @@ DRAM_WORDS = 1 << 16
 
 def sizes(array: tuple[int, int]) -> Parameters:
     log_banks = max(1, math.ceil(math.log2(max(array))))
-    return Parameters(*array, log_banks, 4096, 4096, 4096, 4096, 256, 64, 1 << 12, DRAM_LATENCY, 3, 64)
+    return Parameters(
+        *array, log_banks, 4096, 4096, 4096, 4096, 256, 64, 1 << 12, DRAM_LATENCY, 3, 64, 36, 1, 1
+    )
 
 
 @functools.cache
 def machine(array: tuple[int, int]) -> RtlMachine:
-    return RtlMachine(array, verilog(sizes(array)), DRAM_WORDS)
+    return RtlMachine({**verilog(sizes(array)), **host()}, DRAM_WORDS)
 
 
 def run(

@@ -7,7 +7,8 @@ import pytest
 
 from mapper.models.algorithm_selection.choice import Algorithm, Choice
 from mapper.models.algorithm_selection.control.sequence import Control, control
-from mapper.sim.algorithm_selection.network import Overlay, reference
+from mapper.models.algorithm_selection.number.seeded import seeded_numbers
+from mapper.sim.algorithm_selection.network import Overlay, reference, seeded_inputs
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.source import load_layers
 
@@ -27,9 +28,10 @@ def under(network: LayerNetwork, algorithm: Algorithm) -> Control:
 
 
 def check(network: LayerNetwork, sequence: Control) -> None:
-    overlay = Overlay(network, sequence, 3)
+    numbers, inputs = seeded_numbers(network, 3), seeded_inputs(network, 3)
+    overlay = Overlay(network, sequence, numbers, inputs)
     assert not [run.step.name for run in overlay.run() if run.lost]
-    for name, expected in reference(network, 3).items():
+    for name, expected in reference(network, numbers, inputs).items():
         assert np.array_equal(overlay.results[name], expected), name
 
 

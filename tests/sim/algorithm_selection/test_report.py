@@ -15,12 +15,13 @@ from mapper.models.algorithm_selection.control.selection import selection_contro
 from mapper.models.algorithm_selection.control.sequence import control
 from mapper.models.algorithm_selection.gemm_call import GemmCall
 from mapper.models.algorithm_selection.mapping import Selection, reader_label
+from mapper.models.algorithm_selection.number.seeded import seeded_numbers
 from mapper.models.algorithm_selection.overlay.building import overlay_network
 from mapper.models.algorithm_selection.overlay.layer import DATAFLOWS
 from mapper.sim.algorithm_selection import report
 from mapper.sim.algorithm_selection.array.cycles import fill_and_drain, passes
 from mapper.sim.algorithm_selection.array.systolic import run
-from mapper.sim.algorithm_selection.network import Overlay
+from mapper.sim.algorithm_selection.network import Overlay, seeded_inputs
 from mapper.solver.algorithm_selection.exact.joint import joint
 from mapper.solver.method import Effort
 from mapper.workloads.network.network_layer import LayerNetwork
@@ -28,7 +29,7 @@ from mapper.workloads.source import load_layers
 from tests.sim.trace_partition.onnx_layer import layers, model, node
 
 
-def posed(network: LayerNetwork, preset: str = "dynamap-u200") -> SelectionProblem:
+def posed(network: LayerNetwork, preset: str = "dynamap-u200-model") -> SelectionProblem:
     machine, _ = load_machine(preset)
     assert isinstance(machine, OverlayMachine)
     return SelectionProblem(overlay_network(network, machine))
@@ -109,7 +110,8 @@ def test_a_stored_format_that_lacks_what_another_reader_needs_is_found() -> None
         ((halving.name, "im2col"), True),
     ]
     for store, fails in stores:
-        overlay = Overlay(network, control(network, (4, 4), choices, {tensor: store}), 0)
+        sequence = control(network, (4, 4), choices, {tensor: store})
+        overlay = Overlay(network, sequence, seeded_numbers(network, 0), seeded_inputs(network, 0))
         lost = False
         for done in overlay.run():
             lost = lost or done.lost

@@ -30,7 +30,7 @@ from mapper.models.algorithm_selection.choice import Algorithm, Choice
 from mapper.models.algorithm_selection.timing import gemm_cycles
 from mapper.sim.algorithm_selection.address import to_matrix
 from mapper.sim.algorithm_selection.onnx_convolution import integer_convolution
-from mapper.sim.algorithm_selection.rtl.machine import RtlMachine, RtlRun, lint
+from mapper.sim.algorithm_selection.rtl.machine import RtlRun, lint
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.layer_nest import Convolution
 from tests.sim.algorithm_selection.overlay_bench import layer_control, run, sizes
@@ -103,12 +103,16 @@ def run_layer(
     stored: str = "own",
     relu: bool = False,
     count: int = 1,
+    parts: tuple[int, int] = (1, 1),
 ) -> None:
-    """Holds a layer's results, in ``count`` pieces an image, against onnxruntime's integer convolution, and the cycles
-    of every instruction against the timeline."""
+    """Holds a layer's results, in ``count`` pieces an image and so many ``parts`` of its kernels, against onnxruntime's
+    integer convolution, and the cycles of every instruction against the timeline."""
     random = np.random.default_rng(7)
     sequence = layer_control(shape, choice, stored=stored, relu=relu)
-    (program,), (step,) = programs(sequence, cuts={"conv1": count}), sequence.convolutions
+    (program,), (step,) = (
+        programs(sequence, cuts={"conv1": count}, parts={"conv1": parts}),
+        sequence.convolutions,
+    )
     depth = shape.in_channels // shape.groups
     images = random.integers(-128, 128, (shape.batch, *shape.input_size, shape.in_channels), np.int8)
     kernels = random.integers(-128, 128, (*shape.kernel, depth, shape.out_channels), np.int8)
@@ -141,7 +145,7 @@ def _place(dram: NDArray[np.int64], address: int, words: NDArray[np.generic]) ->
 
 
 @pytest.mark.parametrize("dataflow", DATAFLOWS)
-@pytest.mark.parametrize("algorithm", ["im2col", "kn2row", "winograd"])
+@pytest.mark.parametrize("algorithm", ["im2col", "kn2row", "winograd", "winograd-4x4"])
 @pytest.mark.parametrize("array", ARRAYS)
 def test_a_layer_runs_in_every_algorithm_and_dataflow(
     array: tuple[int, int], algorithm: Algorithm, dataflow: Dataflow
@@ -156,6 +160,7 @@ def test_a_layer_runs_in_every_algorithm_and_dataflow(
         (STRIDED, "im2col"),
         (STRIDED, "kn2row"),
         (LARGE, "winograd"),
+        (LARGE, "winograd-4x4"),
         (LARGE, "kn2row"),
         (GROUPED, "im2col"),
         (GROUPED, "kn2row"),
@@ -264,11 +269,6 @@ def test_a_buffer_gives_back_a_matrix_along_its_columns_and_rows() -> None:
     assert np.array_equal(done.dram[words.size :].reshape(columns, rows), words.reshape(rows, columns).T)
 
 
-def test_an_array_of_more_than_256_pes_is_refused() -> None:
-    with pytest.raises(InputError, match="up to 256"):
-        RtlMachine((17, 16), {}, 16)
-
-
 def test_a_sequence_that_does_not_stop_is_cut() -> None:
     with pytest.raises(InputError, match="does not stop within 50 cycles"):
         run(
@@ -292,3 +292,17 @@ def test_a_layer_cut_into_pieces_overlaps_them_and_computes_the_same(
 
 def test_pieces_of_a_strided_kn2row_read_the_map_by_rows() -> None:
     run_layer((4, 4), STRIDED, Choice("kn2row", "NS"), stored="tensor3d", count=4)
+
+
+@pytest.mark.parametrize(
+    ("shape", "algorithm", "parts"),
+    [
+        (Convolution(1, 11, 6, (5, 6), (3, 3), (1, 1), (1, 1), ((1, 1), (1, 1))), "im2col", (1, 3)),
+        (Convolution(1, 11, 6, (5, 6), (3, 3), (1, 1), (1, 1), ((1, 1), (1, 1))), "winograd", (1, 2)),
+        (Convolution(1, 9, 23, (1, 1), (1, 1), (1, 1), (1, 1), ((0, 0), (0, 0))), "im2col", (3, 2)),
+    ],
+)
+def test_kernels_are_loaded_in_parts_of_their_depth_and_their_maps(
+    shape: Convolution, algorithm: Algorithm, parts: tuple[int, int]
+) -> None:
+    run_layer((4, 4), shape, Choice(algorithm, "WS"), stored="tensor3d", count=2, parts=parts)

@@ -27,7 +27,7 @@ from mapper.workloads.source import load_layers
 
 
 def posed(network: LayerNetwork, max_pes: int = 0) -> SelectionProblem:
-    machine, _ = load_machine("dynamap-u200-verilog")
+    machine, _ = load_machine("dynamap-u200")
     assert isinstance(machine, OverlayMachine)
     return SelectionProblem(overlay_network(network, machine), max_pes=max_pes)
 
@@ -87,5 +87,5 @@ def test_the_verilog_of_16x16_pes_takes_the_model_s_cycles_within_5_percent(name
     cost = verify(problem, selection).cost
     assert cost is not None
     sequence = selection_control(network, problem.network, selection)
-    done = report_rtl(sequence, network, overlay_files(sequence, network), cost.cycles)
+    done = report_rtl(sequence, network, overlay_files(sequence, network), cost.cycles, {})
     assert done["outputs_equal"] and done["agrees"]

@@ -37,7 +37,7 @@ def shortcut_network(path: Path) -> str:
 
 def test_a_map_read_at_every_second_position_and_at_all_of_them_loses_none(tmp_path: Path) -> None:
     layers = load_layers(shortcut_network(tmp_path / "shortcut.onnx"), None)
-    machine, _ = load_machine("dynamap-u200")
+    machine, _ = load_machine("dynamap-u200-model")
     problem = SelectionProblem(overlay_network(layers, machine))  # type: ignore[arg-type]
     selection = AUTOMATIC.search(problem, Effort()).mapping
     assert selection is not None

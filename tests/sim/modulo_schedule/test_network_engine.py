@@ -20,9 +20,10 @@ from mapper.models.modulo_schedule.network.algorithm import Algorithm, algorithm
 from mapper.models.modulo_schedule.network.baseline import baselines
 from mapper.models.modulo_schedule.network.mapping import LoopMapping, kernel_of
 from mapper.models.modulo_schedule.network.nest import Box, Nest
-from mapper.sim.modulo_schedule.network.encoding import OPCODES, encoded
+from mapper.sim.modulo_schedule.network.encoding import OPCODES, encoded, in_order
 from mapper.sim.modulo_schedule.network.engine import OUTSIDE, starts
 from mapper.sim.modulo_schedule.simulation import simulate
+from mapper.sim.modulo_schedule.tally import counted
 from mapper.solver.method import Effort
 from mapper.solver.modulo_schedule.network.heuristic.loop_schedule import loop_schedule
 from mapper.workloads.document import InputError
@@ -81,22 +82,23 @@ def once(
     memory: npt.NDArray[np.float32],
     bases: list[int],
     given: list[int],
-) -> int:
-    """One start with arrays and live-ins at these words; memory is changed."""
+) -> tuple[int, npt.NDArray[np.int64]]:
+    """One start with arrays and live-ins at these words; memory is changed. Its cycles, and what was counted."""
     tables = encoded(configuration, machine())
     values, results = tables.values.copy(), np.zeros(tables.results, np.int32)
     stores = np.zeros((tables.words.shape[1], 2), np.int64)
-    state = (values, values.view(np.float32), results, results.view(np.float32), stores)
+    done = np.zeros((4, tables.words.shape[1]), np.int64)
+    state = (values, values.view(np.float32), results, results.view(np.float32), stores, done)
     words = (
         tables.words, tables.issues, tables.landings, tables.landed, tables.ii, tables.stages, tables.warm,
     )  # fmt: skip
     loops = np.array([[0, 1, 1]], np.int64)
     at = [np.array([[word, 0] for word in places], np.int64).reshape(-1, 2) for places in (bases, given)]
-    return int(starts(words, trips, memory.view(np.int32), loops, *at, tables.patches, state))
+    return int(starts(words, trips, memory.view(np.int32), loops, *at, tables.patches, state)), done
 
 
 @pytest.mark.parametrize("name", LAYERS)
-def test_a_start_leaves_the_words_of_the_simulator_in_its_cycles(name: str) -> None:
+def test_a_start_leaves_the_words_of_the_simulator_in_its_cycles_with_its_actions(name: str) -> None:
     for algorithm in algorithms_of(LAYERS[name]):
         for nest in algorithm.nests:
             box = small_box(nest)
@@ -118,8 +120,12 @@ def test_a_start_leaves_the_words_of_the_simulator_in_its_cycles(name: str) -> N
             first = dict(zip(arrays, map(int, ends), strict=False))
             memory = np.concatenate([*arrays.values(), given])
             live = [int(ends[-1]) + names.index(one) for one in tables.live_ins]
-            cycles = once(configuration, trips, memory, [first[one] for one in tables.arrays], live)
+            at = [first[one] for one in tables.arrays]
+            cycles, done = once(configuration, trips, memory, at, live)
             assert cycles == wanted.cycles
+            executed = zip(in_order(configuration), done.T.tolist(), strict=True)
+            tallies = [(word, times, firsts[: len(word.read)]) for word, (times, *firsts) in executed]
+            assert counted(tallies, cycles, len(machine().all_pes)) == wanted.activity
             expected = np.concatenate([wanted.memory[array] for array in arrays])
             assert memory[: expected.size].tobytes() == expected.tobytes(), (algorithm.name, nest.name)
 
@@ -147,7 +153,7 @@ def test_an_operation_has_the_meaning_that_it_has_everywhere(opcode: str) -> Non
         if opcode == "fdiv" and operands[1] == 0:
             continue
         memory = np.zeros(1, np.float32)
-        assert once(words_of(opcode, operands), 1, memory, [0], []) == 2
+        assert once(words_of(opcode, operands), 1, memory, [0], [])[0] == 2
         wanted = evaluate(opcode, operands)
         expected = np.array([wanted], np.float32 if floats else np.int64).astype(
             np.float32 if floats else np.int32
@@ -166,7 +172,7 @@ def test_a_select_takes_its_third_operand_where_the_first_is_0(chosen: int, want
 def test_an_access_outside_of_memory_ends_the_run() -> None:
     memory = np.zeros(4, np.float32)
     for base in (-1, 4):
-        assert once(words_of("add", (1, 2)), 1, memory, [base], []) == OUTSIDE
+        assert once(words_of("add", (1, 2)), 1, memory, [base], [])[0] == OUTSIDE
 
 
 def test_what_the_engine_does_not_execute_is_refused() -> None:

@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import Any
 
 from mapper.arch.tcpa import tcpa_from_document, tcpa_preset
-from mapper.formulations.pe_allocation.nest.problem import NestPins, NestProblem
+from mapper.formulations.pe_allocation.nest.problem import NestProblem
+from mapper.formulations.pe_allocation.nest.tiled_problem import NestPins
 from mapper.formulations.pe_allocation.referee.verify_nest import (
     FEWEST,
     HANDED,

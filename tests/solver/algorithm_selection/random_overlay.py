@@ -53,7 +53,23 @@ def machines(draw: st.DrawFn, ends: bool = False) -> OverlayMachine:
             "pe_cycle": draw(st.sampled_from([0, 0.05, 1e6, 0.012345678901234567])),
         },
     }
+    if draw(st.integers(0, 5)) == 0:
+        fields |= draw(generated())
     return overlay_from_document(fields, "drawn")
+
+
+@st.composite
+def generated(draw: st.DrawFn) -> dict[str, Any]:
+    """The overlay as it is generated: with any of its terms, room for all or for little, on boards large and small."""
+    words = st.sampled_from([1 << 10, 1 << 11, 1 << 20])
+    terms = ("short_passes", "fill_and_drain", "pools", "kernels")
+    engines: dict[str, Any] = {name: draw(st.booleans()) for name in terms}
+    engines["dram_latency"] = draw(st.sampled_from([1, 32]))
+    if draw(st.booleans()):
+        engines["buffers"] = {name: draw(words) for name in ("input", "kernel", "result")}
+    board = {"dsp": 6840, "bram36": draw(st.sampled_from([60, 2160])), "uram": 960, "lut": 1182240}
+    board["dsp"] = draw(st.sampled_from([6840, 13, 18]))
+    return {"engines": engines, **({"board": board} if draw(st.booleans()) else {})}
 
 
 @st.composite

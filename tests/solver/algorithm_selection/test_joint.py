@@ -23,7 +23,7 @@ def posed(network: str, preset: str) -> SelectionProblem:
 @pytest.mark.parametrize(
     ("network", "preset", "array", "milliseconds"),
     [
-        ("googlenet", "dynamap-u200", (95, 64), 0.7884),
+        ("googlenet", "dynamap-u200-model", (95, 64), 0.7884),
         ("googlenet-224", "dynamap-u200-paper", (92, 66), None),
     ],
 )
@@ -45,7 +45,7 @@ def test_the_cost_graph_of_googlenet_has_66_vertices_and_89_edges() -> None:
     from mapper.formulations.algorithm_selection.program.cost_graph import GraphBuilder
     from mapper.formulations.algorithm_selection.program.shape import shapes
 
-    problem = posed("googlenet", "dynamap-u200")
+    problem = posed("googlenet", "dynamap-u200-model")
     rows, columns = shapes(problem)
     assert len(rows) == 53972
     graph = GraphBuilder(problem).graph(rows[:1], columns[:1])

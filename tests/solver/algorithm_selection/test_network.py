@@ -22,7 +22,7 @@ from mapper.workloads.source import load_layers
 
 
 def posed(network: str, **changed: object) -> SelectionProblem:
-    machine, _ = load_machine("dynamap-u200")
+    machine, _ = load_machine("dynamap-u200-model")
     assert isinstance(machine, OverlayMachine)
     fields = machine.model_dump(by_alias=True) | changed
     return SelectionProblem(overlay_network(load_layers(network), OverlayMachine.model_validate(fields)))
@@ -76,7 +76,7 @@ def test_brute_force_tries_no_network_of_real_size() -> None:
 
 
 def test_costs_that_would_leave_64_bits_are_refused() -> None:
-    machine, _ = load_machine("dynamap-u200")
+    machine, _ = load_machine("dynamap-u200-model")
     assert isinstance(machine, OverlayMachine)
     problem = SelectionProblem(overlay_network(load_layers("vgg19", 4096), machine))
     with pytest.raises(InputError, match="64 bits"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import permutations, product
 
@@ -34,10 +35,34 @@ def mappings(problem: TilingProblem) -> Iterator[TilingMapping]:
     ]
     for factors in product(*choices):
         any_order = TilingMapping(nest.loops, factors, nest.loops, nest.loops)
-        if fits(nest, machine, any_order):
+        places = next(_axes(problem, [row[3] for row in factors]), None)
+        if places is not None and fits(nest, machine, any_order):
             for dram in orders(problem, "dram", [row[0] for row in factors]):
                 for spm in orders(problem, "spm", [row[1] for row in factors]):
-                    yield TilingMapping(nest.loops, factors, dram, spm)
+                    mapping = TilingMapping(nest.loops, factors, dram, spm, axes=places)
+                    if (
+                        problem.max_cycles is None
+                        or evaluate(nest, machine, mapping).cycles <= problem.max_cycles
+                    ):
+                        yield mapping
+
+
+def _axes(problem: TilingProblem, spatial: list[int]) -> Iterator[tuple[tuple[int, int], ...]]:
+    """Divisions of what is in space between rows and columns that keep the array's rules and pins."""
+    nest, array = problem.nest, problem.machine.pe_array
+    if not problem.machine.rules.array_axes:
+        yield ()
+        return
+    for places in product(*([(a, n // a) for a in range(1, n + 1) if n % a == 0] for n in spatial)):
+        kept = True
+        for side, (axis, size) in enumerate((("rows", array.rows), ("columns", array.columns))):
+            there = {loop for loop, place in zip(nest.loops, places, strict=True) if place[side] > 1}
+            kept &= math.prod(place[side] for place in places) <= size
+            kept &= axis in array.spatial_reduction or not there & nest.reduction_loops
+            for pinned, names, others in problem.pins.axes:
+                kept &= pinned != axis or (names <= there and (others or there <= names))
+        if kept:
+            yield places
 
 
 def fourfold(bound: int) -> Iterator[tuple[int, int, int, int]]:

@@ -9,6 +9,7 @@ preferred on which two short heuristics end differently, so that one of them mis
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import assume
@@ -16,7 +17,8 @@ from hypothesis import strategies as st
 
 from mapper.arch.dataflow import DataflowMachine, dataflow_from_document
 from mapper.formulations.tiling.problem import OBJECTIVES, Pins, TilingProblem
-from mapper.models.tiling.mapping import LEVELS, ORDERED_LEVELS
+from mapper.models.tiling.bound import least_cycles
+from mapper.models.tiling.mapping import AXES, LEVELS, ORDERED_LEVELS
 from mapper.solver.method import Effort
 from mapper.solver.tiling.heuristic.annealing import annealing
 from mapper.solver.tiling.heuristic.random_search import random_search
@@ -195,13 +197,36 @@ def pins(draw: st.DrawFn, nest: LoopNest) -> Pins:
 
 @st.composite
 def problems(draw: st.DrawFn) -> TilingProblem:
-    """A problem, or the first of up to four that is not easy."""
+    """A problem, or the first of up to four that is not easy; some with a limit on latency, or on axes."""
     posed = draw(_problems())
     for _ in range(draw(st.sampled_from([3, 0, 3]))):
         if _misleads(posed):
             break
         posed = draw(_problems())
-    return posed
+    if draw(st.integers(0, 4)) == 0:
+        longest = least_cycles(posed.nest, posed.machine) * draw(st.sampled_from([30, 8, 100, 3, 1]))
+        posed = replace(posed, max_cycles=longest + draw(st.sampled_from([0, 10, 1000])))
+    return draw(on_axes(posed)) if draw(st.integers(0, 3)) == 0 else posed
+
+
+@st.composite
+def on_axes(draw: st.DrawFn, posed: TilingProblem) -> TilingProblem:
+    """The problem on an array whose axes differ in what they add up and in what is pinned to them."""
+    machine = posed.machine
+    reduced = draw(st.sampled_from([("rows",), ("columns",), (), ("rows", "columns")]))
+    parts = {
+        "rules": machine.rules.model_copy(update={"array_axes": True}),
+        "pe_array": machine.pe_array.model_copy(update={"spatial_reduction": reduced}),
+    }
+    if draw(st.booleans()):
+        parts["noc"] = machine.noc.model_copy(update={"reduction": "systolic"})
+    pinned = []
+    for axis in AXES:
+        if draw(st.integers(0, 4)) == 0:
+            names = draw(st.lists(st.sampled_from(posed.nest.loops), max_size=2, unique=True))
+            pinned.append((axis, frozenset(names), draw(st.booleans())))
+    pins = replace(posed.pins, axes=tuple(pinned))
+    return replace(posed, machine=machine.model_copy(update=parts), pins=pins)
 
 
 @st.composite

@@ -68,7 +68,7 @@ def test_a_part_is_one_operator_with_its_own_inputs_and_outputs() -> None:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("lenet5/conv9", "no such layer among its 9; there are conv"),
+        ("lenet5/conv9", "no such layer among its 9; did you mean conv"),
         ("lenet5/", "no such layer among its 9"),
         ("matmul", "not a graph of operators"),
         ("no-such-net", "no such workload"),

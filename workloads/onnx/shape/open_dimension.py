@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 
 import onnx
 
 from mapper.workloads.document import InputError
+from mapper.workloads.text.nearest import meant, nearest
 
 
 def close_dimensions(graph: onnx.GraphProto, sizes: Mapping[str, int], source: str) -> None:
@@ -23,8 +23,9 @@ def close_dimensions(graph: onnx.GraphProto, sizes: Mapping[str, int], source: s
     )
     for name in sizes:
         if name not in named:
-            near = difflib.get_close_matches(name, named, 3, 0.4) or list(named)[:4]
+            near = nearest(name, named, close=0.4) or list(named)[:4]
             there = f"there are {', '.join(one[:40] for one in near)}" if near else "it has none"
+            there = meant(name, named) + there
             raise InputError("--dim", name[:60], f"is no open dimension of {source[:80]}'s inputs; {there}")
     for value in (*graph.input, *graph.value_info, *graph.output):
         for dimension in value.type.tensor_type.shape.dim:

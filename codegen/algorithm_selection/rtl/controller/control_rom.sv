@@ -5,10 +5,10 @@ module control_rom #(
 ) (
     input logic clk,
     input logic [31:0] address,
-    output logic [FETCH-1:0][31:0] words
+    output logic [FETCH*32-1:0] words
 );
   localparam int ADDRESS = $clog2(LINES);
-  logic [FETCH-1:0][31:0] memory[LINES];
+  logic [FETCH*32-1:0] memory[LINES];
   initial $readmemh("control.hex", memory);
   always_ff @(posedge clk) words <= memory[address[ADDRESS-1:0]];
   logic unused;

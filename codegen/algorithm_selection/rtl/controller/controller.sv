@@ -13,8 +13,8 @@ module controller #(
     input logic reset,
     input logic resume,
     output logic [31:0] control_address,
-    input logic [FETCH-1:0][31:0] control_words,
-    output logic [WORDS-1:0][31:0] field,
+    input logic [FETCH*32-1:0] control_words,
+    output logic [WORDS*32-1:0] field,
     output logic [3:0] start,
     output logic call_write,
     input logic [3:0] busy,
@@ -35,10 +35,10 @@ module controller #(
   logic [7:0] operation;
   logic [3:0] own;
   logic starts;
-  assign operation = field[0][7:0];
-  assign lines = taken == 0 ? control_words[0][23:8] : field[0][23:8];
+  assign operation = field[7:0];
+  assign lines = taken == 0 ? control_words[23:8] : field[23:8];
   assign own = operation < CALL ? 4'b1 << operation[1:0] : '0;
-  assign starts = state == READY && (busy & (own | field[0][27:24])) == '0;
+  assign starts = state == READY && (busy & (own | field[27:24])) == '0;
   assign start = starts ? own : '0;
   assign call_write = starts && operation == CALL;
   assign done = state == HALT;
@@ -57,7 +57,7 @@ module controller #(
         end
         TAKE: begin
           for (int k = 0; k < LINES; k++)
-            if (taken == 16'(k)) field[FETCH*k+:FETCH] <= control_words;
+            if (taken == 16'(k)) field[FETCH*32*k+:FETCH*32] <= control_words;
           if (taken + 1 == lines) begin
             taken <= '0;
             state <= READY;

@@ -31,21 +31,21 @@ module gemm #(
     input logic [31:0] out_columns,
     input logic call_write,
     input logic [31:0] call_index,
-    input logic [8:0][31:0] call_record,
+    input logic [9*32-1:0] call_record,
     output logic input_column,
     output logic [31:0] input_i,
     output logic [31:0] input_j,
-    input logic [2**LOG_BANKS-1:0][OPERAND-1:0] input_data,
+    input logic [2**LOG_BANKS*OPERAND-1:0] input_data,
     output logic kernel_column,
     output logic [31:0] kernel_i,
     output logic [31:0] kernel_j,
-    input logic [2**LOG_BANKS-1:0][OPERAND-1:0] kernel_data,
+    input logic [2**LOG_BANKS*OPERAND-1:0] kernel_data,
     output logic result_column,
     output logic result_add,
     output logic [31:0] result_i,
     output logic [31:0] result_j,
     output logic [2**LOG_BANKS-1:0] result_lane,
-    output logic [2**LOG_BANKS-1:0][SUM-1:0] result_data
+    output logic [2**LOG_BANKS*SUM-1:0] result_data
 );
   localparam int BANKS = 2 ** LOG_BANKS;
   localparam int LATENCY = P1 + P2;
@@ -156,19 +156,21 @@ module gemm #(
     preload <= preloads && beat == 0;
   end
 
-  logic [P1-1:0][OPERAND-1:0] left;
-  logic [P2-1:0][OPERAND-1:0] top;
+  logic [P1*OPERAND-1:0] left;
+  logic [P2*OPERAND-1:0] top;
   for (genvar r = 0; r < P1; r++) begin : gen_left
-    assign left[r] = !left_lane[r] ? '0 : (is ? kernel_data[r] : input_data[r]);
+    assign left[r*OPERAND+:OPERAND] = !left_lane[r] ? '0 :
+        (is ? kernel_data[r*OPERAND+:OPERAND] : input_data[r*OPERAND+:OPERAND]);
   end
   for (genvar s = 0; s < P2; s++) begin : gen_top
-    assign top[s] = !top_lane[s] ? '0 : (is ? input_data[s] : kernel_data[s]);
+    assign top[s*OPERAND+:OPERAND] = !top_lane[s] ? '0 :
+        (is ? input_data[s*OPERAND+:OPERAND] : kernel_data[s*OPERAND+:OPERAND]);
   end
 
   logic unused_lanes;
   assign unused_lanes = ^{input_data, kernel_data};
 
-  logic [P2-1:0][SUM-1:0] aligned;
+  logic [P2*SUM-1:0] aligned;
   systolic_array #(
       .P1(P1),
       .P2(P2),
@@ -224,11 +226,11 @@ module gemm #(
   assign result_j = collected.result_column + (is ? place : outer);
   for (genvar s = 0; s < BANKS; s++) begin : gen_result
     if (s < P2) begin : gen_used
-      assign result_data[s] = aligned[s];
+      assign result_data[s*SUM+:SUM] = aligned[s*SUM+:SUM];
       assign result_lane[s] = collects && outer + s < outer_extent &&
           (is ? !patches || covers[s] : row_covered && (!ns || inner + row < inner_extent));
     end else begin : gen_unused
-      assign result_data[s] = '0;
+      assign result_data[s*SUM+:SUM] = '0;
       assign result_lane[s] = 1'b0;
     end
   end

@@ -12,11 +12,8 @@ module skew #(
     assign unused = clk;
     assign later  = word;
   end else begin : gen_delay
-    logic [LENGTH-1:0][WIDTH-1:0] kept;
-    assign later = kept[LENGTH-1];
-    always_ff @(posedge clk) begin
-      kept[0] <= word;
-      for (int k = 1; k < LENGTH; k++) kept[k] <= kept[k-1];
-    end
+    logic [LENGTH*WIDTH-1:0] kept;
+    assign later = kept[(LENGTH-1)*WIDTH+:WIDTH];
+    always_ff @(posedge clk) kept <= (LENGTH * WIDTH)'({kept, word});
   end
 endmodule

@@ -2,6 +2,7 @@
 //
 // Row r takes its left operand r cycles late, column s its top operand s cycles late; results leave aligned,
 // P1 + P2 - 1 cycles after the beat of theirs that came last. Tokens come with the beat of row 0, column 0.
+// Operands and results are words side by side, row or column 0 lowest.
 module systolic_array #(
     parameter int P1 = 4,
     parameter int P2 = 4,
@@ -15,9 +16,9 @@ module systolic_array #(
     input logic last,
     input logic preload,
     input logic swap,
-    input logic [P1-1:0][OPERAND-1:0] left,
-    input logic [P2-1:0][OPERAND-1:0] top,
-    output logic [P2-1:0][SUM-1:0] result
+    input logic [P1*OPERAND-1:0] left,
+    input logic [P2*OPERAND-1:0] top,
+    output logic [P2*SUM-1:0] result
 );
   logic [P1:0] first_past, swap_past, preload_past;
   logic [2*P1:0] last_past;
@@ -26,59 +27,53 @@ module systolic_array #(
   delay_line #(.LENGTH(P1)) preload_line (.clk, .reset, .token(preload), .past(preload_past));
   delay_line #(.LENGTH(2 * P1)) last_line (.clk, .reset, .token(last), .past(last_past));
 
-  logic signed [OPERAND-1:0] across[P1][P2+1];
-  logic signed [OPERAND-1:0] down[P1+1][P2];
-  logic signed [SUM-1:0] sums[P1+1][P2];
-  logic [4:0] tokens[P1][P2+1];
+  // What goes down from row to row: top operands, and results.
+  logic [(P1+1)*P2*OPERAND-1:0] down;
+  logic [(P1+1)*P2*SUM-1:0] sums;
+  assign sums[P2*SUM-1:0] = '0;
 
   for (genvar r = 0; r < P1; r++) begin : gen_row
-    logic load_row, shift_row;
+    logic [4:0] token;
+    logic [OPERAND-1:0] skewed;
     // Row r loads in the beats r..P1-1 of a preload and shifts r results, which is what lies above it; so
     // neither overtakes the swap or the latch of the pass that follows.
-    always_comb begin
-      load_row = 1'b0;
-      for (int q = r; q < P1; q++) load_row |= preload_past[q];
-      shift_row = 1'b0;
-      for (int q = 0; q < r; q++) shift_row |= last_past[P1+q];
+    assign token[4] = first_past[r];
+    assign token[3] = last_past[r];
+    if (r == 0) begin : gen_top
+      assign token[2] = 1'b0;
+    end else begin : gen_below
+      assign token[2] = |last_past[P1+r-1:P1];
     end
-    assign tokens[r][0] = {first_past[r], last_past[r], shift_row, load_row, swap_past[r]};
-    skew #(.LENGTH(r), .WIDTH(OPERAND)) row_skew (.clk, .word(left[r]), .later(across[r][0]));
-    for (genvar s = 0; s < P2; s++) begin : gen_column
-      pe #(
-          .OPERAND(OPERAND),
-          .SUM(SUM)
-      ) element (
-          .clk,
-          .stationary,
-          .left(across[r][s]),
-          .top(down[r][s]),
-          .above(sums[r][s]),
-          .first(tokens[r][s][4]),
-          .latch(tokens[r][s][3]),
-          .shift(tokens[r][s][2]),
-          .load(tokens[r][s][1]),
-          .swap(tokens[r][s][0]),
-          .right(across[r][s+1]),
-          .bottom(down[r+1][s]),
-          .below(sums[r+1][s]),
-          .first_right(tokens[r][s+1][4]),
-          .latch_right(tokens[r][s+1][3]),
-          .shift_right(tokens[r][s+1][2]),
-          .load_right(tokens[r][s+1][1]),
-          .swap_right(tokens[r][s+1][0])
-      );
-    end
-    logic unused_edge;
-    assign unused_edge = ^{across[r][P2], tokens[r][P2]};
+    assign token[1] = |preload_past[P1-1:r];
+    assign token[0] = swap_past[r];
+    skew #(.LENGTH(r), .WIDTH(OPERAND)) row_skew (
+        .clk, .word(left[r*OPERAND+:OPERAND]), .later(skewed)
+    );
+    pe_row #(
+        .P2(P2),
+        .OPERAND(OPERAND),
+        .SUM(SUM)
+    ) row (
+        .clk,
+        .stationary,
+        .token,
+        .left(skewed),
+        .top(down[r*P2*OPERAND+:P2*OPERAND]),
+        .above(sums[r*P2*SUM+:P2*SUM]),
+        .bottom(down[(r+1)*P2*OPERAND+:P2*OPERAND]),
+        .below(sums[(r+1)*P2*SUM+:P2*SUM])
+    );
   end
 
   for (genvar s = 0; s < P2; s++) begin : gen_edge
-    skew #(.LENGTH(s), .WIDTH(OPERAND)) column_skew (.clk, .word(top[s]), .later(down[0][s]));
-    assign sums[0][s] = '0;
-    skew #(.LENGTH(P2 - 1 - s), .WIDTH(SUM)) aligned (.clk, .word(sums[P1][s]), .later(result[s]));
-    logic unused_bottom;
-    assign unused_bottom = ^down[P1][s];
+    skew #(.LENGTH(s), .WIDTH(OPERAND)) column_skew (
+        .clk, .word(top[s*OPERAND+:OPERAND]), .later(down[s*OPERAND+:OPERAND])
+    );
+    skew #(.LENGTH(P2 - 1 - s), .WIDTH(SUM)) aligned (
+        .clk, .word(sums[(P1*P2+s)*SUM+:SUM]), .later(result[s*SUM+:SUM])
+    );
   end
-  logic unused_past;
-  assign unused_past = ^{first_past[P1], swap_past[P1], preload_past[P1], last_past[2*P1:2*P1-1]};
+  logic unused;
+  assign unused = ^{first_past[P1], swap_past[P1], preload_past[P1], last_past[2*P1:2*P1-1],
+                    down[P1*P2*OPERAND+:P2*OPERAND]};
 endmodule

@@ -21,20 +21,20 @@ module layout_unit #(
     input logic [31:0] high,
     input logic [31:0] lane_level,
     input logic [31:0] lane_total,
-    input logic [LEVELS-1:0][31:0] count,
-    input logic [LEVELS-1:0][31:0] address_step,
-    input logic [LEVELS-1:0][31:0] position_step,
+    input logic [LEVELS*32-1:0] count,
+    input logic [LEVELS*32-1:0] address_step,
+    input logic [LEVELS*32-1:0] position_step,
     output logic [31:0] address,
     output logic covered,
     output logic [2**LOG_LANES-1:0] lanes,
     output logic [31:0] row,
     output logic busy
 );
-  logic [LEVELS-1:0][31:0] visits, bases, places;
+  logic [LEVELS*32-1:0] visits, bases, places;
   logic [LEVELS-1:0] full, moves;
   logic ends;
   for (genvar k = 0; k < LEVELS; k++) begin : gen_level
-    assign full[k] = visits[k] + 1 >= count[k];
+    assign full[k] = visits[k*32+:32] + 1 >= count[k*32+:32];
     if (k == 0) begin : gen_inner
       assign moves[k] = !full[k];
     end else begin : gen_outer
@@ -42,12 +42,12 @@ module layout_unit #(
     end
   end
   assign ends = &full;
-  assign address = bases[0];
-  assign covered = places[0][31:16] >= low[31:16] && places[0][31:16] < high[31:16] &&
-      places[0][15:0] >= low[15:0] && places[0][15:0] < high[15:0];
+  assign address = bases[31:0];
+  assign covered = places[31:16] >= low[31:16] && places[31:16] < high[31:16] &&
+      places[15:0] >= low[15:0] && places[15:0] < high[15:0];
 
   logic [31:0] left;
-  assign row = visits[lane_level[2:0]];
+  assign row = visits[32*lane_level[2:0]+:32];
   assign left = lane_total - (row << LOG_LANES);
   for (genvar k = 0; k < 2 ** LOG_LANES; k++) begin : gen_lane
     assign lanes[k] = k < left;
@@ -59,8 +59,8 @@ module layout_unit #(
     place_next = '0;
     for (int k = 0; k < LEVELS; k++)
       if (moves[k]) begin
-        address_next = bases[k] + address_step[k];
-        place_next = places[k] + position_step[k];
+        address_next = bases[k*32+:32] + address_step[k*32+:32];
+        place_next = places[k*32+:32] + position_step[k*32+:32];
       end
   end
 
@@ -70,17 +70,17 @@ module layout_unit #(
     else if (step && ends) busy <= 1'b0;
     if (start) begin
       for (int k = 0; k < LEVELS; k++) begin
-        visits[k] <= '0;
-        bases[k] <= base_address;
-        places[k] <= base_position;
+        visits[k*32+:32] <= '0;
+        bases[k*32+:32] <= base_address;
+        places[k*32+:32] <= base_position;
       end
     end else if (step) begin
       for (int k = 0; k < LEVELS; k++) begin
-        if (moves[k]) visits[k] <= visits[k] + 1;
-        else if ((moves >> k) != '0) visits[k] <= '0;
+        if (moves[k]) visits[k*32+:32] <= visits[k*32+:32] + 1;
+        else if ((moves >> k) != '0) visits[k*32+:32] <= '0;
         if ((moves >> k) != '0) begin
-          bases[k] <= address_next;
-          places[k] <= place_next;
+          bases[k*32+:32] <= address_next;
+          places[k*32+:32] <= place_next;
         end
       end
     end

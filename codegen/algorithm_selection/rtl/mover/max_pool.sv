@@ -10,14 +10,14 @@ module max_pool #(
     input logic clk,
     input logic start,
     input logic valid,
-    input logic [LANES-1:0][WIDTH-1:0] words,
+    input logic [LANES*WIDTH-1:0] words,
     input logic [31:0] kernel_rows,
     input logic [31:0] kernel_columns,
     input logic [31:0] stride,
     input logic [31:0] map_rows,
     input logic [31:0] map_columns,
     output logic out_valid,
-    output logic [LANES-1:0][WIDTH-1:0] out_words
+    output logic [LANES*WIDTH-1:0] out_words
 );
   localparam int ADDRESS = $clog2(LINE);
   logic [31:0] y, x, skip_y, skip_x;
@@ -28,22 +28,24 @@ module max_pool #(
   assign takes_row = y + 1 >= kernel_rows && skip_y == 0;
 
   for (genvar k = 0; k < LANES; k++) begin : gen_lane
-    logic [WINDOW-1:0][WIDTH-1:0] pixels, lines;
-    logic [WIDTH-1:0] across, down;
-    // Lines before this one, the latest first; only kernel_rows - 1 of them are looked at.
-    logic [WINDOW-1:0][WIDTH-1:0] memory[LINE];
+    logic [WINDOW*WIDTH-1:0] pixels, lines;
+    logic [WIDTH-1:0] word, across, down, kept;
+    assign word = words[k*WIDTH+:WIDTH];
+    assign out_words[k*WIDTH+:WIDTH] = kept;
+    // Lines before this one, the latest lowest; only kernel_rows - 1 of them are looked at.
+    logic [WINDOW*WIDTH-1:0] memory[LINE];
     assign lines = memory[x[ADDRESS-1:0]];
     max_window #(.WINDOW(WINDOW), .WIDTH(WIDTH)) horizontal (
-        .size(kernel_columns), .word(words[k]), .history(pixels), .largest(across)
+        .size(kernel_columns), .word(word), .history(pixels), .largest(across)
     );
     max_window #(.WINDOW(WINDOW), .WIDTH(WIDTH)) vertical (
         .size(kernel_rows), .word(across), .history(lines), .largest(down)
     );
     always_ff @(posedge clk) begin
-      out_words[k] <= down;
+      kept <= down;
       if (valid) begin
-        pixels <= {pixels[WINDOW-2:0], words[k]};
-        memory[x[ADDRESS-1:0]] <= {lines[WINDOW-2:0], across};
+        pixels <= {pixels[(WINDOW-1)*WIDTH-1:0], word};
+        memory[x[ADDRESS-1:0]] <= {lines[(WINDOW-1)*WIDTH-1:0], across};
       end
     end
   end

@@ -16,7 +16,7 @@ from mapper.arch.cgra import CgraMachine
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.models.modulo_schedule.bound import mii
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
-from mapper.models.modulo_schedule.network.cost import evaluate_layer
+from mapper.models.modulo_schedule.network.cost import layer_cycles
 from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapping, kernel_of
 from mapper.models.modulo_schedule.network.nest import Nest
 from mapper.solver.method import Effort, Progress
@@ -148,4 +148,4 @@ def _running(nest: Nest, loop: LoopMapping) -> int:
 
 def _cycles(problem: LayerProblem, mapping: LayerMapping) -> int:
     algorithm = problem.choice(mapping.algorithm)
-    return evaluate_layer(algorithm, problem.layer.op, problem.machine, mapping).cycles
+    return sum(layer_cycles(algorithm, problem.layer.op, problem.machine, mapping))

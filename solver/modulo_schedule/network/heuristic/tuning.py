@@ -16,7 +16,7 @@ from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.modulo_schedule.network.program.cover import Cover
 from mapper.models.modulo_schedule.network.algorithm import Algorithm
 from mapper.models.modulo_schedule.network.baseline import baselines
-from mapper.models.modulo_schedule.network.cost import evaluate_layer, outside_cycles
+from mapper.models.modulo_schedule.network.cost import layer_cycles, outside_cycles
 from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapping
 from mapper.models.modulo_schedule.network.nest import Nest
 from mapper.solver.certificate import Stop
@@ -91,8 +91,8 @@ def exhaustive(
             taken += best.cycles
         else:
             mapping = LayerMapping(plan.algorithm.name, tuple(loops))
-            cost = evaluate_layer(plan.algorithm, problem.layer.op, problem.machine, mapping)
-            found.append((cost.cycles, mapping))
+            cycles = sum(layer_cycles(plan.algorithm, problem.layer.op, problem.machine, mapping))
+            found.append((cycles, mapping))
             tell()
     stop = effort.stopped()
     if not found:
@@ -222,5 +222,5 @@ def single(
             return Outcome.unknown(effort.stopped() or "heuristic")
         loops += tried.at(position)
     mapping = LayerMapping(algorithm.name, tuple(loops))
-    cycles = evaluate_layer(algorithm, problem.layer.op, problem.machine, mapping).cycles
+    cycles = sum(layer_cycles(algorithm, problem.layer.op, problem.machine, mapping))
     return _outcome(mapping, cycles, ideal_cycles(problem), effort.stopped(), len(loops))

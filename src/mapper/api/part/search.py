@@ -12,11 +12,11 @@ from mapper.api.contradicting import refuse_own_contradiction
 from mapper.api.history import Recorder, joined
 from mapper.api.part.verification import verified
 from mapper.kind.kind import AnyKind, AnyPart, Part
-from mapper.models.limit import GRACE, SHORT_GRACE, UnfinishedError
+from mapper.models.limit import GRACE, SHORT_GRACE, Standing, UnfinishedError
 from mapper.models.plain import limited
 from mapper.solver.certificate import Certificate
 from mapper.solver.contradiction import ContradictionError
-from mapper.solver.method import Effort, Method, Progress, Start
+from mapper.solver.method import Effort, Interrupt, Method, Progress, Start
 from mapper.solver.outcome import Outcome
 from mapper.store.piece import StoredPieces
 
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 SECONDS_OF_SILENCE = 1.0
 """After which a search that has nothing new says again where it stands."""
+
+
+SECONDS_AFTER_INTERRUPT = 0.8
+"""In which parts that have nothing yet still get an answer at once."""
 
 
 @dataclass
@@ -75,8 +79,10 @@ def searched_part(
     start: Start[Any] | None = None,
     *,
     most: bool,
+    is_ready: bool = True,
 ) -> tuple[Part, Any | None]:
-    """``solve_part``, and the mapping itself, from which another search can go on."""
+    """``solve_part``, and the mapping itself, from which another search can go on. ``is_ready``: there is machine code
+    of what the method runs."""
     recorder = Recorder()
     if start is not None:
         recorder.begin(start.value, start.bound)
@@ -91,14 +97,16 @@ def searched_part(
         effort = replace(effort, pieces=StoredPieces(search.store, kind.name))
     wall, processor = time.perf_counter(), time.thread_time() if side_by_side > 1 else time.process_time()
     try:
-        outcome = _searched(method, part, effort, search.compiling)
+        outcome = _searched(method, part, effort, search.compiling, is_ready)
         if start is not None:
             outcome = start.combined(replace(outcome, method=outcome.method or method.name))
     except ContradictionError as error:
         outcome = _rejected(kind, part, error)
     clock = time.thread_time if side_by_side > 1 else time.process_time
+    # A search without a limit that gave up, as at so much work, was not out of time.
+    gave_up = outcome.stop == "time_limit" and effort.deadline is None
     certificate = Certificate(
-        stop=outcome.stop,
+        stop="heuristic" if gave_up else outcome.stop,
         found=outcome.mapping is not None,
         value=outcome.value,
         bound=outcome.bound if outcome.mapping is not None or not outcome.proven else None,
@@ -119,18 +127,25 @@ def searched_part(
 
 
 def _searched(
-    method: Method[Any, Any], part: AnyPart, effort: Effort, compiling: Callable[[], None]
+    method: Method[Any, Any],
+    part: AnyPart,
+    effort: Effort,
+    compiling: Callable[[Standing], None],
+    is_ready: bool,
 ) -> Outcome[Any]:
     """What the method finds; where its effort ends before it has a mapping, what its ``at_once`` has.
 
-    Against the clock that comes first: then an answer stands, and what asks no clock is not waited for much longer.
+    Against the clock, and where machine code is to be made first, that comes first: then an answer stands, and what
+    asks no clock is not waited for much longer.
     """
     known = method.at_once is None or effort.known(part.problem) is not None
     quick = None
-    if not known and effort.deadline is not None:
-        quick = _at_once(method, part, effort, effort.stopped() is None)
+    if not known and (effort.deadline is not None or not is_ready) and _may_begin(effort.interrupt):
+        quick = _at_once(method, part, effort, compiling, effort.stopped() is None)
         if quick is not None and quick.proven:
             return quick
+        if quick is not None:
+            effort.report(Progress(quick.value, quick.bound, quick.evaluations or 0))
     stop = effort.stopped()
     found = Outcome[Any].unknown(stop or "complete")
     if stop is None:
@@ -142,19 +157,32 @@ def _searched(
     ended = found.stop in ("time_limit", "interrupted")
     if known or found.mapping is not None or found.proven or not ended:
         return found
-    quick = quick or _at_once(method, part, effort, False)
+    if quick is None and _may_begin(effort.interrupt):
+        quick = _at_once(method, part, effort, compiling, False)
     if quick is None or quick.proven:
         return quick or found
     return replace(quick, stop=found.stop, bound=quick.bound if found.bound is None else found.bound)
 
 
-def _at_once(method: Method[Any, Any], part: AnyPart, effort: Effort, in_time: bool) -> Outcome[Any] | None:
+def _may_begin(interrupt: threading.Event) -> bool:
+    """Whether an answer at once may still be begun: soon after an interrupt it may, but not for part after part."""
+    since = interrupt.since if isinstance(interrupt, Interrupt) else None
+    return since is None or time.monotonic() - since < SECONDS_AFTER_INTERRUPT
+
+
+def _at_once(
+    method: Method[Any, Any],
+    part: AnyPart,
+    effort: Effort,
+    compiling: Callable[[Standing], None],
+    in_time: bool,
+) -> Outcome[Any] | None:
     """What the method has without a search, if it is a mapping or a proof; it may take until the effort ends
     (``in_time``), or a moment."""
     assert method.at_once is not None
     brief = replace(effort, deadline=time.monotonic(), interrupt=threading.Event())
     try:
-        with limited(effort.stopped if in_time else brief.stopped):
+        with limited(effort.stopped if in_time else brief.stopped, compiling):
             quick = method.at_once.search(part.problem, brief)
     except UnfinishedError:
         return None

@@ -56,7 +56,7 @@ def compare(
     found = any(row.certificate.found for row in comparison.rows)
     infeasible = any(row.certificate.proven and not row.certificate.found for row in comparison.rows)
     if not found:
-        why = terminal.why_nothing(problem.workload, infeasible, search.interrupt.is_set())
+        why = terminal.why_nothing(problem.workload, infeasible, search, True)
         terminal.complain(f"mapper: {why}")
     raise typer.Exit(0 if found else 1 if infeasible else 3)
 
@@ -88,6 +88,6 @@ def _side_by_side(
     posed = [row.certificate for row in found.rows if row.solution is not None]
     infeasible = len(found.rows) == len(machines) and all(certificate.proven for certificate in posed)
     if not mapped:
-        why = terminal.why_nothing(problem.workload, infeasible, search.interrupt.is_set())
+        why = terminal.why_nothing(problem.workload, infeasible, search, True)
         terminal.complain(f"mapper: {why}")
     raise typer.Exit(0 if mapped else 1 if infeasible else 3)

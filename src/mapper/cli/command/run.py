@@ -40,7 +40,7 @@ def run_generated(
 
     arrays = _arrays(given or [])
     loaded = load(path)
-    with limited(lambda: None, lambda: None, plain=False):
+    with limited(lambda: None, plain=False):
         answer: Any = loaded.run(arrays[""] if list(arrays) == [""] else arrays)
         cycles = loaded.cycles
     made = answer if isinstance(answer, dict) else {"output": answer}

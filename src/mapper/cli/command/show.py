@@ -9,6 +9,7 @@ import typer
 
 from mapper.cli.option import AsJson, dumped
 from mapper.workloads.document import InputError, parse_document
+from mapper.workloads.text.nearest import meant
 
 
 def show(
@@ -18,8 +19,8 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Print a preset as YAML or a kernel as C, to edit; or a Snowflake binary (.snow) as a listing."""
-    from mapper.arch.source import preset_text
-    from mapper.workloads.catalogue import document_text
+    from mapper.arch.source import machine_names, preset_text
+    from mapper.workloads.catalogue import CATALOGUE, document_text
     from mapper.workloads.graph.kernel_catalogue import KERNELS, kernel_bytes
 
     if name.endswith(".snow"):
@@ -36,5 +37,7 @@ def show(
     if text is None and name in KERNELS:
         text = kernel_bytes(name).decode()
     if text is None:
-        raise InputError("show", name, "is no preset; see mapper list archs and mapper list workloads")
+        close = meant(name, [*(one.name for one in machine_names()), *KERNELS, *CATALOGUE])
+        remedy = f"is no preset; {close}see mapper list archs and mapper list workloads"
+        raise InputError("show", name, remedy)
     print(dumped({"name": name, "text": text}) if as_json else text, end="")

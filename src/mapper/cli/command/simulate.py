@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mapper.cli.option import AsJson, Seed, Wide, dumped
 
+if TYPE_CHECKING:
+    from mapper.models.limit import Standing
+
 
 def simulate(
     solution: Annotated[Path, typer.Argument(help="A solution written by mapper solve -o.")],
     seed: Seed = 0,
-    rtl: Annotated[
-        bool, typer.Option("--rtl", help="Also run the generated Verilog (arrays of up to 256 PEs).")
-    ] = False,
+    rtl: Annotated[bool, typer.Option("--rtl", help="Also run the generated Verilog.")] = False,
     program: Annotated[
         Path | None,
         typer.Option(help="Run this binary instead of the program generated from the solution (Snowflake)."),
@@ -37,9 +38,12 @@ def simulate(
     from mapper.cli.table import print_table
     from mapper.models.plain import limited
 
-    def compiling() -> None:
-        if sys.stderr.isatty():
-            terminal.complain(COMPILING)
+    told: list[str] = []
+
+    def compiling(standing: Standing) -> None:
+        if sys.stderr.isatty() and standing.function is not None and standing.function not in told:
+            told.append(standing.function)
+            terminal.complain(f"{COMPILING}: {standing.function}, {len(told)} so far")
 
     # Simulators run too long for plain Python.
     with limited(lambda: None, compiling, plain=False):

@@ -147,7 +147,7 @@ def _trade_offs(
 
         draw_front(found, plot)
     if not found.points:
-        terminal.complain(f"mapper: {terminal.why_no_front(found)}")
+        terminal.complain(f"mapper: {terminal.why_no_front(found, search)}")
     raise typer.Exit(0 if found.points else 1 if found.complete else 3)
 
 

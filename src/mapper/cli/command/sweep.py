@@ -87,6 +87,6 @@ def sweep(
     some = any(row.certificate.found for row in found.rows)
     infeasible = len(found.rows) == len(points) and all(row.certificate.proven for row in found.rows)
     if not some:
-        why = why_nothing(problem.workload, infeasible, search.interrupt.is_set())
+        why = why_nothing(problem.workload, infeasible, search, search.time_limit is not None)
         complain(f"mapper: {why}")
     raise typer.Exit(0 if some else 1 if infeasible else 3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 from xml.etree.ElementTree import Element
 
@@ -22,7 +23,7 @@ from mapper.solver.method import Effort, Method
 from mapper.solver.proof import Claim, Proof
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel_source import is_kernel
-from mapper.workloads.network.network import Dims
+from mapper.workloads.network.network import Dims, InputFile
 from mapper.workloads.network.network_layer import LayerNetwork
 
 
@@ -103,6 +104,9 @@ class AlgorithmSelection(Kind[LayerNetwork, SelectionProblem, Selection]):
     def read_structure(self, structure: Mapping[str, Any], name: str, source: str) -> LayerNetwork:
         return read_operator_structure(structure, source)
 
+    def located(self, value: LayerNetwork, inputs: tuple[InputFile, ...]) -> LayerNetwork:
+        return replace(value, operators=replace(value.operators, files=inputs))
+
     def formulation(self, problem: SelectionProblem) -> Formulation:
         from mapper.formulations.pbqp.program.ilp import PbqpProgram
 
@@ -149,34 +153,37 @@ class AlgorithmSelection(Kind[LayerNetwork, SelectionProblem, Selection]):
         return network_picture(problem, mapping)
 
     def simulate(self, part: SelectionPart, mapping: Selection, seed: int) -> dict[str, Any]:
+        from mapper.kind.algorithm_selection.numbers import run_of
         from mapper.sim.algorithm_selection import report
         from mapper.sim.algorithm_selection.running import report_running
 
+        run = run_of(part.workload, seed)
         if part.problem.machine.engines is None:
-            return report(part.problem, mapping, part.workload, seed)
-        _, files = selection_part.overlay_of(part, mapping)
-        timeline = {one["name"]: one["cycles"] for one in json.loads(files["overlay.json"])["steps"]}
-        return report_running(part.problem, mapping, part.workload, timeline, seed)
+            result = report(part.problem, mapping, part.workload, seed, run)
+        else:
+            _, files = selection_part.overlay_of(part, mapping, run.numbers)
+            timeline = {one["name"]: one["cycles"] for one in json.loads(files["overlay.json"])["steps"]}
+            result = report_running(part.problem, mapping, part.workload, timeline, seed, run)
+        return selection_part.with_own_numbers(result, part.workload, run)
 
     def simulate_rtl(self, part: SelectionPart, mapping: Selection, seed: int) -> dict[str, Any]:
-        from mapper.sim.algorithm_selection.rtl.machine import check_size
+        from mapper.kind.algorithm_selection.numbers import run_of
+        from mapper.models.algorithm_selection.layer_cause import causes
         from mapper.sim.algorithm_selection.rtl.network import report_rtl
 
-        check_size(mapping.array)
-        control, files = selection_part.overlay_of(part, mapping)
+        run = run_of(part.workload, seed)
+        control, files = selection_part.overlay_of(part, mapping, run.numbers)
         cost = self.verify(part.problem, mapping).cost
         assert cost is not None
-        result = report_rtl(control, part.workload, files, cost["cycles"], seed)
-        said = f"Verilog: {len(result['steps'])} steps run on {mapping.array[0]}x{mapping.array[1]} PEs, "
-        said += "every word equal, " if result["outputs_equal"] else "words DIFFER, "
-        said += f"{result['cycles']:,} cycles; the model says {cost['cycles']:,}"
-        beside = f"; beside it: {', '.join(result['beside'])}" if result["beside"] else ""
-        return {**result, "notes": [said + beside]}
+        said = causes(part.problem.network, mapping)
+        result = report_rtl(control, part.workload, files, cost["cycles"], said, seed, run)
+        return {**result, "notes": selection_part.rtl_lines(result, mapping.array)}
 
-    def generate(self, part: SelectionPart, mapping: Selection, seed: int) -> dict[str, str]:
+    def generate(self, part: SelectionPart, mapping: Selection, seed: int) -> dict[str, str | bytes]:
         from mapper.codegen.algorithm_selection.picture import picture
+        from mapper.kind.algorithm_selection.numbers import run_of
 
-        _, files = selection_part.overlay_of(part, mapping)
+        _, files = selection_part.overlay_of(part, mapping, run_of(part.workload, seed).numbers)
         return {**files, "network.svg": picture(part.problem.network, mapping)}
 
 

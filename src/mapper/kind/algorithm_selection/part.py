@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from mapper.arch.overlay import OverlayMachine
 from mapper.formulations.algorithm_selection.problem import Objective as ObjectiveName
@@ -14,16 +15,23 @@ from mapper.formulations.algorithm_selection.program.shape import largest
 from mapper.formulations.algorithm_selection.referee.verify import verify
 from mapper.formulations.objective import DSPS, EDP, Objective
 from mapper.formulations.pbqp.problem import PbqpProblem
+from mapper.kind.algorithm_selection.numbers import Run
 from mapper.kind.algorithm_selection.pins import read_fix
 from mapper.kind.kind import Options, ProblemPart, ShownVerdict, Workload
 from mapper.models.algorithm_selection.control.sequence import Control
 from mapper.models.algorithm_selection.mapping import Selection
+from mapper.models.algorithm_selection.number.network_number import NetworkNumbers
 from mapper.models.algorithm_selection.overlay.building import overlay_network
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 from mapper.workloads.document import InputError
+from mapper.workloads.network.building import network_layers
 from mapper.workloads.network.network import Dims
 from mapper.workloads.network.network_layer import LayerNetwork
+from mapper.workloads.network.quantisation import is_quantised, without_quantising
 from mapper.workloads.source import load_layers
+
+if TYPE_CHECKING:
+    from mapper.codegen.algorithm_selection.cutting import Limits
 
 SelectionPart = ProblemPart[LayerNetwork, SelectionProblem]
 
@@ -42,6 +50,8 @@ class NamedSelection:
 def read_network(text: str, batch: int | None, dims: Dims) -> Workload[LayerNetwork]:
     """The network that ``text`` names; what the overlay does not run is listed when the problem is posed."""
     network = load_layers(text, batch, dims)
+    if is_quantised(network.operators):
+        network = network_layers(without_quantising(network.operators))
     return Workload(network, network.operators.files, network.operators.batch)
 
 
@@ -145,10 +155,80 @@ def cost_names(problem: SelectionProblem) -> tuple[str, ...]:
     return (*network.names, *stored)
 
 
-def overlay_of(part: SelectionPart, selection: Selection) -> tuple[Control, dict[str, str]]:
+def overlay_of(
+    part: SelectionPart, selection: Selection, numbers: NetworkNumbers
+) -> tuple[Control, dict[str, str | bytes]]:
     """The control sequence of a selection, and the files of its overlay."""
     from mapper.codegen.algorithm_selection import overlay_files
     from mapper.models.algorithm_selection.control.selection import selection_control
 
     control = selection_control(part.workload, part.problem.network, selection)
-    return control, overlay_files(control, part.workload)
+    return control, overlay_files(control, part.workload, numbers, limits(part.problem.network, selection))
+
+
+def limits(network: OverlayNetwork, selection: Selection) -> Limits:
+    """What the machine's buffers hold, and how the model therefore cuts the kernels of layers."""
+    from mapper.codegen.algorithm_selection.cutting import Limits
+
+    machine = network.machine
+    room = machine.engines.buffers if machine.engines is not None else None
+    if room is None:
+        return Limits()
+    parts = {
+        name: layer.kernel_parts(choice.algorithm, machine)
+        for name, layer, choice in zip(network.names, network.layers, selection.choices, strict=True)
+    }
+    return Limits(room.input, room.result, parts)
+
+
+def with_own_numbers(result: dict[str, Any], network: LayerNetwork, run: Run) -> dict[str, Any]:
+    """What ``mapper simulate`` says of the integers: where they are from, and how far they are from onnxruntime's. The
+    integers of a quantised network are onnxruntime's own, or the outputs are not equal."""
+    from mapper.sim.algorithm_selection.own import beside_onnxruntime
+
+    made = result.pop("results")
+    result["data"] = {"weights": run.numbers.origin}
+    if run.model is None or run.frame is None:
+        return result
+    found = beside_onnxruntime(network, run.numbers, run.model, run.frame, made, run.integers or {})
+    if found["exact"]:
+        said = (
+            "every integer equals onnxruntime's"
+            if found["equal"]
+            else f"{sum(found['differ'].values())} integers"
+        )
+        said += (
+            ""
+            if found["equal"]
+            else f" of {len(found['differ'])} tensors differ, by {found['largest']} at most"
+        )
+    else:
+        worst = max(found["layers"].items(), key=lambda one: one[1]["mean"])
+        percent = 100 * worst[1]["mean"]
+        said = f"weights rounded per tensor: root of the mean square at most {percent:.2f} % ({worst[0]})"
+    equal = result["outputs_equal"] and found["equal"] is not False
+    return {
+        **result,
+        "outputs_equal": equal,
+        "agrees": result["agrees"] and equal,
+        "onnxruntime": found,
+        "notes": [*result["notes"], f"beside onnxruntime: {said}"],
+    }
+
+
+def rtl_lines(result: Mapping[str, Any], array: tuple[int, int]) -> list[str]:
+    """What ``mapper simulate --rtl`` says in words: the whole, its causes, and the layer that is farthest off."""
+    cycles, model = result["cycles"], result["cycles_model"]
+    said = f"Verilog: {len(result['steps'])} steps run on {array[0]}x{array[1]} PEs, "
+    said += "every word equal, " if result["outputs_equal"] else "words DIFFER, "
+    said += f"{cycles:,} cycles; the model says {model:,}"
+    said += f"; beside it: {', '.join(result['beside'])}" if result["beside"] else ""
+    lines = [said]
+    verilog, stated = result["causes"]["verilog"], result["causes"]["model"]
+    if any(stated.values()):
+        own = ", ".join(f"{cause} {verilog[cause]:,} ({stated[cause]:,})" for cause in stated)
+        lines.append(f"Verilog's cycles by cause (the model's): {own}")
+        off = {name: one["off"] for name, one in result["layers"].items() if one["off"] is not None}
+        worst = max(off, key=lambda name: abs(off[name]))
+        lines.append(f"farthest off: {worst}, {100 * off[worst]:+.1f} % of what the model says of it")
+    return lines

@@ -11,6 +11,7 @@ from mapper.formulations.algorithm_selection.problem import Pin
 from mapper.models.algorithm_selection.choice import Algorithm, Dataflow
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 from mapper.workloads.document import InputError
+from mapper.workloads.text.nearest import meant
 
 KNOWN = "array=95x64, algorithm, dataflow, LAYER.algorithm, LAYER.dataflow and TENSOR.store"
 
@@ -49,9 +50,15 @@ def read_fix(fix: Mapping[str, str], network: OverlayNetwork) -> Fixed:
             found = replace(found, stores={**found.stores, name: value})
         elif dot and decision in ("algorithm", "dataflow", "store"):
             there = tuple(tensors) if decision == "store" else network.names
-            raise InputError("--fix", key[:60], f"no such layer; there are {', '.join(there[:4])} …")
+            raise InputError(
+                "--fix", key[:60], f"no such layer; {meant(name, there)}there are {', '.join(there[:4])} …"
+            )
         else:
-            raise InputError("--fix", key[:60], f"unknown decision; there are {KNOWN}")
+            keys = [f"{one}.{word}" for one in network.names for word in ("algorithm", "dataflow")]
+            close = meant(
+                key, ("array", "algorithm", "dataflow", *keys, *(f"{one}.store" for one in tensors))
+            )
+            raise InputError("--fix", key[:60], f"unknown decision; {close}there are {KNOWN}")
     return found
 
 

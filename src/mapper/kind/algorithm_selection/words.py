@@ -16,8 +16,8 @@ _SHAPES = (
     "solved exactly by elimination"
 )
 WORDS = ProofWords(
-    "every shape of the array that its PEs allow, with every algorithm and dataflow of every layer and every format of "
-    "the tensors between them",
+    "every shape of the array that its PEs and the board allow, with every algorithm and dataflow of every layer and "
+    "every format of the tensors between them",
     {"auto": _SHAPES, "joint": _SHAPES},
 )
 
@@ -53,7 +53,7 @@ def boxes(proof: Mapping[str, Any], most: int = MOST_TOLD) -> list[Box]:
     """The boxes of a proof, largest first; the first ``most`` with their bounds, as the checker's own code computes
     them. For DSP slices a bound is in cycles."""
     module, problem, evidence = checker("algorithm_selection"), proof["problem"], proof["evidence"]
-    overlay = module.Overlay(problem["machine"], problem["layers"], problem["stores"])
+    overlay = module.Overlay(problem["machine"], problem["layers"], problem["stores"], problem.get("engines"))
     sides = sorted(evidence["boxes"], key=lambda one: (one[0] - one[1] - 1) * (one[3] - one[2] + 1))
     found = []
     for at, (low1, high1, low2, high2, *weights) in enumerate(sides):

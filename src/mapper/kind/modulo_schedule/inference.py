@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mapper.kind.operator_structure import read_operator_structure
+from mapper.models.modulo_schedule.energy import energy_pj
 from mapper.models.modulo_schedule.program.program import Program
 from mapper.models.modulo_schedule.program.program_file import load_network_program
 from mapper.workloads.document import InputError
@@ -17,13 +18,15 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from mapper.models.modulo_schedule.program.program import Tensor
+    from mapper.sim.modulo_schedule.network.driver import NetworkRun
 
     Image = npt.NDArray[Any] | Mapping[str, npt.NDArray[Any]]
     Answer = npt.NDArray[np.float32] | dict[str, npt.NDArray[np.float32]]
 
 
 class CgraInference:
-    """The program in a file. ``cycles`` and ``layer_cycles`` (by layer and cause) are those of the last run."""
+    """The program in a file. ``cycles``, ``layer_cycles`` (by layer and cause) and ``energy_pj`` are those of the last
+    run."""
 
     def __init__(self, path: Path) -> None:
         from mapper.sim.modulo_schedule.network.driver import Driver
@@ -34,6 +37,7 @@ class CgraInference:
         self._driver = Driver(self.program, network, constants)
         self.layer_cycles: dict[str, dict[str, int]] = {}
         self._cycles: int | None = None
+        self.energy_pj: float | None = None
 
     @property
     def images(self) -> int:
@@ -73,11 +77,21 @@ class CgraInference:
         run = self._driver.run(self._given(images[0]))
         self._cycles = run.total
         self.layer_cycles = {layer: dict(causes) for layer, causes in run.cycles.items()}
+        self.energy_pj = self._energy(run)
         found = {}
         for tensor in self.program.outputs:
             words = run.memory[tensor.at : tensor.at + math.prod(tensor.shape)]
             found[tensor.name] = words.reshape(tensor.shape).copy()
         return found if len(found) > 1 else next(iter(found.values()))
+
+    def _energy(self, run: NetworkRun) -> float | None:
+        """Energy of what was done; None if the machine has neither energies nor a power."""
+        machine = self._driver.machine
+        layers = [
+            energy_pj(machine, run.activity[name], sum(run.cycles[name].values())) for name in run.cycles
+        ]
+        found = [one for one in layers if one is not None]
+        return sum(found) if found else None
 
     def _given(self, image: Image) -> dict[str, npt.NDArray[np.float32]]:
         wanted = {tensor.name: tensor for tensor in self.program.inputs}

@@ -13,7 +13,6 @@ from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.formulations.modulo_schedule.referee.verify import verify
 from mapper.kind.kind import ProblemPart, ShownVerdict, Workload
 from mapper.kind.modulo_schedule.pins import pinned_layers
-from mapper.models.modulo_schedule.cost import evaluate
 from mapper.models.modulo_schedule.network.algorithm import is_in_place
 from mapper.models.modulo_schedule.network.cost import vliw_mode
 from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapping, kernel_of
@@ -44,7 +43,8 @@ class NamedLayer:
         schedule and it meets MII, or the least II that a search has left."""
         kernel = kernel_of(nest, loop.box, loop.pointer_uses)
         verdict = verify(ModuloProblem(kernel, self.problem.machine), loop.schedule)
-        cost = evaluate(kernel, self.problem.machine, loop.schedule)
+        cost = verdict.cost
+        assert cost is not None
         sound = not verdict.broken
         bound = max(cost.mii, loop.least_ii or 0)
         proven = sound and cost.ii == bound

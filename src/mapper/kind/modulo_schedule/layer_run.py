@@ -27,7 +27,7 @@ def with_whole_run(
     found: dict[str, Any], network: LayerNetwork, problem: LayerProblem, mapping: LayerMapping, seed: int
 ) -> dict[str, Any]:
     """What the simulator ``found`` of a layer's loops, and whether the layer's program computes the reference's
-    words in the model's cycles; ``notes`` say what was not run."""
+    words in the model's cycles with the model's actions; ``notes`` say what was not run."""
     layer, algorithm = problem.layer, problem.choice(mapping.algorithm)
     model = evaluate_layer(algorithm, layer.op, problem.machine, mapping)
     if not algorithm.nests:
@@ -47,7 +47,9 @@ def with_whole_run(
         **found,
         "outputs_equal": found["outputs_equal"] and run["outputs_equal"],
         "max_error": worst if worst is not None and math.isfinite(worst) else None,
-        "agrees": found["agrees"] and run["cycles"] == model.cycles,
+        "agrees": found["agrees"]
+        and run["cycles"] == model.cycles
+        and model.activity in (None, run["activity"]),
         "whole": {"outputs_equal": run["outputs_equal"], "cycles": run["cycles"]},
     }
 
@@ -72,6 +74,7 @@ def _run(network: LayerNetwork, problem: LayerProblem, mapping: LayerMapping, se
         "outputs_equal": all(words.tobytes() == made[name].tobytes() for name, words in expected.items()),
         "max_error": largest_error(expected, made),
         "cycles": run.total,
+        "activity": run.activity[layer.name],
     }
 
 

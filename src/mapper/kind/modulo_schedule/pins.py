@@ -9,6 +9,7 @@ from mapper.arch.cgra import CgraMachine
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel import Kernel
+from mapper.workloads.text.nearest import meant
 from mapper.workloads.text.number_text import whole_number
 
 DECISIONS = ("algorithm", "im2col")
@@ -24,7 +25,9 @@ def pinned_interval(fix: Mapping[str, str], value: Kernel, machine: CgraMachine)
     """
     unknown = sorted(set(fix) - {"ii"})
     if unknown:
-        raise InputError("--fix", unknown[0], "unknown decision; a kernel has ii")
+        raise InputError(
+            "--fix", unknown[0], f"unknown decision; {meant(unknown[0], ('ii',))}a kernel has ii"
+        )
     pinned = fix.get("ii")
     most = _most_interval(value, machine)
     fixed = None if pinned is None else whole_number(pinned, 1, most)
@@ -44,7 +47,11 @@ def pinned_layers(fix: Mapping[str, str], problems: Sequence[LayerProblem]) -> l
     for key, value in fix.items():
         name, _, decision = key.rpartition(".")
         if decision not in DECISIONS or (name and name not in names):
-            remedy = "unknown decision; a layer has algorithm and im2col, as in conv1.algorithm=im2col+gemm"
+            keys = [f"{one}.{word}" for one in names for word in DECISIONS]
+            remedy = (
+                f"unknown decision; {meant(key, (*DECISIONS, *keys))}"
+                "a layer has algorithm and im2col, as in conv1.algorithm=im2col+gemm"
+            )
             raise InputError("--fix", key, remedy)
         pinned = {
             place: _pinned(found[place], decision, value) for one, place in names.items() if name in ("", one)

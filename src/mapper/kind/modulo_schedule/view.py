@@ -33,7 +33,7 @@ def kernel_lines(problem: ModuloProblem, part: Part) -> list[str]:
         lines.append(f"  {cycle:5}  " + " ".join(f"{slots.get((pe, cycle), '·'):{width}}" for pe in shown))
     if len(used) > len(shown):
         lines.append(f"  {len(used) - len(shown)} more PEs are in use")
-    lines += _reasons(problem) + [f"  note     {note}" for note in kernel.notes]
+    lines += _reasons(problem) + _energy_lines(part) + [f"  note     {note}" for note in kernel.notes]
     return [line.rstrip() for line in lines]
 
 
@@ -46,6 +46,17 @@ def _reasons(problem: ModuloProblem) -> list[str]:
         named = f" ({', '.join(members)}{', …' if len(interval.operations) > 8 else ''})" if members else ""
         lines.append(f"  {name} {interval.value}: {interval.cause}{named}")
     return lines
+
+
+def _energy_lines(part: Part) -> list[str]:
+    """Energy by cause, most first, beside the machine's power times the time; nothing without energies of actions."""
+    if part.breakdown is None or not part.breakdown["energy_pj"]:
+        return []
+    causes = sorted(part.breakdown["energy_pj"].items(), key=lambda one: -one[1])
+    split = ", ".join(f"{cause} {energy:,.0f}" for cause, energy in causes if energy)
+    flat = part.breakdown["power_times_time_pj"]
+    beside = "" if flat is None else f"; the machine's power times the time: {flat:,.0f} pJ"
+    return [f"  energy by activity, pJ: {split}{beside}"]
 
 
 def _limit_lines(problem: LayerProblem, algorithm: Algorithm, cycles: int) -> list[str]:
@@ -72,6 +83,7 @@ def layer_lines(problem: LayerProblem, part: Part) -> list[str]:
     cycles = part.breakdown["cycles"]
     spent = ", ".join(f"{cause} {count:,}" for cause, count in cycles.items() if count)
     lines = [f"  {algorithm.name}: {spent or 'no'} cycles"]
+    lines += _energy_lines(part)
     if part.breakdown["exceeds_sram"]:
         used = sum(part.breakdown["bytes"].values())
         lines.append(f"  {used:,} bytes exceed the SRAM; the cost assumes that they are on the chip")

@@ -35,6 +35,7 @@ from mapper.workloads.graph.kernel_source import is_kernel
 from mapper.workloads.network.network import Dims, InputFile
 from mapper.workloads.network.network_layer import LayerNetwork
 from mapper.workloads.source import load_layers
+from mapper.workloads.text.nearest import meant
 
 RUNS_APART = (
     "the program is that of all layers in one run; of several runs each is such a program of its own layers on all "
@@ -88,7 +89,11 @@ class PeAllocation(Kind[LayerNetwork, AllocationProblem, Allocation]):
     ) -> tuple[AllocationPart, ...]:
         network = stream_network(value)
         if options.model not in MODELS:
-            raise InputError("--model", str(options.model), f"the kind has {', '.join(MODELS)}")
+            raise InputError(
+                "--model",
+                str(options.model),
+                f"{meant(str(options.model), MODELS)}the kind has {', '.join(MODELS)}",
+            )
         fixed = read_fix(options.fix, network)
         if options.model == "lanes" and fixed.mode != "layer-by-layer":
             raise InputError("--model", options.model, "holds for --fix mode=layer-by-layer alone")

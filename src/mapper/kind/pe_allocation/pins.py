@@ -9,6 +9,7 @@ from mapper.formulations.pe_allocation.problem import Pin
 from mapper.models.pe_allocation.mapping import MODES, Mode
 from mapper.models.pe_allocation.stream.layer import StreamNetwork
 from mapper.workloads.document import InputError
+from mapper.workloads.text.nearest import meant
 from mapper.workloads.text.number_text import whole_number
 
 LARGEST = 1 << 31
@@ -40,7 +41,8 @@ def read_fix(fix: Mapping[str, str], network: StreamNetwork) -> Fixed:
         name, dot, decision = key.rpartition(".")
         if not dot and key == "mode":
             if value not in MODES:
-                raise InputError("--fix", key, f"{value[:40]!r} is not one of {', '.join(MODES)}")
+                remedy = f"{meant(value, MODES)}{value[:40]!r} is not one of {', '.join(MODES)}"
+                raise InputError("--fix", key, remedy)
             found = replace(found, mode=value)
         elif not dot and key == "segments":
             found = replace(found, segments=_segments(value, network))
@@ -57,10 +59,13 @@ def read_fix(fix: Mapping[str, str], network: StreamNetwork) -> Fixed:
             pin = replace(found.pins.get(name, Pin()), **{decision: number})
             found = replace(found, pins={**found.pins, name: pin})
         elif dot and decision in ("pes", "delta", "throttle"):
-            remedy = f"{name[:40]!r} is not a layer of the array; there are {', '.join(network.names[:4])} …"
+            remedy = f"{name[:40]!r} is not a layer of the array; "
+            remedy += f"{meant(name, network.names)}there are {', '.join(network.names[:4])} …"
             raise InputError("--fix", key[:60], remedy)
         else:
-            raise InputError("--fix", key[:60], f"unknown decision; there are {KNOWN}")
+            keys = [f"{one}.{word}" for one in network.names for word in ("pes", "delta", "throttle")]
+            close = meant(key, ("mode", "segments", "sharing", "delta", *keys))
+            raise InputError("--fix", key[:60], f"unknown decision; {close}there are {KNOWN}")
     if found.sharing and found.mode == "layer-by-layer":
         raise InputError("--fix", "sharing", "layers that run one after another share nothing; leave it out")
     if found.segments is not None and found.mode != "mixed":
@@ -74,7 +79,8 @@ def _segments(value: str, network: StreamNetwork) -> tuple[int, ...]:
     strange = [name for name in names if name not in network.names]
     if strange:
         remedy = (
-            f"{strange[0][:40]!r} is not a layer of the array; there are {', '.join(network.names[:4])} …"
+            f"{strange[0][:40]!r} is not a layer of the array; "
+            f"{meant(strange[0], network.names)}there are {', '.join(network.names[:4])} …"
         )
         raise InputError("--fix", "segments", remedy)
     starts = tuple(network.names.index(name) for name in names)

@@ -13,11 +13,14 @@ from mapper.formulations.objective import EDP, ENERGY, LATENCY, Objective
 from mapper.formulations.tiling.problem import ROUNDING, Pins, TilingProblem
 from mapper.formulations.tiling.problem import Objective as ObjectiveName
 from mapper.formulations.tiling.referee.verify import verify
-from mapper.kind.kind import Kind, Options, Part, ProblemPart, ShownVerdict, Workload
+from mapper.kind.kind import FrontAxes, Kind, Options, Part, ProblemPart, ShownVerdict, Workload
+from mapper.kind.tiling.limit import most_cycles
 from mapper.kind.tiling.pins import OFF, PADDING, own_pins, padded
 from mapper.kind.words import ProofWords
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.models.tiling.mapping_file import tiling_from_json
+from mapper.models.tiling.tile import useful_operations
+from mapper.solver.front import Front
 from mapper.solver.method import Effort, Method
 from mapper.solver.proof import Claim, Proof
 from mapper.workloads.document import InputError
@@ -25,10 +28,17 @@ from mapper.workloads.graph.kernel_source import is_kernel
 from mapper.workloads.nest.nest_file import nest_from_document, nest_to_document
 from mapper.workloads.network.network import Dims, Layer, Network
 from mapper.workloads.source import load_network
+from mapper.workloads.text.nearest import meant
 
 PHYSICAL = "physical"
 MODELS = ("published", PHYSICAL)
 """What costs follow: the named rules of the machine's file (also where nobody says), or those of a physical machine."""
+FRONT_AXES = FrontAxes(
+    ("latency_ms", "latency (ms)"),
+    ("energy_pj", "energy (pJ)"),
+    ("edp_pj_cycles", "energy-delay product (pJ x cycles)"),
+    "cycles",
+)
 
 
 class Tiling(Kind[Network, TilingProblem, TilingMapping]):
@@ -36,7 +46,8 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
 
     name: ClassVar[str] = "tiling"
     objectives: ClassVar[tuple[Objective, ...]] = (EDP, ENERGY, LATENCY)
-    options: ClassVar[frozenset[str]] = frozenset({"batch", "fix", "model"})
+    options: ClassVar[frozenset[str]] = frozenset({"batch", "fix", "model", "max_latency"})
+    criteria_add: ClassVar[bool] = True
     leaves_out: ClassVar[tuple[str, ...]] = (
         "layers one after another, each with its weights from and to DRAM: nothing stays on the chip between them",
         "pools, additions, activations, normalisations",
@@ -44,6 +55,14 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
 
     def peak(self, machine: DataflowMachine) -> int:
         return machine.pes
+
+    def work(self, problem: TilingProblem) -> int:
+        return useful_operations(problem.nest)
+
+    def in_a_line(self, problem: TilingProblem, mapping: TilingMapping) -> str:
+        from mapper.kind.tiling.view import one_line
+
+        return one_line(mapping)
 
     def read(self, text: str, batch: int | None, dims: Dims) -> Workload[Network]:
         if is_kernel(text):
@@ -55,16 +74,22 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
         self, value: Network, machine: DataflowMachine, objective: Objective, options: Options
     ) -> tuple[ProblemPart[Network, TilingProblem], ...]:
         if options.model not in (None, *MODELS):
-            raise InputError("--model", options.model or "", f"must be {' or '.join(MODELS)}")
+            raise InputError(
+                "--model",
+                options.model or "",
+                f"{meant(options.model or '', MODELS)}must be {' or '.join(MODELS)}",
+            )
         if options.model == PHYSICAL:
-            machine = machine.model_copy(update={"rules": PHYSICAL_RULES})
+            rules = PHYSICAL_RULES.model_copy(update={"array_axes": machine.rules.array_axes})
+            machine = machine.model_copy(update={"rules": rules})
         names = [layer.name for layer in value.layers]
+        most = most_cycles(options.max_latency, machine, names)
         parts = []
         for layer in value.layers:
             own = own_pins(options.fix, layer.name, names)
             nest = padded(layer.nest, own.pop(PADDING, OFF))
             pins = Pins.parse(own, nest)
-            problem = TilingProblem(nest, machine, cast(ObjectiveName, objective.name), pins)
+            problem = TilingProblem(nest, machine, cast(ObjectiveName, objective.name), pins, most)
             key = (nest.same_problem(), pins)
             parts.append(ProblemPart(layer.name, layer.source, problem, key, value, layer.merged))
         return tuple(parts)
@@ -73,6 +98,19 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
         from mapper.solver.tiling.catalogue import METHODS
 
         return dict(METHODS)
+
+    def front(self, problem: TilingProblem, effort: Effort) -> Front[TilingMapping]:
+        from mapper.solver.tiling.front import front
+
+        return front(problem, effort)
+
+    def front_axes(self) -> FrontAxes:
+        return FRONT_AXES
+
+    def criteria(self, problem: TilingProblem, mapping: TilingMapping) -> tuple[int, ...]:
+        from mapper.solver.tiling.front import criteria
+
+        return criteria(problem, mapping)
 
     def slack(self, problem: TilingProblem, value: int | float) -> float:
         return ROUNDING * abs(value)
@@ -87,15 +125,26 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
 
         return restated(problem)
 
+    def why_infeasible(self, problem: TilingProblem) -> str | None:
+        most = problem.max_cycles
+        return None if most is None else f"none that fits takes {most:,} cycles or fewer; raise --max-latency"
+
     def verify(self, problem: TilingProblem, mapping: TilingMapping) -> ShownVerdict:
         verdict = verify(problem, mapping)
         cost = verdict.cost
         if cost is None:
             return ShownVerdict(verdict.broken, None, None, None)
-        return ShownVerdict(verdict.broken, cost.cost_json(), cost.breakdown_json(), problem.value(cost))
+        macs = self.work(problem)
+        used = {
+            "macs": macs,
+            "utilisation": macs / (problem.machine.pes * cost.cycles) if cost.cycles else None,
+        }
+        return ShownVerdict(
+            verdict.broken, cost.cost_json(), cost.breakdown_json() | used, problem.value(cost)
+        )
 
     def read_mapping(self, fields: Mapping[str, Any], problem: TilingProblem, source: str) -> TilingMapping:
-        return tiling_from_json(fields, problem.nest, source)
+        return tiling_from_json(fields, problem.nest, source, problem.machine.rules.array_axes)
 
     def shown(self, problem: TilingProblem, mapping: TilingMapping) -> TilingMapping:
         return mapping

@@ -11,7 +11,7 @@ from mapper.kind.tiling.words import closed
 from mapper.models.tiling import tile
 from mapper.models.tiling.bound import ideal_cycles
 from mapper.models.tiling.cost import quantities
-from mapper.models.tiling.mapping import TilingMapping
+from mapper.models.tiling.mapping import AXES, TilingMapping
 from mapper.reporting.drawing import figure, node, plain, svg, table
 from mapper.reporting.proof_drawing import logarithmic
 from mapper.workloads.nest.loop_nest import LoopNest
@@ -45,9 +45,11 @@ def _nest(nest: LoopNest, mapping: TilingMapping) -> Element:
         for place, loop in enumerate(loops):
             depth += 1
             word = "parallel for" if level == "spatial" else "for"
+            sides = [f"{axis} {mapping.along(axis)[loop]}" for axis in AXES if loop in mapping.along(axis)]
+            along = f" ({' x '.join(sides)})" if sides and level == "spatial" else ""
             line = node(
                 "li",
-                node("code", f"{word} {plain(loop)} = 0..{counts[loop] - 1}"),
+                node("code", f"{word} {plain(loop)} = 0..{counts[loop] - 1}{along}"),
                 class_=f"loop {level}",
                 data_level=level,
                 data_loop=plain(loop),

@@ -46,8 +46,14 @@ def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
         claimed(claim, "tiling", f"{'an' if measure in ('EDP', 'energy') else 'a'} {measure}", unit),
         f"Problem: {exact(_product(loops.values()))} iterations ("
         + listed((f"{name}={bound:,}" for name, bound in loops.items()), " ")
-        + f") on {machine['rows']:,} x {machine['columns']:,} PEs.",
+        + f") on {machine['rows']:,} x {machine['columns']:,} PEs"
+        + (", with room for loops along rows and along columns." if problem.get("axes") else "."),
     ]
+    if "most_cycles" in problem:
+        lines.append(
+            f"Only tilings that take {problem['most_cycles']:,} cycles or fewer count; a box is ruled out too if every "
+            "tiling in it takes longer."
+        )
     if claim["status"] != "infeasible":
         lines.append(
             "The checker costs the document's tiling with its own model and finds the claimed value."

@@ -16,6 +16,7 @@ from mapper.models.trace_partition.configuration import (
 from mapper.models.trace_partition.lowering.layer import TraceNetwork
 from mapper.models.trace_partition.mapping import Mode, Order, Split
 from mapper.workloads.document import InputError
+from mapper.workloads.text.nearest import meant
 from mapper.workloads.text.number_text import whole_number
 
 WORDS: dict[str, tuple[str, ...]] = {
@@ -48,13 +49,16 @@ def read_fix(
         elif dot and decision in (*WORDS, *SIZES):
             if name not in names:
                 remedy = (
-                    f"{name[:40]!r} is not a layer of the accelerator; there are {', '.join(names[:4])} …"
+                    f"{name[:40]!r} is not a layer of the accelerator; "
+                    f"{meant(name, names)}there are {', '.join(names[:4])} …"
                 )
                 raise InputError("--fix", key[:60], remedy)
             given: Any = _size(key, value) if decision in SIZES else _word(key, value, WORDS[decision])
             pins[name] = replace(pins.get(name, Pin()), **{decision: given})
         else:
-            raise InputError("--fix", key[:60], f"unknown decision; there are {KNOWN}")
+            keys = [f"{one}.{word}" for one in names for word in (*SIZES, *WORDS)]
+            close = meant(key, ("configuration", *keys))
+            raise InputError("--fix", key[:60], f"unknown decision; {close}there are {KNOWN}")
     return configuration, pins
 
 
@@ -67,5 +71,6 @@ def _size(key: str, value: str) -> int:
 
 def _word(key: str, value: str, known: tuple[str, ...]) -> str | bool:
     if value not in known:
-        raise InputError("--fix", key[:60], f"{value[:40]!r} is not one of {', '.join(known)}")
+        remedy = f"{meant(value, known)}{value[:40]!r} is not one of {', '.join(known)}"
+        raise InputError("--fix", key[:60], remedy)
     return value == "yes" if "yes" in known else value

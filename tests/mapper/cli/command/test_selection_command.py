@@ -47,7 +47,7 @@ def answer(mapper: Any, *words: str) -> dict[str, Any]:
 
 
 def test_googlenet_gets_shape_algorithms_and_dataflows_with_proof(mapper: Any) -> None:
-    found = answer(mapper, "solve", "googlenet", "--arch", "dynamap-u200", "--objective", "latency")
+    found = answer(mapper, "solve", "googlenet", "--arch", "dynamap-u200-model", "--objective", "latency")
     part = found["parts"][0]
     assert found["problem"]["kind"] == "algorithm_selection"
     assert part["name"] == "googlenet"
@@ -90,20 +90,11 @@ def test_a_small_overlay_runs_as_verilog_word_for_word(mapper: Any, tmp_path: Pa
     answer(mapper, "solve", "mnist-tcpa", "--arch", "dynamap-u200", "--max-pes", "16", "-o", str(solution))
     code, out, _ = mapper("simulate", str(solution), "--rtl", "--json")
     run = json.loads(out)
-    assert run["outputs_equal"]
-    # Equations 8 to 14 alone leave out most of what the Verilog takes.
+    assert code == 0 and run["outputs_equal"] and run["agrees"]
     rtl = run["parts"][0]["rtl"]
-    assert code == 1 and not run["agrees"] and rtl["cycles"] > 1.05 * rtl["cycles_model"]
+    assert abs(rtl["cycles"] - rtl["cycles_model"]) <= 0.05 * rtl["cycles_model"]
     assert all(step["equal"] for step in run["parts"][0]["rtl"]["steps"])
     assert {"conv0", "conv2", "conv4"} <= {step["name"] for step in run["parts"][0]["rtl"]["steps"]}
-
-
-def test_verilog_of_a_large_array_is_not_run(mapper: Any, tmp_path: Path) -> None:
-    solution = tmp_path / "mnist.json"
-    answer(mapper, "solve", "mnist-tcpa", "--arch", "dynamap-u200", "-o", str(solution))
-    code, _, err = mapper("simulate", str(solution), "--rtl")
-    assert code == 2
-    assert "256" in err and len(err.splitlines()) == 1
 
 
 def test_the_overlay_and_a_coloured_network_are_generated(mapper: Any, tmp_path: Path) -> None:
@@ -125,8 +116,14 @@ def test_a_comparison_says_what_is_saved_and_the_time_of_every_module(mapper: An
     assert len(modules) == 10
 
 
-def test_the_reduction_is_explained_step_by_step(mapper: Any) -> None:
+def test_an_edge_that_costs_nothing_is_none(mapper: Any) -> None:
     code, out, _ = mapper("explain", "googlenet", "--arch", "dynamap-u200")
+    # Kernels that wait tie each layer to the one before; the formats of tensors are no choice.
+    assert code == 0 and "edges: series-parallel" in out
+
+
+def test_the_reduction_is_explained_step_by_step(mapper: Any) -> None:
+    code, out, _ = mapper("explain", "googlenet", "--arch", "dynamap-u200-model")
     assert code == 0
     assert "66 vertices, 89 edges: series-parallel" in out
     assert re.search(r"conv\d+: between .* and .* \(RII\)", out)

@@ -6,7 +6,8 @@ import random
 from typing import Any
 
 from mapper.arch.tcpa import TcpaMachine, tcpa_from_document, tcpa_preset
-from mapper.formulations.pe_allocation.nest.problem import NestPins, NestProblem
+from mapper.formulations.pe_allocation.nest.problem import NestProblem
+from mapper.formulations.pe_allocation.nest.tiled_problem import NestPins
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.nest.nest_file import nest_from_document
 

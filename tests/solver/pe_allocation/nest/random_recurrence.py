@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from mapper.formulations.pe_allocation.nest.problem import NestPins
+from mapper.formulations.pe_allocation.nest.tiled_problem import NestPins
 from mapper.formulations.pe_allocation.recurrence.problem import RecurrenceProblem
 from mapper.workloads.document import InputError
 from mapper.workloads.recurrence.recurrence import Recurrence

@@ -9,7 +9,8 @@ import pytest
 from mapper.arch.source import load_machine
 from mapper.arch.tcpa import TcpaMachine
 from mapper.formulations.pe_allocation.nest.infeasible import why_nest_infeasible
-from mapper.formulations.pe_allocation.nest.problem import NestPins, NestProblem
+from mapper.formulations.pe_allocation.nest.problem import NestProblem
+from mapper.formulations.pe_allocation.nest.tiled_problem import NestPins
 from mapper.formulations.pe_allocation.referee.verify_nest import verify_nest
 from mapper.models.pe_allocation.nest.cost import evaluate
 from mapper.sim.pe_allocation.nest import report_nest

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mapper.arch.tcpa import tcpa_from_document, tcpa_preset
-from mapper.formulations.pe_allocation.nest.problem import NestPins
+from mapper.formulations.pe_allocation.nest.tiled_problem import NestPins
 from mapper.formulations.pe_allocation.program.recurrence.ilp import build
 from mapper.formulations.pe_allocation.recurrence.infeasible import why_recurrence_infeasible
 from mapper.formulations.pe_allocation.recurrence.problem import RecurrenceProblem

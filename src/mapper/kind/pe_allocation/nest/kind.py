@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from mapper.arch.tcpa import TcpaMachine
 from mapper.formulations.formulation import Formulation
-from mapper.formulations.objective import LATENCY, Objective
 from mapper.formulations.pe_allocation.nest.problem import NestProblem
+from mapper.formulations.pe_allocation.nest.tiled_problem import NestPins
 from mapper.formulations.pe_allocation.referee.verify_nest import verify_nest
-from mapper.kind.kind import Kind, Options, Part, ProblemPart, ShownVerdict, Workload
-from mapper.kind.pe_allocation.nest.pins import read_nest_fix
+from mapper.formulations.verdict import Verdict
+from mapper.kind.kind import Options, Part, ProblemPart, Workload
+from mapper.kind.pe_allocation.nest.tiled_kind import TiledAllocation
 from mapper.kind.words import ProofWords
+from mapper.models.pe_allocation.nest.cost import NestCost
 from mapper.models.pe_allocation.nest.mapping import NestMapping
-from mapper.models.pe_allocation.nest.mapping_file import nest_mapping_from_json
 from mapper.models.pe_allocation.nest.work import refuse_other_nests
-from mapper.solver.method import Effort, Method
-from mapper.solver.proof import Claim, NotCertifiedError, Proof
+from mapper.solver.method import Method
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.nest.nest_file import nest_from_document, nest_to_document
@@ -25,25 +25,15 @@ from mapper.workloads.network.network import Dims
 from mapper.workloads.source import load_network
 
 if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
+    pass
 
-UNCERTIFIED = (
-    "no checker restates {} on TCPAs; that none of all layouts, tiles, orders and starts takes fewer cycles rests "
-    "on the search alone, and the mapping has passed the referee"
-)
 NestPart = ProblemPart[LoopNest, NestProblem]
 
 
-class NestAllocation(Kind[LoopNest, NestProblem, NestMapping]):
-    """The nest is one part: tiles on PEs, an order within them, and when each starts."""
+class NestAllocation(TiledAllocation[LoopNest, NestProblem]):
+    """A loop nest as tiles on PEs."""
 
-    name: ClassVar[str] = "pe_allocation"
-    objectives: ClassVar[tuple[Objective, ...]] = (LATENCY,)
-    options: ClassVar[frozenset[str]] = frozenset({"fix", "max_pes", "max_buffer"})
-    leaves_out: ClassVar[tuple[str, ...]] = ("all operands are in the buffers before the first cycle",)
-
-    def peak(self, machine: TcpaMachine) -> int:
-        return machine.pe_count * machine.functional_units.convolution
+    one: ClassVar[str] = "loop nest"
 
     def read(self, text: str, batch: int | None, dims: Dims) -> Workload[LoopNest]:
         network = load_network(text, batch)
@@ -54,51 +44,23 @@ class NestAllocation(Kind[LoopNest, NestProblem, NestMapping]):
         refuse_other_nests(nest)
         return Workload(nest, network.inputs)
 
-    def pose(
-        self, value: LoopNest, machine: TcpaMachine, objective: Objective, options: Options
-    ) -> tuple[NestPart, ...]:
-        if options.model is not None:
-            raise InputError("--model", options.model, "holds for networks alone; leave it out")
-        if options.min_throughput is not None:
-            raise InputError("--min-throughput", "", "a loop nest has no frames; leave it out")
-        pins = read_nest_fix(options.fix, value)
-        problem = NestProblem(value, machine, options.max_pes or 0, options.max_buffer, pins)
-        return (ProblemPart(value.name, value.name, problem, 0, value),)
+    def problem_of(
+        self, value: LoopNest, machine: TcpaMachine, options: Options, pins: NestPins
+    ) -> NestProblem:
+        return NestProblem(value, machine, options.max_pes or 0, options.max_buffer, pins)
 
     def methods(self) -> dict[str, Method[NestProblem, NestMapping]]:
         from mapper.solver.pe_allocation.nest.catalogue import METHODS
 
         return METHODS
 
-    def prove(self, problem: NestProblem, claim: Claim[NestMapping], effort: Effort) -> Proof:
-        raise NotCertifiedError(UNCERTIFIED.format("loop nests"))
-
     def why_infeasible(self, problem: NestProblem) -> str | None:
         from mapper.formulations.pe_allocation.nest.infeasible import why_nest_infeasible
 
         return why_nest_infeasible(problem)
 
-    def verify(self, problem: NestProblem, mapping: NestMapping) -> ShownVerdict:
-        verdict = verify_nest(problem, mapping)
-        cost = verdict.cost
-        if cost is None:
-            return ShownVerdict(verdict.broken, None, None, None)
-        return ShownVerdict(verdict.broken, cost.cost_json(), cost.breakdown_json(), problem.value(cost))
-
-    def read_mapping(self, fields: Mapping[str, Any], problem: NestProblem, source: str) -> NestMapping:
-        return nest_mapping_from_json(fields, problem.nest, source)
-
-    def shown(self, problem: NestProblem, mapping: NestMapping) -> NestMapping:
-        return mapping
-
-    def describe(self, problem: NestProblem, part: Part) -> list[str]:
-        from mapper.kind.pe_allocation.nest.view import nest_lines
-
-        assert isinstance(part.mapping, NestMapping) and part.breakdown is not None
-        return nest_lines(problem.nest, part.mapping, part.breakdown)
-
-    def total(self, costs: list[dict[str, Any]]) -> dict[str, Any]:
-        return dict(costs[0])
+    def verdict(self, problem: NestProblem, mapping: NestMapping) -> Verdict[NestCost]:
+        return verify_nest(problem, mapping)
 
     def structure(self, value: LoopNest) -> dict[str, Any]:
         return {"nest": nest_to_document(value)}
@@ -134,13 +96,6 @@ class NestAllocation(Kind[LoopNest, NestProblem, NestMapping]):
                 "brute-force": "every mapping was tried",
             },
         )
-
-    def picture(
-        self, problem: NestProblem, mapping: NestMapping, part: Part, prefix: str, most: int
-    ) -> list[Element]:
-        from mapper.kind.pe_allocation.nest.picture import nest_picture
-
-        return nest_picture(problem.nest, mapping, part)
 
     def simulate(self, part: NestPart, mapping: NestMapping, seed: int) -> dict[str, Any]:
         from mapper.kind.pe_allocation.nest.view import nest_notes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mapper.formulations.pe_allocation.nest.problem import NestPins
+from mapper.formulations.pe_allocation.nest.tiled_problem import NestPins
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.recurrence.recurrence import Recurrence

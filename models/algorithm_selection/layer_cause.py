@@ -1,0 +1,42 @@
+"""What the model says of every step of the generated overlay, by cause: the array, what movers add to it with their
+transforms, and waits for kernels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mapper.models.algorithm_selection.mapping import Selection
+from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
+from mapper.models.algorithm_selection.pipeline import one_array, pool_time
+from mapper.models.algorithm_selection.running_cost import RunningTime, running_time_at, waiting
+
+
+@dataclass(frozen=True)
+class Causes:
+    """Cycles of a step: those of products, with filling and draining; those that loads, transforms and stores add; and
+    those in which only kernels are read."""
+
+    array: int = 0
+    moves: int = 0
+    waits: int = 0
+
+    @property
+    def cycles(self) -> int:
+        return self.array + self.moves + self.waits
+
+
+def causes(network: OverlayNetwork, selection: Selection) -> dict[str, Causes]:
+    """By layer of the array, and by pool and addition."""
+    engines = network.machine.engines
+    if engines is None:
+        return {}
+    found: dict[str, Causes] = {}
+    before: RunningTime | None = None
+    for at, (name, choice) in enumerate(zip(network.names, selection.choices, strict=True)):
+        now = running_time_at(network, at, choice, selection.array)
+        array, total = int((now.own.products + now.own.array)[0]), int(now.own.total[0])
+        found[name] = Causes(array, total - array, int(waiting(network, at, now, before)[0]))
+        before = now
+    for pool in network.running.pools if engines.pools else ():
+        found[pool.name] = Causes(moves=int(pool_time(pool, one_array(selection.array), engines)[0]))
+    return found

@@ -1,0 +1,1 @@
+"""The integers that a network is run with on the overlay."""

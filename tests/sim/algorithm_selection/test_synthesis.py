@@ -1,0 +1,33 @@
+"""Yosys takes the overlay's Verilog."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from mapper.codegen.algorithm_selection.overlay import RTL, verilog
+from mapper.sim.algorithm_selection.rtl.synthesis import MISSING, elaborate, synthesise, yosys
+from tests.sim.algorithm_selection.overlay_bench import sizes
+
+needs_yosys = pytest.mark.skipif(yosys() is None, reason=MISSING)
+SMALL = replace(sizes((2, 3)), input_depth=64, kernel_depth=64, result_depth=64, tensor_depth=64, calls=8)
+
+
+@needs_yosys
+def test_yosys_reads_every_module_and_builds_the_whole() -> None:
+    elaborate(verilog(replace(SMALL, large=0, single=0, sum=32)), "overlay_top")
+
+
+@needs_yosys
+def test_a_row_of_elements_takes_a_dsp_slice_each() -> None:
+    found = synthesise(verilog(SMALL), "pe_row", {"P2": 3})
+    assert found.cells["DSP48E2"] == 3
+    assert found.modules["pe"][0] == 3
+
+
+@pytest.mark.slow
+@needs_yosys
+@pytest.mark.parametrize("name", sorted(path.stem for path in RTL.rglob("*.sv")))
+def test_yosys_makes_cells_of_every_module(name: str) -> None:
+    assert synthesise(verilog(SMALL), name).cells
