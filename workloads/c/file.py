@@ -73,8 +73,8 @@ def find_loop(
 
     Raises: InputError if the text is not C, holds no such loop, or the loop is outside the subset.
     """
-    expanded, inputs = _expanded(text, source, reading)
-    unit = cut(expanded, source)
+    plain, inputs = expanded(text, source, reading)
+    unit = cut(plain, source)
     chosen_name = _function(unit, function)
     parsed = _parsed(unit, chosen_name)
     defined = {str(one.decl.name): one for one in parsed.ext if isinstance(one, c_ast.FuncDef)}
@@ -98,7 +98,7 @@ def find_loop(
     return place
 
 
-def _expanded(text: str, source: str, reading: SourceReading) -> tuple[str, tuple[InputFile, ...]]:
+def expanded(text: str, source: str, reading: SourceReading) -> tuple[str, tuple[InputFile, ...]]:
     """The text without directives. The system's preprocessor is asked only where the text needs one."""
     if not reading.define and not reading.include:
         try:

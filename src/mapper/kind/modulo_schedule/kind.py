@@ -158,6 +158,11 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
             return value
         return replace(value, operators=replace(value.operators, files=inputs))
 
+    def source_remarks(self, text: str, machine: CgraMachine, source: SourceReading) -> list[str]:
+        from mapper.kind.modulo_schedule.pass_remark import pass_remarks
+
+        return pass_remarks(text, machine, source)
+
     def formulation(self, problem: Problem) -> Formulation:
         from mapper.formulations.modulo_schedule.network.program.choice import LayerFormulation
         from mapper.formulations.modulo_schedule.program.cp_sat import build
