@@ -1,19 +1,30 @@
 PYTHON ?= python3
 BIN := .venv/bin
+# What runs mapper, and what tests and the site need beside it: each is installed when it is first needed.
 READY := .venv/.ready
+TESTED := .venv/.tested
+DOCUMENTED := .venv/.documented
 
-.PHONY: solve test slow bench fuzz docs certify papers lint clean
+.PHONY: solve test slow bench fuzz docs notebooks certify papers lint clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip setuptools
-	$(BIN)/python -m pip install --quiet --editable '.[test,docs]'
-	touch $(READY)
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(DOCUMENTED): $(READY)
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	touch $@
+
+$(TESTED): $(DOCUMENTED)
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@
 
 solve: $(READY)
 	$(BIN)/mapper solve --objective edp
 
-lint: $(READY)
+lint: $(TESTED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -22,25 +33,28 @@ lint: $(READY)
 test: lint
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
-slow: $(READY)
+slow: $(TESTED)
 	$(BIN)/python -m pytest -q -m slow -n auto --dist worksteal --durations 20
 
-bench: $(READY)
+bench: $(TESTED)
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python -m bench
 
-fuzz: $(READY)
+fuzz: $(TESTED)
 	$(BIN)/python -m pip install --quiet --editable '.[fuzz]'
 	$(BIN)/python -m tests.fuzz
 
-docs: $(READY)
+notebooks: $(DOCUMENTED)
+	$(BIN)/python -m docs.lessons.render -o build/notebooks --to notebook
+
+docs: $(DOCUMENTED)
 	$(BIN)/python -m docs.lessons.render -o build/lessons
 	$(BIN)/python -m mkdocs build --quiet --clean
 
 certify: $(READY)
 	$(BIN)/python -m bench.certify
 
-papers: $(READY)
+papers: $(DOCUMENTED)
 	$(BIN)/python -m docs.papers
 
 clean:

@@ -399,10 +399,15 @@ class Overlay:
             whole(one["plain"]), whole(one["images"], 1), whole(one["elements"], 1)
             typed(str, one["name"]), typed(list, one["shares"], one["readers"], one["through"])
             typed(bool, one["vertex"], one["whole"]), [whole(reader, 0, len(layers) - 1) for reader in one["through"]]
-            for layer, channels, loaded in one["shares"]:
-                whole(channels, 1), whole(0 if layer is None else layer, 0, len(layers) - 1)
-                self.constant[0] += self.units(whole(loaded) * self.word)
-            self.constant[1] += self.picojoules(sum(loaded for _, _, loaded in one["shares"]))
+            for layer, channels, read in one["shares"]:
+                whole(channels, 1), whole(0 if layer is None else layer, 0, len(layers) - 1), typed(list, read)
+                for store, words, through, beside in read:
+                    source = self.stores[whole(store, 0, len(stores) - 1)]
+                    whole(words), typed(bool, through, beside), need(source["vertex"] is True, "no vertex", "malformed")
+                    if (layer is None and len(read) > 1) or through:  # Else what it takes is an edge's.
+                        self.constant[0] += self.units(words * self.word)
+                    if not self.copied(layer, read):
+                        self.constant[1] += self.picojoules(words)
             single = len(one["shares"]) == len(one["readers"]) == 1 and one["shares"][0][0] is not None
             need(one["vertex"] is True or single, "an edge has one producer and one reader", "malformed")
             self.written.append([[[self.stored(form, channels, name) for form in self.formats(one)] for name in
@@ -415,6 +420,32 @@ class Overlay:
             kept = [not (name == "kn2row" and narrow) and bool(self.engines.counts(at, name)[1]) for name in one[key]]
             one["works"] = [*compress(one["works"], kept)] if key == "algorithms" else one["works"]
             one[key] = [*compress(one[key], kept)]
+
+    def copied(self, layer, read):  # Whether a share is one stored tensor as it is.
+        return layer is None and len(read) == 1 and not read[0][2]
+
+    def joined(self, at, one):
+        """Edges of what is read back into a tensor: time and energy by its own format and the other tensor's, or the
+        algorithm of the layer to whose results it is added."""
+        found = []
+        for layer, channels, read in one["shares"]:
+            for store, words, through, beside in read:
+                held, back = self.formats(self.stores[store]), (self.units(words * self.word), self.picojoules(words))
+                if self.copied(layer, read):  # Side by side in one format a part of a concatenation is not moved.
+                    put = [[self.stored(to, channels, form[0]) for to in self.formats(one)] for form in held]
+                    flat = [(0, 0) if beside and form == to else (back[0] + spent[0], back[1] + spent[1])
+                            for form, row in zip(held, put, strict=True)
+                            for to, spent in zip(self.formats(one), row, strict=True)]  # fmt: skip
+                    found.append((len(self.layers) + store, len(self.layers) + at, flat))
+                elif layer is not None and not through:  # Eq. 13, where results are scattered.
+                    flat = []
+                    for form in held:
+                        for name in self.layers[layer]["algorithms"]:
+                            few = words // (form[1] * form[2]) < self.burst and form[0] != name
+                            wasted = form[1] * TILE.get(name, 0) ** 2 * few
+                            flat.append((self.units((words + wasted) * self.word), 0))
+                    found.append((len(self.layers) + store, layer, flat))
+        return found
 
     def units(self, number):
         need(Fraction(number).denominator == 1, "a time is no whole number of units", "malformed")
@@ -571,9 +602,12 @@ class Overlay:
             loads.append(load)
         for at, (one, written) in enumerate(zip(self.stores, self.written, strict=True)):
             vertex = len(self.layers) + at
+            edges += [(tail, head, [*map(mixed, flat)]) for tail, head, flat in self.joined(at, one)]
             if one["vertex"]:
                 own[vertex] = [0] * len(written[0][0])
-                for (layer, _, _), costs in zip(one["shares"], written, strict=True):
+                for (layer, _, read), costs in zip(one["shares"], written, strict=True):
+                    if self.copied(layer, read):
+                        continue
                     if layer is None:
                         own[vertex] = list(map(add, own[vertex], map(mixed, costs[0])))
                     else:

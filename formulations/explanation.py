@@ -9,6 +9,7 @@ from typing import Literal, get_args
 
 from mapper.formulations.formulation import BuiltPart, Formulation, Kind
 from mapper.workloads.document import InputError
+from mapper.workloads.text.formula import typeset_or_text
 from mapper.workloads.text.plain_text import latex, markdown, plain
 
 Format = Literal["text", "markdown", "latex", "html"]
@@ -20,6 +21,13 @@ HEADINGS: dict[Kind, str] = {
     "objective": "Objective",
 }
 INSTANCE = "This instance"
+STYLE = """
+:root { color-scheme: light dark; }
+body { font: 1rem/1.5 system-ui, sans-serif; max-width: 52rem; margin: 0 auto; padding: 1rem; }
+h2 { border-bottom: 1px solid #8888; margin-top: 2rem; } dt { margin-top: 1rem; } dd { margin: 0 0 0 1rem; }
+div.formula { margin: .6rem 0; overflow-x: auto; } pre { overflow-x: auto; }
+@media print { dt, dd { break-inside: avoid; } }
+"""
 Sections = list[tuple[str, list[BuiltPart]]]
 
 
@@ -131,7 +139,9 @@ def _html(formulation: Formulation, sections: Sections, remarks: Sequence[str]) 
     title = html.escape(plain(formulation.title))
     lines = [
         "<!DOCTYPE html>",
-        f'<html lang="en"><head><meta charset="utf-8"><title>{title}</title></head><body>',
+        '<html lang="en"><head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{title}</title><style>{STYLE}</style></head><body>",
         f"<h1>{title}</h1>",
         f"<p>{html.escape(plain(formulation.instance()))}: {_total(formulation)}.</p>",
     ]
@@ -140,7 +150,7 @@ def _html(formulation: Formulation, sections: Sections, remarks: Sequence[str]) 
         for built in parts:
             lines += [
                 f"<dt><b>{html.escape(_name(built))}</b> ({_count(built)})</dt>",
-                f"<dd>{html.escape(built.part.sentence)}<pre>{html.escape(built.part.tex)}</pre></dd>",
+                f"<dd>{html.escape(built.part.sentence)}{typeset_or_text(built.part.tex)}</dd>",
             ]
         lines.append("</dl>")
     if remarks:

@@ -11,6 +11,7 @@ from mapper.arch.source import load_machine
 from mapper.codegen.algorithm_selection import overlay_files
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.formulations.algorithm_selection.referee.verify import verify
+from mapper.kind.algorithm_selection.part import limits
 from mapper.models.algorithm_selection.control.selection import selection_control
 from mapper.models.algorithm_selection.overlay.building import overlay_network
 from mapper.solver.algorithm_selection.exact.joint import joint
@@ -36,7 +37,8 @@ def main() -> None:
         assert found is not None
         cost = verify(problem, found).cost
         assert cost is not None
-        files = overlay_files(selection_control(network, problem.network, found), network)
+        kept = limits(problem.network, found)
+        files = overlay_files(selection_control(network, problem.network, found), network, limits=kept)
         said = json.loads(files["overlay.json"])
         cycles = sum(one["cycles"] for one in said["steps"])
         takes = said["resources"]

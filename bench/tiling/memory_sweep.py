@@ -82,7 +82,7 @@ def main() -> None:
             lines,
         )
         path = PICTURES / f"memory_sweep_{method.replace('+', '_')}.svg"
-        draw_sweep(Sweep(tuple(joined.values())), path)
+        draw_sweep(Sweep(tuple(joined.values()), run.result.posed), path)
         print(f"drawn: {path}")
 
 

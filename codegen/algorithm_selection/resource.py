@@ -3,7 +3,7 @@
 Multipliers of 16 bits are a DSP slice each, a requantiser's 33 x 32 bits four. Memories are counted as Xilinx's
 UltraScale+ has them: a block memory holds 1024 words of 36 bits, 2048 of 18 or 4096 of 9, an UltraRAM 4096 words of 72.
 The largest memories are UltraRAMs as far as the board has them. LUTs are an estimate of what is not: a PE's adder and
-multiplexers, and the barrel shifters, transforms and requantisers of every lane.
+multiplexers, and the barrel shifters, transforms, requantisers and factors of operands of every lane.
 """
 
 from __future__ import annotations

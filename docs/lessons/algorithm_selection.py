@@ -21,6 +21,8 @@
 # | $s_t$ | layout in which tensor $t$ is stored |
 # | $W_t$, $R_t$ | the layers that write tensor $t$ (several if it is a concatenation), and those that read it |
 #
+# ![A systolic overlay: an array, units that transform layouts, one memory](../figure/algorithm-selection-machine.svg)
+#
 # ## The mathematics
 # In a product of $a \times b$ by $b \times c$, the array keeps one operand or neither, whichever is fastest (Eq. 9):
 #
@@ -562,6 +564,9 @@ print(
 )
 print(f"{ours:.4f} ms by {dict(steps)}")
 assert -(-least // machine.units_per_cycle) == solution.cost["cycles"]
+
+# %%
+solution
 
 # %% [markdown]
 # ## Exercises

@@ -14,6 +14,8 @@
 # read it from the cycle after the operation until the same operation of the *next* iteration overwrites it. (In the
 # cycle in which it is overwritten, it can still be read.)
 #
+# ![A CGRA: PEs with their links, registers and memory ports](../figure/modulo-schedule-machine.svg)
+#
 # ## The mathematics
 # Operation $o$ of iteration $n$ issues at $t_o + n\,II$ on PE $p_o$. An edge $(u, v, d)$ says that $v$ reads what $u$
 # computed $d$ iterations before; this value is $t_v + d\,II - t_u$ cycles old when it is read.
@@ -400,6 +402,9 @@ with tempfile.TemporaryDirectory() as folder:
 solution = mapper.solve("gemm", "srp-4x4", "ii")
 assert solution.cost is not None
 print({key: solution.cost[key] for key in ("ii", "mii", "res_mii", "rec_mii")}, solution.certificate.proven)
+
+# %%
+solution
 
 # %% [markdown]
 # ## Exercises

@@ -17,6 +17,8 @@
 # | $\delta$ | products that a PE computes in a cycle |
 # | $A$ | PEs of the array |
 #
+# ![A TCPA: PEs in a grid, with buffers and address generators at its borders](../figure/pe-allocation-machine.svg)
+#
 # ## The mathematics
 # A PE computes whole output maps, one after another. With $P_i$ PEs, the busiest computes $\lceil M_i/P_i\rceil$ of
 # them, and a position takes (Eq. 6 of the paper)
@@ -273,6 +275,9 @@ for rows in (6, 4):
     print(f"{rows}x{rows}: {cost['throughput_fps']:.1f} frames per second, proven; ours {CLOCK_HZ / own:.1f}")
     print(solution.to_json()["parts"][0]["mapping"]["pes"])
     assert round(CLOCK_HZ / cost["throughput_fps"]) == own
+
+# %%
+solution
 
 # %% [markdown]
 # The throughput is the same. Among the allocations that reach it, `mapper` chooses one with the least latency, and

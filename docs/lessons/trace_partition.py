@@ -21,6 +21,8 @@
 # | $n_r$, $n_m$ | numbers of tiles, $\lceil H/r \rceil$ and $\lceil D/m \rceil$ |
 # | $\ell_k$, $c_k$, $s_k$ | words that step $k$ loads, cycles that it computes, words that it stores |
 #
+# ![Snowflake: a cluster with its buffers, units and control core](../figure/trace-partition-machine.svg)
+#
 # ## The mathematics
 # Four units share the rows of a tile. Each unit has 16 multiply-accumulators, and each of these computes one output
 # channel. The memory moves one word per cycle; loads and stores use the same port. A step with $\rho$ rows and $\mu$
@@ -567,6 +569,9 @@ for x in solution.posed.parts[0].problem.network.traced:
         cycles, mapping = parts[x.name]["cost"]["cycles"], parts[x.name]["mapping"]
         ours = overlapped(counted(x, mapping)) / 45
         print(f"{x.name}: {ours:6,.0f} cycles by the recurrence, {cycles:6,} by mapper ({ours / cycles:.0%})")
+
+# %%
+solution
 
 # %% [markdown]
 # On the larger layers the recurrence is within a few per cent. It falls short where a layer is so small that the things

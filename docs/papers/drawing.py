@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from docs.papers.row import Drawing
-from mapper.reporting.chart import COLOURS, ROW, blank, figure_text, finished
+from mapper.reporting.chart import ROW, blank, figure_text, finished
+from mapper.reporting.colour import SERIES
 
 Point = tuple[float, float]
 
@@ -20,7 +21,7 @@ def bars(
     for number, name in enumerate(series):
         known = [(place, group[name]) for place, group in enumerate(groups.values()) if name in group]
         places = [place + (number - (len(series) - 1) / 2) * height for place, _ in known]
-        colour = COLOURS[number % len(COLOURS)]
+        colour = SERIES[number % len(SERIES)]
         axes.barh(places, [value for _, value in known], height=height, label=name, color=colour)
     axes.set_yticks(range(len(groups)), list(groups))
     axes.set_ylim(len(groups) - 0.5, -0.5)
@@ -39,7 +40,7 @@ def lines(
     """A line for each series over named places, on a logarithmic scale of values."""
     figure, axes = blank(3.6)
     for number, (name, points) in enumerate(series.items()):
-        colour = COLOURS[number % len(COLOURS)]
+        colour = SERIES[number % len(SERIES)]
         names, values = zip(*points, strict=True)
         axes.plot(names, values, marker="o", markersize=4, label=name, color=colour)
     axes.set_yscale("log")
@@ -56,8 +57,8 @@ def dots(caption: str, axes_of: tuple[str, str], points: Sequence[Point], prefix
     figure, axes = blank(3.6)
     across, up = zip(*points, strict=True)
     ends = (min(*across, *up), max(*across, *up))
-    axes.plot(ends, ends, color=COLOURS[7], linewidth=1)
-    axes.plot(across, up, linestyle="none", marker="o", markersize=4, color=COLOURS[0])
+    axes.plot(ends, ends, color=SERIES[7], linewidth=1)
+    axes.plot(across, up, linestyle="none", marker="o", markersize=4, color=SERIES[0])
     axes.set_xscale("log")
     axes.set_yscale("log")
     for axis in (axes.xaxis, axes.yaxis):

@@ -2,7 +2,7 @@
 
 Getting started is the README. Lessons are taken as ``docs.lessons.render`` wrote them into ``build/lessons``; those
 that it has not written are left out. The interface has a page for ``mapper`` itself and one for each floor. TeX becomes
-MathML, which browsers show without anything from the network.
+pictures, which browsers show without fonts or anything from the network.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from latex2mathml.converter import convert
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+
+from mapper.workloads.text.formula import typeset
 
 ROOT = Path(__file__).parents[2]
 LESSONS = Path("build", "lessons")
@@ -45,19 +46,21 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     made = {"index.md": getting_started(), "api/mapper.md": public_page()}
     made |= {f"api/{floor}.md": floor_page(floor) for floor in FLOORS}
     made |= {f"lessons/{name}.md": (ROOT / LESSONS / f"{name}.md").read_text("utf-8") for name in rendered()}
+    made["assets/iframe-worker.js"] = (ROOT / "docs" / "site" / "iframe-worker.js").read_text("utf-8")
     for path, text in made.items():
         files.append(File.generated(config, path, content=text))
     return files
 
 
-def on_page_content(text: str, **_: Any) -> str:
-    """Formulas as MathML."""
+def on_page_content(text: str, page: Any, **_: Any) -> str:
+    """Formulas as pictures. Says which page it is, since all of them take a minute."""
+    print(f"  {page.file.src_uri}", flush=True)
     return FORMULA.sub(formula, text)
 
 
 def formula(found: re.Match[str]) -> str:
     kind, _, tex = found.groups()
-    return str(convert(html.unescape(tex), display="block" if kind == "div" else "inline"))
+    return typeset(html.unescape(tex), kind == "div")
 
 
 def rendered() -> list[str]:

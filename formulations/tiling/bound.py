@@ -11,7 +11,8 @@ from mapper.models.tiling.bound import least_cycles, least_energy
 def exact_bound_of(problem: TilingProblem) -> Fraction:
     """The objective's least value by argument alone: all PEs busy but where a level has one buffer, every word moved at
     least once."""
-    cycles, energy = least_cycles(problem.nest, problem.machine), least_energy(problem.nest, problem.machine)
+    nest, machine = problem.least_nest, problem.machine
+    cycles, energy = least_cycles(nest, machine), least_energy(nest, machine)
     return {"edp": cycles * energy, "energy": energy, "latency": Fraction(cycles)}[problem.objective]
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Literal
 
 from mapper.arch.dataflow import DataflowMachine
 from mapper.models.tiling.cost import TilingCost
 from mapper.models.tiling.largest import LARGEST_CYCLES, largest_cycles
 from mapper.models.tiling.mapping import AXES, LEVELS, ORDERED_LEVELS
+from mapper.models.tiling.padding import NO_PADDING, Padding
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.nest.nest_file import MOST_ITERATIONS
@@ -92,8 +94,8 @@ class TilingProblem:
 
     The space: every way to write each bound as a product of four factors whose tiles fit PEs, register
     files and scratch-pad banks; every loop order at the two outer levels; loops that carry a dependence
-    stay out of space and orders that break one are excluded. Padding a bound is not part of the problem.
-    ``max_cycles``: mappings that take longer are excluded (None: none are).
+    stay out of space and orders that break one are excluded. Bounds may grow as ``padding`` says; what is padded costs
+    as any other iteration and word. ``max_cycles``: mappings that take longer are excluded (None: none are).
 
     Raises: InputError if a mapping could take more cycles than are counted exactly.
     """
@@ -103,6 +105,7 @@ class TilingProblem:
     objective: Objective
     pins: Pins = Pins()
     max_cycles: int | None = None
+    padding: Padding = NO_PADDING
 
     def __post_init__(self) -> None:
         if self.pins.axes and not self.machine.rules.array_axes:
@@ -110,7 +113,7 @@ class TilingProblem:
                 f"{self.machine.name} does not tell rows from columns; set rules.array_axes: true in its file"
             )
             raise InputError("--fix", f"spatial.{self.pins.axes[0][0]}", remedy)
-        most = largest_cycles(self.nest, self.machine)
+        most = largest_cycles(self.least_nest, self.machine)
         if most >= LARGEST_CYCLES:
             remedy = (
                 f"a mapping on {self.machine.name} could take {most:.0e} cycles, more than the {LARGEST_CYCLES:.0e} "
@@ -122,6 +125,15 @@ class TilingProblem:
     def most_cycles(self) -> int:
         """Cycles that no mapping may exceed: the limit, or where there is none what no mapping takes."""
         return LARGEST_CYCLES if self.max_cycles is None else min(self.max_cycles, LARGEST_CYCLES)
+
+    @cached_property
+    def least_nest(self) -> LoopNest:
+        """The nest padded no more than it must be: what bounds by argument hold for."""
+        return self.nest.padded(self.padding.least)
+
+    def as_it_is(self) -> TilingProblem:
+        """The problem of the least bounds, as of a nest that is written with them: no padding is a choice there."""
+        return replace(self, nest=self.least_nest, padding=NO_PADDING)
 
     def value(self, cost: TilingCost) -> int | float:
         """The objective of a cost, in pJ*cycles, pJ or cycles."""

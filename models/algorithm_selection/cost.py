@@ -11,6 +11,9 @@ from typing import Any
 from mapper.arch.overlay import OverlayMachine
 from mapper.models.algorithm_selection.choice import Algorithm
 from mapper.models.algorithm_selection.layout import (
+    Format,
+    added_units,
+    copied_units,
     format_of,
     store_units,
     tensor,
@@ -161,24 +164,71 @@ def evaluate(network: OverlayNetwork, selection: Selection) -> SelectionCost:
         energy += moved_energy(kernels, machine) if machine.traffic.weights else 0
     store = read_back = 0
     for at, tensor_stored in enumerate(network.stores):
-        back = sum(share.loaded for share in tensor_stored.shares)
-        read_back += 0 if machine.engines is not None else back * machine.units_per_word
-        words["read_back"] += back
-        energy += moved_energy(Fraction(back), machine)
-        if at in selection.on_chip:
-            continue
-        free = machine.engines is not None
         for share in tensor_stored.shares:
-            producer = None if share.layer is None else selection.choices[share.layer].algorithm
-            format_ = stored_format(network, at, selection.stores[at])
-            if format_ is None:
-                raise ValueError(f"{tensor_stored.name} has no format {selection.stores[at]}")
-            store += 0 if free else store_units(format_, share.channels, producer, machine)
-            words["output"] += format_.words(share.channels)
-            energy += moved_energy(format_.words(share.channels), machine)
+            moved = share_moved(network, selection, at, share)
+            if machine.engines is None:
+                read_back += moved.read_units
+                store += moved.store_units
+            words["read_back"] += moved.read
+            words["output"] += moved.stored
+            energy += moved.energy_pj(machine)
     return SelectionCost(
         machine, selection.array, tuple(layers), store, read_back, pools, words, energy, tuple(used)
     )
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A share of a tensor on its way: time of reading back and of storing in units of the machine, and words of each
+    tensor read back (``apart``) and stored."""
+
+    read_units: int
+    store_units: int
+    apart: tuple[int, ...]
+    stored: Fraction
+
+    @property
+    def read(self) -> int:
+        return sum(self.apart)
+
+    def energy_pj(self, machine: OverlayMachine) -> int:
+        """Energy in whole picojoules, rounded up tensor by tensor."""
+        back = sum(moved_energy(Fraction(words), machine) for words in self.apart)
+        return back + moved_energy(self.stored, machine)
+
+
+def share_moved(network: OverlayNetwork, selection: Selection, at: int, share: Share) -> Moved:
+    """What a share of store ``at`` takes; of what stays on the chip nothing is stored.
+
+    Raises: ValueError if a tensor has no such format.
+    """
+    machine, written = network.machine, _format(network, selection, at)
+    kept = at in selection.on_chip
+    apart = tuple(one.words for one in share.read)
+    stored = Fraction(0) if kept else written.words(share.channels)
+    if share.copied is not None:
+        one = share.copied
+        held = _format(network, selection, one.store)
+        units = copied_units(held, one.words, written, share.channels, one.beside, machine)
+        lies = one.beside and held == written
+        return Moved(*units, () if lies else apart, Fraction(0) if lies else stored)
+    producer = None if share.layer is None else selection.choices[share.layer].algorithm
+    spent = 0 if kept else store_units(written, share.channels, producer, machine)
+    read = 0
+    for one in share.read:
+        held = tensor(1, 1) if one.through else _format(network, selection, one.store)
+        if producer is None or one.through:
+            read += one.words * machine.units_per_word
+        else:
+            read += added_units(held, one.words, producer, machine)
+    return Moved(read, spent, apart, stored)
+
+
+def _format(network: OverlayNetwork, selection: Selection, at: int) -> Format:
+    found = stored_format(network, at, selection.stores[at])
+    if found is None:
+        raise ValueError(f"{network.stores[at].name} has no format {selection.stores[at]}")
+    return found
 
 
 def _running(

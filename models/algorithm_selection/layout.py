@@ -58,10 +58,12 @@ def load_units(reads: Format, channels: int, machine: OverlayMachine) -> int:
     return _whole(reads.words(channels) * machine.units_per_word)
 
 
-def store_units(written: Format, channels: int, producer: Algorithm | None, machine: OverlayMachine) -> int:
+def store_units(
+    written: Format, channels: int, producer: Algorithm | Layout | None, machine: OverlayMachine
+) -> int:
     """Time to store ``channels`` of a tensor in a format, in the machine's units.
 
-    ``producer`` is the algorithm whose result it is; None where elements come from elsewhere, in the plain layout. Into
+    ``producer`` is the algorithm whose result it is, or the layout that it comes from; None for the plain layout. Into
     a Winograd layout from a plain one, fewer channels than a burst waste bandwidth (Eq. 13); from a Winograd layout
     into a Toeplitz matrix ovhd is added.
     """
@@ -73,6 +75,27 @@ def store_units(written: Format, channels: int, producer: Algorithm | None, mach
     if written.layout == "toeplitz" and scattered:
         paid += machine.traffic.overhead_cycles * machine.units_per_cycle
     return _whole(paid)
+
+
+def added_units(held: Format, words: int, algorithm: Algorithm, machine: OverlayMachine) -> int:
+    """Time to read a stored tensor back where it is added to what ``algorithm`` computes, in the machine's units: every
+    word once. What Winograd computes is scattered; into that from another layout, fewer channels than a burst waste
+    bandwidth (Eq. 13)."""
+    channels = words // (held.images * held.elements)
+    if algorithm in TILE and held.layout != algorithm and channels < machine.traffic.burst_words:
+        words += held.images * TILE[algorithm] ** 2
+    return words * machine.units_per_word
+
+
+def copied_units(
+    held: Format, words: int, written: Format, channels: int, beside: bool, machine: OverlayMachine
+) -> tuple[int, int]:
+    """Time to read a stored tensor back, and to store it in another format, in the machine's units; nothing where it
+    lies in the other (``beside``) in the same format."""
+    if beside and held == written:
+        return 0, 0
+    producer = held.layout if held.layout in TILE else None
+    return words * machine.units_per_word, store_units(written, channels, producer, machine)
 
 
 def weight_words(layer: OverlayLayer, algorithm: Algorithm, machine: OverlayMachine) -> Fraction:

@@ -90,10 +90,12 @@ def evaluate(kernel: Kernel, machine: CgraMachine, schedule: ModuloSchedule) -> 
 
 def activity_of(kernel: Kernel, machine: CgraMachine, schedule: ModuloSchedule) -> Activity | None:
     """What a run of ``schedule`` does; None if the machine gives actions no energy, the kernel no trip count, or the
-    schedule leaves operands without a way, so that there are no words to count."""
+    schedule leaves out operations or ways of operands, so that there are no words to count."""
     used: set[Pe] = {placement.pe for placement in schedule.placements}
     used |= {hop.pe for route in schedule.routes for hop in route.hops}
-    if machine.energy is None or kernel.trip_count is None or not used <= machine.readers.keys():
+    if machine.energy is None or kernel.trip_count is None:
+        return None
+    if len(schedule.placements) != len(kernel.graph.operations) or not used <= machine.readers.keys():
         return None
     try:
         configuration = assemble(kernel, machine, schedule)

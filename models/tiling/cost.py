@@ -89,6 +89,7 @@ class TilingCost:
 
 def quantities(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -> TileQuantities:
     """What every tile of ``mapping`` takes of ``machine``."""
+    nest = nest.padded(dict(mapping.padded))
     rf, spatial = mapping.trip_counts("rf"), mapping.trip_counts("spatial")
     array, spm = mapping.trip_counts("rf", "spatial"), mapping.trip_counts("rf", "spatial", "spm")
     inner, outer = mapping.trip_counts("spm"), mapping.trip_counts("dram")
@@ -142,8 +143,10 @@ def rereads(
 def evaluate(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping) -> TilingCost:
     """Cost of a mapping whose factors multiply to the bounds, whether or not it fits the machine.
 
-    Energies and cycles are added as whole numbers; what a float holds was rounded once.
+    Energies and cycles are added as whole numbers; what a float holds was rounded once. Iterations and words of
+    padding count as any others.
     """
+    nest = nest.padded(dict(mapping.padded))
     q = quantities(nest, machine, mapping)
     prices = Prices.of(nest, machine)
     doubled = machine.rules.partial_sums == "doubled"

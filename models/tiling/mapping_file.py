@@ -18,10 +18,19 @@ def tiling_from_json(
     """Read a mapping of ``nest``; ``array_axes``: for a machine that tells the axes of its array apart.
 
     Raises: InputError on unknown or missing keys, factors that are not positive integers, and orders that
-    are not permutations of the loops. Factors that do not multiply to the bound, or along the axes not to what is in
-    space, are left to the referee.
+    are not permutations of the loops. Factors that do not multiply to the bound, the padded one where there is one,
+    or along the axes not to what is in space, are left to the referee.
     """
-    _same_keys(fields, ("tiling", "order", *(("axes",) if array_axes else ())), source, "mapping")
+    padded = fields.get("padded", {}) if isinstance(fields, Mapping) else {}
+    _same_keys(
+        {key: value for key, value in fields.items() if key != "padded"}
+        if isinstance(fields, Mapping)
+        else fields,
+        ("tiling", "order", *(("axes",) if array_axes else ())),
+        source,
+        "mapping",
+    )
+    _check_padded(padded, nest, source)
     tiling, order = fields["tiling"], fields["order"]
     _same_keys(tiling, nest.loops, source, "tiling")
     _same_keys(order, ORDERED_LEVELS, source, "order")
@@ -37,7 +46,22 @@ def tiling_from_json(
             loops = ", ".join(nest.loops)
             raise InputError(source, f"order.{level}", f"must list each of {loops} once, outer to inner")
     axes = _axes(fields["axes"], nest, source) if array_axes else ()
-    return TilingMapping(nest.loops, tuple(factors), tuple(order["dram"]), tuple(order["spm"]), axes=axes)
+    grown = tuple((loop, padded[loop]) for loop, bound in nest.bounds if padded.get(loop, bound) != bound)
+    return TilingMapping(
+        nest.loops, tuple(factors), tuple(order["dram"]), tuple(order["spm"]), padded=grown, axes=axes
+    )
+
+
+def _check_padded(padded: object, nest: LoopNest, source: str) -> None:
+    if not isinstance(padded, Mapping):
+        raise InputError(source, "padded", "must name loops and their larger bounds")
+    for loop, size in padded.items():
+        if loop not in nest.loops:
+            remedy = f"{str(loop)[:40]!r} is not a loop; the loops are {', '.join(nest.loops)}"
+            raise InputError(source, "padded", remedy)
+        bound = nest.trip_counts[loop]
+        if type(size) is not int or not bound <= size < 2 * bound:
+            raise InputError(source, f"padded.{loop}", f"must be an integer from {bound} to {2 * bound - 1}")
 
 
 def _axes(fields: object, nest: LoopNest, source: str) -> tuple[tuple[int, int], ...]:

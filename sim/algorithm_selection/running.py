@@ -11,6 +11,7 @@ from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.models.algorithm_selection.control.selection import selection_control
 from mapper.models.algorithm_selection.cost import SelectionCost, evaluate
 from mapper.models.algorithm_selection.mapping import Selection
+from mapper.sim.algorithm_selection.host import hosted, hosted_line
 from mapper.sim.algorithm_selection.network import Drawn, drawn
 from mapper.sim.algorithm_selection.report import compared
 from mapper.workloads.network.network_layer import LayerNetwork
@@ -38,6 +39,7 @@ def report_running(
     error, lost, wrong, results = compared(network, control, data.numbers, data.inputs)
     model, cycles = evaluate(problem.network, selection), sum(timeline.values())
     close = abs(cycles - model.cycles) <= TOLERANCE * model.cycles
+    beside = hosted(network, timeline, problem.machine)
     return {
         "outputs_equal": error == 0 and not wrong,
         "max_error": error,
@@ -45,11 +47,11 @@ def report_running(
         "cost_simulated": _cost(model, cycles),
         "agrees": error == 0 and not lost and not wrong and close,
         "physical": {"layers": _layers(problem, model, timeline), "lost": lost, "wrong": wrong},
+        "host": beside,
         "notes": [
             f"the generated program takes {cycles:,} cycles, the model says {model.cycles:,}: "
             f"{100 * (cycles - model.cycles) / model.cycles:+.1f} %, within 5 % is agreement",
-            "beside the overlay, not counted: "
-            + (", ".join(layer.name for layer in network.layers if layer.name not in timeline) or "nothing"),
+            hosted_line(beside),
         ],
     }
 

@@ -12,7 +12,7 @@ from mapper.models.tiling.cost import evaluate
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.sim.tiling.array_run import ArrayRun, rows
 from mapper.sim.tiling.footprint import shape_of
-from mapper.sim.tiling.reference import initial_tensors, reference_output
+from mapper.sim.tiling.reference import initial_tensors, reference_output, within, zero_padded
 from mapper.sim.tiling.report import beside_model
 from mapper.sim.tiling.simulation import charged, ledger_of
 from mapper.sim.tiling.size import check_size
@@ -31,9 +31,11 @@ def array_report(
 
     Raises: InputError if a table is none, or the nest is too large.
     """
+    written, nest = nest, nest.padded(dict(mapping.padded))
     check_size(nest)
-    inputs = initial_tensors(nest, seed)
-    expected, kind = reference_output(nest, inputs), number_type(nest)
+    inputs = initial_tensors(written, seed)
+    expected, kind = reference_output(written, inputs), number_type(nest)
+    inputs = zero_padded(written, nest, inputs)
     owner = {position: tensor for tensor in tensors(nest) for position in tensor.operands}
     flat = {
         tensor.name: inputs[tensor.name]
@@ -44,7 +46,7 @@ def array_report(
     run = ArrayRun(nest, files, [flat[owner[k].name] for k in range(len(nest.operands))], kind)
     run.run()
     result = next(tensor for tensor in tensors(nest) if tensor.written)
-    output = flat[result.name].reshape(result.shape).astype(np.int64)
+    output = within(written, nest, flat[result.name].reshape(result.shape).astype(np.int64))
     shape, passes = shape_of(nest, mapping), walk(nest, mapping)
     ledger = ledger_of(nest, machine, shape, passes, run.counts.traffic)
     model = evaluate(nest, machine, mapping)

@@ -66,6 +66,7 @@ def simulate_physical(
 
     Raises: InputError if the factors do not multiply to the bounds, or if the run is too large to simulate.
     """
+    nest = nest.padded(dict(mapping.padded))
     physical = machine.model_copy(update={"rules": rules})
     shape, passes = shape_of(nest, mapping), walk(nest, mapping)
     check_size(nest)

@@ -41,6 +41,27 @@ def initial_tensors(nest: LoopNest, seed: int = 0) -> dict[str, Array]:
     return data
 
 
+def zero_padded(nest: LoopNest, padded: LoopNest, data: Mapping[str, Array]) -> dict[str, Array]:
+    """The tensors of ``nest`` as the same nest with larger bounds has them, zeros around them."""
+    larger = {}
+    for inner, outer in zip(tensors(nest), tensors(padded), strict=True):
+        larger[inner.name] = np.zeros(outer.shape, data[inner.name].dtype)
+        larger[inner.name][_region(inner, outer)] = data[inner.name]
+    return larger
+
+
+def within(nest: LoopNest, padded: LoopNest, output: Array) -> Array:
+    """What ``nest`` has of the tensor that the same nest with larger bounds has written."""
+    pairs = zip(tensors(nest), tensors(padded), strict=True)
+    return output[next(_region(inner, outer) for inner, outer in pairs if inner.written)]
+
+
+def _region(inner: Tensor, outer: Tensor) -> tuple[slice, ...]:
+    return tuple(
+        slice(first, first + size) for first, size in zip(inner.place_in(outer), inner.shape, strict=True)
+    )
+
+
 def reference_output(nest: LoopNest, inputs: Mapping[str, Array]) -> Array:
     """The written tensor after the nest has run, as int64 modulo 2^64; ``inputs`` are left as they are.
 

@@ -14,7 +14,7 @@ from mapper.sim.tiling.accounting import Ledger
 from mapper.sim.tiling.dataflow import Dataflow, Traffic
 from mapper.sim.tiling.footprint import Shape, footprints, shape_of
 from mapper.sim.tiling.physical import simulate_physical
-from mapper.sim.tiling.reference import Array, initial_tensors, reference_output
+from mapper.sim.tiling.reference import Array, initial_tensors, reference_output, within, zero_padded
 from mapper.sim.tiling.size import check_size
 from mapper.sim.tiling.statement import number_type
 from mapper.sim.tiling.stream import following
@@ -86,20 +86,23 @@ class Simulation:
 
 
 def simulate(nest: LoopNest, machine: DataflowMachine, mapping: TilingMapping, seed: int = 0) -> Simulation:
-    """Run ``mapping`` on seeded integers, whether or not its tiles fit the machine.
+    """Run ``mapping`` on seeded integers, whether or not its tiles fit the machine. What is padded runs on zeros, and
+    the result is compared where the nest as written has one.
 
     Raises: InputError if the factors do not multiply to the bounds, or if the run is too large to simulate.
     """
+    written, nest = nest, nest.padded(dict(mapping.padded))
     shape, passes = shape_of(nest, mapping), walk(nest, mapping)
     check_size(nest)
-    inputs = initial_tensors(nest, seed)
-    expected = reference_output(nest, inputs)
+    inputs = initial_tensors(written, seed)
+    expected = reference_output(written, inputs)
     result = next(tensor.name for tensor in tensors(nest) if tensor.written)
+    inputs = zero_padded(written, nest, inputs)
     data = inputs | {result: inputs[result].astype(number_type(nest))}
     follows = following(nest, machine, shape, passes.spm)
     dataflow = Dataflow(nest, mapping, shape, passes, data, follows)
     dataflow.run()
-    output = data[result].astype(np.int64)
+    output = within(written, nest, data[result].astype(np.int64))
     ledger = ledger_of(nest, machine, shape, passes, dataflow.traffic)
     return charged(ledger, mapping, output, expected)
 

@@ -346,7 +346,10 @@ def _store(problem: SelectionProblem, at: int) -> dict[str, Any]:
         "name": store.name,
         "images": store.images,
         "elements": store.elements,
-        "shares": [[share.layer, share.channels, share.loaded] for share in store.shares],
+        "shares": [
+            [share.layer, share.channels, [list(vars(one).values()) for one in share.read]]
+            for share in store.shares
+        ],
         "readers": list(store.readers),
         "through": list(store.through),
         "plain": store.plain,

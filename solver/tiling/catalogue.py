@@ -10,15 +10,36 @@ from mapper.models.tiling.mapping import TilingMapping
 from mapper.solver.contradiction import refuse_contradiction
 from mapper.solver.method import Effort, Method
 from mapper.solver.outcome import Outcome
-from mapper.solver.tiling.exact.branch_and_bound import BRANCH_AND_BOUND, pruned_method
+from mapper.solver.tiling.exact import branch_and_bound
 from mapper.solver.tiling.exact.brute_force import BRUTE_FORCE
-from mapper.solver.tiling.heuristic.annealing import ANNEALING
-from mapper.solver.tiling.heuristic.genetic import GENETIC
+from mapper.solver.tiling.heuristic import annealing, genetic, random_search
 from mapper.solver.tiling.heuristic.prior_dataflow import PRIOR_DATAFLOWS
-from mapper.solver.tiling.heuristic.random_search import DRAWN, RANDOM_SEARCH
+from mapper.solver.tiling.padded import (
+    AS_THEY_ARE,
+    friendly_bounds,
+    with_covers,
+    with_friendly_bounds,
+    without_padding,
+)
 from mapper.solver.tiling.program.bounded_table import BOUNDED_TABLE
 from mapper.solver.tiling.program.constraint_program import CONSTRAINT_PROGRAM
 from mapper.workloads.document import InputError
+
+BRANCH_AND_BOUND = with_covers(branch_and_bound.BRANCH_AND_BOUND)
+ANNEALING, GENETIC, RANDOM_SEARCH = (
+    with_friendly_bounds(whole, half)
+    for whole, half in (
+        (annealing.ANNEALING, annealing.annealing(annealing.EVALUATIONS // 2)),
+        (genetic.GENETIC, genetic.genetic(genetic.EVALUATIONS // 2)),
+        (random_search.RANDOM_SEARCH, random_search.random_search(random_search.EVALUATIONS // 2)),
+    )
+)
+DRAWN = random_search.DRAWN
+
+
+def _lacks_padding_alone(exact: Outcome[TilingMapping]) -> bool:
+    """Whether an exact search has left out nothing but larger bounds."""
+    return bool(exact.restrictions) and all(text.startswith(AS_THEY_ARE) for text in exact.restrictions)
 
 
 def _automatic(problem: TilingProblem, effort: Effort) -> Outcome[TilingMapping]:
@@ -31,6 +52,8 @@ def _automatic(problem: TilingProblem, effort: Effort) -> Outcome[TilingMapping]
     if exact.proven or exact.stop != "complete":
         return exact
     slack = ROUNDING * abs(exact.value or 0)
+    if exact.mapping is not None and _lacks_padding_alone(exact) and not friendly_bounds(problem):
+        return exact
     try:
         counted = replace(BRUTE_FORCE.search(problem, effort), method=BRUTE_FORCE.name)
         refuse_contradiction(exact, counted, slack=slack)
@@ -53,20 +76,22 @@ AUTOMATIC: Method[TilingProblem, TilingMapping] = Method(
     DRAWN,
 )
 
-PRUNED = tuple(pruned_method(*chosen) for chosen in product((True, False), repeat=3) if any(chosen))
+PRUNED = tuple(
+    branch_and_bound.pruned_method(*chosen) for chosen in product((True, False), repeat=3) if any(chosen)
+)
 
 METHODS: dict[str, Method[TilingProblem, TilingMapping]] = {
     method.name: method
     for method in (
         AUTOMATIC,
         BRANCH_AND_BOUND,
-        CONSTRAINT_PROGRAM,
-        BOUNDED_TABLE,
+        without_padding(CONSTRAINT_PROGRAM),
+        without_padding(BOUNDED_TABLE),
         BRUTE_FORCE,
-        *PRUNED,
+        *map(without_padding, PRUNED),
         ANNEALING,
         GENETIC,
         RANDOM_SEARCH,
-        *PRIOR_DATAFLOWS,
+        *map(without_padding, PRIOR_DATAFLOWS),
     )
 }

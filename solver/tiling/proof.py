@@ -23,6 +23,7 @@ OBJECTIVES: dict[Objective, str] = {
 BACKWARDS = "a dependence runs backwards, and whether an order keeps it is not judged by the checker"
 TIMELINE = "the checker adds up passes and knows no timeline, as --model physical has it"
 STREAMS = "the checker knows whole tiles, not streams, as the machine's rules.filling has them"
+PADDING = "the checker knows given bounds; pin --fix padding=off or the bounds that were found"
 ROUNDED_DOWN = Fraction(1, 10**12)
 """The share by which a bound that is a float is claimed lower than it is printed: more than it was rounded by."""
 
@@ -30,22 +31,31 @@ ROUNDED_DOWN = Fraction(1, 10**12)
 def prove(problem: TilingProblem, claim: Claim[TilingMapping], effort: Effort) -> Proof:
     """The proof of a claim: the checker closes the boxes of the lattice of tiles by itself.
 
-    Raises: NotCertifiedError if a dependence runs backwards, if cycles are those of a timeline, or of streams.
+    Raises: NotCertifiedError if a dependence runs backwards, if cycles are those of a timeline, or of streams, or
+    if bounds may grow.
     """
+    free, problem = problem.padding.is_free, problem.as_it_is()
     fields = restated(problem)
     if fields is None and problem.machine.streams:
         raise NotCertifiedError(STREAMS)
     if fields is None:
         raise NotCertifiedError(TIMELINE if problem.machine.rules.timing == "timeline" else BACKWARDS)
+    if free:
+        raise NotCertifiedError(PADDING)
     if claim.mapping is None:
         return Proof(fields, claim.status, None, None, {"rule": "boxes", "mapping": None})
-    value = problem.exact_value(evaluate(problem.nest, problem.machine, claim.mapping))
+    mapping = claim.mapping.over(problem.nest.trip_counts)
+    value = problem.exact_value(evaluate(problem.nest, problem.machine, mapping))
     bound = value if claim.status == "optimal" else _bound(problem, value, claim.bound or 0)
-    return Proof(fields, claim.status, value, bound, {"rule": "boxes", "mapping": claim.mapping.to_json()})
+    return Proof(fields, claim.status, value, bound, {"rule": "boxes", "mapping": mapping.to_json()})
 
 
 def restated(problem: TilingProblem) -> dict[str, Any] | None:
-    """The problem as the checker reads it; None if a dependence runs backwards, on a timeline, or of streams."""
+    """The problem as the checker reads it; None if a dependence runs backwards, on a timeline, of streams, or where
+    padding is a choice."""
+    if problem.padding.is_free:
+        return None
+    problem = problem.as_it_is()
     backwards = any(distance < 0 for vector in problem.nest.dependences for distance in vector)
     if problem.machine.rules.timing == "timeline" or problem.machine.streams or backwards:
         return None

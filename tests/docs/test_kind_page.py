@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,13 @@ QUESTIONS = (
     "What proven means",
     "What the paper leaves open, and what was chosen",
 )
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("kind/*.md")), ids=lambda page: page.stem)
+def test_every_page_on_a_kind_has_a_picture_that_is_there(page: Path) -> None:
+    shown = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", page.read_text("utf-8"))
+    assert page.stem == "eyeriss" or shown
+    assert all((page.parent / path).is_file() for path in shown)
 
 
 @pytest.mark.parametrize("kind", [entry.name for entry in ENTRIES])

@@ -15,7 +15,7 @@ import pytest
 from nbclient.exceptions import CellExecutionError
 
 from docs.lessons import FOLDER, LESSONS
-from docs.lessons.render import render
+from docs.lessons.render import FIGURE, embed, render
 from mapper.kind import kinds
 
 SECTIONS = [
@@ -74,6 +74,20 @@ def test_a_lesson_is_a_notebook_with_every_section_in_order(lesson: str) -> None
     assert len(re.findall(r"^# ", text, re.MULTILINE)) == 1
     assert f"python -m docs.lessons.check {lesson} " in text
     assert text.count("$$") >= 4
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_lesson_has_a_picture_of_its_machine_and_of_its_solution(lesson: str) -> None:
+    cells = jupytext.read(FOLDER / f"{lesson}.py").cells
+    drawn = [found for cell in cells for found in FIGURE.findall(cell.source)]
+    assert drawn and all((FOLDER.parent / "figure" / name).is_file() for name in drawn)
+    assert [cell.source for cell in cells if cell.cell_type == "code"][-1] == "solution"
+
+
+def test_a_notebook_stands_alone_with_its_pictures() -> None:
+    notebook = jupytext.reads("# %% [markdown]\n# ![machine](../figure/tiling-machine.svg)\n", "py:percent")
+    embed(notebook, "notebook")
+    assert "(data:image/svg+xml;base64," in notebook.cells[0].source
 
 
 def test_every_kind_of_problem_has_its_lesson() -> None:

@@ -65,7 +65,8 @@ def test_a_problem_carries_all_that_simulating_it_needs(mapper: Any) -> None:
     assert problem["machine"]["name"] == "dmazerunner-256"
     assert problem["structure"]["layers"][0]["nest"]["loops"]["M"] == 512
     assert problem["options"] == {
-        "batch": 4, "fix": None, "min_throughput": None, "max_pes": None, "max_buffer": None, "model": None,
+        "batch": 4, "fix": {"padding": "off"}, "min_throughput": None, "max_pes": None, "max_buffer": None,
+        "model": None,
     }  # fmt: skip
     assert [entry["path"] for entry in problem["inputs"]] == [
         "catalogue:resnet-dmazerunner",
@@ -75,7 +76,7 @@ def test_a_problem_carries_all_that_simulating_it_needs(mapper: Any) -> None:
 
 
 def test_repeated_layers_are_solved_once_and_carry_the_full_answer(mapper: Any) -> None:
-    answer = document(mapper("solve", "resnet50", "--json"))
+    answer = document(mapper("solve", "resnet50", "--fix", "padding=off", "--json"))
     first = {part["name"]: part for part in answer["parts"]}
     repeats = [part for part in answer["parts"] if part["same_as"] is not None]
     assert repeats
@@ -179,7 +180,7 @@ def test_pinned_spatial_loops_are_obeyed_and_the_rest_is_proven(mapper: Any) -> 
     tiling = answer["parts"][0]["mapping"]["tiling"]
     assert {loop for loop, factors in tiling.items() if factors["spatial"] > 1} == {"Oy", "Ox"}
     assert answer["certificate"]["proven"]
-    assert answer["problem"]["options"]["fix"] == {"spatial": "Oy,Ox"}
+    assert answer["problem"]["options"]["fix"] == {"padding": "off", "spatial": "Oy,Ox"}
 
 
 def test_compare_answers_with_rows(mapper: Any) -> None:
@@ -309,7 +310,7 @@ def test_every_command_has_help_and_an_example(mapper: Any) -> None:
 
 def test_the_same_seed_and_workers_give_the_same_document(mapper: Any) -> None:
     def answer() -> dict[str, Any]:
-        found = document(mapper("solve", "squeezenet", "--json", "--workers", "2"))
+        found = document(mapper("solve", "squeezenet", "--fix", "padding=off", "--json", "--workers", "2"))
         for certificate in [found["certificate"], *(part["certificate"] for part in found["parts"])]:
             del certificate["seconds"], certificate["cpu_seconds"]
         return found

@@ -178,7 +178,7 @@ class LoopNest:
         return self.reduction_loops & shared
 
     def padded(self, sizes: Mapping[str, int]) -> LoopNest:
-        """The nest with these bounds; tensors are stored as far as the loops then reach."""
+        """The nest with these bounds; tensors are stored as much further as the loops then reach."""
         if not sizes:
             return self
         bounds = self.trip_counts | dict(sizes)
@@ -186,7 +186,7 @@ class LoopNest:
             replace(
                 operand,
                 extents=tuple(
-                    max(stored, dimension.span(bounds) + dimension.constant)
+                    stored + dimension.span(bounds) - dimension.span(self.trip_counts)
                     for dimension, stored in zip(operand.index, operand.extents, strict=True)
                 ),
             )

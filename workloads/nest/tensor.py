@@ -35,6 +35,10 @@ class Tensor:
     def words(self) -> int:
         return math.prod(self.shape)
 
+    def place_in(self, larger: Tensor) -> tuple[int, ...]:
+        """Where this tensor begins, per dimension, in the same one of a nest with larger bounds."""
+        return tuple(low - least for low, least in zip(self.low, larger.low, strict=True))
+
 
 def tensors(nest: LoopNest) -> tuple[Tensor, ...]:
     """The tensors of ``nest`` in the order of their first operands; accesses of one name share a tensor.

@@ -27,8 +27,8 @@ module banked_buffer #(
     input logic [2**LOG_BANKS-1:0] write_lane,
     input logic [2**LOG_BANKS*WIDTH-1:0] write_data
 );
+  /* verilator no_inline_module */
   localparam int BANKS = 2 ** LOG_BANKS;
-  localparam int ADDRESS = $clog2(DEPTH);
 
   logic [31:0] base, rows, i, j;
   logic column, adding;
@@ -50,7 +50,6 @@ module banked_buffer #(
   end
 
   for (genvar k = 0; k < BANKS; k++) begin : gen_bank
-    logic [WIDTH-1:0] memory[DEPTH];
     logic [LOG_BANKS-1:0] read_lane, lane;
     logic [31:0] read_at, write_at;
     assign read_lane = LOG_BANKS'(k) - i[LOG_BANKS-1:0] - j[LOG_BANKS-1:0];
@@ -60,23 +59,12 @@ module banked_buffer #(
     assign write_at = write_base + (write_column ? (write_j >> LOG_BANKS) * write_rows + write_i + 32'(lane) :
         ((write_j + 32'(lane)) >> LOG_BANKS) * write_rows + write_i);
 
-    logic enable, add, again;
-    logic [ADDRESS-1:0] address;
-    logic [WIDTH-1:0] word, data, total, written;
-    assign words[k*WIDTH+:WIDTH] = word;
-    assign total = data + (add ? (again ? written : word) : '0);
-    always_ff @(posedge clk) begin
-      word <= memory[read_at[ADDRESS-1:0]];
-      enable <= write_lane[lane];
-      add <= write_add;
-      address <= write_at[ADDRESS-1:0];
-      data <= write_data[lane*WIDTH+:WIDTH];
-      // What is written in this cycle is not yet in the word read in this cycle.
-      again <= enable && address == write_at[ADDRESS-1:0];
-      written <= total;
-      if (enable) memory[address] <= total;
-    end
-    logic unused;
-    assign unused = ^{read_at[31:ADDRESS], write_at[31:ADDRESS]};
+    bank #(
+        .WIDTH(WIDTH),
+        .DEPTH(DEPTH)
+    ) own (
+        .clk, .read_at, .write(write_lane[lane]), .write_add, .write_at,
+        .write_data(write_data[lane*WIDTH+:WIDTH]), .word(words[k*WIDTH+:WIDTH])
+    );
   end
 endmodule

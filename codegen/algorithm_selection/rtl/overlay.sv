@@ -163,8 +163,13 @@ module overlay #(
     assign output_read[k*SUM+:SUM] = writes[1*F+:F] == DRAM ? SUM'($signed(stored)) :
         (writes[1*F+:F] == TENSOR_SOURCE ? SUM'($signed(tensor_data[k*OPERAND+:OPERAND])) :
         sums[(writes[19*F]*BANKS+k)*SUM+:SUM]);
-    // What is loaded into the sums is multiplied on the way: operands of additions and means.
-    assign cleared[k*SUM+:SUM] = SUM'($signed(input_words[k*32+:16]) * 34'($signed(reads[79*F+:18])));
+    // What is loaded into the sums is multiplied on the way: operands of additions and means. The board's DSP slices
+    // are the array's and the requantisers'.
+    (* use_dsp = "no" *) logic [33:0] scaled;
+    assign scaled = 34'($signed(input_words[k*32+:16])) * 34'($signed(reads[79*F+:18]));
+    assign cleared[k*SUM+:SUM] = SUM'($signed(scaled));
+    logic unused_scaled;
+    assign unused_scaled = ^scaled;
   end
 
   // Bias (column 0) and factor (column 1) of every map, a bank a lane, for the requantisers.

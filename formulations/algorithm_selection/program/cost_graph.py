@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
+from mapper.formulations.algorithm_selection.program.join import Joins
 from mapper.formulations.algorithm_selection.program.running_graph import RunningGraph
 from mapper.models.algorithm_selection.choice import Algorithm, Choice, Dataflow
 from mapper.models.algorithm_selection.cost import kept_bytes, moved_energy
@@ -116,15 +117,16 @@ class GraphBuilder:
             vertices.append(own)
             loads.append(load)
         vertices += [np.zeros((1, len(self.labels[at])), np.int64) for at in self.vertex]
-        edges, constant = [], 0
+        joins = Joins(self.network, self.labels, self.algorithms, self.vertex)
+        constant, edges = joins.latency() if quantity == "latency" else joins.energy()
         for at, store in enumerate(self.network.stores):
-            back = sum(share.loaded for share in store.shares)
-            constant += self._moved(Fraction(back), quantity)
             if not store.vertex:
                 edges.append(self._edge(at, loads, quantity))
                 continue
             vertex = self.vertex[at]
             for position, share in enumerate(store.shares):
+                if share.copied is not None:
+                    continue
                 matrix = self._storing(at, position, quantity)
                 if share.layer is None:
                     vertices[vertex] = self._below(vertices[vertex] + matrix)

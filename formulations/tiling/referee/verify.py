@@ -18,6 +18,7 @@ from mapper.models.tiling.mapping import LEVELS, TilingMapping
 from mapper.workloads.nest.loop_nest import AffineIndex, Operand
 
 FACTORS = "factors multiply to the bound"
+PADDING = "padding"
 PES = "PEs"
 RF_WORDS = "register file words"
 SPM_BANKS = "scratch-pad banks"
@@ -37,6 +38,7 @@ def verify(problem: TilingProblem, mapping: TilingMapping) -> Verdict[TilingCost
     wrong = tuple(_wrong_factors(problem, mapping))
     broken = (
         *wrong,
+        *_padding(problem, mapping),
         *_capacities(problem, mapping),
         *_array_axes(problem, mapping),
         *_sequential_loops(problem, mapping),
@@ -50,10 +52,27 @@ def verify(problem: TilingProblem, mapping: TilingMapping) -> Verdict[TilingCost
 
 
 def _wrong_factors(problem: TilingProblem, mapping: TilingMapping) -> Iterator[BrokenRule]:
-    """N_SPATIAL * N_RF * N_SPM * N_DRAM = N; the size is the product minus the bound, in iterations."""
-    for (loop, bound), factors in zip(problem.nest.bounds, mapping.factors, strict=True):
+    """N_SPATIAL * N_RF * N_SPM * N_DRAM = N, the padded bound where there is one; the size is the product minus the
+    bound, in iterations."""
+    padded = dict(mapping.padded)
+    for (loop, own), factors in zip(problem.nest.bounds, mapping.factors, strict=True):
+        bound = padded.get(loop, own)
         if math.prod(factors) != bound:
             yield BrokenRule(FACTORS, loop, math.prod(factors) - bound)
+
+
+def _padding(problem: TilingProblem, mapping: TilingMapping) -> Iterator[BrokenRule]:
+    """Bounds grow no further than the problem allows, and as far as it demands; the size is the difference to the
+    nearest bound that is allowed."""
+    allowed, padded = (
+        {loop: (least, most) for loop, least, most in problem.padding.ranges},
+        dict(mapping.padded),
+    )
+    for loop, own in problem.nest.bounds:
+        bound = padded.get(loop, own)
+        least, most = allowed.get(loop, (own, own))
+        if not least <= bound <= most:
+            yield BrokenRule(PADDING, loop, max(least - bound, bound - most))
 
 
 def _capacities(problem: TilingProblem, mapping: TilingMapping) -> Iterator[BrokenRule]:

@@ -9,8 +9,8 @@ from mapper.models.algorithm_selection.number.network_number import LayerNumbers
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import NetworkLayer
 
-LARGEST = 255
-"""Magnitude of an integer without its zero point."""
+LARGEST = 128
+"""Magnitude of an integer; where a zero point is taken away, results are rounded as single precision."""
 FACTOR = 1 << 17
 SUMS = 1 << 31
 
@@ -31,21 +31,35 @@ class Average:
 
 
 def average(layer: NetworkLayer, own: LayerNumbers) -> Average:
-    """Halves upward, equal to the exact quotient: with M = 255 and c pixels a sum is off by at most M c / 2 from the
+    """Halves upward, equal to the exact quotient: with M = 128 and c pixels a sum is off by at most M c / 2 from the
     product with 2^shift / c, and quotients that are no halves are at least 2^shift / 2c from one.
 
     Raises: InputError if no shift is large enough for the largest window and small enough for the smallest.
     """
     if own.rounding is not None and own.rounding.single:
         return Average(own.rounding.shift, factor=int(own.factor[0]), single=True)
-    down, across = counts(layer)
-    sizes = {one * other for one in down for other in across}
-    most, least = max(sizes), min(sizes)
+    shift = mean_shift(layer)
+    if shift is None:
+        raise InputError(layer.name, "window", "of so many pixels has no exact mean in 32 bits")
+    return Average(shift, (1 << shift - 1) + LARGEST * _sizes(layer)[1] // 2)
+
+
+def mean_shift(layer: NetworkLayer) -> int | None:
+    """The power of two by which the mean of every window comes out right."""
+    least, most = _sizes(layer)
     for shift in range(8, 31):
         exact = (1 << shift) > 2 * LARGEST * most**2
-        if exact and (1 << shift) <= least * (FACTOR - 1) and LARGEST << shift < SUMS:
-            return Average(shift, (1 << shift - 1) + LARGEST * most // 2)
-    raise InputError(layer.name, "window", f"of {most} pixels has no exact mean in 32 bits")
+        # Rounded factors make a sum larger than the largest pixel times the power, by half a pixel each.
+        fits = (LARGEST << shift) + LARGEST * most <= SUMS
+        if exact and (1 << shift) <= least * (FACTOR - 1) and fits:
+            return shift
+    return None
+
+
+def _sizes(layer: NetworkLayer) -> tuple[int, int]:
+    """Pixels of the smallest and of the largest window."""
+    down, across = counts(layer)
+    return min(down) * min(across), max(down) * max(across)
 
 
 def counts(layer: NetworkLayer) -> tuple[Sequence[int], Sequence[int]]:

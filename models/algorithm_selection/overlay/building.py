@@ -8,7 +8,13 @@ from dataclasses import dataclass, replace
 
 from mapper.arch.overlay import OverlayMachine
 from mapper.models.algorithm_selection.overlay.layer import OverlayLayer, Pair
-from mapper.models.algorithm_selection.overlay.network import HostLayer, OverlayNetwork, Share, Store
+from mapper.models.algorithm_selection.overlay.network import (
+    HostLayer,
+    OverlayNetwork,
+    ReadBack,
+    Share,
+    Store,
+)
 from mapper.models.algorithm_selection.overlay.running import Running, running
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import LayerInput, LayerNetwork, NetworkLayer
@@ -76,6 +82,7 @@ class _Builder:
         self.stores: list[_Open] = []
         self.host: list[HostLayer] = []
         self.streams: dict[str, _Stream] = {}
+        self.placed: set[int] = set()
         self.readers = self._living()
         self.beside = self._read_beside()
 
@@ -179,7 +186,7 @@ class _Builder:
             if stream.shares:
                 shares += stream.shares
             else:
-                shares.append(Share(None, one.shape[1], self._read_back(stream)))
+                shares.append(Share(None, one.shape[1], self._read_back(stream, joins=True)))
         return _Stream(tuple(shares))
 
     def _combined(self, layer: NetworkLayer, inputs: list[LayerInput]) -> _Stream:
@@ -187,25 +194,27 @@ class _Builder:
         streams = [self._of(one) for one in inputs]
         moving = [at for at, stream in enumerate(streams) if stream.shares]
         last = max(moving, key=lambda at: _latest(streams[at]), default=None)
-        loaded = 0
+        read: tuple[ReadBack, ...] = ()
         for at, (one, stream) in enumerate(zip(inputs, streams, strict=True)):
             if at != last:
                 assert one.layer is not None
                 stored = self._store(one.layer, one.shape, stream, vertex=True) if stream.shares else stream
-                loaded += self._read_back(stored)
+                read += self._read_back(stored)
         if last is None:
-            return _Stream((Share(None, layer.output_shape[1], loaded),))
+            return _Stream((Share(None, layer.output_shape[1], read),))
         first, *rest = streams[last].shares
-        return _Stream((replace(first, loaded=first.loaded + loaded), *rest))
+        return _Stream((replace(first, read=first.read + read), *rest))
 
-    def _read_back(self, stream: _Stream) -> int:
-        """Words of a stored tensor, noted as read in the plain layout."""
+    def _read_back(self, stream: _Stream, joins: bool = False) -> tuple[ReadBack, ...]:
+        """A stored tensor, noted as read once more; the first concatenation it ``joins`` may hold it."""
         if stream.store is None:
-            return 0
+            return ()
         store = self.stores[stream.store]
         words = store.images * store.elements * sum(share.channels for share in store.shares)
         store.plain += words
-        return words
+        beside = joins and not stream.through and stream.store not in self.placed
+        self.placed |= {stream.store} if beside else set()
+        return (ReadBack(stream.store, words, stream.through, beside),)
 
     def _stored(self, layer: NetworkLayer, stream: _Stream) -> _Stream:
         """A tensor that several layers read; one changed on the way from a store is a store of its own."""

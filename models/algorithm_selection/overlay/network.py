@@ -13,14 +13,37 @@ from mapper.workloads.document import InputError
 
 
 @dataclass(frozen=True)
+class ReadBack:
+    """A stored tensor, by position, that is read once more on its way into another: ``words`` of it, once each.
+    ``through``: changed on the way, as by a pool, for which it comes in the plain layout. ``beside``: it is a part of a
+    concatenation and of no other, so that it may lie in that, where both have one format."""
+
+    store: int
+    words: int
+    through: bool = False
+    beside: bool = False
+
+
+@dataclass(frozen=True)
 class Share:
     """What one producer stores of a tensor: so many channels. ``layer`` is the position of the layer that computes
-    them, None where they are read back from other tensors, ``loaded`` words in the plain layout (0: the network's
-    input)."""
+    them, None where all are of other tensors. ``read``: those are read back, and added to what the layer computes
+    (none and no layer: the network's input)."""
 
     layer: int | None
     channels: int
-    loaded: int = 0
+    read: tuple[ReadBack, ...] = ()
+
+    @property
+    def loaded(self) -> int:
+        """Words read back."""
+        return sum(one.words for one in self.read)
+
+    @property
+    def copied(self) -> ReadBack | None:
+        """The one tensor that is stored again as it is, if that is so."""
+        single = self.layer is None and len(self.read) == 1 and not self.read[0].through
+        return self.read[0] if single else None
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from mapper.models.algorithm_selection.number.average import mean_shift
 from mapper.models.algorithm_selection.timing import HAND_OVER, fetch_cycles
 from mapper.workloads.network.network_layer import LayerNetwork, NetworkLayer
 
@@ -83,8 +84,9 @@ def pools(layer: NetworkLayer) -> bool:
 
 
 def averages(layer: NetworkLayer) -> bool:
-    """Whether the sums can make an average pool: of two axes."""
-    return layer.work == "average_pool" and len(layer.window.kernel) == 2
+    """Whether the sums can make an average pool: of two axes, with a mean that is exact."""
+    two = layer.work == "average_pool" and len(layer.window.kernel) == 2
+    return two and mean_shift(layer) is not None
 
 
 def adds(layer: NetworkLayer) -> bool:

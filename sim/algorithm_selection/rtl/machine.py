@@ -22,8 +22,8 @@ from mapper.workloads.process.child_process import run
 from mapper.workloads.process.temporary import temporary_folder
 
 BENCH = Path(__file__).parents[1] / "testbench"
-BUILD_SECONDS = 900.0
-RUN_SECONDS = 1800.0
+BUILD_SECONDS = 3600.0
+RUN_SECONDS = 3600.0
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class RtlMachine:
     def run(self, control: str, dram: NDArray[np.int64], cycles: int) -> RtlRun:
         """Runs ``control`` (hexadecimal words, one a line) on ``dram``.
 
-        Raises: InputError if the overlay does not stop within ``cycles``, or runs for more than half an hour.
+        Raises: InputError if the overlay does not stop within ``cycles``, or runs for more than an hour.
         """
         if dram.size > self._dram_words:
             raise InputError("rtl", "dram", f"has {dram.size} words, the test bench {self._dram_words}")

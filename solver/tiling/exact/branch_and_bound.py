@@ -24,33 +24,27 @@ every unique order is examined. docs/kind/tiling.md has the proofs.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from mapper.arch.source import load_machine
 from mapper.formulations.tiling.array_axes import on_axes
-from mapper.formulations.tiling.bound import bound_of, exact_bound_of
+from mapper.formulations.tiling.bound import bound_of
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.limit import UnfinishedError
-from mapper.models.tiling.cost import evaluate
 from mapper.models.tiling.mapping import TilingMapping
-from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Method, Progress
 from mapper.solver.outcome import Outcome
-from mapper.solver.tiling.exact.float_price import EXACT, just_below
-from mapper.solver.tiling.exact.incumbent_kernel import (
-    ARRAY_TILE,
-    CYCLES,
-    EVALUATIONS,
-    HELD_ENERGY,
-    PRIMARY,
-    REACH,
-    SECONDARY,
-    SURE,
-    TIES,
+from mapper.solver.tiling.exact.incumbent import (
+    KNOWN_SLACK,
+    MOST_TIES,
+    best_of,
+    first_incumbent,
+    outcome_of,
+    steps_of,
 )
+from mapper.solver.tiling.exact.incumbent_kernel import CYCLES, EVALUATIONS, PRIMARY, TIES
 from mapper.solver.tiling.exact.kernel_table import KernelTable, kernel_table
 from mapper.solver.tiling.exact.lattice import Floats, Integers, LatticeTooLargeError
 from mapper.solver.tiling.exact.pair import Held
@@ -59,10 +53,6 @@ from mapper.solver.tiling.exact.search_table import SearchTable, build_table
 from mapper.workloads.nest.layer_nest import matrix_product_nest
 
 TILES_PER_SLICE = 256
-MOST_TIES = 4096
-TIED = "energies have more digits than floats tell the best mappings apart by"
-KNOWN_SLACK = 1e-9
-"""Beyond all rounding, and of no consequence: tiles so little above an incumbent are soon examined."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +98,7 @@ def branch_and_bound(
         return Outcome.bounded(mapping, value, bound, stop, restrictions=table.restrictions, evaluations=0)
     tables = kernel_table(problem, table)
     bounds = _bounds(problem, table, tables)
-    incumbent, best = _incumbent(problem, tables, mapping)
+    incumbent, best = first_incumbent(problem, tables, mapping)
     ties = np.empty((MOST_TIES, 5), dtype=np.int64)
     held = Held(incumbent, best, ties)
     known_bounds = search_kernel.Bounds(
@@ -130,79 +120,14 @@ def branch_and_bound(
             break
         turn = reached
         stop = effort.stopped() if turn < total else None
-    mapping = _best_of(problem, table, best, ties, mapping)
+    mapping = best_of(problem, lambda row: _extract(problem, table, row), best, ties, mapping)
     open_values = [float(bounds.primary[turn])] if stop else []
     if best[TIES] > MOST_TIES:
         open_values.append(
             float(incumbent[PRIMARY]) * (1 - KNOWN_SLACK) - tables.per_pj * float(best[CYCLES])
         )
-    left = min(open_values) / _steps(problem, tables) if open_values else None
-    return _outcome(problem, table, mapping, stop, left, int(incumbent[EVALUATIONS]))
-
-
-def _steps(problem: TilingProblem, tables: KernelTable) -> int:
-    """What the kernel's objective counts by: steps of energy, or cycles."""
-    return 1 if problem.objective == "latency" else tables.per_pj
-
-
-def _incumbent(
-    problem: TilingProblem, tables: KernelTable, known: TilingMapping | None
-) -> tuple[Floats, Integers]:
-    """What the kernel holds: rank and evaluations, and tiles, orders and cycles. What is known counts as a little worse
-    than it is, so that the search finds the mapping that it would find without."""
-    incumbent, best = np.zeros(6), np.full(7, -1, dtype=np.int64)
-    incumbent[[PRIMARY, SECONDARY, HELD_ENERGY, REACH]] = np.inf
-    incumbent[SURE], best[TIES] = 1.0, 0
-    if known is not None:
-        cost = evaluate(problem.nest, problem.machine, known)
-        energy = cost.energy_steps / cost.steps_per_pj * tables.per_pj
-        second = cost.cycles if problem.objective == "energy" else energy
-        value = float(problem.exact_value(cost) * _steps(problem, tables))
-        incumbent[[PRIMARY, REACH]] = value * (1 + KNOWN_SLACK)
-        incumbent[[SECONDARY, HELD_ENERGY]] = second, energy
-        cycles_exact = problem.objective == "energy" or cost.cycles < EXACT
-        exact = problem.objective == "latency" or (tables.whole and energy < EXACT and cycles_exact)
-        incumbent[SURE] = float(exact)
-        best[CYCLES] = cost.cycles
-    return incumbent, best
-
-
-def _best_of(
-    problem: TilingProblem, table: SearchTable, best: Integers, ties: Integers, known: TilingMapping | None
-) -> TilingMapping | None:
-    """The best of what the kernel found, of what it could not tell from that, and, if these are worse, of what was
-    known; by exact costs, the first of equal ones."""
-    if best[ARRAY_TILE] < 0:
-        return known
-    rows = [best, *ties[: min(int(best[TIES]), MOST_TIES)]]
-    found = [_extract(problem, table, row) for row in rows if row[ARRAY_TILE] >= 0]
-    found += [] if known is None else [known]
-    return min(found, key=lambda mapping: problem.rank(evaluate(problem.nest, problem.machine, mapping)))
-
-
-def _outcome(
-    problem: TilingProblem,
-    table: SearchTable,
-    mapping: TilingMapping | None,
-    stop: Stop | None,
-    left: float | None,
-    evaluations: int,
-) -> Outcome[TilingMapping]:
-    """What may be claimed; ``left``: the least that what was not examined, or not told apart, may be worth."""
-    cost = None if mapping is None else evaluate(problem.nest, problem.machine, mapping)
-    value = None if cost is None else problem.value(cost)
-    by_argument = cost is not None and problem.exact_value(cost) <= exact_bound_of(problem)
-    if by_argument or (left is None and not table.restrictions):
-        return Outcome.ended(mapping, value, value, "complete", proven=True, evaluations=evaluations)
-    bound = bound_of(problem)
-    if left is not None and not table.restrictions:
-        bound = max(_whole(problem, left), bound)
-    restrictions = table.restrictions or (() if stop else (TIED,))
-    if value is not None and bound >= value:
-        bound = just_below(value) if restrictions else value
-    return Outcome.bounded(
-        mapping, value, bound, stop or "complete", restrictions=restrictions, evaluations=evaluations
-    )
+    left = min(open_values) / steps_of(problem, tables) if open_values else None
+    return outcome_of(problem, table.restrictions, mapping, stop, left, int(incumbent[EVALUATIONS]))
 
 
 def count_tilings(problem: TilingProblem, pruning: Pruning) -> int:
@@ -218,14 +143,6 @@ def count_tilings(problem: TilingProblem, pruning: Pruning) -> int:
     return int(table.lattice.sum_over_divisors(splits)[table.spm_tile_usable].sum())
 
 
-def _whole(problem: TilingProblem, bound: float) -> int | float:
-    """Bounds of integral objectives round up: they are exact up to 2^53, and lie below by far more than rounding
-    where they are not."""
-    if problem.objective == "latency" or problem.machine.rules.energy == "rounded":
-        return math.ceil(bound)
-    return bound
-
-
 def _progress(
     problem: TilingProblem, tables: KernelTable, bounds: _Bounds, reached: int, incumbent: Floats
 ) -> Progress:
@@ -233,7 +150,7 @@ def _progress(
     bound = float(bounds.primary[reached]) if reached < len(bounds.primary) else value
     if value is not None and bound is not None:
         bound = min(bound, value)
-    steps = _steps(problem, tables)
+    steps = steps_of(problem, tables)
     reported = [None if number is None else number / steps for number in (value, bound)]
     return Progress(reported[0], reported[1], int(incumbent[EVALUATIONS]))
 

@@ -32,6 +32,7 @@ from mapper.workloads.document import InputError
 
 MOST_EVALUATIONS = 2_000_000
 MOST_DIVISOR_SEARCH = 1 << 24
+MOST_PADDINGS = 1 << 10
 
 Factors = tuple[int, int, int, int]
 Axes = tuple[tuple[int, int], ...]
@@ -57,6 +58,7 @@ def brute_force(problem: TilingProblem, effort: Effort) -> Outcome[TilingMapping
             continue
         for dram_order, spm_order in product(*(_orders(problem, factors, level) for level in ORDERED_LEVELS)):
             mapping = TilingMapping(nest.loops, factors, dram_order, spm_order, axes=axes)
+            mapping = mapping.over(nest.trip_counts)
             verdict = verify(problem, mapping)
             evaluations += 1
             if verdict.broken or verdict.cost is None:
@@ -75,7 +77,8 @@ def _hopeless(problem: TilingProblem, factors: tuple[Factors, ...], axes: Axes) 
     """Whether the tiling breaks a rule that does not look at orders, or on these axes of the array one that does not
     look at anything else."""
     loops = problem.nest.loops
-    verdict = verify(problem, TilingMapping(loops, factors, loops, loops, axes=axes))
+    mapping = TilingMapping(loops, factors, loops, loops, axes=axes).over(problem.nest.trip_counts)
+    verdict = verify(problem, mapping)
     return any(
         broken.rule in (PES, RF_WORDS, SPM_BANKS, SPACE, ARRAY_AXES, REDUCTION)
         or (broken.rule == PINNED and broken.place in ("spatial.rows", "spatial.columns"))
@@ -93,16 +96,23 @@ def _axes(problem: TilingProblem, factors: tuple[Factors, ...]) -> Iterator[Axes
 
 
 def _tilings(problem: TilingProblem) -> list[list[Factors]]:
-    """The factorisations of each bound into four.
+    """The factorisations of each bound into four, and of all bounds that it may grow to.
 
     Raises: InputError if, with their orders, they are too many.
     """
     nest = problem.nest
     product_of_bounds = math.prod(bound for _, bound in nest.bounds)
+    ranges = [problem.padding.range_of(*one) for one in nest.bounds]
     tilings = []
     size = math.inf
-    if max(bound for _, bound in nest.bounds) <= MOST_DIVISOR_SEARCH:
-        tilings = [sorted(_factorisations(bound)) for _, bound in nest.bounds]
+    if (
+        max(most for _, most in ranges) <= MOST_DIVISOR_SEARCH
+        and sum(most - least for least, most in ranges) <= MOST_PADDINGS
+    ):
+        tilings = [
+            sorted(row for bound in range(least, most + 1) for row in _factorisations(bound))
+            for least, most in ranges
+        ]
         size = _size(tilings)
     if size > MOST_EVALUATIONS:
         count = f"{product_of_bounds} iterations have" if math.isinf(size) else f"{size:.0f} mappings are"

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from mapper.arch.dataflow import as_solved
-from mapper.arch.source import Machine, load_machine, machine_from_document, machine_to_document
+from mapper.arch.source import Machine, load_machine_files, machine_from_document, machine_to_document
 from mapper.formulations.objective import Objective
 from mapper.kind import alone, imported, kind_named, kind_of, needs_machine
 from mapper.kind.kind import AnyKind, AnyPart, Options, Workload
@@ -43,7 +43,9 @@ class PosedProblem:
 
     def __str__(self) -> str:
         """The problem in a line."""
-        pinned = "".join(f", {key}={value}" for key, value in self.options.fix.items())
+        usual = self.kind.usual_fix(self.read.value)
+        chosen = {key: value for key, value in self.options.fix.items() if usual.get(key) != value}
+        pinned = "".join(f", {key}={value}" for key, value in chosen.items())
         limit = self.options.max_latency
         pinned += "" if limit is None else f", at most {limit:g} ms"
         machine = "" if self.arch is None else f" on {self.arch}"
@@ -88,7 +90,7 @@ def pose(
         )
     usual = DEFAULT_KERNEL_MACHINE if is_kernel(named) else DEFAULT_MACHINE
     machine_name = arch or DEFAULT_MACHINES.get(named.partition("/")[0], usual)
-    machine, machine_file = load_machine(machine_name)
+    machine, machine_files = load_machine_files(machine_name)
     kind = kind_of(machine)
     if options.source != AS_WRITTEN and not is_source(named):
         raise InputError(
@@ -96,8 +98,9 @@ def pose(
         )
     read = kind.read_source(named, options.batch, options.dim, options.source)
     skipped = (*read.skipped, *kind.left_out(read.value, machine))
-    read = replace(read, inputs=(*read.inputs, machine_file), skipped=skipped)
-    return posed(kind, named, machine_name, objective, replace(options, batch=read.batch), read, machine)
+    read = replace(read, inputs=(*read.inputs, *machine_files), skipped=skipped)
+    options = replace(options, batch=read.batch, fix={**kind.usual_fix(read.value), **options.fix})
+    return posed(kind, named, machine_name, objective, options, read, machine)
 
 
 def posed(

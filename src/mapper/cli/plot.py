@@ -22,35 +22,26 @@ LONGEST = 100
 
 
 def draw_sweep(sweep: Sweep, path: Path) -> None:
-    """The objective over the first varied field, one line per value of the others [Dave2019, Fig. 12].
+    """The objective over the grid: a line for each value of the fields after the first [Dave2019, Fig. 12], or a heat
+    map of two fields.
 
     Raises: InputError if the file is neither .png nor .svg, or cannot be written.
     """
     check_form(path)
     from matplotlib.figure import Figure
 
-    varied = list(sweep.rows[0].vary or {})
-    lines: dict[str, list[tuple[str, float]]] = {}
-    for row in sweep.rows:
-        point = row.vary or {}
-        label = ", ".join(f"{key}={point[key]}" for key in varied[1:])
-        if row.certificate.value is not None:
-            lines.setdefault(label, []).append((str(point[varied[0]]), float(row.certificate.value)))
+    from mapper.reporting.sweep_chart import draw_swept
+
+    points = [
+        (row.vary or {}, None if row.certificate.value is None else float(row.certificate.value))
+        for row in sweep.rows
+    ]
+    posed = sweep.posed
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.subplots()
-    for label, points in lines.items():
-        axes.plot(
-            [plotted(x, LONGEST) for x, _ in points],
-            [y for _, y in points],
-            marker="o",
-            label=plotted(label, LONGEST) or None,
-        )
-    axes.set_yscale("log")
-    axes.set_xlabel(plotted(varied[0], LONGEST))
-    axes.set_ylabel("objective value")
-    if len(varied) > 1:
-        axes.legend(fontsize="small")
     axes.grid(True, which="both", alpha=0.3)
+    objective = f"{posed.objective.name}, {posed.objective.unit}"
+    draw_swept(figure, axes, points, f"{posed.workload} on {posed.arch}", objective)
     _save(figure, path)
 
 

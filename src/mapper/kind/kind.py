@@ -20,7 +20,7 @@ from mapper.solver.front import Front
 from mapper.solver.method import Effort, Method
 from mapper.solver.proof import Claim, NotCertifiedError, Proof
 from mapper.workloads.c.reading import AS_WRITTEN, SourceReading
-from mapper.workloads.document import InputError
+from mapper.workloads.document import InputError, parse_document
 from mapper.workloads.network.network import Dims, InputFile
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from mapper.formulations.formulation import Formulation
     from mapper.kind.words import ProofWords
 
+LARGEST_SOLUTION_BYTES = 256 << 20
 V = TypeVar("V")
 P = TypeVar("P")
 M = TypeVar("M")
@@ -216,6 +217,10 @@ class Kind(ABC, Generic[V, P, M]):
         """
         return self.read(text, batch, dims)
 
+    def usual_fix(self, value: V) -> Mapping[str, str]:
+        """Decisions that are pinned so where nobody says, as ``--fix`` would."""
+        return {}
+
     @abstractmethod
     def pose(
         self, value: V, machine: Any, objective: Objective, options: Options
@@ -284,6 +289,13 @@ class Kind(ABC, Generic[V, P, M]):
         """By how much floats near ``value`` may differ that stand for the same value of the objective, since sums are
         rounded in another order; integers compare exactly. 0 where equal values are equal floats."""
         return 0.0
+
+    def mapping_document(self, data: bytes, source: str) -> dict[str, Any]:
+        """The fields of a file with a mapping or a solution.
+
+        Raises: InputError if it is no such file.
+        """
+        return parse_document(data, source, LARGEST_SOLUTION_BYTES)
 
     @abstractmethod
     def read_mapping(self, fields: Mapping[str, Any], problem: P, source: str) -> M:

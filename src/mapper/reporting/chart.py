@@ -9,25 +9,28 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from mapper.api.history import HistoryPoint
-from mapper.kind.kind import FrontAxes
+from mapper.reporting.colour import BOUND, PROVEN, VALUE, colours
 from mapper.reporting.drawing import LONGEST, embedded
 from mapper.workloads.text.plain_text import plotted
 
-WIDTH, ROW = 7.6, 0.26
-COLOURS = ("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#76b7b2", "#e15759", "#9c755f", "#bab0ac")
+WIDTH, ROW = 6.2, 0.26
+"""Inches: narrow enough to be read on a telephone, where charts are as wide as the page."""
 MOST_BARS = 60
 MOST_LABEL = 40
 
 
-def stacked(title: str, unit: str, rows: Mapping[str, Mapping[str, float]], prefix: str) -> Element:
-    """A bar a row, each split into its causes, all in one ``unit``; of many rows the longest."""
+def stacked(
+    title: str, unit: str, rows: Mapping[str, Mapping[str, float]], prefix: str, of: str = "part"
+) -> Element:
+    """A bar a row (``of``: what a row is), each split into its causes in one ``unit``; of many rows the longest."""
     longest = sorted(rows, key=lambda name: -sum(rows[name].values()))[:MOST_BARS]
     shown = {name: causes for name, causes in rows.items() if name in longest}
     causes = list(dict.fromkeys(cause for row in shown.values() for cause, value in row.items() if value))
-    figure, axes = blank(max(1.3, 0.9 + ROW * len(shown) + 0.2 * (len(causes) > 5)))
+    figure, axes = blank(max(1.5, 1.1 + ROW * len(shown) + 0.2 * (len(causes) > 5)))
     left = [0.0] * len(shown)
     places = list(range(len(shown)))
-    for number, cause in enumerate(causes):
+    chosen = colours(causes)
+    for cause in causes:
         widths = [float(row.get(cause, 0)) for row in shown.values()]
         axes.barh(
             places,
@@ -35,13 +38,15 @@ def stacked(title: str, unit: str, rows: Mapping[str, Mapping[str, float]], pref
             left=left,
             height=0.7,
             label=plotted(cause, LONGEST),
-            color=COLOURS[number % len(COLOURS)],
+            color=chosen[cause],
         )
         left = [one + other for one, other in zip(left, widths, strict=True)]
     axes.set_yticks(places, [plotted(name, MOST_LABEL) for name in shown])
     axes.invert_yaxis()
     axes.xaxis.set_major_formatter(figure_text)
     axes.set_xlabel(unit)
+    axes.set_ylabel(of)
+    figure.suptitle(plotted(title, LONGEST), fontsize="medium", x=0.01, ha="left")
     axes.legend(fontsize="small", ncols=5, loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
     said = f"{title}; {len(shown)} of {len(rows)} rows" if len(shown) < len(rows) else title
     return finished(figure, said, prefix)
@@ -53,9 +58,7 @@ def methods(values: Sequence[tuple[str, float | None, bool]], best: float, prefi
     figure, axes = blank(0.9 + ROW * len(shown))
     ratios = [value / best if best else 1.0 for _, value, _ in shown]
     places = list(range(len(shown)))
-    bars = axes.barh(
-        places, ratios, height=0.7, color=[COLOURS[2] if proven else COLOURS[0] for *_, proven in shown]
-    )
+    bars = axes.barh(places, ratios, height=0.7, color=[PROVEN if proven else VALUE for *_, proven in shown])
     axes.bar_label(bars, [f"{ratio:.3g}" for ratio in ratios], padding=3, fontsize="small")
     axes.set_yticks(places, [plotted(name, MOST_LABEL) for name, *_ in shown])
     axes.invert_yaxis()
@@ -64,6 +67,8 @@ def methods(values: Sequence[tuple[str, float | None, bool]], best: float, prefi
         axes.xaxis.set_major_formatter(figure_text)
     axes.margins(x=0.12)
     axes.set_xlabel("value / best value known (green: proven optimal)")
+    axes.set_ylabel("method")
+    axes.set_title("Methods against the best value known", fontsize="medium", loc="left")
     return finished(figure, "value of every method over the best value known", prefix)
 
 
@@ -71,60 +76,18 @@ def over_time(points: Sequence[HistoryPoint], objective: str, prefix: str) -> El
     """Best value and bound over the seconds of a search."""
     figure, axes = blank(2.6)
     for label, colour, pairs in (
-        ("value", COLOURS[0], [(one.seconds, one.value) for one in points if one.value is not None]),
-        ("bound", COLOURS[1], [(one.seconds, one.bound) for one in points if one.bound is not None]),
+        ("value", VALUE, [(one.seconds, one.value) for one in points if one.value is not None]),
+        ("bound", BOUND, [(one.seconds, one.bound) for one in points if one.bound is not None]),
     ):
         if pairs:
             times, heights = zip(*pairs, strict=True)
             axes.step(times, heights, where="post", marker="o", markersize=3, label=label, color=colour)
-    axes.set_xlabel("seconds since the search began")
+    axes.set_xlabel("time since the search began, s")
     axes.set_ylabel(plotted(objective, LONGEST))
+    axes.set_title("Best value and bound over time", fontsize="medium", loc="left")
     axes.yaxis.set_major_formatter(figure_text)
     axes.legend(fontsize="small", frameon=False)
     return finished(figure, "best value and bound over time", prefix)
-
-
-def swept(rows: Sequence[tuple[Mapping[str, Any], float | None]], prefix: str) -> Element:
-    """Values over the first field that varies, a line for each value of the others."""
-    varied = list(rows[0][0])
-    lines: dict[str, list[tuple[str, float]]] = {}
-    for point, value in rows:
-        label = ", ".join(f"{key}={point.get(key)}" for key in varied[1:])
-        if value is not None:
-            lines.setdefault(label, []).append((str(point[varied[0]]), value))
-    figure, axes = blank(3.4)
-    for number, (label, points) in enumerate(list(lines.items())[:MOST_BARS]):
-        colour = COLOURS[number % len(COLOURS)]
-        axes.plot(
-            [plotted(x, 20) for x, _ in points],
-            [y for _, y in points],
-            marker="o",
-            label=plotted(label, 60) or None,
-            color=colour,
-        )
-    axes.set_xlabel(plotted(varied[0], LONGEST))
-    axes.set_ylabel("value")
-    if any(y > 0 for points in lines.values() for _, y in points):
-        axes.set_yscale("log")
-        axes.yaxis.set_minor_formatter(figure_text)
-    axes.yaxis.set_major_formatter(figure_text)
-    if len(varied) > 1 and len(lines) <= 12:
-        axes.legend(fontsize="small", frameon=False)
-    return finished(figure, f"value over {varied[0]}", prefix)
-
-
-def front(costs: Sequence[Mapping[str, float]], axes_of: FrontAxes, prefix: str) -> Element:
-    """Trade-offs, a point each, over the two axes of their kind."""
-    (along, along_said), (up, up_said) = axes_of.along, axes_of.up
-    figure, axes = blank(3.4)
-    axes.plot(
-        [cost[along] for cost in costs], [cost[up] for cost in costs], "o", color=COLOURS[0], clip_on=False
-    )
-    axes.set_xlabel(along_said)
-    axes.set_ylabel(up_said)
-    axes.xaxis.set_major_formatter(figure_text)
-    axes.yaxis.set_major_formatter(figure_text)
-    return finished(figure, f"{up_said} over {along_said}", prefix)
 
 
 def figure_text(value: float, place: int | None = None) -> str:

@@ -175,7 +175,8 @@ def _rows(fields: Mapping[str, Any], source: str) -> Rows:
         raise InputError(source, "rows", f"are more than the {MOST_ROWS:,} that a page can show")
     rows = tuple(_row(entry, source, f"rows.{place}") for place, entry in enumerate(entries))
     problem = fields.get("problem")
-    if fields["schema"] == SWEEP_SCHEMA:
+    if fields["schema"] == SWEEP_SCHEMA and not isinstance(problem, dict):
+        # Sweeps of before did not say what was swept.
         return Rows(source, "sweep", f"Sweep of {_archs(entries)}", "value", rows, source)
     if not isinstance(problem, dict):
         raise InputError(source, "problem", "is missing; give a document written by mapper")
@@ -183,6 +184,8 @@ def _rows(fields: Mapping[str, Any], source: str) -> Rows:
     if all("leaves_out" in entry for entry in entries):
         return Rows(source, "machines", f"{workload} on several machines", objective, rows, source)
     title = f"{workload} on {problem.get('arch')}"
+    if fields["schema"] == SWEEP_SCHEMA:
+        return Rows(source, "sweep", f"Sweep: {title}", objective, rows, source)
     if front:
         said = "all" if fields.get("complete") is True else "not all"
         axes = pose_again({**fields, "schema": SOLUTION_SCHEMA}, source).kind.front_axes()

@@ -20,13 +20,8 @@ from mapper.api.solution import DISTRIBUTION, Solution
 from mapper.reporting.document import Rows, Solved, read
 from mapper.reporting.drawing import plain
 from mapper.reporting.proof_section import beside, is_proofs, judged
-from mapper.reporting.section import (
-    MethodRow,
-    comparison_section,
-    method_rows,
-    rows_section,
-    solution_section,
-)
+from mapper.reporting.rows_section import MethodRow, comparison_section, method_rows, rows_section
+from mapper.reporting.section import solution_section
 from mapper.workloads.document import InputError
 
 MOST_BYTES = 3_000_000

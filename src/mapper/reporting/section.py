@@ -10,13 +10,12 @@ from xml.etree.ElementTree import Element
 
 from markupsafe import Markup
 
-from mapper.kind import objective_named
 from mapper.kind.cell import number, percent, proof
 from mapper.kind.kind import AnyPart, Part
 from mapper.reporting import chart
 from mapper.reporting.certificate_words import PROVEN, Words, words
-from mapper.reporting.document import Rows, Solved
-from mapper.reporting.drawing import figure, markup, node, routes_drawn, table
+from mapper.reporting.document import Solved
+from mapper.reporting.drawing import figure, markup, node, plain, routes_drawn, table
 from mapper.reporting.proof_section import Judged, proof_elements
 from mapper.solver.certificate import Certificate
 
@@ -25,7 +24,31 @@ MOST_PARTS = 400
 MOST_ROUTES, MOST_ROUTES_OF_LAYER = 2400, 300
 """Routes that are drawn of a network on a CGRA, and of each of its layers."""
 UNITS = {"energy_pj": "pJ", "cycles": "cycles", "bytes": "bytes", "stall_cycles": "cycles"}
-MOST_IN_CHART = 24
+MOST_RESULTS = 4
+LEADING = {
+    "edp": ("edp_pj_cycles", "energy_pj", "cycles", "latency_ms"),
+    "energy": ("energy_pj", "latency_ms", "cycles"),
+    "latency": ("latency_ms", "cycles", "energy_pj"),
+    "ii": ("ii", "mii", "cycles", "latency_ms"),
+    "throughput": ("throughput_fps", "pes", "latency_ms"),
+    "pes": ("pes", "throughput_fps", "latency_ms"),
+    "dsps": ("dsps", "latency_ms"),
+    "traffic": ("dram_bytes", "latency_ms"),
+}
+"""Costs that come first, by objective."""
+ENDINGS = {
+    "_of_totals": "pJ·cycles of the sums",
+    "_pj_cycles": "pJ·cycles",
+    "_pj": "pJ",
+    "_ms": "ms",
+    "_fps": "frames/s",
+    "_gb_s": "GB/s",
+    "_bytes": "bytes",
+}
+"""Units, by how the key of a cost ends."""
+
+
+NOWHERE = Markup("")
 
 
 @dataclass(frozen=True)
@@ -39,7 +62,8 @@ class PartView:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, facts (name and value), a certificate in words, content, and parts that open."""
+    """A heading, what comes first (name and value), a certificate in words, content, parts that open, and where all
+    that comes from."""
 
     anchor: str
     title: str
@@ -47,24 +71,7 @@ class Section:
     said: Words | None
     content: Markup
     parts: tuple[PartView, ...] = ()
-
-
-@dataclass(frozen=True)
-class MethodRow:
-    """What one method answered."""
-
-    method: str
-    certificate: Certificate
-
-    def tells_the_same(self, other: MethodRow) -> bool:
-        """Whether the other adds nothing: the same method with the same answer."""
-        mine, theirs = self.certificate, other.certificate
-        return (self.method, mine.value, mine.bound, mine.proven) == (
-            other.method,
-            theirs.value,
-            theirs.bound,
-            theirs.proven,
-        )
+    origin: Markup = NOWHERE
 
 
 def solution_section(
@@ -72,7 +79,7 @@ def solution_section(
 ) -> Section:
     """Problem, certificate, costs, their breakdown, the search over time, and a picture of every distinct part."""
     solution, posed = solved.solution, solved.solution.posed
-    facts = [
+    origin = [
         ("kind", posed.kind.name),
         ("workload", posed.workload),
         ("machine", posed.arch or "none"),
@@ -102,11 +109,39 @@ def solution_section(
     return Section(
         anchor,
         f"{posed.workload} on {posed.arch}" if posed.arch else posed.workload,
-        tuple(facts),
+        results(solution.cost or {}, posed.objective.name),
         said,
         markup(*elements),
         tuple(views),
+        markup(provenance(origin)),
     )
+
+
+def results(cost: Mapping[str, Any], objective: str) -> tuple[tuple[str, str], ...]:
+    """What comes first: the figures of the whole, that of the objective before the others, each with its unit."""
+    first = {key: place for place, key in enumerate(LEADING.get(objective, ()))}
+    known = [key for key, value in cost.items() if type(value) in (int, float)]
+    return tuple(
+        (words, f"{number(cost[key])}{unit}")
+        for key in sorted(known, key=lambda key: first.get(key, len(first)))[:MOST_RESULTS]
+        for words, unit in [_named(key)]
+    )
+
+
+def _named(key: str) -> tuple[str, str]:
+    """A cost in words, and its unit with a space before it."""
+    for ending, unit in ENDINGS.items():
+        if key.endswith(ending):
+            return key.removesuffix(ending).replace("_", " ").strip() or key, f" {unit}"
+    return key.replace("_", " "), ""
+
+
+def provenance(facts: Sequence[tuple[str, str]]) -> Element:
+    """Where a result comes from, to open: what it is a result of, files and versions."""
+    listed = node("dl", class_="facts")
+    for name, value in facts:
+        listed.append(node("div", node("dt", plain(name)), node("dd", plain(value, 200))))
+    return node("details", node("summary", "Where this comes from"), listed, class_="provenance")
 
 
 def _option(value: Any) -> str:
@@ -128,7 +163,7 @@ def _part(solved: Solved, part: AnyPart, own: Part, drawn: list[Element], anchor
     if not certificate.found and certificate.proven:
         why = posed.kind.why_infeasible(part.problem)
     elements = list(drawn)
-    elements += _search(own, posed.objective.name, anchor)
+    elements += _search(own, f"{posed.objective.name}, {posed.objective.unit}", anchor)
     if own.merged:
         elements.append(
             node("p", "Folded into it: " + ", ".join(f"{name} ({op})" for name, op in own.merged[:20]))
@@ -194,15 +229,16 @@ def _costs(parts: Sequence[Part], total: dict[str, Any] | None, certificate: Cer
     for part in parts[:MOST_PARTS]:
         name = part.name if part.same_as is None else f"{part.name} = {part.same_as}"
         rows.append(
-            [name, *(number((part.cost or {}).get(key)) for key in keys), *_certified(part.certificate)]
+            [name, *(number((part.cost or {}).get(key)) for key in keys), *certified(part.certificate)]
         )
     if len(parts) > 1:
-        rows.append(["total", *(number((total or {}).get(key)) for key in keys), *_certified(certificate)])
+        rows.append(["total", *(number((total or {}).get(key)) for key in keys), *certified(certificate)])
     caption = "Cost" if len(parts) <= MOST_PARTS else f"Cost of the first {MOST_PARTS} parts, and of all"
     return table(["part", *keys, "gap", "proof", "method"], rows, caption, class_="costs")
 
 
-def _certified(certificate: Certificate) -> list[str]:
+def certified(certificate: Certificate) -> list[str]:
+    """Gap, proof and method, as tables have them."""
     return [percent(certificate.gap), proof(certificate), certificate.method]
 
 
@@ -271,113 +307,3 @@ def _search(part: Part, objective: str, anchor: str) -> list[Element]:
         class_="history",
     )
     return [drawn, node("details", node("summary", "value and bound as a table"), listed)]
-
-
-def method_rows(given: Solved | Rows) -> list[MethodRow]:
-    """What a document says of methods on one problem."""
-    if isinstance(given, Solved):
-        certificate = given.solution.certificate
-        return [MethodRow(certificate.method, certificate)]
-    return [MethodRow(str(row.names["method"]), row.certificate) for row in given.rows]
-
-
-def comparison_section(title: str, objective: str, rows: Sequence[MethodRow], anchor: str) -> Section:
-    """Optimal against heuristic methods: value, distance to the best known, proof, seconds."""
-    values = [row.certificate.value for row in rows if row.certificate.value is not None]
-    best = objective_named(objective).best(values)
-    lines = []
-    for row in rows:
-        certificate = row.certificate
-        off = None if certificate.value is None or not best else abs(certificate.value / best - 1)
-        lines.append(
-            [
-                row.method,
-                number(certificate.value),
-                number(certificate.bound),
-                percent(off),
-                proof(certificate),
-                number(certificate.evaluations),
-                f"{certificate.seconds:.2f}",
-            ]
-        )
-    heading = ["method", "value", "bound", "from the best known", "proof", "evaluations", "seconds"]
-    elements = [table(heading, lines, f"Methods side by side, objective {objective}", class_="methods")]
-    drawn = [(row.method, row.certificate.value, row.certificate.proven) for row in rows[: chart.MOST_BARS]]
-    if best and best > 0 and any(value is not None and value > 0 for _, value, _ in drawn):
-        shown = [one for one in drawn if one[1] is None or one[1] > 0]
-        elements.append(
-            figure(chart.methods(shown, float(best), anchor), "Optimal against heuristic methods.")
-        )
-    proven = [row for row in rows if row.certificate.proven and row.certificate.found]
-    if proven:
-        said = Words(
-            "good",
-            f"The optimum is known: {number(proven[0].certificate.value)}, proven by {proven[0].method}.",
-            ("Distances in the table are from a proven optimum.",),
-        )
-    else:
-        said = Words("open", "No method proved an optimum; distances are from the best value known.", ())
-    return Section(anchor, f"Methods: {title}", (), said, markup(*elements))
-
-
-def rows_section(given: Rows, anchor: str) -> Section:
-    """A sweep, machines side by side, or a comparison of one method."""
-    names = list(dict.fromkeys(name for row in given.rows for name in row.names))
-    keys = [
-        key
-        for key in dict.fromkeys(key for row in given.rows for key in row.cost or {})
-        if any((row.cost or {}).get(key) is not None for row in given.rows)
-    ]
-    machines = given.form == "machines"
-    if machines:
-        # What machines of several kinds have in common comes first.
-        keys = [key for key in ("latency_ms", "energy_pj") if key in keys]
-    rows = [
-        [
-            *(str(row.names.get(name, "–")) for name in names),
-            *(number((row.cost or {}).get(key)) for key in keys),
-            *([percent(row.utilisation)] if machines else []),
-            *_certified(row.certificate)[:2],
-            f"{row.certificate.seconds:.2f}",
-        ]
-        for row in given.rows
-    ]
-    heading = [*names, *keys, *(["utilisation"] if machines else []), "gap", "proof", "seconds"]
-    elements = [table(heading, rows, f"{len(rows):,} rows", class_=given.form)]
-    if given.form == "sweep":
-        points = [(row.names, row.certificate.value) for row in given.rows]
-        drawn = chart.swept([(names, None if y is None else float(y)) for names, y in points], anchor)
-        elements.insert(0, figure(drawn, "The objective over the grid."))
-    costs = [row.cost for row in given.rows if row.cost is not None]
-    if given.axes is not None and costs:
-        elements.insert(0, figure(chart.front(costs, given.axes, anchor), "All trade-offs that are listed."))
-    if machines:
-        times = {
-            str(row.names["arch"]): {"latency": float(row.cost["latency_ms"])}
-            for row in given.rows
-            if row.cost and row.cost.get("latency_ms") is not None
-        }
-        if times:
-            drawn = chart.stacked("latency by machine", "ms", times, anchor)
-            elements.append(figure(drawn, "Latency by machine, without what the table below lists."))
-        elements += _warned(given)
-    proven = sum(row.certificate.proven for row in given.rows)
-    return Section(
-        anchor,
-        given.title,
-        (("objective", given.objective), ("proven", f"{proven:,} of {len(rows):,} rows")),
-        None,
-        markup(*elements),
-    )
-
-
-def _warned(given: Rows) -> list[Element]:
-    """What each machine's figures leave out, and milliseconds layer by layer."""
-    left = [[str(row.names["arch"]), "; ".join(row.leaves_out)] for row in given.rows]
-    layers = list(dict.fromkeys(name for row in given.rows for name in row.layers or {}))
-    times = [[name, *(number((row.layers or {}).get(name)) for row in given.rows)] for name in layers]
-    archs = [str(row.names["arch"]) for row in given.rows]
-    return [
-        table(["machine", "what its figures leave out"], left, "Read this before comparing", class_="warned"),
-        table(["layer", *archs], times[:MOST_PARTS], "Milliseconds by layer", class_="layers"),
-    ]

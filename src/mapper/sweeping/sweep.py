@@ -36,12 +36,17 @@ SECONDS_BEYOND = 0.5
 
 @dataclass(frozen=True)
 class Sweep:
-    """One problem over a grid of machines."""
+    """One problem over a grid of machines; ``posed`` is it on the first of them, and each row says what it varies."""
 
     rows: tuple[Row, ...]
+    posed: PosedProblem
 
     def to_json(self) -> dict[str, Any]:
-        return {"schema": "mapper.sweep/1", "rows": [row.to_json() for row in self.rows]}
+        return {
+            "schema": "mapper.sweep/1",
+            "problem": self.posed.to_json(),
+            "rows": [row.to_json() for row in self.rows],
+        }
 
 
 @CHILD.wanted()
@@ -88,7 +93,7 @@ def swept(
             finished(len(rows), len(problems))
     for place in set(range(len(points))) - set(rows):
         rows[place] = _without_turn(problems[place], points[place], search)
-    return Sweep(tuple(rows[place] for place in range(len(points))))
+    return Sweep(tuple(rows[place] for place in range(len(points))), problems[0])
 
 
 def _row(solution: Solution, point: dict[str, Any]) -> Row:

@@ -1,8 +1,10 @@
-"""``--fix padding=LOOP:BOUND``: tiles that do not divide a loop run over its end."""
+"""``--fix padding=off|auto|LOOP:BOUND``: tiles that do not divide a loop run over its end."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -10,6 +12,7 @@ import yaml
 import mapper
 from bench.tiling.eyeriss import document
 from mapper import InputError, Options
+from mapper.api.problem import pose
 
 
 def test_the_chips_mappings_are_evaluated_with_whole_strips(tmp_path: Path) -> None:
@@ -38,6 +41,91 @@ def test_a_padding_that_is_none_is_one_line(text: str) -> None:
         mapper.solve("matmul", options=Options(fix={"padding": text}))
 
 
-def test_off_pads_nothing() -> None:
-    plain = mapper.solve("matmul").to_json()
-    assert mapper.solve("matmul", options=Options(fix={"padding": "off"})).to_json()["cost"] == plain["cost"]
+TOKENS = """
+schema: mapper.nest/1
+name: scores
+loops: {I: 197, J: 197, K: 64}
+operands:
+  - {tensor: O, index: [I, J], access: read_write}
+  - {tensor: A, index: [I, K]}
+  - {tensor: B, index: [K, J]}
+"""
+
+
+@pytest.fixture
+def tokens(tmp_path: Path) -> str:
+    path = tmp_path / "scores.yaml"
+    path.write_text(TOKENS, encoding="utf-8")
+    return str(path)
+
+
+def test_197_tokens_are_padded_by_default_to_a_sixth_of_the_cycles(tokens: str, tmp_path: Path) -> None:
+    solution = mapper.solve(tokens, "eyeriss-168", "latency")
+    document = solution.to_json()
+    part = document["parts"][0]
+    assert document["problem"]["options"]["fix"] == {"padding": "auto"}
+    assert part["certificate"]["proven"] and part["certificate"]["verified"]
+    assert part["cost"]["cycles"] == 128_297
+    for loop, bound in part["mapping"]["padded"].items():
+        factors = part["mapping"]["tiling"][loop]
+        assert factors["dram"] * factors["spm"] * factors["rf"] * factors["spatial"] == bound > 197
+    assert any("padding" in line and "times less than 880,000" in line for line in _lines(solution))
+    simulated = mapper.simulate(document)
+    assert simulated["outputs_equal"] and simulated["cost_simulated"]["cycles"] == 128_297
+    found = mapper.evaluate(tokens, "eyeriss-168", written(tmp_path, part["mapping"]), "latency").to_json()
+    assert found["cost"] == document["cost"]
+
+
+def test_without_padding_a_line_says_what_it_would_win(tokens: str) -> None:
+    solution = mapper.solve(tokens, "eyeriss-168", "latency", fix={"padding": "off"})
+    document = solution.to_json()
+    assert document["cost"]["cycles"] == 880_000
+    assert document["certificate"]["proven"]
+    assert "padded" not in document["parts"][0]["mapping"]
+    assert any("197 → 200" in line and "--fix padding=auto" in line for line in _lines(solution))
+
+
+def _lines(solution: mapper.Solution) -> list[str]:
+    posed, part = solution.posed, solution.parts[0]
+    lines: list[str] = posed.kind.describe(posed.parts[0].problem, part)
+    return lines
+
+
+def written(folder: Path, mapping: dict[str, Any]) -> Path:
+    path = folder / "mapping.json"
+    path.write_text(json.dumps(mapping), encoding="utf-8")
+    return path
+
+
+def test_a_padded_mapping_is_refused_where_padding_is_off(tokens: str, tmp_path: Path) -> None:
+    mapping = {
+        "tiling": {
+            loop: {"dram": bound, "spm": 1, "rf": 1, "spatial": 1}
+            for loop, bound in {"I": 200, "J": 197, "K": 64}.items()
+        },
+        "order": {"dram": ["I", "J", "K"], "spm": ["I", "J", "K"]},
+        "padded": {"I": 200},
+    }
+    path = written(tmp_path, mapping)
+    assert mapper.evaluate(tokens, "eyeriss-168", path).to_json()["certificate"]["verified"]
+    found = mapper.evaluate(tokens, "eyeriss-168", path, fix={"padding": "off"}).to_json()
+    assert [rule["rule"] for rule in found["certificate"]["broken"]] == ["padding"]
+    for padded, said in (({"Z": 8}, "padded"), ({"I": 394}, "padded.I"), ({"I": 100}, "padded.I")):
+        with pytest.raises(InputError, match=said):
+            mapper.evaluate(tokens, "eyeriss-168", written(tmp_path, mapping | {"padded": padded}))
+
+
+@pytest.mark.parametrize("text", ["auto", "M:80"])
+def test_the_papers_layers_have_the_papers_bounds(text: str) -> None:
+    with pytest.raises(InputError, match="resnet-dmazerunner/conv5_2 is defined with its bounds"):
+        mapper.solve("resnet-dmazerunner/conv5_2", fix={"padding": text})
+    assert pose("resnet-dmazerunner").options.fix == {"padding": "off"}
+
+
+def test_a_solution_of_before_padding_is_judged_with_bounds_as_they_are(tokens: str) -> None:
+    document = mapper.solve(tokens, "eyeriss-168", "latency", fix={"padding": "off"}).to_json()
+    document["problem"]["options"]["fix"] = None
+    assert mapper.simulate(document)["outputs_equal"]
+    with_bound = mapper.solve(tokens, "eyeriss-168", "latency", fix={"padding": "I:200"}).to_json()
+    del with_bound["parts"][0]["mapping"]["padded"]
+    assert mapper.simulate(with_bound)["outputs_equal"]

@@ -37,7 +37,7 @@ def test_a_concatenation_is_stored_by_every_branch_with_its_channels() -> None:
     assert [network.names[reader] for reader in joined.through] == ["conv15"]
 
 
-def test_the_shortcut_of_an_addition_is_read_back_in_the_plain_layout() -> None:
+def test_the_shortcut_of_an_addition_is_read_back() -> None:
     network = overlay("resnet50")
     loaded = [share for store in network.stores for share in store.shares if share.loaded]
     assert len(loaded) == 15  # The sixteenth addition leads to the classifier, which is free.

@@ -102,6 +102,8 @@ def test_a_schedule_whose_operands_have_no_way_has_cycles_and_no_energy() -> Non
     kernel, machine, schedule = accumulate(energy=PRICES, clock_mhz=100)
     lost = replace(schedule, routes=schedule.routes[1:])
     far = replace(schedule, placements=(Placement((9, 9), 0), *schedule.placements[1:]))
+    fewer = replace(schedule, placements=schedule.placements[1:])
+    assert evaluate(kernel, machine, fewer).cost_json()["energy_pj"] is None
     for broken in (lost, far):
         cost = evaluate(kernel, machine, broken).cost_json()
         assert cost["cycles"] == 18 and cost["energy_pj"] is None

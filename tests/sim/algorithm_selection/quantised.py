@@ -91,3 +91,55 @@ def quantised_file(
     path = folder / f"quantised{seed}.onnx"
     onnx.save(net.model(x, size), path)
     return path
+
+
+def operator_file(folder: Path, seed: int) -> Path:
+    """Two convolutions of integers, as QLinearConv, the second with strides and unsigned weights."""
+    net = QuantisedBuilder(seed, signed=False, per_map=True)
+
+    def numbers(name: str, scale: float, zero: Any) -> list[str]:
+        return [net.constant(f"{name}.scale", np.float32(scale)), net.constant(f"{name}.zero", zero)]
+
+    def convolution(data: str, name: str, maps: tuple[int, int], ends: list[list[str]], stride: int) -> str:
+        signed = stride == 1
+        kernel = net.random.integers(-127 if signed else 0, 128 if signed else 256, (maps[1], maps[0], 3, 3))
+        kind: type[np.generic] = np.int8 if signed else np.uint8
+        weights = numbers(f"{name}.w", 0.01, np.array(0 if signed else 121, kind))
+        bias = net.constant(f"{name}.b", net.random.integers(-2000, 2000, maps[1]).astype(np.int32))
+        operands = [data, *ends[0], net.constant(f"{name}.k", kernel.astype(kind)), *weights, *ends[1], bias]
+        return net.node(
+            "QLinearConv",
+            operands,
+            f"{name}.integers",
+            kernel_shape=[3, 3],
+            pads=[1] * 4,
+            strides=[stride] * 2,
+        )
+
+    first, middle, last = (
+        numbers(name, scale, np.uint8(zero))
+        for name, scale, zero in (("x", 1 / 127, 128), ("y", 0.04, 90), ("z", 0.5, 131))
+    )
+    x = net.node("QuantizeLinear", ["x", *first], "x.integers")
+    x = convolution(x, "y", (3, 6), [first, middle], 1)
+    x = net.node("DequantizeLinear", [convolution(x, "z", (6, 5), [middle, last], 2), *last], "z")
+    model = net.model(x, 9)
+    model.graph.output[0].CopyFrom(helper.make_tensor_value_info("z", TensorProto.FLOAT, [1, 5, 5, 5]))
+    path = folder / "operators.onnx"
+    onnx.save(model, path)
+    return path
+
+
+def drawn_weights(model: onnx.ModelProto, seed: int) -> onnx.ModelProto:
+    """A network of ``NetworkBuilder``, whose weights are all alike, with others."""
+    random = np.random.default_rng(seed)
+    shapes = {one.name: tuple(numpy_helper.to_array(one)) for one in model.graph.initializer}
+    kept = [node for node in model.graph.node if node.op_type != "ConstantOfShape"]
+    for node in model.graph.node:
+        if node.op_type == "ConstantOfShape":
+            shape = shapes[node.input[0]]
+            values = random.standard_normal(shape) / np.sqrt(max(1, int(np.prod(shape[1:]))))
+            model.graph.initializer.append(numpy_helper.from_array(values.astype(np.float32), node.output[0]))
+    del model.graph.node[:]
+    model.graph.node.extend(kept)
+    return model

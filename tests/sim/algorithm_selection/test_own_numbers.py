@@ -19,7 +19,7 @@ from mapper.workloads.network.builder import NetworkBuilder
 from mapper.workloads.network.network import NO_DIMS
 from mapper.workloads.network.network_layer import LayerNetwork
 from tests.sim.algorithm_selection.overlay_bench import machine
-from tests.sim.algorithm_selection.quantised import quantised_file
+from tests.sim.algorithm_selection.quantised import drawn_weights, operator_file, quantised_file
 
 
 def sequence_of(network: LayerNetwork) -> Control:
@@ -36,6 +36,18 @@ def test_a_quantised_network_gives_the_integers_of_onnxruntime(seed: int, tmp_pa
     path = quantised_file(tmp_path, seed, signed=seed % 2 == 1, per_map=seed % 3 == 0)
     network = read_network(str(path), None, NO_DIMS).value
     run = run_of(network, seed)
+    assert run.numbers.exact and run.model is not None and run.frame is not None
+    work = Overlay(network, sequence_of(network), run.numbers, run.inputs)
+    for _ in work.run():
+        pass
+    found = beside_onnxruntime(network, run.numbers, run.model, run.frame, work.results, run.integers or {})
+    assert found["equal"], found
+
+
+def test_convolutions_of_integers_keep_them(tmp_path: Path) -> None:
+    network = read_network(str(operator_file(tmp_path, 4)), None, NO_DIMS).value
+    assert [layer.op for layer in network.layers] == ["QLinearConv", "QLinearConv"]
+    run = run_of(network, 4)
     assert run.numbers.exact and run.model is not None and run.frame is not None
     work = Overlay(network, sequence_of(network), run.numbers, run.inputs)
     for _ in work.run():
@@ -64,7 +76,7 @@ def test_a_network_in_floats_is_rounded_per_tensor_with_a_stated_error(tmp_path:
     )
     x = net.apply("Softmax", "softmax1", net.linear(net.apply("Flatten", "flatten", x), "fc1", 6 * 3 * 2, 7))
     path = tmp_path / "floats.onnx"
-    path.write_bytes(net.model(x, 7).SerializeToString())
+    path.write_bytes(drawn_weights(net.model(x, 7), 5).SerializeToString())
     network = read_network(str(path), None, NO_DIMS).value
     run = run_of(network, 0)
     assert run.model is not None and run.frame is not None

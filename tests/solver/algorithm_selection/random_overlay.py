@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mapper.arch.overlay import OverlayMachine, overlay_from_document
 from mapper.models.algorithm_selection.overlay.layer import OverlayLayer
-from mapper.models.algorithm_selection.overlay.network import OverlayNetwork, Share, Store
+from mapper.models.algorithm_selection.overlay.network import OverlayNetwork, ReadBack, Share, Store
 
 
 @st.composite
@@ -102,7 +102,13 @@ def networks(draw: st.DrawFn) -> OverlayNetwork:
         "conv1", 1, side**2, (Share(0, depths[0]),), (1, 2), plain=draw(st.sampled_from([0, 50]))
     )
     back = draw(st.sampled_from([0, 50]))
-    shares = (Share(1, depths[1], back), Share(2, depths[2]), *((Share(None, 2, 9),) if back else ()))
+    added = (ReadBack(0, back),) if back else ()
+    copied = ReadBack(0, 9, draw(st.booleans()), draw(st.booleans()))
+    shares = (
+        Share(1, depths[1], added),
+        Share(2, depths[2]),
+        *((Share(None, 2, (copied,)),) if back else ()),
+    )
     joined = sum(share.channels for share in shares)
     branches = (*branches, layer(3, joined, depths[3]))
     return OverlayNetwork(

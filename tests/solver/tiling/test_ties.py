@@ -9,8 +9,9 @@ from mapper.models.tiling.cost import evaluate
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.solver.method import Effort, Method, Start
 from mapper.solver.tiling.exact import branch_and_bound as search
-from mapper.solver.tiling.exact.branch_and_bound import BRANCH_AND_BOUND, TIED
+from mapper.solver.tiling.exact.branch_and_bound import BRANCH_AND_BOUND
 from mapper.solver.tiling.exact.brute_force import BRUTE_FORCE
+from mapper.solver.tiling.exact.incumbent import TIED
 from mapper.solver.tiling.program.bounded_table import BOUNDED_TABLE
 from tests.solver.tiling.oracle import mappings
 from tests.solver.tiling.small import matrix_product, problem, small_machine

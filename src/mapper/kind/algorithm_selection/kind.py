@@ -34,7 +34,7 @@ class AlgorithmSelection(Kind[LayerNetwork, SelectionProblem, Selection]):
     objectives: ClassVar[tuple[Objective, ...]] = (LATENCY, EDP, DSPS)
     options: ClassVar[frozenset[str]] = frozenset({"fix", "min_throughput", "max_pes"})
     leaves_out: ClassVar[tuple[str, ...]] = (
-        "additions, LRN and softmax run alongside the array and take no time, and so do pools and concatenations where "
+        "LRN and softmax run beside the array and take no time, and so do pools, additions and concatenations where "
         "the machine's file has no engines",
         "transfers of maps and weights are hidden or free where the machine's file says so",
     )

@@ -95,7 +95,9 @@ def pose_network(
 
 def skipped(value: LayerNetwork, machine: OverlayMachine) -> tuple[dict[str, Any], ...]:
     """What takes none of the overlay's time."""
-    macs = value.macs or 1
+    macs, network = value.macs or 1, overlay_network(value, machine)
+    pooled = machine.engines is not None and machine.engines.pools
+    timed = {pool.name for pool in network.running.pools} if pooled else set()
     return tuple(
         {
             "name": layer.name,
@@ -105,7 +107,8 @@ def skipped(value: LayerNetwork, machine: OverlayMachine) -> tuple[dict[str, Any
             "share_of_macs": layer.macs / macs,
             "share_of_time": None,
         }
-        for layer in overlay_network(value, machine).host
+        for layer in network.host
+        if layer.name not in timed
     )
 
 

@@ -11,6 +11,8 @@ from mapper.arch.cgra import CgraMachine
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.kind.checker_lines import checker
+from mapper.kind.modulo_schedule.array_picture import array_picture
+from mapper.kind.modulo_schedule.graph_picture import graph_picture
 from mapper.kind.modulo_schedule.words import cycle_of
 from mapper.kind.words import counted
 from mapper.models.modulo_schedule.bound import rec_mii, res_mii
@@ -130,7 +132,10 @@ def _schedule(kernel: Kernel, machine: CgraMachine, schedule: ModuloSchedule, pr
     bound = max(recurrence.value, resources.value)
     if ii > bound:
         said += f"This schedule's II is above the bound MII = {bound}. "
+    pair = node("div", array_picture(kernel, machine, schedule), graph_picture(kernel, schedule, binding))
+    pair.set("class", "pair")
     return [
+        pair,
         figure(picture, said + "Point at an operation, or move to it with the tab key, to see its operands' routes.",
                class_="focusable"),
         node("p", class_="told", aria_live="polite"),

@@ -15,7 +15,7 @@ from mapper.formulations.tiling.problem import Objective as ObjectiveName
 from mapper.formulations.tiling.referee.verify import verify
 from mapper.kind.kind import FrontAxes, Kind, Options, Part, ProblemPart, ShownVerdict, Workload
 from mapper.kind.tiling.limit import most_cycles
-from mapper.kind.tiling.pins import OFF, PADDING, own_pins, padded
+from mapper.kind.tiling.pins import AUTO, OFF, PADDING, is_published, own_pins, padding_of
 from mapper.kind.words import ProofWords
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.models.tiling.mapping_file import tiling_from_json
@@ -70,6 +70,9 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
         network = load_network(text, batch, dims)
         return Workload(network, network.inputs, network.batch, tuple(_skipped(network)))
 
+    def usual_fix(self, value: Network) -> dict[str, str]:
+        return {PADDING: OFF if is_published(value.name) else AUTO}
+
     def pose(
         self, value: Network, machine: DataflowMachine, objective: Objective, options: Options
     ) -> tuple[ProblemPart[Network, TilingProblem], ...]:
@@ -87,10 +90,11 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
         parts = []
         for layer in value.layers:
             own = own_pins(options.fix, layer.name, names)
-            nest = padded(layer.nest, own.pop(PADDING, OFF))
+            nest, padding = layer.nest, padding_of(layer.nest, own.pop(PADDING, OFF), value.name)
             pins = Pins.parse(own, nest)
-            problem = TilingProblem(nest, machine, cast(ObjectiveName, objective.name), pins, most)
-            key = (nest.same_problem(), pins)
+            objective_name = cast(ObjectiveName, objective.name)
+            problem = TilingProblem(nest, machine, objective_name, pins, most, padding)
+            key = (nest.same_problem(), pins, padding)
             parts.append(ProblemPart(layer.name, layer.source, problem, key, value, layer.merged))
         return tuple(parts)
 
@@ -144,21 +148,24 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
         )
 
     def read_mapping(self, fields: Mapping[str, Any], problem: TilingProblem, source: str) -> TilingMapping:
+        demanded = {loop: least for loop, least, most in problem.padding.ranges if least == most}
+        if demanded and isinstance(fields, Mapping) and "padded" not in fields:
+            fields = {**fields, "padded": demanded}
         return tiling_from_json(fields, problem.nest, source, problem.machine.rules.array_axes)
 
     def shown(self, problem: TilingProblem, mapping: TilingMapping) -> TilingMapping:
         return mapping
 
     def describe(self, problem: TilingProblem, part: Part) -> list[str]:
+        from mapper.kind.tiling.padding import padding_lines
         from mapper.kind.tiling.view import processing_line, tiling_lines
 
         assert isinstance(part.mapping, TilingMapping)
         lines = tiling_lines(part.mapping, part.breakdown or {})
-        return (
-            [*lines, processing_line(part.breakdown or {}, problem.machine)]
-            if problem.machine.streams
-            else lines
-        )
+        lines += padding_lines(problem, part)
+        if problem.machine.streams:
+            lines.append(processing_line(part.breakdown or {}, problem.machine))
+        return lines
 
     def total(self, costs: list[dict[str, Any]]) -> dict[str, Any]:
         total = {key: sum(cost[key] for cost in costs) for key in ("energy_pj", "cycles", "edp_pj_cycles")}
@@ -191,7 +198,15 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
     def formulation(self, problem: TilingProblem) -> Formulation:
         from mapper.formulations.tiling.program.cp_sat import build
 
-        return build(problem)
+        return build(problem.as_it_is())
+
+    def remarks(self, problem: TilingProblem, formulation: Formulation) -> list[str]:
+        if not problem.padding.is_free:
+            return []
+        return [
+            "Bounds may grow to any below twice their own, and branch and bound proves the optimum over all of them; "
+            "this program takes them as they are."
+        ]
 
     def proof_lines(self, proof: Mapping[str, Any], reason: str) -> list[str]:
         from mapper.kind.tiling.words import proof_lines
@@ -204,16 +219,17 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
         return proof_picture(reason)
 
     def words(self, problem: TilingProblem, part: Part) -> ProofWords:
-        from mapper.kind.tiling.words import WORDS
+        from mapper.kind.tiling.words import PADDED_WORDS, WORDS
 
-        return WORDS
+        return PADDED_WORDS if problem.padding.is_free else WORDS
 
     def picture(
         self, problem: TilingProblem, mapping: TilingMapping, part: Part, prefix: str, most: int
     ) -> list[Element]:
+        from mapper.kind.tiling.padding import padded_to
         from mapper.kind.tiling.picture import tiling_picture
 
-        return tiling_picture(problem, mapping, (part.cost or {})["cycles"])
+        return tiling_picture(padded_to(problem, mapping), mapping, (part.cost or {})["cycles"])
 
     def simulate(
         self, part: ProblemPart[Network, TilingProblem], mapping: TilingMapping, seed: int

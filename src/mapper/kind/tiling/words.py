@@ -13,6 +13,12 @@ WORDS = ProofWords(
     "bound, with every order of the loops at DRAM and at the scratch-pad, provided that tiles fit the memories and PEs"
 )
 
+PADDED_WORDS = ProofWords(
+    "all factors of every loop at the four levels (DRAM, scratch-pad, register file, space) that multiply to its "
+    "bound, or to any larger one below twice it, with every order of the loops at DRAM and at the scratch-pad, "
+    "provided that tiles fit the memories and PEs"
+)
+
 BOXES = {
     "array tiles within no SPM tile": "Capacity: neither they nor any multiples of them fit the scratch-pad, so no "
     "mapping contains them",

@@ -184,7 +184,7 @@ class TracePartition(Kind[LayerNetwork, PartitionProblem, Partition]):
     ) -> list[Element]:
         from mapper.kind.trace_partition.picture import partition_picture
 
-        return partition_picture(problem, mapping, prefix)
+        return partition_picture(problem, mapping)
 
     def simulate(self, part: PartitionPart, mapping: Partition, seed: int) -> dict[str, Any]:
         from mapper.kind.trace_partition.run import simulated

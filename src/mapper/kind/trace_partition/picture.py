@@ -12,7 +12,6 @@ from mapper.kind.trace_partition.words import MOST_LAYERS, parts_of
 from mapper.models.trace_partition.cost import cluster_plans, evaluate
 from mapper.models.trace_partition.mapping import Partition
 from mapper.models.trace_partition.timing.share_cost import step_log
-from mapper.reporting.chart import stacked
 from mapper.reporting.drawing import figure, node, plain, svg
 from mapper.reporting.proof_drawing import bars
 
@@ -22,13 +21,10 @@ PIXELS = 240
 LANES = (("load", 0), ("compute", 2), ("store", 4))
 
 
-def partition_picture(problem: PartitionProblem, partition: Partition, prefix: str) -> list[Element]:
-    """Where the cycles of every layer go, and a timeline per layer."""
+def partition_picture(problem: PartitionProblem, partition: Partition) -> list[Element]:
+    """A timeline per layer."""
     cost = evaluate(problem.network, problem.machine, problem.configuration, partition)
     layers = problem.network.traced
-    spent = {layer.name: dict(own.causes) for layer, own in zip(layers, cost.layers, strict=True)}
-    elements = [figure(stacked("cycles of every layer by cause", "cycles", spent, f"{prefix}c"),
-                       "Where the cycles of each layer go.")]  # fmt: skip
     lines = node("div", class_="timelines")
     begin = 0
     for layer, mapping, own in zip(layers, partition.layers, cost.layers, strict=True):
@@ -45,7 +41,7 @@ def partition_picture(problem: PartitionProblem, partition: Partition, prefix: s
         "Timelines of the first cluster by the model of cycles: loads until the words have arrived, computation by "
         "the vector unit, stores until the words are in memory. mapper simulate runs the program cycle by cycle."
     )
-    return [*elements, node("p", note), lines]
+    return [node("p", note), lines]
 
 
 def _timeline(log: list[list[int]], cycles: int, label: str) -> Element:

@@ -1,0 +1,70 @@
+"""What binds the overlay as it is generated: the proven optimum with its terms left out, one by one and together.
+
+A term left out is a unit that the paper has and the Verilog does not, or not wide enough; the figures say what it would
+bring at most, at the same clock and with the same PEs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from bench.measure import show
+from mapper.arch.overlay import OverlayMachine
+from mapper.arch.source import load_machine
+from mapper.formulations.algorithm_selection.problem import SelectionProblem
+from mapper.models.algorithm_selection.cost import evaluate
+from mapper.models.algorithm_selection.overlay.building import overlay_network
+from mapper.solver.algorithm_selection.exact.joint import joint
+from mapper.solver.method import Effort
+from mapper.workloads.source import load_layers
+
+WIRES = {"engines": {"short_passes": False}}
+KERNELS = {"engines": {"kernels": False}}
+POOLS = {"engines": {"pools": False}}
+FILLING = {"engines": {"fill_and_drain": False}}
+WITHOUT: dict[str, tuple[Mapping[str, Any], ...]] = {
+    "as generated": (),
+    "results over widened wires (sec. 3.2)": (WIRES,),
+    "pools on the way of results (sec. 3.4)": (POOLS,),
+    "kernels always in time": (KERNELS,),
+    "pieces without filling and draining": (FILLING,),
+    "F(4,3)": ({"winograd": {"f_4_3": True}},),
+    "twice the bandwidth, on any board": ({"bandwidth_gb_s": 154, "board": None},),
+    "wires and pools": (WIRES, POOLS),
+    "wires, pools and kernels": (WIRES, POOLS, KERNELS),
+    "wires, pools, kernels and F(4,3)": (WIRES, POOLS, KERNELS, {"winograd": {"f_4_3": True}}),
+}
+
+
+def main() -> None:
+    """Print a line per reading."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("network", nargs="?", default="googlenet")
+    parser.add_argument("--arch", default="dynamap-u200")
+    given = parser.parse_args()
+    machine, _ = load_machine(given.arch)
+    assert isinstance(machine, OverlayMachine)
+    network, lines = load_layers(given.network), []
+    for label, changes in WITHOUT.items():
+        fields = copy.deepcopy(machine.model_dump(by_alias=True))
+        for change in changes:
+            for key, value in change.items():
+                fields[key] = {**fields[key], **value} if isinstance(value, Mapping) else value
+        posed = SelectionProblem(overlay_network(network, OverlayMachine.model_validate(fields)))
+        found = joint(posed, Effort())
+        assert found.mapping is not None and found.proven
+        cost = evaluate(posed.network, found.mapping)
+        spent = cost.breakdown_json(posed.network)["cycles"]
+        causes = ("compute", "initialise", "load", "weights", "pools")
+        shape = "x".join(map(str, found.mapping.array))
+        time = f"{1e3 * cost.cycles / machine.clock_hz:.3f}"
+        lines.append([label, shape, time, *(f"{spent[cause]:,}" for cause in causes)])
+    head = ["with", "array", "ms", "products", "array adds", "movers add", "kernels", "pools"]
+    show(f"What binds {given.network} on {given.arch}", head, lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,309 @@
+"""Branch and bound over all paddings at once: every least cover of every bound, every order with unique reuse.
+
+A bound B may grow to any B' < 2B. Each loop has four factors r, s, p, d (register file, space, scratch-pad, DRAM) whose
+product is B'. Two mappings whose loops run at the same levels, in the same orders, compare factor by factor: the one
+with no larger factor costs no more (docs/kind/tiling.md has the argument). So only least covers matter (`cover`), and
+the search branches on t = ceil(B/b) for every loop (b = r*s, the array tile), then on (r, s), then on (p, d), then on
+the orders. The bounds are those of ``exact/branch_and_bound.py``, each taken at the smallest tiles of its class, with
+at least as many passes as the class has. The first incumbent is the optimum of the bounds as they are.
+
+Where PEs wait for sums that leave them, a larger array tile may save cycles, since the sums that come next hide behind
+whatever else comes in every pass. Mappings that could be undercut in this way, by an amount that is bounded, are kept;
+what is still open at the end is searched upwards from them, one factor at a time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from mapper.arch.source import load_machine
+from mapper.formulations.tiling.array_axes import on_axes
+from mapper.formulations.tiling.bound import bound_of
+from mapper.formulations.tiling.problem import TilingProblem
+from mapper.models.limit import UnfinishedError
+from mapper.models.tiling.cost import evaluate
+from mapper.models.tiling.largest import LARGEST_CYCLES, largest_cycles
+from mapper.models.tiling.mapping import TilingMapping
+from mapper.models.tiling.padding import NO_PADDING, Padding
+from mapper.solver.certificate import Stop
+from mapper.solver.method import Effort, Progress
+from mapper.solver.outcome import Outcome
+from mapper.solver.tiling.cover.cover import classes_of
+from mapper.solver.tiling.cover.exposed import raised
+from mapper.solver.tiling.cover.table import Covers, CoverTable, cover_table, grid_size
+from mapper.solver.tiling.exact.incumbent import (
+    KNOWN_SLACK,
+    MOST_TIES,
+    TIED,
+    best_of,
+    first_incumbent,
+    outcome_of,
+    steps_of,
+)
+from mapper.solver.tiling.exact.incumbent_kernel import (
+    ARRAY_TILE,
+    CYCLES,
+    DRAM_PATTERN,
+    EVALUATIONS,
+    PRIMARY,
+    SPATIAL,
+    SPM_PATTERN,
+    SPM_TILE,
+    TIES,
+)
+from mapper.solver.tiling.exact.kernel_table import KernelTable, kernel_table
+from mapper.solver.tiling.exact.lattice import LARGEST_LATTICE, Floats, Integers
+from mapper.solver.tiling.exact.pair import Held
+from mapper.solver.tiling.exact.pruning import NO_PRUNING
+from mapper.solver.tiling.exact.search_table import build_table
+from mapper.workloads.nest.layer_nest import matrix_product_nest
+from mapper.workloads.nest.loop_nest import LoopNest
+
+POINTS_PER_SLICE = 64
+MOST_OPENED = 1 << 14
+TOO_MANY = "bounds as they are: their covers have {found} tiles, more than the {most} that are tabulated"
+TIMELINE = "bounds as they are: no bound of a timeline is known over all paddings"
+TOO_LONG = "bounds as they are: a padded mapping could take more cycles than are counted exactly"
+EXPOSED = (
+    "more mappings than are kept might hide sums that leave behind other transfers of larger array tiles"
+)
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """Points of the grid of array tiles by ascending bound, and that bound; ``known`` to the kernel as ``bounds``."""
+
+    order: Integers
+    primary: Floats
+    bounds: tuple[Floats, Floats, Floats, Floats]
+
+
+@dataclass(frozen=True)
+class _Space:
+    """What is searched: the covers, what kernels know of the problem and of them, and the best so far."""
+
+    covers: Covers
+    tables: KernelTable
+    view: CoverTable
+    grid: _Grid
+    held: Held
+
+
+def covering(
+    problem: TilingProblem, effort: Effort, unpadded: Outcome[TilingMapping]
+) -> Outcome[TilingMapping]:
+    """Find the least objective over all paddings of ``problem``, and prove it; ``unpadded`` is the outcome of a search
+    of the bounds as they are, by branch and bound."""
+    argued = bound_of(problem)
+    if unpadded.stop != "complete" or unpadded.restrictions:
+        return _not_padded(unpadded, argued, unpadded.restrictions)
+    if problem.machine.rules.timing == "timeline":
+        return _not_padded(unpadded, argued, (TIMELINE,))
+    covers, restriction = _covers_of(problem)
+    if restriction is not None:
+        return _not_padded(unpadded, argued, (restriction,))
+    known, mapping = effort.known_mapping(problem), unpadded.mapping
+    if known is not None and (mapping is None or _rank(problem, known) < _rank(problem, mapping)):
+        mapping = known
+    if not all(covers):
+        return Outcome.ended(mapping, unpadded.value, unpadded.value, "complete", proven=True)
+    tables, restrictions = _shared_table(problem)
+    view = cover_table(problem, covers)
+    incumbent, best = first_incumbent(problem, tables, mapping)
+    try:
+        grid = _grid(problem, tables, view, incumbent)
+    except UnfinishedError:
+        stop = effort.stopped() or "time_limit"
+        found = None if mapping is None else problem.value(evaluate(problem.nest, problem.machine, mapping))
+        return _not_padded(
+            replace(unpadded, mapping=mapping, value=found, stop=stop, proven=False), argued, ()
+        )
+    held = Held(incumbent, best, np.empty((MOST_TIES, 5), dtype=np.int64))
+    space = _Space(covers, tables, view, grid, held)
+    return _searched(problem, effort, space, restrictions, mapping, unpadded.evaluations or 0)
+
+
+def _not_padded(
+    unpadded: Outcome[TilingMapping], argued: int | float, restrictions: tuple[str, ...]
+) -> Outcome[TilingMapping]:
+    """What is known of the bounds as they are; only a bound by argument holds for all paddings."""
+    if unpadded.value is not None and unpadded.value <= argued:
+        return Outcome.ended(unpadded.mapping, unpadded.value, unpadded.value, "complete", proven=True)
+    return Outcome.bounded(
+        unpadded.mapping,
+        unpadded.value,
+        argued,
+        unpadded.stop,
+        restrictions=restrictions,
+        evaluations=unpadded.evaluations,
+    )
+
+
+def _rank(problem: TilingProblem, mapping: TilingMapping) -> tuple[int, int, int, int]:
+    return problem.rank(evaluate(problem.nest, problem.machine, mapping))
+
+
+def _covers_of(problem: TilingProblem) -> tuple[Covers, str | None]:
+    """The classes of all loops, and why they are not searched, if they are not."""
+    nest = problem.nest
+    backwards = frozenset(
+        loop for vector in nest.dependences for loop, d in zip(nest.loops, vector, strict=True) if d < 0
+    )
+    covers = tuple(classes_of(problem, loop, backwards) for loop in nest.loops)
+    if not all(covers):
+        return covers, None
+    if grid_size(covers) > LARGEST_LATTICE:
+        return covers, TOO_MANY.format(found=grid_size(covers), most=LARGEST_LATTICE)
+    if largest_cycles(nest.padded(problem.padding.most), problem.machine) >= LARGEST_CYCLES:
+        return covers, TOO_LONG
+    return covers, None
+
+
+def _shared_table(problem: TilingProblem) -> tuple[KernelTable, tuple[str, ...]]:
+    """What machine, rules and orders say to the kernels, whatever the bounds: of the same nest with the least bounds
+    that run; and what that leaves out."""
+    nest = problem.nest
+    small = LoopNest(
+        nest.name,
+        tuple((loop, min(bound, 2)) for loop, bound in nest.bounds),
+        nest.operands,
+        nest.operation,
+        nest.dependences,
+    )
+    small_problem = replace(problem, nest=small, padding=NO_PADDING)
+    table = build_table(small_problem, NO_PRUNING)
+    return kernel_table(small_problem, table), table.restrictions
+
+
+def _searched(
+    problem: TilingProblem,
+    effort: Effort,
+    space: _Space,
+    restrictions: tuple[str, ...],
+    mapping: TilingMapping | None,
+    evaluations: int,
+) -> Outcome[TilingMapping]:
+    """Examine the grid from its least bound on; ``mapping`` is known, from so many ``evaluations``."""
+    from mapper.solver.tiling.cover import search_kernel
+
+    grid, held, tables = space.grid, space.held, space.tables
+    opened = search_kernel.Opened(
+        np.empty((MOST_OPENED, 5), np.int64), np.empty((MOST_OPENED, 2)), np.zeros(1, np.int64)
+    )
+    bounds = search_kernel.Bounds(*grid.bounds)
+    turn, total = 0, len(grid.order)
+    stop: Stop | None = effort.stopped() if total else None
+    while turn < total and stop is None:
+        last = min(turn + POINTS_PER_SLICE, total)
+        try:
+            reached = search_kernel.search(tables, space.view, grid.order, turn, last, bounds, held, opened)
+        except UnfinishedError:
+            stop = effort.stopped() or "time_limit"
+            break
+        effort.report(_progress(problem, tables, grid, reached, held.incumbent, evaluations))
+        if reached < last:
+            break
+        turn = reached
+        stop = effort.stopped() if turn < total else None
+    steps = steps_of(problem, tables)
+    mapping = best_of(problem, lambda row: _extract(problem, space, row), held.best, held.ties, mapping)
+    left, reason = [float(grid.primary[turn])] if stop else [], TIED
+    if held.best[TIES] > MOST_TIES:
+        left.append(
+            float(held.incumbent[PRIMARY]) * (1 - KNOWN_SLACK) - tables.per_pj * float(held.best[CYCLES])
+        )
+    if not stop:
+        rows = _still_open(problem, opened, held.incumbent)
+        mapping, beyond = raised(problem, [_extract(problem, space, row) for row in rows], mapping)
+        if opened.count[0] > MOST_OPENED:
+            beyond = Fraction(float(grid.primary[0])) / steps
+        if beyond is not None:
+            left.append(float(beyond * steps) * (1 - KNOWN_SLACK))
+            reason = EXPOSED
+    least = min(left) / steps if left else None
+    count = evaluations + int(held.incumbent[EVALUATIONS])
+    return outcome_of(problem, restrictions, mapping, stop, least, count, reason)
+
+
+def _still_open(problem: TilingProblem, opened: Any, incumbent: Floats) -> Integers:
+    """Rows of mappings that might be undercut, by those that contain them, below what was found in the end."""
+    count = min(int(opened.count[0]), MOST_OPENED)
+    energy, cycles = opened.costs[:count, 0], opened.costs[:count, 1]
+    value = {"edp": energy * cycles, "energy": energy, "latency": cycles}[problem.objective]
+    still: Integers = opened.rows[:count][value <= incumbent[PRIMARY]]
+    return still
+
+
+def _grid(problem: TilingProblem, tables: KernelTable, view: CoverTable, incumbent: Floats) -> _Grid:
+    """Bounds of all array tiles, those that may improve on the incumbent by ascending bound."""
+    from mapper.solver.tiling.cover import bound_kernel
+
+    shape = tuple(view.dram_counts.tolist())
+    out_energy, out_cycles = np.empty(int(np.prod(shape))), np.empty(int(np.prod(shape)))
+    bound_kernel.outer_bounds(tables, view, out_energy, out_cycles)
+    least_energy, least_cycles = (
+        _least_above(view, table.reshape(shape)).reshape(-1) for table in (out_energy, out_cycles)
+    )
+    energy, cycles = np.empty(len(least_energy)), np.empty(len(least_energy))
+    bound_kernel.first_bounds(tables, view, least_energy, least_cycles, incumbent, energy, cycles)
+    ranked = {"edp": (energy * cycles, energy), "energy": (energy, cycles), "latency": (cycles, energy)}
+    primary, secondary = ranked[problem.objective]
+    short = np.isfinite(energy) & (cycles <= tables.reach_cycles)
+    usable = np.flatnonzero(short & (primary <= incumbent[PRIMARY]))
+    order = usable[np.lexsort((usable, secondary[usable], primary[usable]))]
+    return _Grid(order, primary[order], (energy, cycles, least_energy, least_cycles))
+
+
+def _least_above(view: CoverTable, table: Floats) -> Floats:
+    """For every array tile the least of ``table`` over the scratch-pad tiles that some cover has with it."""
+    for j, count in enumerate(view.counts):
+        trips = view.dram_trips[j, : view.dram_counts[j]]
+        places = {int(d): place for place, d in enumerate(trips)}
+        slices = []
+        for one in range(int(view.base[j]), int(view.base[j] + count)):
+            able = sorted({places[int(d)] for d in view.d[view.outer[one] : view.outer[one + 1]]})
+            slices.append(np.take(table, able, axis=j).min(axis=j))
+        table = np.stack(slices, axis=j)
+    return np.ascontiguousarray(table)
+
+
+def _progress(
+    problem: TilingProblem, tables: KernelTable, grid: _Grid, reached: int, incumbent: Floats, before: int
+) -> Progress:
+    steps = steps_of(problem, tables)
+    value = float(incumbent[PRIMARY]) / steps if np.isfinite(incumbent[PRIMARY]) else None
+    bound = float(grid.primary[reached]) / steps if reached < len(grid.primary) else value
+    if value is not None and bound is not None:
+        bound = min(bound, value)
+    return Progress(value, bound, before + int(incumbent[EVALUATIONS]))
+
+
+def _extract(problem: TilingProblem, space: _Space, row: Integers) -> TilingMapping:
+    """The mapping of a kernel's row: a point of the grid, and which pairs of its classes."""
+    nest, covers, view, tables = problem.nest, space.covers, space.view, space.tables
+    point, inner, outer = int(row[ARRAY_TILE]), int(row[SPATIAL]), int(row[SPM_TILE])
+    factors = []
+    for j in reversed(range(len(nest.loops))):
+        one = covers[j][point // int(view.strides[j]) % int(view.counts[j])]
+        inner, in_place = divmod(inner, len(one.inner))
+        outer, out_place = divmod(outer, len(one.outer))
+        (r, s), (p, d) = one.inner[in_place], one.outer[out_place]
+        factors.append((d, p, r, s))
+    dram, spm = (
+        tuple(nest.loops[loop] for loop in rows[int(row[at])])
+        for rows, at in ((tables.dram_rows, DRAM_PATTERN), (tables.spm_rows, SPM_PATTERN))
+    )
+    found = TilingMapping(nest.loops, tuple(reversed(factors)), dram, spm).over(nest.trip_counts)
+    return on_axes(problem, found)
+
+
+def prepare() -> None:
+    """Compile the kernels, or read them from disk, on a problem of a few iterations."""
+    machine, _ = load_machine("dmazerunner-256")
+    nest = matrix_product_nest("smallest", (), 2, 2, 2)
+    problem = TilingProblem(nest, machine, "edp", padding=Padding.every(nest))
+    covering(problem, Effort(), Outcome.bounded(None, None, None, "complete"))
