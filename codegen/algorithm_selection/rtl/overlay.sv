@@ -168,6 +168,8 @@ module overlay #(
     (* use_dsp = "no" *) logic [33:0] scaled;
     assign scaled = 34'($signed(input_words[k*32+:16])) * 34'($signed(reads[79*F+:18]));
     assign cleared[k*SUM+:SUM] = SUM'($signed(scaled));
+    logic unused_scaled;
+    assign unused_scaled = ^scaled;
   end
 
   // Bias (column 0) and factor (column 1) of every map, a bank a lane, for the requantisers.

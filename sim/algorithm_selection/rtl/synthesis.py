@@ -50,8 +50,7 @@ def synthesise(
     """
     given = "".join(f" -chparam {name} {value}" for name, value in (parameters or {}).items())
     script = f"hierarchy -check -top {top}{given}; synth_xilinx -family {FAMILY} -noiopad -noclkbuf"
-    # Yosys 0.23 leaves a comma after the last entry.
-    said = json.loads(re.sub(r",(\s*[}\]])", r"\1", _run(files, script, "tee -q -o stat.json stat -json")))
+    said = json.loads(_json(_run(files, script, "tee -q -o stat.json stat -json")))
     modules: dict[str, Counter[str]] = {}
     for name, one in said["modules"].items():
         modules[name] = Counter(one["num_cells_by_type"])
@@ -67,6 +66,12 @@ def synthesise(
         whole = Counter({cell: number * times for cell, number in own.items()}) + Counter(held)
         shown[_plain(name)] = (before + times, dict(whole))
     return Synthesised(dict(cells), shown)
+
+
+def _json(text: str) -> str:
+    """Yosys 0.23 leaves a comma after the last entry, and lines of its table among those of the document."""
+    lines = [line for line in text.splitlines() if line.strip()[:1] in ('"', "{", "}")]
+    return re.sub(r",(\s*})", r"\1", "\n".join(lines))
 
 
 def _count(name: str, times: int, modules: Mapping[str, Counter[str]], counted: Counter[str]) -> None:

@@ -210,12 +210,10 @@ def _splits(
         taken = 0
         for k in range(operands):
             taken += _words(v, k, registers)
-        if taken > t.rf_capacity:
+        if taken > t.rf_capacity or (j + 1 == loops and t.axes and not _has_room(v, pes)):
             continue
         if j + 1 < loops:
             j += 1
-            continue
-        if t.axes and not _has_room(v, pes):
             continue
         if found + 1 >= len(splits.compute):
             splits = _grown(splits)

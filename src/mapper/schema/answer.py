@@ -131,7 +131,10 @@ ANSWERS: dict[str, tuple[str, Schema]] = {
         "What compare answers: methods, or machines, in rows",
         record({"problem": OPEN, "rows": rows(_COMPARED)}, more=True),
     ),
-    "sweep": ("What sweep answers", record({"rows": rows(record({"vary": OPEN, **_ROW}, _WORK))})),
+    "sweep": (
+        "What sweep answers",
+        record({"problem": PROBLEM, "rows": rows(record({"vary": OPEN, **_ROW}, _WORK))}),
+    ),
     "front": (
         "What solve --pareto answers",
         record(

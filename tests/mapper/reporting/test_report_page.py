@@ -111,7 +111,7 @@ def test_a_selection_shows_the_network_coloured_by_algorithm(opened: Opened, sel
     }
     assert set(names) <= set(boxes)
     colours = {(names[title], colour) for title, colour in boxes.items() if title in names}
-    assert len(colours) == len({algorithm for algorithm, _ in colours}) == 2
+    assert len(colours) == len({algorithm for algorithm, _ in colours}) > 1
 
 
 def test_a_reduction_is_stepped_through_to_its_end(opened: Opened, selected: Solution) -> None:
@@ -243,7 +243,7 @@ def test_trade_offs_are_a_table_and_a_chart(opened: Opened) -> None:
     assert page.locator("table.front tbody tr").count() == len(found.points)
     assert "(all)" in page.locator("h2").inner_text()
     drawn = page.locator("svg.chart").text_content() or ""
-    assert "pes" in drawn and "throughput_fps" in drawn and "mnist-tcpa on tcpa-4x4" in drawn
+    assert "mnist-tcpa on tcpa-4x4" in drawn and drawn.count("frames") > 0 < drawn.count("PEs")
 
 
 def test_value_and_bound_are_drawn_over_time(opened: Opened, tiled: Solution) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +22,10 @@ DRAM_WORDS = 1 << 16
 
 
 def sizes(array: tuple[int, int]) -> Parameters:
-    log_banks = max(1, math.ceil(math.log2(max(array))))
-    return Parameters(
-        *array, log_banks, 4096, 4096, 4096, 4096, 256, 64, 1 << 12, DRAM_LATENCY, 3, 64, 36, 1, 1
-    )
+    """Square arrays have tiles of F(4, 3) and requantisers that round as single precision, others neither."""
+    log_banks, full = max(1, math.ceil(math.log2(max(array)))), array[0] == array[1]
+    least = Parameters(*array, log_banks, 4096, 4096, 4096, 4096, 256, 64, 1 << 12, DRAM_LATENCY, 3, 64)
+    return replace(least, sum=36, large=1, single=1) if full else least
 
 
 @functools.cache

@@ -4,29 +4,36 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from hypothesis import assume, given, settings
 
 from mapper.arch.source import load_machine
+from mapper.formulations.tiling.array_axes import LoopAxes
 from mapper.formulations.tiling.bound import bound_of
 from mapper.formulations.tiling.problem import Pins, TilingProblem
 from mapper.formulations.tiling.referee.verify import verify
 from mapper.models.tiling.cost import evaluate
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.models.tiling.padding import Padding
-from mapper.solver.method import Effort
+from mapper.solver.method import Effort, Method
 from mapper.solver.outcome import Outcome
 from mapper.solver.tiling.catalogue import METHODS
 from mapper.solver.tiling.cover.cover import Level, Sides, least_covers
 from mapper.solver.tiling.exact.branch_and_bound import branch_and_bound
+from mapper.solver.tiling.heuristic.annealing import annealing
+from mapper.solver.tiling.heuristic.genetic import genetic
+from mapper.solver.tiling.heuristic.random_search import random_search
+from mapper.solver.tiling.padded import with_friendly_bounds
 from mapper.workloads.nest.layer_nest import matrix_product_nest
 from mapper.workloads.nest.loop_nest import LoopNest
 from tests.solver.tiling.random_tiling import problems
 from tests.solver.tiling.small import matrix_product, problem, recurrence, small_machine
+from tests.solver.tiling.test_array_axes import systolic
 
-ANY = Level(1, False)
+ANY, ONE = Level(1, False), Level(1, True)
 MOST_BOUNDS = 40
 """Combinations of larger bounds that are searched one by one."""
 
@@ -114,12 +121,15 @@ def test_methods_that_know_no_padding_say_so_and_prove_nothing_of_it(method: str
     assert found.bound is not None and found.bound <= bound_of(posed)
 
 
-@pytest.mark.parametrize("method", ["annealing", "genetic", "random"])
-def test_heuristics_try_bounds_with_small_factors(method: str) -> None:
+@pytest.mark.parametrize("heuristic", [annealing, genetic, random_search])
+def test_heuristics_try_bounds_with_small_factors(
+    heuristic: Callable[[int], Method[TilingProblem, TilingMapping]],
+) -> None:
     machine, _ = load_machine("dmazerunner-256")
     posed = padded(TilingProblem(matrix_product_nest("product", (), 97, 89, 83), machine, "latency"))
-    found, plain = solve(posed, method), solve(replace(posed, padding=Padding()))
-    assert found.mapping is not None and found.mapping.padded
+    method = with_friendly_bounds(heuristic(2000), heuristic(1000))
+    found, plain = (method.search(one, Effort()) for one in (posed, replace(posed, padding=Padding())))
+    assert found.mapping is not None and found.mapping.padded and not verify(posed, found.mapping).broken
     assert found.value is not None and plain.value is not None and found.value < plain.value / 2
 
 
@@ -162,3 +172,24 @@ def test_primes_on_256_pes_take_about_what_the_next_power_of_two_takes() -> None
     round_bounds = TilingProblem(matrix_product_nest("product", (), 1024, 1024, 1024), machine, "latency")
     assert found.proven and found.value is not None
     assert found.value <= (branch_and_bound(round_bounds, Effort()).value or 0)
+
+
+@pytest.mark.parametrize("reduced", [("rows",), ("rows", "columns")])
+def test_paddings_on_an_array_with_axes_are_as_good_as_each_by_itself(reduced: tuple[str, ...]) -> None:
+    machine = systolic(2, 2, reduced, rf={"bytes": 32})
+    posed = padded(problem(matrix_product(3, 3, 2), machine))
+    found = solve(posed)
+    assert found.proven and found.mapping is not None
+    cost = evaluate(posed.nest, machine, found.mapping)
+    assert posed.rank(cost)[0] == least_over_all_bounds(posed)
+    shorter = replace(posed, max_cycles=cost.cycles - 1)
+    found, least = solve(shorter), least_over_all_bounds(shorter)
+    assert found.proven
+    value = None if found.mapping is None else evaluate(posed.nest, machine, found.mapping)
+    assert (None if value is None else posed.rank(value)[0]) == least
+
+
+def test_a_loop_on_both_axes_grows_where_its_bound_has_no_room() -> None:
+    sides = Sides((4, 4), LoopAxes((True, True), (False, False)))
+    alone = [s for one in least_covers(15, 29, ONE, ANY, ONE, ONE, sides=sides) for _, s in one.inner]
+    assert 16 in alone and 15 not in alone
