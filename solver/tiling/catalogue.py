@@ -25,7 +25,9 @@ from mapper.solver.tiling.program.bounded_table import BOUNDED_TABLE
 from mapper.solver.tiling.program.constraint_program import CONSTRAINT_PROGRAM
 from mapper.workloads.document import InputError
 
-BRANCH_AND_BOUND = with_covers(branch_and_bound.BRANCH_AND_BOUND)
+UNPADDED = without_padding(branch_and_bound.BRANCH_AND_BOUND)
+"""The bounds as they are take milliseconds, and go first: every layer has a mapping before paddings are tried."""
+BRANCH_AND_BOUND = replace(with_covers(branch_and_bound.BRANCH_AND_BOUND), before=(UNPADDED,))
 ANNEALING, GENETIC, RANDOM_SEARCH = (
     with_friendly_bounds(whole, half)
     for whole, half in (
@@ -74,6 +76,7 @@ AUTOMATIC: Method[TilingProblem, TilingMapping] = Method(
     _automatic,
     BRANCH_AND_BOUND.prepare,
     DRAWN,
+    BRANCH_AND_BOUND.before,
 )
 
 PRUNED = tuple(
