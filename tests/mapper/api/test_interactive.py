@@ -25,7 +25,7 @@ def test_the_version_is_that_of_the_distribution() -> None:
 
 
 def test_decisions_are_pinned_by_a_dictionary_as_by_options(solved: mapper.Solution) -> None:
-    assert solved.posed.options.fix == {"spatial": "Oy,Ox"}
+    assert solved.posed.options.fix == {"spatial": "Oy,Ox", "padding": "off"}
     by_options = mapper.solve("resnet-dmazerunner/conv5_2", options=Options(fix={"spatial": "Oy,Ox"}))
     assert by_options.cost == solved.cost
 
