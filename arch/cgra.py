@@ -24,14 +24,36 @@ from mapper.arch.part import Part, read_part
 Count = Annotated[int, Field(ge=1, le=4096, strict=True)]
 Pe = tuple[int, int]
 
-OPERATION_CLASS = {
+_OF_32_BITS = {
     "load": "memory", "store": "memory",
     "fadd": "float", "fsub": "float", "fmul": "float", "fdiv": "float", "fmax": "float", "fmin": "float",
     "fcmp_lt": "float", "fcmp_le": "float", "fcmp_gt": "float", "fcmp_ge": "float", "fcmp_eq": "float",
-    "fcmp_ne": "float", "itof": "float", "ftoi": "float", "sqrt": "float",
-    "mul": "multiply", "div": "multiply", "rem": "multiply",
+    "fcmp_ne": "float", "itof": "float", "ftoi": "float", "sqrt": "float", "fabs": "float",
+    "mul": "multiply", "div": "multiply", "rem": "multiply", "udiv": "multiply", "urem": "multiply",
 }  # fmt: skip
-"""Class of every opcode that is not plain integer arithmetic (class ``integer``)."""
+_INTEGER = (
+    "add", "sub", "and", "or", "xor", "shl", "shr", "sar", "lt", "le", "gt", "ge", "eq", "ne", "min", "max", "abs",
+    "neg", "not",
+)  # fmt: skip
+_TYPES = ("i32", "u32", "i64", "u64", "f32", "f64")
+
+
+def _conversion(source: str, target: str) -> str:
+    """The widest and the least common of the two types decides which unit converts."""
+    both = source + target
+    return "float64" if "f64" in both else "float" if "f32" in both else "integer64"
+
+
+OPERATION_CLASS = {
+    **_OF_32_BITS,
+    **{f"{opcode}.f64": "float64" for opcode, kind in _OF_32_BITS.items() if kind == "float"},
+    **{f"{opcode}.i64": "multiply64" for opcode, kind in _OF_32_BITS.items() if kind == "multiply"},
+    **{f"{opcode}.i64": "integer64" for opcode in _INTEGER},
+    **{f"{a}_to_{b}": _conversion(a, b) for a in _TYPES for b in _TYPES if a != b},
+}
+"""Class of every opcode that is not plain integer arithmetic of 32 bits (class ``integer``)."""
+CLASSES_OF_64_BITS = frozenset({"integer64", "multiply64", "float64", "any"})
+"""A machine with one of these holds words of 64 bits."""
 
 
 class RegisterFile(Part):
@@ -53,11 +75,13 @@ class SharedRegisterFile(Part):
 
 
 class PeGroup(Part):
-    """Which PEs can do what: ``classes`` are integer, multiply, float, memory, or ``any`` (every opcode,
-    known or not). ``at``: the PEs as [row, column], or ``all``."""
+    """Which PEs can do what: ``classes`` are integer, multiply and float (of 32 bits), the same of 64 bits, memory, or
+    ``any`` (every opcode, known or not). ``at``: the PEs as [row, column], or ``all``."""
 
     at: Literal["all"] | list[tuple[int, int]]
-    classes: list[Literal["integer", "multiply", "float", "memory", "any"]]
+    classes: list[
+        Literal["integer", "multiply", "float", "integer64", "multiply64", "float64", "memory", "any"]
+    ]
 
 
 class VliwMode(Part):
@@ -191,6 +215,11 @@ class CgraMachine(Part):
         """Whether ``pe`` has a unit for ``opcode``."""
         classes = self.abilities[pe]
         return "any" in classes or OPERATION_CLASS.get(opcode, "integer") in classes
+
+    @cached_property
+    def holds_64_bits(self) -> bool:
+        """Whether registers and memory hold words of 64 bits."""
+        return any(classes & CLASSES_OF_64_BITS for classes in self.abilities.values())
 
     def latency(self, opcode: str) -> int:
         """Cycles from issue until the result can be read: the opcode's, else its class's, else 1."""

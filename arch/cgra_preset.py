@@ -36,11 +36,15 @@ SRP_ENERGY: dict[str, Any] = {
 FAMILIES = (
     ("mesh-NxM", f"PEs linked to their four neighbours, every opcode on every PE (N, M 1 to {LARGEST})"),
     ("torus-NxM", f"a mesh whose rows and columns are rings (N, M 1 to {LARGEST})"),
+    (
+        "wide-NxM",
+        f"a mesh with diagonals, all types to 64 bits and all operations on every PE (N, M 1 to {LARGEST})",
+    ),
     ("left-memory-NxM", f"a mesh in which only the left column loads and stores (N, M 1 to {LARGEST})"),
 )
 """Names that stand for one machine per size, with a line of description each."""
 
-_NAME = re.compile(r"(srp|mesh|torus|left-memory)-([1-9][0-9]?)x([1-9][0-9]?)")
+_NAME = re.compile(r"(srp|mesh|torus|left-memory|wide)-([1-9][0-9]?)x([1-9][0-9]?)")
 
 
 def srp_names() -> tuple[str, ...]:
@@ -58,7 +62,7 @@ def cgra_preset(name: str) -> dict[str, Any] | None:
         return _srp(rows, columns) if name in srp_names() else None
     if max(rows, columns) > LARGEST:
         return None
-    return _grid(family, rows, columns)
+    return _wide(rows, columns) if family == "wide" else _grid(family, rows, columns)
 
 
 def _head(name: str, description: str, rows: int, columns: int) -> dict[str, Any]:
@@ -106,6 +110,31 @@ def _srp(rows: int, columns: int) -> dict[str, Any]:
             "element_cycles": {"LRN": 80, "Softmax": 60, "other": 20},
         },
         "configuration_memory": {"contexts": 128, "context_cycles": rows * columns},
+    }  # fmt: skip
+
+
+def _wide(rows: int, columns: int) -> dict[str, Any]:
+    """An array for kernels of any type: the paper's latencies, with units of every class on every PE."""
+    description = (
+        f"{rows}x{columns} PEs linked to all eight neighbours; each computes integers and floats of 32 and 64 bits and "
+        "reaches the memory. Load latency 16 as published for the SRP; all else is this project's choice."
+    )
+    divisions = ("div", "rem", "udiv", "urem", "div.i64", "rem.i64", "udiv.i64", "urem.i64")
+    return {
+        **_head(f"wide-{rows}x{columns}", description, rows, columns),
+        "links": ["mesh", "diagonal"],
+        "pes": [
+            {
+                "at": "all",
+                "classes": ["integer", "multiply", "float", "integer64", "multiply64", "float64", "memory"],
+            }
+        ],
+        "latency_cycles": {
+            "load": 16, "store": 1, "integer": 1, "multiply": 2, "float": 3,
+            "integer64": 1, "multiply64": 2, "float64": 3, "fdiv": 12, "sqrt": 12, "fdiv.f64": 12, "sqrt.f64": 12,
+            **dict.fromkeys(divisions, 12),
+        },
+        "register_file": {"registers": GRID_REGISTERS},
     }  # fmt: skip
 
 

@@ -13,6 +13,7 @@ import yaml
 from mapper.arch.cgra import cgra_from_document
 from mapper.arch.cgra_preset import FAMILIES, cgra_preset, srp_names
 from mapper.arch.dataflow import DataflowMachine, dataflow_from_document
+from mapper.arch.hierarchy import HIERARCHY_SCHEMA, hierarchy_from_document
 from mapper.arch.overlay import overlay_from_document
 from mapper.arch.snowflake import snowflake_from_document, snowflake_preset
 from mapper.arch.tcpa import FAMILY, tcpa_from_document, tcpa_preset
@@ -49,6 +50,7 @@ READERS: dict[str, Callable[[dict[str, Any], str], Machine]] = {
     "mapper.tcpa/1": tcpa_from_document,
     "mapper.dynamap/1": overlay_from_document,
     "mapper.snowflake/1": snowflake_from_document,
+    HIERARCHY_SCHEMA: hierarchy_from_document,
 }
 """What reads a machine of each class, by its schema. These have presets, which lower floors load without knowing kinds;
 others come with the kinds that they pose."""
@@ -108,16 +110,29 @@ def load_machine(text: str) -> tuple[Machine, InputFile]: ...
 
 
 def load_machine(text: str) -> tuple[Machine, InputFile]:
-    """The machine named ``text``: a preset, or a YAML or JSON file with a ``schema`` key.
+    """The machine named ``text``: a preset, a YAML or JSON file with a ``schema`` key, or a file of Timeloop's.
 
     Raises: InputError if there is no such machine or its document is wrong.
+    """
+    machine, files = load_machine_files(text)
+    return machine, files[0]
+
+
+def load_machine_files(text: str) -> tuple[Machine, tuple[InputFile, ...]]:
+    """The machine that ``text`` names, and all files it was read from: files of Timeloop's joined with ``+``, which may
+    constrain a preset or a machine's own document, or anything that `load_machine` takes.
+
+    Raises: InputError if there is no such machine or a document is wrong.
     """
     preset = preset_text(text) if "/" not in text else None
     if preset is not None:
         data = preset.encode()
-        return machine_from_document(parse_document(data, text), text), InputFile(
-            f"catalogue:{text}", sha256(data)
-        )
+        file = InputFile(f"catalogue:{text}", sha256(data))
+        return machine_from_document(parse_document(data, text), text), (file,)
+    if "+" in text and not _exists(Path(text)):
+        from mapper.arch.timeloop.joined import joined_machine
+
+        return joined_machine(text.split("+"), load_machine_files)
     path = Path(text)
     if not path.suffix and not _exists(path):
         names = [one.name for one in machine_names()]
@@ -126,7 +141,17 @@ def load_machine(text: str) -> tuple[Machine, InputFile]:
             "--arch", text, f"no such machine; {meant(text, names)}try {', '.join(near)} or a YAML file"
         )
     data = read_bytes(path, LARGEST_DOCUMENT_BYTES)
-    return machine_from_document(parse_document(data, text), text), InputFile(text, sha256(data))
+    if _is_timeloop(data):
+        from mapper.arch.timeloop.joined import joined_machine
+
+        return joined_machine([text], load_machine_files)
+    return machine_from_document(parse_document(data, text), text), (InputFile(text, sha256(data)),)
+
+
+def _is_timeloop(data: bytes) -> bool:
+    from mapper.arch.timeloop.document import is_timeloop_machine
+
+    return is_timeloop_machine(data.decode("utf-8", "replace"))
 
 
 def _exists(path: Path) -> bool:

@@ -33,6 +33,7 @@ BENCHMARKS = (
     "bench.trace_partition.partition",
     "bench.trace_partition.layers",
     "bench.trace_partition.scaling",
+    "bench.hierarchy.gemmini",
     "bench.promise",
     "bench.sweep_scaling",
 )

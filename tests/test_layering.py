@@ -109,6 +109,7 @@ def test_every_kind_has_a_referee() -> None:
         "algorithm_selection",
         "pbqp",
         "trace_partition",
+        "hierarchy",
     }
 
 

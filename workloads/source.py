@@ -8,6 +8,7 @@ from mapper.workloads.catalogue import CATALOGUE, entry_bytes
 from mapper.workloads.document import (
     LARGEST_DOCUMENT_BYTES,
     InputError,
+    decoded,
     is_file,
     parse_document,
     read_bytes,
@@ -15,6 +16,7 @@ from mapper.workloads.document import (
 )
 from mapper.workloads.nest.convolution_file import CONVOLUTIONS_SCHEMA, convolutions_from_document
 from mapper.workloads.nest.nest_file import NEST_SCHEMA, nest_from_document
+from mapper.workloads.nest.timeloop_problem import is_timeloop_problem, timeloop_nest
 from mapper.workloads.network.building import layer_part, network_layers
 from mapper.workloads.network.naming import names_of, no_such_layer, own_name
 from mapper.workloads.network.network import NO_DIMS, Dims, InputFile, Layer, Network
@@ -175,8 +177,12 @@ def _operators(text: str, batch: int | None, dims: Dims) -> OperatorNetwork:
 
 
 def _document(data: bytes, source: str, origin: str, batch: int | None) -> Network:
-    fields = parse_document(data, source)
     inputs = (InputFile(origin, sha256(data)),)
+    if is_timeloop_problem(data.decode("utf-8", "replace")):
+        nest = timeloop_nest(decoded(data, source), source)
+        _refuse_batch(source, batch)
+        return Network(nest.name, (Layer(nest.name, nest.name, "Nest", nest),), (), inputs)
+    fields = parse_document(data, source)
     schema = fields.get("schema")
     if schema == RECURRENCE_SCHEMA:
         raise InputError(source, "schema", "is a recurrence, which runs on a TCPA; try --arch tcpa-4x4")

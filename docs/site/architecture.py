@@ -14,7 +14,7 @@ from docs.site.svg import box, line, page, text, written
 ROOT = Path(__file__).parents[2]
 PICTURE = ROOT / "docs" / "figure" / "architecture.svg"
 
-WIDTH, HEIGHT = 1180, 582
+WIDTH, HEIGHT = 1340, 582
 MARGIN, GAP = 20, 8
 LABEL = 128
 CELL = 160
@@ -119,6 +119,16 @@ COLUMNS = (
             "sim": "bits and cycles",
         },
     ),
+    Column(
+        "hierarchy",
+        "factors, bypass",
+        "any hierarchy",
+        {
+            "models": "Timeloop's dense\nmodel",
+            "formulations": "problem, bound",
+            "solver": "branch and bound,\nannealing, ...",
+        },
+    ),
 )
 
 
@@ -159,7 +169,7 @@ def inputs(top: int) -> list[str]:
         text(
             right + half // 2,
             top + 42,
-            "machines, from validated YAML: five classes, presets from the papers",
+            "machines, from validated YAML: six classes, presets from the papers",
             "small",
         ),
         line([(WIDTH // 2, top + 56), (WIDTH // 2, top + 80)], width=2, tip=True),

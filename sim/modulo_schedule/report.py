@@ -18,6 +18,7 @@ from mapper.models.modulo_schedule.energy import energy_pj, milliseconds
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.sim.modulo_schedule.simulation import Run, simulate
 from mapper.sim.modulo_schedule.symbol import reference_trace
+from mapper.workloads.graph.entry import entered
 from mapper.workloads.graph.kernel import Kernel
 from mapper.workloads.graph.kernel_execution import execute
 from mapper.workloads.graph.opcode import ARITY
@@ -84,10 +85,11 @@ def simulated(kernel: Kernel, machine: CgraMachine, schedule: ModuloSchedule, se
     run, iterations, error, same_numbers = symbolic, short, 0.0, True
     numeric = _has_numbers(kernel)
     if numeric:
-        iterations = min(kernel.trip_count or 0, max(short, MOST_ISSUES // max(1, len(configuration.words))))
+        trips = kernel.trip_count or kernel.assumed_trips or 0
+        iterations = min(trips, max(short, MOST_ISSUES // max(1, len(configuration.words))))
         memory = seeded_memory(kernel, seed)
         expected = execute(replace(kernel, trip_count=iterations), memory)
-        run = simulate(configuration, machine, memory, iterations)
+        run = simulate(assemble(entered(kernel, memory), machine, schedule), machine, memory, iterations)
         error = largest_error(expected, run.memory)
         same_numbers = all(words.tobytes() == run.memory[name].tobytes() for name, words in expected.items())
     model = evaluate(kernel, machine, schedule)
@@ -110,7 +112,7 @@ def simulated(kernel: Kernel, machine: CgraMachine, schedule: ModuloSchedule, se
 
 
 def _has_numbers(kernel: Kernel) -> bool:
-    """Whether every operation has a numeric meaning, its operands and its array, and the trip count is known."""
+    """Whether all operations have a numeric meaning, operands and array, and a trip count is known, or assumed."""
     arrays = {array.name for array in kernel.arrays}
     for operation, incoming in zip(kernel.graph.operations, kernel.graph.incoming, strict=True):
         carried = [kernel.graph.edges[at].operand for at in incoming]
@@ -122,7 +124,7 @@ def _has_numbers(kernel: Kernel) -> bool:
             return False
         if operation.array is not None and operation.array not in arrays:
             return False
-    return kernel.trip_count is not None
+    return bool(kernel.trip_count or kernel.assumed_trips)
 
 
 def largest_error(expected: Mapping[str, NDArray[Any]], found: Mapping[str, NDArray[Any]]) -> float:

@@ -13,7 +13,6 @@ from graphlib import CycleError, TopologicalSorter
 from sys import maxsize
 from typing import Any, Literal
 
-import numpy as np
 from numpy.typing import NDArray
 
 from mapper.arch.cgra import CgraMachine
@@ -34,7 +33,8 @@ from mapper.sim.modulo_schedule.symbol import symbol
 from mapper.sim.modulo_schedule.tally import Tally, counted
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.dataflow_graph import Number
-from mapper.workloads.graph.opcode import ARITY, evaluate, wrapped
+from mapper.workloads.graph.entry import fitting
+from mapper.workloads.graph.opcode import ARITY, evaluate
 
 Memory = dict[str, NDArray[Any]]
 Values = Literal["numbers", "symbols"]
@@ -70,7 +70,7 @@ def simulate(
 ) -> Run:
     """Run the words for ``trip_count`` iterations, with ``live_ins`` by name.
 
-    ``memory``: one array of one dimension per array that words name, int32 or float32; it is left as it is.
+    ``memory``: one array of one dimension per array that words name, of its words' kind; it is left as it is.
     With ``values="symbols"`` every operation, loads and stores included, makes a symbol of its operands and
     the memory is not touched. The run goes on after a violation, as the array would.
 
@@ -175,9 +175,7 @@ class _Array:
                     self._write(word, result)
         for (array, index), value in self.stored.items():
             words_of = self.memory[array]
-            exact = words_of.dtype == np.int32
-            with np.errstate(all="ignore"):
-                words_of[index] = wrapped(int(value)) if exact else value
+            words_of[index] = fitting(value, words_of.dtype)
         self.stored.clear()
 
     def _write(self, word: Word, result: Number) -> None:
@@ -231,7 +229,7 @@ class _Array:
             self.stored[array, index] = operands[1]
             return 0
         read = words[index]
-        return int(read) if words.dtype == np.int32 else float(read)
+        return float(read) if words.dtype.kind == "f" else int(read)
 
     def _violate(self, rule: str, place: str) -> None:
         self.violations[Violation(rule, place)] = None

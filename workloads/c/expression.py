@@ -1,219 +1,247 @@
-"""Expressions of C as operations, with C's conversions between int, unsigned and float."""
+"""Expressions of C as operations: what is read, computed and, in passing, assigned."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import replace
 
 from pycparser import c_ast
 
-from mapper.workloads.c.body import Kind, LoopBody, Value, floating, integer
-from mapper.workloads.c.file import OPERATION_CALLS, fault, is_operation
-from mapper.workloads.document import InputError
+from mapper.workloads.c.conversion import Conversions
+from mapper.workloads.c.type import type_of, underlying
 from mapper.workloads.graph.opcode import rounded, wrapped
+from mapper.workloads.loop.body import Value, floating, integer
+from mapper.workloads.loop.kind import FLOATING, Kind, ValueType, opcode
 
-INTEGER_OPCODE = {
-    "+": "add",
-    "-": "sub",
-    "*": "mul",
-    "/": "div",
-    "%": "rem",
-    "&": "and",
-    "|": "or",
-    "^": "xor",
-}
-FLOAT_OPCODE = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
-COMPARISON = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
-KINDS: dict[tuple[str, ...], Kind] = {
-    ("int",): "int",
-    ("signed",): "int",
-    ("int", "signed"): "int",
-    ("unsigned",): "unsigned",
-    ("int", "unsigned"): "unsigned",
-    ("float",): "float",
-}
 LONGEST_NUMBER = 60
-SIGN_BIT = -(1 << 31)
+STEPS = ("++", "p++", "--", "p--")
+OPERATION_CALLS: dict[str, tuple[str, Kind, int]] = {
+    "fmaxf": ("fmax", "float", 2), "fminf": ("fmin", "float", 2), "fabsf": ("fabs", "float", 1),
+    "sqrtf": ("sqrt", "float", 1), "fmax": ("fmax", "double", 2), "fmin": ("fmin", "double", 2),
+    "fabs": ("fabs", "double", 1), "sqrt": ("sqrt", "double", 1), "abs": ("abs", "int", 1),
+    "labs": ("abs", "long", 1), "llabs": ("abs", "long", 1),
+}  # fmt: skip
+"""Functions of C's library that are one operation: its name, on what, and how many operands it has."""
+_ESCAPES = {"n": 10, "t": 9, "r": 13, "0": 0, "a": 7, "b": 8, "f": 12, "v": 11, "\\": 92, "'": 39, '"': 34}
 
 
-@dataclass(frozen=True)
-class ArrayShape:
-    """An array as declared: the kind of its words, and its sizes, the first of which may be left open."""
+class Expressions(Conversions):
+    """Lowers expressions; ``conditional`` counts the conditions inside the expression at hand."""
 
-    kind: Kind
-    sizes: tuple[int | None, ...]
+    conditional = 0
 
-    @property
-    def words(self) -> int | None:
-        """How many words it has, None if its first size is open."""
-        total = 1
-        for size in self.sizes:
-            if size is None:
-                return None
-            total *= size
-        return total
-
-
-@dataclass
-class Expressions:
-    """Lowers expressions of one function into ``body``; ``scalars`` holds what each scalar is now (None: no
-    value yet), ``kinds`` its type."""
-
-    source: str
-    function: str
-    body: LoopBody = field(default_factory=LoopBody)
-    arrays: dict[str, ArrayShape] = field(default_factory=dict)
-    scalars: dict[str, Value | None] = field(default_factory=dict)
-    kinds: dict[str, Kind] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-
-    def fault(self, node: c_ast.Node, remedy: str) -> InputError:
-        """What is wrong at ``node``."""
-        return fault(self.source, node, self.function, remedy)
-
-    def note(self, line: str) -> None:
-        """Says, once, what was assumed."""
-        if line not in self.notes:
-            self.notes.append(line)
-
-    def kind_of(self, node: c_ast.Node) -> Kind:
+    def type_named(self, node: c_ast.Node) -> ValueType:
         """The type that a declaration or a cast names.
 
         Raises: InputError if kernels have no such type.
         """
-        names = tuple(sorted(getattr(node.type, "names", ["?"])))
-        if names not in KINDS:
-            raise self.fault(
-                node, f"type {' '.join(names)[:40]} is outside the subset; use int, unsigned or float"
-            )
-        return KINDS[names]
+        found = type_of(node, self.place_of_loop.types)
+        if found is None:
+            inner = node.type if isinstance(node, c_ast.TypeDecl) else node
+            name = " ".join(getattr(inner, "names", [type(inner).__name__]))
+            raise self.fault(node, f"type {name[:40]} is outside the subset; use integers, float or double")
+        return found
 
     def value(self, node: c_ast.Node, predicate: Value | None) -> Value:
         """The value of an expression; loads under ``predicate`` touch memory only where it is not 0.
 
         Raises: InputError if the expression is outside the subset.
         """
-        if isinstance(node, c_ast.Constant):
-            return self._constant(node)
-        if isinstance(node, c_ast.ID):
-            return self._scalar(node)
-        if isinstance(node, c_ast.ArrayRef):
-            array, index = self.place(node, predicate)
-            return self.body.load(array, self.arrays[array].kind, index, predicate)
-        if isinstance(node, c_ast.BinaryOp):
-            return self._binary(node, predicate)
-        if isinstance(node, c_ast.UnaryOp):
-            return self._unary(node, predicate)
-        if isinstance(node, c_ast.TernaryOp):
-            return self._ternary(node, predicate)
-        if isinstance(node, c_ast.Cast):
-            return self.converted(self.value(node.expr, predicate), self.kind_of(node.to_type.type), node)
-        if is_operation(node):
-            return self._call(node, predicate)
-        what = "an assignment" if isinstance(node, c_ast.Assignment) else type(node).__name__
-        raise self.fault(node, f"{what} inside an expression is outside the subset; write it as a statement")
+        match node:
+            case c_ast.Constant():
+                return self._constant(node)
+            case c_ast.ID():
+                return self._scalar(node)
+            case c_ast.ArrayRef():
+                return self._read(node, predicate)
+            case c_ast.BinaryOp():
+                return self._binary(node, predicate)
+            case c_ast.UnaryOp():
+                return self._unary(node, predicate)
+            case c_ast.TernaryOp():
+                return self._ternary(node, predicate)
+            case c_ast.Cast():
+                return self._cast(node, predicate)
+            case c_ast.FuncCall():
+                return self.call(node, predicate)
+            case c_ast.ExprList():
+                return [self.value(one, predicate) for one in node.exprs][-1]
+            case c_ast.Assignment():
+                return self._assigned(node, predicate)
+        raise self.fault(node, f"{type(node).__name__} is outside the subset; use arithmetic and subscripts")
 
-    def place(self, node: c_ast.ArrayRef, predicate: Value | None) -> tuple[str, Value]:
-        """The array that a subscript touches, and the index of the word, row after row."""
+    def call(self, node: c_ast.FuncCall, predicate: Value | None) -> Value:
+        """The value of a call: one operation."""
+        name = str(getattr(node.name, "name", "?")).removeprefix("__builtin_")
+        found = OPERATION_CALLS.get(name)
+        if found is None:
+            known = ", ".join(OPERATION_CALLS)
+            remedy = f"calls of {name[:40]} are outside the subset, but for {known}; write it out"
+            raise self.fault(node, remedy)
+        stem, kind, count = found
+        given = [] if node.args is None else [self.value(one, predicate) for one in node.args.exprs]
+        if len(given) != count:
+            raise self.fault(node, f"{name} takes {count} numbers; give that many")
+        if kind == "double":
+            # Of floats it is the same operation on floats: none of these rounds, or the root rounds once more.
+            singles = [self._single(one) for one in given]
+            if stem != "sqrt" and None not in singles:
+                known_singles = tuple(one for one in singles if one is not None)
+                found_value = self.body.operation(stem, known_singles, "float")
+                return self.to_kind(found_value, "double", node)
+        operands = tuple(self.to_kind(one, kind, node) for one in given)
+        return self.body.operation(opcode(stem, kind), operands, kind)
+
+    def place(self, node: c_ast.Node, predicate: Value | None) -> tuple[str, Value]:
+        """The array that a subscript or ``*`` touches, and the index of the word, row after row."""
+        if isinstance(node, c_ast.UnaryOp):
+            pointer = self.value(node.expr, predicate)
+            if pointer.base is None:
+                raise self.fault(node, "* needs a pointer into an array; use a subscript")
+            return pointer.base, replace(pointer, base=None)
         subscripts: list[c_ast.Node] = []
         base: c_ast.Node = node
         while isinstance(base, c_ast.ArrayRef):
             subscripts.insert(0, base.subscript)
             base = base.name
-        if not isinstance(base, c_ast.ID) or base.name not in self.arrays:
-            raise self.fault(node, "only arrays of this file have subscripts; declare it as an array")
-        sizes = self.arrays[base.name].sizes
-        if len(subscripts) != len(sizes):
-            raise self.fault(node, f"{base.name[:40]} has {len(sizes)} subscripts; give that many")
+        sizes: tuple[int | None, ...] = (None,)
         index: Value | None = None
-        for subscript, size in zip(subscripts, sizes, strict=True):
-            term = self.value(subscript, predicate)
-            if term.kind == "float":
-                raise self.fault(node, "a subscript is an integer; cast it")
-            if index is not None and size is not None:
-                term = self.arithmetic("+", self.arithmetic("*", index, integer(size), node), term, node)
-            index = term
+        if isinstance(base, c_ast.ID) and base.name in self.arrays and base.name not in self.scalars:
+            name = str(base.name)
+            sizes = self.arrays[name].sizes
+        else:
+            pointer = self.value(base, predicate)
+            if pointer.base is None:
+                shown = str(getattr(base, "name", "it"))[:40]
+                raise self.fault(node, f"{shown} is no array that is known here; declare it as an array")
+            name, index = pointer.base, replace(pointer, base=None)
+            sizes = (None, *self.arrays[name].sizes[1:]) if pointer.literal == 0 else (None,)
+        if len(subscripts) > len(sizes):
+            raise self.fault(node, f"{name[:40]} has {len(sizes)} subscripts; give that many")
+        return name, self._index(node, name, index, subscripts, sizes, predicate)
+
+    def _index(
+        self, node: c_ast.Node, name: str, start: Value | None, subscripts: list[c_ast.Node],
+        sizes: tuple[int | None, ...], predicate: Value | None,
+    ) -> Value:  # fmt: skip
+        """The index of the word, or of the first word of a row where subscripts are left out."""
+        index: Value | None = None
+        for position, size in enumerate(sizes):
+            term: Value | None = None
+            if position < len(subscripts):
+                term = self.value(subscripts[position], predicate)
+                if term.kind in FLOATING or term.base is not None:
+                    raise self.fault(node, "a subscript is an integer; cast it")
+            if index is not None:
+                if size is None:
+                    raise self.fault(node, f"a row of {name[:40]} has no size that is known; declare it")
+                index = self.arithmetic("*", index, integer(size), node)
+            index = (
+                term if index is None else index if term is None else self.arithmetic("+", index, term, node)
+            )
         assert index is not None
-        return base.name, index
+        return index if start is None else self.arithmetic("+", start, index, node)
 
-    def arithmetic(self, symbol: str, left: Value, right: Value, node: c_ast.Node) -> Value:
-        """``left symbol right`` after C's usual conversions (shifts keep the type of their left operand)."""
-        kind: Kind = "unsigned" if "unsigned" in (left.kind, right.kind) else "int"
-        if symbol in ("<<", ">>"):
-            if "float" in (left.kind, right.kind):
-                raise self.fault(node, f"{symbol} needs integers; cast them")
-            right_shift = "shr" if left.kind == "unsigned" else "sar"
-            return self.body.operation("shl" if symbol == "<<" else right_shift, (left, right), left.kind)
-        if "float" in (left.kind, right.kind):
-            operands = (self.converted(left, "float", node), self.converted(right, "float", node))
-            if symbol in COMPARISON:
-                return self.body.operation(f"fcmp_{COMPARISON[symbol]}", operands, "int")
-            if symbol not in FLOAT_OPCODE:
-                raise self.fault(node, f"{symbol} needs integers; cast them")
-            return self.body.operation(FLOAT_OPCODE[symbol], operands, "float")
-        if symbol in COMPARISON:
-            if kind == "unsigned" and symbol not in ("==", "!="):
-                # Signed comparison orders unsigned numbers once their highest bits are turned round.
-                turned = Value("int", number=SIGN_BIT)
-                left, right = (self.body.operation("xor", (side, turned), "int") for side in (left, right))
-            return self.body.operation(COMPARISON[symbol], (left, right), "int")
-        if kind == "unsigned" and symbol in ("/", "%"):
-            raise self.fault(node, f"unsigned {symbol} is outside the subset; use int, or >> and &")
-        if symbol not in INTEGER_OPCODE:
-            raise self.fault(node, f"{symbol[:10]} is outside the subset; use arithmetic and comparisons")
-        return self.body.operation(INTEGER_OPCODE[symbol], (left, right), kind)
+    def _read(self, node: c_ast.ArrayRef, predicate: Value | None) -> Value:
+        array, index = self.place(node, predicate)
+        depth, base = 0, node
+        while isinstance(base, c_ast.ArrayRef):
+            depth, base = depth + 1, base.name
+        declared = isinstance(base, c_ast.ID) and base.name == array and array not in self.scalars
+        if declared and depth < len(self.arrays[array].sizes):
+            return replace(index, base=array)
+        return self.load(array, index, predicate)
 
-    def converted(self, value: Value, kind: Kind, node: c_ast.Node) -> Value:
-        """``value`` as C converts it to ``kind``."""
-        if value.kind == kind:
-            return value
-        if "float" not in (value.kind, kind):
-            return Value(kind, value.node, value.number, value.form, value.boolean)
-        if "unsigned" in (value.kind, kind):
-            raise self.fault(node, "between unsigned and float there is no operation; go through int")
-        return self.body.operation("itof" if kind == "float" else "ftoi", (value,), kind)
+    def load(self, array: str, index: Value, predicate: Value | None) -> Value:
+        """The word of ``array`` at ``index``."""
+        return self.body.load(array, self.arrays[array].type.kind, index, predicate)
 
-    def truth(self, value: Value) -> Value:
-        """1 where ``value`` is not 0, else 0."""
-        if value.boolean:
-            return value
-        if value.kind == "float":
-            return self.body.operation("fcmp_ne", (value, floating(0.0)), "int")
-        return self.body.operation("ne", (value, integer(0)), "int")
+    def write(self, target: c_ast.Node, value: Value, predicate: Value | None, symbol: str = "") -> Value:
+        """``target = value``, or ``target symbol= value``; what the target holds then."""
+        if isinstance(target, c_ast.ID) and target.name in self.types:
+            if self.conditional:
+                raise self.fault(target, "an assignment under a condition inside an expression; write an if")
+            if symbol:
+                value = self.arithmetic(symbol, self.value(target, predicate), value, target)
+            return self.assign(str(target.name), value, target)
+        memory = isinstance(target, c_ast.ArrayRef) or (
+            isinstance(target, c_ast.UnaryOp) and target.op == "*"
+        )
+        if not memory:
+            raise self.fault(target, "only declared scalars and words of arrays are assigned; declare it")
+        array, index = self.place(target, predicate)
+        shape = self.arrays[array]
+        if symbol:
+            value = self.arithmetic(symbol, self.load(array, index, predicate), value, target)
+        kept = self.to_kind(value, shape.type.kind, target)
+        self.body.store(array, shape.type.kind, index, kept, predicate)
+        return kept
 
-    def both(self, outer: Value | None, inner: Value) -> Value:
-        """Where ``outer`` (None: always) and ``inner`` hold."""
-        if outer is None or inner.literal == 0:
-            return inner
-        return outer if inner.literal is not None else self.body.operation("and", (outer, inner), "int")
+    def assign(self, name: str, value: Value, node: c_ast.Node) -> Value:
+        """Gives the scalar ``name`` a value."""
+        value = self.to_type(value, self.types[name], node)
+        self.scalars[name] = value
+        if value.node is not None and not self.body.nodes[value.node].label:
+            self.body.nodes[value.node].label = name
+        return value
 
-    def inverse(self, truth: Value) -> Value:
-        """1 where ``truth`` is 0."""
-        return self.body.operation("eq", (truth, integer(0)), "int")
+    def _assigned(self, node: c_ast.Assignment, predicate: Value | None) -> Value:
+        value = self.value(node.rvalue, predicate)
+        return self.write(node.lvalue, value, predicate, str(node.op).removesuffix("="))
+
+    def _cast(self, node: c_ast.Cast, predicate: Value | None) -> Value:
+        value = self.value(node.expr, predicate)
+        wanted = underlying(node.to_type.type, self.place_of_loop.types)
+        if not isinstance(wanted, c_ast.PtrDecl):
+            named = type_of(wanted, self.place_of_loop.types)
+            if named is None and getattr(getattr(wanted, "type", None), "names", None) == ["void"]:
+                return value
+            return self.to_type(value, self.type_named(wanted), node)
+        word = type_of(wanted.type, self.place_of_loop.types)
+        if value.base is None or (word is not None and word.word != self.arrays[value.base].type.word):
+            raise self.fault(node, "a pointer is cast to words of another size; use an array of that type")
+        return value
 
     def _constant(self, node: c_ast.Constant) -> Value:
         text = str(node.value).lower()
         if len(text) > LONGEST_NUMBER:
             raise self.fault(node, f"a constant has more than {LONGEST_NUMBER} digits; give a shorter one")
         if node.type in ("float", "double", "long double"):
-            if node.type != "float":
-                self.note("double constants are taken in single precision")
-            digits = text.rstrip("fl")
-            return floating(rounded(float.fromhex(digits) if "x" in digits else float(digits)))
+            hexadecimal = text.startswith("0x")
+            digits = text.rstrip("l" if hexadecimal else "fl")
+            if hexadecimal and "p" in digits:
+                digits = digits.rstrip("f")
+            number = float.fromhex(digits) if hexadecimal else float(digits)
+            single = text.endswith("f") and (not hexadecimal or "p" in text)
+            return floating(rounded(number)) if single else Value("double", number=number)
+        if node.type == "char":
+            return integer(self._character(node))
         if "int" not in node.type:
             raise self.fault(node, f"a constant of type {node.type} is outside the subset; use numbers")
         digits = text.rstrip("ul")
         octal = len(digits) > 1 and digits[0] == "0" and digits.isdigit()
         number = int(digits, 8) if octal else int(digits, 0)
-        if number >= 1 << 32 or (number >= 1 << 31 and digits == str(number) and "u" not in text):
-            raise self.fault(node, f"{text[:20]} does not fit 32 bits; give a smaller number")
-        return integer(wrapped(number), "unsigned" if "u" in text or number >= 1 << 31 else "int")
+        decimal = digits == str(number)
+        suffix = text[len(digits) :]
+        wide = "l" in suffix or number >= 1 << (31 if decimal and "u" not in suffix else 32)
+        bits = 64 if wide else 32
+        if number >= 1 << bits:
+            raise self.fault(node, f"{text[:20]} does not fit 64 bits; give a smaller number")
+        unsigned = "u" in suffix or number >= 1 << (bits - 1)
+        kind: Kind = ("ulong" if unsigned else "long") if wide else ("unsigned" if unsigned else "int")
+        return integer(wrapped(number, bits), kind)
+
+    def _character(self, node: c_ast.Constant) -> int:
+        inner = str(node.value)[1:-1]
+        if len(inner) == 1 and ord(inner) < 128:
+            return ord(inner)
+        if len(inner) == 2 and inner[0] == "\\" and inner[1] in _ESCAPES:
+            return _ESCAPES[inner[1]]
+        raise self.fault(node, "a character that is no plain one; write its number")
 
     def _scalar(self, node: c_ast.ID) -> Value:
         name = str(node.name)
-        if name in self.arrays:
-            raise self.fault(
-                node, f"{name[:40]} is used as a pointer, which is outside the subset; add a subscript"
-            )
+        if name in self.arrays and name not in self.scalars:
+            return replace(integer(0), base=name)
         if name not in self.scalars:
             raise self.fault(node, f"{name[:40]} is not declared; declare or #define it")
         found = self.scalars[name]
@@ -229,42 +257,68 @@ class Expressions:
         needed = left if node.op == "&&" else self.inverse(left)
         if needed.literal == 0:
             return left
-        right = self.truth(self.value(node.right, self.both(predicate, needed)))
+        right = self.truth(self._under(node.right, predicate, needed))
         if needed.literal is not None:
             return right
         return self.body.operation("and" if node.op == "&&" else "or", (left, right), "int")
 
-    def _unary(self, node: c_ast.UnaryOp, predicate: Value | None) -> Value:
-        if node.op not in ("+", "-", "!", "~"):
-            raise self.fault(
-                node, f"{str(node.op)[:10]} inside an expression is outside the subset; write a statement"
-            )
-        value = self.value(node.expr, predicate)
-        if node.op == "!":
-            return self.inverse(self.truth(value))
-        if node.op == "+":
-            return value
-        if node.op == "-" and value.kind == "float":
-            # 0 - x would lose the sign of a zero.
-            return self.body.operation("fmul", (value, floating(-1.0)), "float")
-        if value.kind == "float":
-            raise self.fault(node, "~ needs an integer; cast it")
-        return self.body.operation("neg" if node.op == "-" else "not", (value,), value.kind)
+    def _under(self, node: c_ast.Node, predicate: Value | None, condition: Value) -> Value:
+        """The value of an expression that is computed only where ``condition`` holds."""
+        self.conditional += condition.literal is None
+        found = self.value(node, self.both(predicate, condition))
+        self.conditional -= condition.literal is None
+        return found
 
-    def _call(self, node: c_ast.FuncCall, predicate: Value | None) -> Value:
-        values = [self.converted(self.value(one, predicate), "float", node) for one in node.args.exprs]
-        if len(values) != 2:
-            raise self.fault(node, f"{node.name.name} takes two numbers; give two")
-        return self.body.operation(OPERATION_CALLS[str(node.name.name)], (values[0], values[1]), "float")
+    def _unary(self, node: c_ast.UnaryOp, predicate: Value | None) -> Value:
+        symbol = str(node.op)
+        if symbol in STEPS:
+            old = self.value(node.expr, predicate)
+            new = self.write(node.expr, integer(1), predicate, symbol.lstrip("p")[0])
+            return old if symbol.startswith("p") else new
+        if symbol == "*":
+            array, index = self.place(node, predicate)
+            return self.load(array, index, predicate)
+        if symbol == "&":
+            array, index = self._address(node, predicate)
+            return replace(index, base=array)
+        if symbol == "sizeof":
+            return self._size(node)
+        value = self.value(node.expr, predicate)
+        if symbol == "!":
+            return self.inverse(self.truth(value))
+        if symbol == "+":
+            return value
+        if symbol not in ("-", "~"):
+            raise self.fault(
+                node, f"{symbol[:10]} inside an expression is outside the subset; write a statement"
+            )
+        if symbol == "-" and value.kind in FLOATING:
+            # 0 - x would lose the sign of a zero.
+            one = floating(-1.0) if value.kind == "float" else Value("double", number=-1.0)
+            return self.body.operation(opcode("fmul", value.kind), (value, one), value.kind)
+        if value.kind in FLOATING or value.base is not None:
+            raise self.fault(node, f"{symbol} needs an integer; cast it")
+        return self.body.operation(
+            opcode("neg" if symbol == "-" else "not", value.kind), (value,), value.kind
+        )
+
+    def _address(self, node: c_ast.UnaryOp, predicate: Value | None) -> tuple[str, Value]:
+        target = node.expr
+        if isinstance(target, c_ast.ArrayRef) or (isinstance(target, c_ast.UnaryOp) and target.op == "*"):
+            return self.place(target, predicate)
+        raise self.fault(node, "& of a scalar is outside the subset; use an array of one word")
+
+    def _size(self, node: c_ast.UnaryOp) -> Value:
+        named = node.expr.type if isinstance(node.expr, c_ast.Typename) else None
+        found = None if named is None else type_of(named, self.place_of_loop.types)
+        if found is None:
+            raise self.fault(node, "sizeof of this is outside the subset; write the number")
+        return integer(int("".join(filter(str.isdigit, found.word))) // 8, "ulong")
 
     def _ternary(self, node: c_ast.TernaryOp, predicate: Value | None) -> Value:
         condition = self.truth(self.value(node.cond, predicate))
         if condition.literal is not None:
             return self.value(node.iftrue if condition.literal else node.iffalse, predicate)
-        taken = self.value(node.iftrue, self.both(predicate, condition))
-        other = self.value(node.iffalse, self.both(predicate, self.inverse(condition)))
-        kinds = {taken.kind, other.kind}
-        kind: Kind = "float" if "float" in kinds else "unsigned" if "unsigned" in kinds else "int"
-        return self.body.select(
-            condition, self.converted(taken, kind, node), self.converted(other, kind, node)
-        )
+        taken = self._under(node.iftrue, predicate, condition)
+        other = self._under(node.iffalse, predicate, self.inverse(condition))
+        return self.merged(condition, taken, other, node)

@@ -1,4 +1,4 @@
-"""The header of a for loop: its variable, where it starts, its step, and how often it runs."""
+"""The header of a for loop: its variable, where it starts, its step, its bound, and how often it runs."""
 
 from __future__ import annotations
 
@@ -6,105 +6,137 @@ from dataclasses import dataclass
 
 from pycparser import c_ast
 
-from mapper.workloads.c.body import Value
 from mapper.workloads.c.expression import Expressions
+from mapper.workloads.c.name import names_in
+from mapper.workloads.document import InputError
+from mapper.workloads.loop.affine import Form, plus
+from mapper.workloads.loop.body import Value
+from mapper.workloads.loop.kind import FLOATING, UNSIGNED, bits_of
 
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
 
 
 @dataclass(frozen=True)
 class LoopHeader:
-    """``trip_count`` is None where the bound is a parameter."""
+    """``for (variable = start; variable symbol bound; variable += step)``."""
 
     variable: str
     start: Value
     step: int
-    trip_count: int | None
+    symbol: str
+    bound: Value
+
+    @property
+    def known(self) -> bool:
+        """Whether the text says how often the loop runs."""
+        return self.start.literal is not None and self.bound.literal is not None
+
+    @property
+    def runs(self) -> int | None:
+        """How often it runs with the numbers that its live-ins stand at; None if it never ends, or data decide it."""
+        if self.start.node is not None or self.bound.node is not None:
+            return None
+        first, last = self._number(self.start), self._number(self.bound)
+        return _count(self.symbol, first, last, self.step)
+
+    @property
+    def leaves_its_type(self) -> bool:
+        """Whether the variable goes beyond the numbers of its type."""
+        bits, first, count = bits_of(self.start.kind), self._number(self.start), self.runs or 0
+        low, high = (0, 1 << bits) if self.unsigned else (-(1 << (bits - 1)), 1 << (bits - 1))
+        return not low <= first + count * self.step < high
+
+    @property
+    def unsigned(self) -> bool:
+        return bool({self.start.kind, self.bound.kind} & UNSIGNED)
+
+    def _number(self, value: Value) -> int:
+        number = int(value.number)
+        return number % (1 << bits_of(value.kind)) if self.unsigned else number
+
+    @property
+    def ends(self) -> tuple[Form | None, Form | None]:
+        """The least and the greatest value of the variable, as far as they are forms."""
+        first = self.start.form
+        last = self.bound.form
+        if last is not None and self.symbol in ("<", ">"):
+            last = plus(last, {(): 1}, -1 if self.symbol == "<" else 1)
+        if self.symbol == "!=" and last is not None:
+            last = plus(last, {(): self.step}, -1)
+        return (first, last) if self.step > 0 else (last, first)
+
+    @property
+    def last(self) -> Form | None:
+        """The number of the last iteration, if it is a form."""
+        low, high = self.ends
+        if self.known and self.runs:
+            return {(): self.runs - 1}
+        return plus(high, low, -1) if low is not None and high is not None and abs(self.step) == 1 else None
 
 
-def start_of(loop: c_ast.For, expressions: Expressions) -> tuple[str, Value]:
-    """The variable of ``loop``, which is declared if the header does so, and its first value.
-
-    Raises: InputError if the header does not start one integer variable.
-    """
-    init = loop.init
-    if isinstance(init, c_ast.DeclList) and len(init.decls) == 1 and init.decls[0].init is not None:
-        name, first = str(init.decls[0].name), init.decls[0].init
-        expressions.kinds[name] = expressions.kind_of(init.decls[0].type)
-    elif isinstance(init, c_ast.Assignment) and init.op == "=" and isinstance(init.lvalue, c_ast.ID):
-        name, first = str(init.lvalue.name), init.rvalue
-        if name not in expressions.kinds:
-            raise expressions.fault(loop, f"{name[:40]} is not declared; declare the loop's variable")
-    else:
-        raise expressions.fault(loop, "the loop starts no single variable; write for (i = start; ...)")
-    if expressions.kinds[name] == "float":
-        raise expressions.fault(loop, f"{name[:40]} is a float; loops count in integers")
-    return name, expressions.converted(expressions.value(first, None), expressions.kinds[name], loop)
-
-
-def header_of(loop: c_ast.For, expressions: Expressions, assigned: frozenset[str]) -> LoopHeader:
-    """The header of ``loop``; ``assigned``: scalars that its body changes.
-
-    Raises: InputError if start, step or bound are not constant over the loop, or it never runs or never ends.
-    """
-    name, start = start_of(loop, expressions)
-    if start.node is not None:
-        raise expressions.fault(loop, f"{name[:40]} starts at a computed value; start it at a constant")
-    if name in assigned:
-        raise expressions.fault(
-            loop, f"{name[:40]} is changed inside the loop; change it in the header alone"
-        )
-    step = _step(loop, name, expressions)
-    condition = loop.cond
-    if not isinstance(condition, c_ast.BinaryOp) or condition.op not in MIRRORED:
-        raise expressions.fault(loop, "the loop has no bound; write for (i = start; i < bound; i++)")
-    symbol, bound_node = str(condition.op), condition.right
-    if _is_name(condition.right, name):
-        symbol, bound_node = MIRRORED[symbol], condition.left
-    elif not _is_name(condition.left, name):
-        raise expressions.fault(loop, f"the bound does not compare {name[:40]}; write i < bound")
-    if _names(bound_node) & (assigned | {name}):
-        raise expressions.fault(
-            loop, "the bound changes inside the loop, so the trip count is unknown; keep it fixed"
-        )
-    bound = expressions.value(bound_node, None)
-    if bound.node is not None or bound.kind == "float":
-        raise expressions.fault(loop, "the bound is computed, so the trip count is unknown; give a constant")
-    if start.literal is None or bound.literal is None:
-        return LoopHeader(name, start, step, None)
-    unsigned = "unsigned" in (start.kind, bound.kind)
-    first, last = (value % (1 << 32) if unsigned else value for value in (start.literal, bound.literal))
-    count = _count(symbol, first, last, step)
-    if count is None:
-        raise expressions.fault(loop, "the loop never ends; let its step lead to the bound")
-    if count < 1:
-        raise expressions.fault(loop, "the loop never runs; give it at least one iteration")
-    if not (0 if unsigned else -(1 << 31)) <= first + count * step < (1 << 32 if unsigned else 1 << 31):
-        raise expressions.fault(loop, f"{name[:40]} leaves the 32 bits of its type; choose a nearer bound")
-    return LoopHeader(name, start, step, count)
+def header_of(loop: c_ast.For, expressions: Expressions, assigned: frozenset[str]) -> LoopHeader | None:
+    """The header of ``loop`` if it counts a variable that nothing in ``assigned`` changes up to a bound that stays;
+    what else its start says has then been done, too."""
+    name = _variable(loop)
+    if name is None or name in assigned or loop.cond is None:
+        return None
+    if not isinstance(loop.cond, c_ast.BinaryOp) or loop.cond.op not in MIRRORED:
+        return None
+    symbol, bound = str(loop.cond.op), loop.cond.right
+    if _is_name(bound, name):
+        symbol, bound = MIRRORED[symbol], loop.cond.left
+    elif not _is_name(loop.cond.left, name):
+        return None
+    if names_in(bound) & (assigned | {name}):
+        return None
+    try:
+        step = _step(loop, name, expressions)
+        start, limit = expressions.scalars.get(name), expressions.value(bound, None)
+    except InputError:
+        return None
+    steps = step != 0 and start is not None and start.base is None and start.kind not in FLOATING
+    if not steps or start is None or step is None or limit.kind in FLOATING or limit.base is not None:
+        return None
+    if limit.node is not None and start.kind != limit.kind:
+        return None
+    return LoopHeader(name, start, step, symbol, limit)
 
 
-def _step(loop: c_ast.For, name: str, expressions: Expressions) -> int:
-    step: int | None = None
-    following = loop.next
-    if isinstance(following, c_ast.UnaryOp) and _is_name(following.expr, name):
-        step = {"p++": 1, "++": 1, "p--": -1, "--": -1}.get(str(following.op))
-    elif isinstance(following, c_ast.Assignment) and _is_name(following.lvalue, name):
-        value = following.rvalue
-        if following.op in ("+=", "-="):
-            step = expressions.value(value, None).literal
-            step = -step if step is not None and following.op == "-=" else step
-        elif following.op == "=" and isinstance(value, c_ast.BinaryOp) and value.op in ("+", "-"):
-            if _is_name(value.left, name):
-                step = expressions.value(value.right, None).literal
-                step = -step if step is not None and value.op == "-" else step
-            elif _is_name(value.right, name) and value.op == "+":
-                step = expressions.value(value.left, None).literal
-    if not step:
-        raise expressions.fault(
-            loop, f"the step of {name[:40]} is not a constant; write {name[:40]} += NUMBER"
-        )
-    return step
+def followers(loop: c_ast.For) -> list[c_ast.Node]:
+    """What the header does after an iteration."""
+    if loop.next is None:
+        return []
+    return list(loop.next.exprs) if isinstance(loop.next, c_ast.ExprList) else [loop.next]
+
+
+def _variable(loop: c_ast.For) -> str | None:
+    """The scalar that the condition tests and the header steps."""
+    stepped = [target for node in followers(loop) if (target := _stepped(node)) is not None]
+    tested = names_in(loop.cond) if loop.cond is not None else frozenset[str]()
+    found = [name for name in stepped if name in tested]
+    return found[0] if len(found) == 1 and stepped.count(found[0]) == 1 else None
+
+
+def _stepped(node: c_ast.Node) -> str | None:
+    target = node.expr if isinstance(node, c_ast.UnaryOp) else getattr(node, "lvalue", None)
+    return str(target.name) if isinstance(target, c_ast.ID) else None
+
+
+def _step(loop: c_ast.For, name: str, expressions: Expressions) -> int | None:
+    following = next(node for node in followers(loop) if _stepped(node) == name)
+    if isinstance(following, c_ast.UnaryOp):
+        return {"p++": 1, "++": 1, "p--": -1, "--": -1}.get(str(following.op))
+    value = following.rvalue
+    if following.op in ("+=", "-="):
+        step = expressions.value(value, None).literal
+        return -step if step is not None and following.op == "-=" else step
+    if following.op == "=" and isinstance(value, c_ast.BinaryOp) and value.op in ("+", "-"):
+        if _is_name(value.left, name):
+            step = expressions.value(value.right, None).literal
+            return -step if step is not None and value.op == "-" else step
+        if _is_name(value.right, name) and value.op == "+":
+            return expressions.value(value.left, None).literal
+    return None
 
 
 def _count(symbol: str, start: int, bound: int, step: int) -> int | None:
@@ -123,10 +155,3 @@ def _count(symbol: str, start: int, bound: int, step: int) -> int | None:
 
 def _is_name(node: c_ast.Node, name: str) -> bool:
     return isinstance(node, c_ast.ID) and node.name == name
-
-
-def _names(node: c_ast.Node) -> frozenset[str]:
-    found = frozenset({str(node.name)}) if isinstance(node, c_ast.ID) else frozenset()
-    for _, child in node.children():
-        found |= _names(child)
-    return found

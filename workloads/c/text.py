@@ -12,22 +12,26 @@ LONGEST_TEXT = 1 << 19
 MOST_TOKENS = 100_000
 MOST_REPEATED = 64
 """Brackets, parentheses and stars right after each other: what the parser makes of them grows with their square."""
-OWN_NAMES = {"int32_t": "int", "uint32_t": "unsigned", "__restrict__": "restrict", "__restrict": "restrict"}
+OWN_NAMES = {"__restrict__": "restrict", "__restrict": "restrict"}
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _DEFINE = re.compile(r"#\s*define\s+([A-Za-z_]\w*)(\(?)[ \t]*(.*)")
-_IGNORED = re.compile(r"#\s*(include|pragma)\b")
+_IGNORED = re.compile(r"#\s*pragma\b|#\s*$")
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _REPEATED = re.compile(rf"(?:(?:\[[^\[\]]*\]|\([^()]*\)|\*)\s*){{{MOST_REPEATED + 1}}}")
 _CONSTANT = re.compile(r"[\w.+\-*/%<>&|^~() ]+")
 
 
+class DirectiveError(InputError):
+    """A directive that only a whole preprocessor can follow."""
+
+
 def preprocessed(text: str, source: str) -> str:
     """``text`` without comments and directives, its object-like constants replaced, its lines in place.
 
-    ``#include`` and ``#pragma`` lines are dropped; fixed-width names of int and unsigned are C's own.
-    Raises: InputError for any other directive, or a constant that is no number or arithmetic of numbers.
+    Raises: DirectiveError for any but ``#pragma`` and ``#define`` of numbers or arithmetic of numbers; InputError if
+    the text becomes too long.
     """
     text = _COMMENT.sub(lambda found: "\n" * found[0].count("\n") + " ", text)
     text = re.sub(r"\\[ \t]*\n", " ", text)
@@ -48,30 +52,32 @@ def preprocessed(text: str, source: str) -> str:
             continue
         define = _DEFINE.match(line.lstrip())
         if define is None:
-            raise InputError(
-                source, f"line {number}", "only #define of constants is read; preprocess the file"
-            )
+            raise DirectiveError(source, f"line {number}", "only a preprocessor can follow this; install one")
         constants[define[1]] = _constant(define, constants, f"{source}:{number}")
         if len(constants) > MOST_CONSTANTS:
             raise InputError(source, f"line {number}", f"more than {MOST_CONSTANTS} #defines; give fewer")
-    found = "\n".join(lines)
-    if sum(1 for _ in _TOKEN.finditer(found)) > MOST_TOKENS:
+    return "\n".join(lines)
+
+
+def checked(found: str, source: str) -> str:
+    """Preprocessed text, if the parser can be given it.
+
+    Raises: InputError if it is too large, or brackets follow each other without end.
+    """
+    if len(found) > LONGEST_TEXT or sum(1 for _ in _TOKEN.finditer(found)) > MOST_TOKENS:
         raise InputError(source, "", f"more than {MOST_TOKENS} words and signs; give a smaller file")
     repeated = _REPEATED.search(found)
     if repeated is not None:
-        place = found.count("\n", 0, repeated.start()) + 1
-        raise InputError(
-            source, f"line {place}", f"more than {MOST_REPEATED} brackets or stars in a row; give fewer"
-        )
+        raise InputError(source, "", f"more than {MOST_REPEATED} brackets or stars in a row; give fewer")
     return found
 
 
 def _constant(define: re.Match[str], known: dict[str, str], place: str) -> str:
     if define[2]:
-        raise InputError(place, define[1], "is a macro with parameters; write it out where it is used")
+        raise DirectiveError(place, define[1], "is a macro with parameters; write it out where it is used")
     value = _NAME.sub(lambda found: known.get(found[0], found[0]), define[3].strip())
     if len(value) > LONGEST_CONSTANT or not _CONSTANT.fullmatch(value) or _NAME.search(value):
-        raise InputError(
+        raise DirectiveError(
             place, define[1], "is not a constant; #define it as a number or arithmetic of numbers"
         )
     return f"({value})"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mapper.workloads.document import InputError, validation_error
 from mapper.workloads.graph.dataflow_graph import DataflowGraph, Edge, Number, Operation
-from mapper.workloads.graph.kernel import Array, Kernel
-from mapper.workloads.graph.opcode import ARITY, rounded
+from mapper.workloads.graph.kernel import Array, EntryOperation, Kernel, LiveIn, WordKind
+from mapper.workloads.graph.opcode import ARITY, FLOAT_OPERATIONS, INTEGER_OPERATIONS, rounded, wrapped
 from mapper.workloads.graph.order import iteration_order
 
 DFG_SCHEMA = "mapper.dfg/1"
@@ -20,7 +21,9 @@ LARGEST_LATENCY = 1024
 MOST_OPERANDS = 64
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
-Integer = Annotated[int, Field(ge=-(1 << 31), lt=1 << 32, strict=True)]
+Integer = Annotated[int, Field(ge=-(1 << 63), lt=1 << 63, strict=True)]
+Offset = Annotated[int, Field(ge=-(1 << 31), lt=1 << 32, strict=True)]
+Place = Annotated[int, Field(ge=0, lt=1 << 31, strict=True)]
 Real = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
@@ -31,7 +34,7 @@ class _Part(BaseModel):
 class _Array(_Part):
     name: Name
     words: Annotated[int, Field(ge=1, le=1 << 26, strict=True)]
-    kind: Literal["int32", "float32"] = "int32"
+    kind: WordKind = "int32"
     written: bool = False
 
 
@@ -40,7 +43,7 @@ class _Operation(_Part):
     opcode: Name
     immediates: dict[Annotated[int, Field(ge=0, lt=MOST_OPERANDS)], Integer | Real] = {}
     array: Name | None = None
-    offset: Integer = 0
+    offset: Offset = 0
 
 
 class _Edge(_Part):
@@ -52,6 +55,19 @@ class _Edge(_Part):
     initial: list[Integer | Real] = []
 
 
+class _EntryOperation(_Part):
+    name: Name
+    opcode: Name
+    operands: Annotated[list[Name | Integer | Real], Field(max_length=4)] = []
+    array: Name | None = None
+
+
+class _LiveIn(_Part):
+    value: Name
+    operands: list[tuple[Place, Place]] = []
+    initial: list[tuple[Place, Place]] = []
+
+
 class GraphDocument(_Part):
     schema_name: Literal["mapper.dfg/1"] = Field(alias="schema")
     name: Annotated[str, Field(min_length=1, max_length=200)]
@@ -61,12 +77,15 @@ class GraphDocument(_Part):
     edges: Annotated[list[_Edge], Field(max_length=MOST_EDGES)] = []
     text: str = ""
     notes: list[str] = []
+    entry: Annotated[list[_EntryOperation], Field(max_length=MOST_OPERATIONS)] = []
+    live_ins: Annotated[list[_LiveIn], Field(max_length=MOST_OPERATIONS)] = []
+    assumed_trips: Annotated[int, Field(ge=1, lt=1 << 31, strict=True)] | None = None
 
 
 def kernel_document(kernel: Kernel) -> dict[str, Any]:
     """``kernel`` as a document that ``kernel_from_document`` reads back to an equal one."""
     names = [operation.name for operation in kernel.graph.operations]
-    return {
+    return _entry_fields(kernel) | {
         "schema": DFG_SCHEMA,
         "name": kernel.name,
         "trip_count": kernel.trip_count,
@@ -100,8 +119,27 @@ def kernel_document(kernel: Kernel) -> dict[str, Any]:
     }
 
 
+def _entry_fields(kernel: Kernel) -> dict[str, Any]:
+    """What only kernels with an entry, or a trip count that is assumed, say."""
+    fields: dict[str, Any] = {}
+    if kernel.entry:
+        fields["entry"] = [{**asdict(one), "operands": list(one.operands)} for one in kernel.entry]
+        fields["live_ins"] = [
+            {
+                "value": one.value,
+                "operands": [list(place) for place in one.operands],
+                "initial": [list(place) for place in one.initial],
+            }
+            for one in kernel.live_ins
+        ]
+    if kernel.assumed_trips is not None:
+        fields["assumed_trips"] = kernel.assumed_trips
+    return fields
+
+
 def kernel_from_document(fields: dict[str, Any], source: str) -> Kernel:
-    """The kernel that a document describes. Integers wrap to 32 bits, floats round to single precision.
+    """The kernel that a document describes. Numbers that operations of
+    32 bits take wrap to 32 bits, or round to single precision.
 
     Raises: InputError naming the field that is wrong, the operation whose operands do not fit its opcode, or
     a cycle of distance 0.
@@ -123,7 +161,7 @@ def kernel_from_document(fields: dict[str, Any], source: str) -> Kernel:
     operations = tuple(
         Operation(
             item.name, item.opcode,
-            tuple((operand, _word(number)) for operand, number in sorted(item.immediates.items())),
+            tuple((operand, _word(number, item.opcode)) for operand, number in sorted(item.immediates.items())),
             item.array, item.offset,
         )
         for item in document.operations
@@ -143,14 +181,22 @@ def kernel_from_document(fields: dict[str, Any], source: str) -> Kernel:
                 item.operand,
                 item.distance,
                 item.latency,
-                tuple(_word(number) for number in item.initial),
+                tuple(
+                    _word(number, operations[positions[item.destination]].opcode) for number in item.initial
+                ),
             )
         )
     arrays = tuple(Array(item.name, item.words, item.kind, item.written) for item in document.arrays)
     graph = DataflowGraph(document.name, operations, tuple(edges))
-    kernel = Kernel(document.name, graph, arrays, document.trip_count, document.text, tuple(document.notes))
+    kernel = Kernel(
+        document.name, graph, arrays, document.trip_count, document.text, tuple(document.notes),
+        tuple(EntryOperation(one.name, one.opcode, tuple(one.operands), one.array) for one in document.entry),
+        tuple(LiveIn(one.value, tuple(one.operands), tuple(one.initial)) for one in document.live_ins),
+        document.assumed_trips,
+    )  # fmt: skip
     check_graph(graph, source)
     _check_arrays(kernel, source)
+    _check_entry(kernel, source)
     return kernel
 
 
@@ -176,6 +222,33 @@ def check_graph(graph: DataflowGraph, source: str) -> None:
     iteration_order(graph, source)
 
 
+def _check_entry(kernel: Kernel, source: str) -> None:
+    """Raises InputError where the entry, or a live-in, names what there is not."""
+    arrays, known = {array.name for array in kernel.arrays}, set[str]()
+    for one in kernel.entry:
+        place = one.name[:60]
+        least, most = ARITY.get(one.opcode, (-1, -1))
+        if one.opcode == "store" or not least <= len(one.operands) <= most:
+            raise InputError(
+                source, f"entry.{place}", f"{one.opcode[:20]} does not take these operands; correct it"
+            )
+        if (one.opcode == "load") != (one.array is not None) or one.array not in (None, *arrays):
+            raise InputError(source, f"entry.{place}", "touches no declared array; name one in arrays")
+        if one.name in known or not {name for name in one.operands if isinstance(name, str)} <= known:
+            raise InputError(source, f"entry.{place}", "takes what no earlier operation gives; correct it")
+        known.add(one.name)
+    operations, edges = kernel.graph.operations, kernel.graph.edges
+    for live_in in kernel.live_ins:
+        operands = ((at, place) for at, place in live_in.operands if at < len(operations))
+        initial = ((at, place) for at, place in live_in.initial if at < len(edges))
+        found = sum(place in dict(operations[at].immediates) for at, place in operands)
+        found += sum(place < len(edges[at].initial) for at, place in initial)
+        if live_in.value not in known or found < len(live_in.operands) + len(live_in.initial):
+            raise InputError(
+                source, f"live_ins.{live_in.value[:60]}", "is no value or has no place; correct it"
+            )
+
+
 def _check_arrays(kernel: Kernel, source: str) -> None:
     declared = {array.name: array for array in kernel.arrays}
     if len(declared) != len(kernel.arrays):
@@ -194,7 +267,8 @@ def _mappings(items: Any) -> list[dict[Any, Any]]:
     return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
-def _word(number: Number) -> Number:
-    if isinstance(number, float):
+def _word(number: Number, opcode: str) -> Number:
+    """``number`` as an operation of 32 bits takes it; the others take it as it is."""
+    if opcode in FLOAT_OPERATIONS and isinstance(number, float):
         return rounded(number)
-    return number - (1 << 32) if number >= 1 << 31 else number
+    return wrapped(number) if opcode in INTEGER_OPERATIONS and isinstance(number, int) else number

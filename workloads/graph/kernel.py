@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from mapper.workloads.graph.dataflow_graph import DataflowGraph
+from mapper.workloads.graph.dataflow_graph import DataflowGraph, Number
 
-WordKind = Literal["int32", "float32"]
+WordKind = Literal["int32", "float32", "int8", "uint8", "int16", "uint16", "int64", "float64"]
+"""Words in memory. Unsigned ones of 32 and 64 bits are those of the signed type with the same bits."""
 
 
 @dataclass(frozen=True)
@@ -21,9 +22,32 @@ class Array:
 
 
 @dataclass(frozen=True)
+class EntryOperation:
+    """An operation that runs once, before the loop: its operands are numbers or names of earlier ones. A load whose
+    word is outside its array gives 0: the loop then does not use it."""
+
+    name: str
+    opcode: str
+    operands: tuple[Number | str, ...]
+    array: str | None = None
+
+
+@dataclass(frozen=True)
+class LiveIn:
+    """A value of the entry that the loop takes: in ``operands`` (operation and operand, by position) and as the first
+    value of edges (``initial``: edge, and which of its initial values). The graph holds 0 there."""
+
+    value: str
+    operands: tuple[tuple[int, int], ...] = ()
+    initial: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
 class Kernel:
     """An innermost loop. ``trip_count`` is None where a bare graph does not say; ``text`` is its source, if
-    it has one; ``notes`` say what was assumed (conservative dependences)."""
+    it has one; ``notes`` say what was assumed (conservative dependences). ``entry``: what runs once before the loop,
+    on the memory that the loop finds, for ``live_ins``. ``assumed_trips``: how often a loop of unknown trip count
+    runs with the numbers that its parameters stand at."""
 
     name: str
     graph: DataflowGraph
@@ -31,3 +55,6 @@ class Kernel:
     trip_count: int | None = None
     text: str = ""
     notes: tuple[str, ...] = ()
+    entry: tuple[EntryOperation, ...] = ()
+    live_ins: tuple[LiveIn, ...] = ()
+    assumed_trips: int | None = None

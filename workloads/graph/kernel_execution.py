@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.dataflow_graph import Edge, Number, Operation
+from mapper.workloads.graph.entry import entered, fitting
 from mapper.workloads.graph.kernel import Kernel
 from mapper.workloads.graph.opcode import ARITY, evaluate, is_known
 from mapper.workloads.graph.order import iteration_order
@@ -20,12 +20,13 @@ Memory = dict[str, npt.NDArray[Any]]
 def execute(kernel: Kernel, memory: Mapping[str, npt.NDArray[Any]]) -> Memory:
     """The memory after ``kernel.trip_count`` iterations, one after another; ``memory`` is left as it is.
 
-    ``memory`` has one array of one dimension per array of the kernel, int32 or float32. A loop-carried operand
+    ``memory`` has one array of one dimension per array of the kernel, of its kind. A loop-carried operand
     is ``edge.initial`` in the first ``distance`` iterations (0 where the edge does not say). A load whose
     predicate is 0 gives 0 and touches nothing, a store whose predicate is 0 does nothing.
     Raises: InputError if the trip count or an opcode's meaning is unknown, an array is missing, or an access
     lies outside its array.
     """
+    kernel = entered(kernel, memory)
     graph, name = kernel.graph, kernel.name
     if kernel.trip_count is None:
         raise InputError(name, "trip_count", "is not known, so it cannot run; state how often the loop runs")
@@ -89,8 +90,7 @@ def _access(operation: Operation, values: tuple[Number, ...], words: npt.NDArray
             place, "index", f"{index} lies outside the array of {len(words)} words; make it larger"
         )
     if operation.opcode == "store":
-        with np.errstate(all="ignore"):
-            words[index] = values[1]
+        words[index] = fitting(values[1], words.dtype)
         return 0
     word = words[index]
-    return int(word) if words.dtype == np.int32 else float(word)
+    return float(word) if words.dtype.kind == "f" else int(word)

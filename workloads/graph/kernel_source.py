@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from mapper.workloads.c.reading import AS_WRITTEN, SourceReading
 from mapper.workloads.document import LARGEST_DOCUMENT_BYTES, InputError, decoded, read_bytes, sha256
 from mapper.workloads.graph.kernel import Kernel
 from mapper.workloads.graph.kernel_catalogue import KERNELS, LARGEST_KERNEL_BYTES, kernel_bytes
 from mapper.workloads.network.network import InputFile
 
 DFG_MARK = b"mapper.dfg/"
-_C_FILE = re.compile(r"(?P<path>.+\.c)(?::(?P<function>\w+)(?::(?P<number>[0-9]{1,6}))?)?", re.DOTALL)
+_SOURCE = re.compile(
+    r"(?P<path>.+\.(?:c|ll|bc))(?::(?P<function>[\w.$]+)(?::(?P<number>[0-9]{1,6}))?)?", re.DOTALL
+)
 
 
 def kernel_names() -> tuple[tuple[str, str], ...]:
@@ -20,9 +23,9 @@ def kernel_names() -> tuple[tuple[str, str], ...]:
 
 
 def is_kernel(text: str) -> bool:
-    """Whether ``text`` names a kernel: a built-in one, a C file (``file.c:function:loop``), or a graph by the
-    end of its name. Only a ``.json``, ``.yaml`` or ``.yml`` file is looked into, for its schema."""
-    if text in KERNELS or _C_FILE.fullmatch(text) or text.endswith("_edges"):
+    """Whether ``text`` names a kernel: a built-in one, a loop in C or LLVM IR (``file.c:function:loop``), or a graph by
+    the end of its name. Only a ``.json``, ``.yaml`` or ``.yml`` file is looked into, for its schema."""
+    if text in KERNELS or _SOURCE.fullmatch(text) or text.endswith("_edges"):
         return True
     suffix = Path(text).suffix.lower()
     if suffix in (".json", ".yaml", ".yml") and "\0" not in text:
@@ -36,10 +39,15 @@ def is_kernel(text: str) -> bool:
     return suffix in (".dot", ".graphml")
 
 
-def load_kernel(text: str) -> tuple[Kernel, tuple[InputFile, ...]]:
+def is_source(text: str) -> bool:
+    """Whether ``text`` names a loop in C or LLVM IR, or a built-in kernel, which is one in C."""
+    return text in KERNELS or bool(_SOURCE.fullmatch(text))
+
+
+def load_kernel(text: str, reading: SourceReading = AS_WRITTEN) -> tuple[Kernel, tuple[InputFile, ...]]:
     """The kernel called ``text``, and the files read: a built-in one; ``file.c``, ``file.c:function`` or
-    ``file.c:function:N`` for its N-th innermost loop, counted from 0; or a graph (``.dot``, ``.graphml``, a
-    ``mapper.dfg/1`` document, ``*_edges``).
+    ``file.c:function:N`` for its N-th innermost loop, counted from 0 (``.ll`` and ``.bc`` likewise); or a graph
+    (``.dot``, ``.graphml``, a ``mapper.dfg/1`` document, ``*_edges``). ``reading``: how sources are read.
 
     Raises: InputError if there is no such kernel, or it cannot be read.
     """
@@ -48,21 +56,28 @@ def load_kernel(text: str) -> tuple[Kernel, tuple[InputFile, ...]]:
 
     if text in KERNELS:
         data = kernel_bytes(text)
-        kernel = kernel_from_c(data.decode("utf-8"), f"{text}.c", text, text, 0)
+        kernel = kernel_from_c(data.decode("utf-8"), f"{text}.c", text, text, 0, reading=reading)
         return kernel, (InputFile(f"catalogue:{text}", sha256(data)),)
     if "\0" in text or not is_kernel(text):
         raise InputError(
             text[:80] or "workload", "", "names no kernel; give a file.c, a graph, or a name of the catalogue"
         )
-    named = _C_FILE.fullmatch(text)
-    if named is None:
-        return read_graph(text)
-    path = Path(named["path"])
+    named = _SOURCE.fullmatch(text)
+    return read_graph(text) if named is None else _load_source(named, reading)
+
+
+def _load_source(named: re.Match[str], reading: SourceReading) -> tuple[Kernel, tuple[InputFile, ...]]:
+    from mapper.workloads.c.kernel import read_c
+
+    path, function = Path(named["path"]), named["function"]
     data = read_bytes(path, LARGEST_KERNEL_BYTES)
-    source = decoded(data, str(path))
     number = None if named["number"] is None else int(named["number"])
-    name = named["function"] or path.stem
+    name = function or path.stem
     name = name if number is None else f"{name}:{number}"
-    return kernel_from_c(source, str(path), name, named["function"], number), (
-        InputFile(str(path), sha256(data)),
-    )
+    inputs = (InputFile(str(path), sha256(data)),)
+    if path.suffix in (".ll", ".bc"):
+        from mapper.workloads.llvm.kernel import kernel_from_llvm
+
+        return kernel_from_llvm(data, str(path), name, function, number, reading), inputs
+    kernel, headers = read_c(decoded(data, str(path)), str(path), name, function, number, reading=reading)
+    return kernel, (*inputs, *headers)

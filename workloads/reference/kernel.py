@@ -16,16 +16,18 @@ LARGEST_INTEGER = 1 << 12
 
 
 def seeded_memory(kernel: Kernel, seed: int) -> Memory:
-    """Words for every array of ``kernel``: integers of 13 bits with sign, floats in [-1, 1); the same for the
-    same seed."""
+    """Words for every array of ``kernel``: integers of 13 bits with sign (of all their bits where they have fewer),
+    floats in [-1, 1); the same for the same seed."""
     random = np.random.default_rng(seed)
     memory: Memory = {}
     for array in kernel.arrays:
-        if array.kind == "float32":
-            memory[array.name] = random.uniform(-1.0, 1.0, array.words).astype(np.float32)
+        kind = np.dtype(array.kind)
+        if kind.kind == "f":
+            memory[array.name] = random.uniform(-1.0, 1.0, array.words).astype(kind)
         else:
-            words = random.integers(-LARGEST_INTEGER, LARGEST_INTEGER, array.words)
-            memory[array.name] = words.astype(np.int32)
+            bounds = np.iinfo(kind)
+            low, high = max(-LARGEST_INTEGER, bounds.min), min(LARGEST_INTEGER - 1, bounds.max)
+            memory[array.name] = random.integers(low, high + 1, array.words).astype(kind)
     return memory
 
 

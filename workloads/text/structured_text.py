@@ -108,9 +108,27 @@ for _kind in ("int", "float"):
     _StrictLoader.add_constructor(f"tag:yaml.org,2002:{_kind}", _number)
 
 
-def load_yaml(text: str) -> Any:
+TAG = "!"
+"""The key under which a value that carries a tag of its own (``!Component``) says which."""
+
+
+class _TaggedLoader(_StrictLoader):
+    """Documents whose objects carry tags of their own, as Timeloop's do."""
+
+
+def _tagged(loader: Any, suffix: str, node: Any) -> Any:
+    if not isinstance(node, yaml.MappingNode):
+        raise yaml.YAMLError(f"a value tagged !{suffix} that is no object; write an object")
+    return {TAG: suffix, **loader.construct_mapping(node, deep=True)}
+
+
+_TaggedLoader.add_multi_constructor("!", _tagged)
+
+
+def load_yaml(text: str, tagged: bool = False) -> Any:
     """The value of a YAML text, its events seen first: the parser would follow any depth until the stack
-    ends, and an alias (a second use of a value) lets a small file unfold into a large value.
+    ends, and an alias (a second use of a value) lets a small file unfold into a large value. If ``tagged``, objects
+    may have tags of their own, which stand under the key ``TAG``.
 
     Raises: yaml.YAMLError if it is none, RepeatedKeyError, LongNumberError, ValueError for a number that is none.
     """
@@ -122,7 +140,7 @@ def load_yaml(text: str) -> Any:
         if depth > DEEPEST_NESTING:
             raise yaml.YAMLError("nested too deeply; flatten it")
     try:
-        return yaml.load(text, Loader=_StrictLoader)
+        return yaml.load(text, Loader=_TaggedLoader if tagged else _StrictLoader)
     except (AttributeError, TypeError, KeyError, IndexError, OverflowError) as error:
         # What the library does not foresee of a value whose tag says another type than it has.
         raise yaml.YAMLError(f"a value that its tag does not fit ({type(error).__name__})") from None

@@ -18,7 +18,7 @@ from mapper.models.modulo_schedule.network.cost import element_cycles, vliw_mode
 from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapping, kernel_of
 from mapper.models.modulo_schedule.network.nest import Access, Box, Nest
 from mapper.models.modulo_schedule.program.step import Host, Load, Place, Run, Step
-from mapper.workloads.c.lowering import ASSUMED_FLOAT
+from mapper.workloads.c.way import ASSUMED_FLOAT
 
 ACTIVATION = "activation"
 Numbered = Callable[[Configuration], int]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from docs.site.figure import (
     algorithm_selection,
+    hierarchy,
     modulo_schedule,
     pbqp,
     pe_allocation,
@@ -28,5 +29,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "pbqp-mapping": pbqp.mapping,
     "trace-partition-machine": trace_partition.machine,
     "trace-partition-mapping": trace_partition.mapping,
+    "hierarchy-machine": hierarchy.machine,
+    "hierarchy-mapping": hierarchy.mapping,
 }
 """PBQP instances have no machine."""

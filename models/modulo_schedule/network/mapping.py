@@ -9,6 +9,7 @@ from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.models.modulo_schedule.network.body import kernel_text
 from mapper.models.modulo_schedule.network.nest import Box, Nest
 from mapper.workloads.c.kernel import kernel_from_c
+from mapper.workloads.c.reading import AS_PUBLISHED
 from mapper.workloads.graph.kernel import Kernel
 
 MOST_WORDS = 1 << 25
@@ -50,5 +51,5 @@ def kernel_of(nest: Nest, box: Box, pointer_uses: int | None = None) -> Kernel:
     made = min(trips, max(2, MOST_WORDS // max(1, step)))
     count = (*box.count[:place], made * box.unroll[place], *box.count[place + 1 :])
     text = kernel_text(nest, replace(box, count=count))
-    kernel = kernel_from_c(text, nest.name, nest.name, pointer_uses=pointer_uses)
+    kernel = kernel_from_c(text, nest.name, nest.name, pointer_uses=pointer_uses, reading=AS_PUBLISHED)
     return replace(kernel, trip_count=trips)

@@ -50,23 +50,29 @@ def synthesise(
     """
     given = "".join(f" -chparam {name} {value}" for name, value in (parameters or {}).items())
     script = f"hierarchy -check -top {top}{given}; synth_xilinx -family {FAMILY} -noiopad -noclkbuf"
-    # Yosys 0.23 leaves a comma after the last entry.
-    said = json.loads(re.sub(r",(\s*[}\]])", r"\1", _run(files, script, "tee -q -o stat.json stat -json")))
+    said = json.loads(_json(_run(files, script, "tee -q -o stat.json stat -json")))
     modules: dict[str, Counter[str]] = {}
     for name, one in said["modules"].items():
-        modules[name] = Counter(one["num_cells_by_type"])
+        own = one["num_cells_by_type"].items()
+        modules[name.lstrip("\\")] = Counter({cell.lstrip("\\"): number for cell, number in own})
     root = next(name for name in modules if _plain(name) == top)
     counted: Counter[str] = Counter()
     _count(root, 1, modules, counted)
     cells: Counter[str] = Counter()
     shown: dict[str, tuple[int, Mapping[str, int]]] = {}
     for name, times in counted.items():
-        own = {cell: number for cell, number in modules[name].items() if cell not in modules}
-        cells.update({cell: number * times for cell, number in own.items()})
+        leaves = {cell: number for cell, number in modules[name].items() if cell not in modules}
+        cells.update({cell: number * times for cell, number in leaves.items()})
         before, held = shown.get(_plain(name), (0, {}))
-        whole = Counter({cell: number * times for cell, number in own.items()}) + Counter(held)
+        whole = Counter({cell: number * times for cell, number in leaves.items()}) + Counter(held)
         shown[_plain(name)] = (before + times, dict(whole))
     return Synthesised(dict(cells), shown)
+
+
+def _json(text: str) -> str:
+    """Yosys 0.23 leaves a comma after the last entry, and lines of its table among those of the document."""
+    lines = [line for line in text.splitlines() if line.strip()[:1] in ('"', "{", "}")]
+    return re.sub(r",(\s*})", r"\1", "\n".join(lines))
 
 
 def _count(name: str, times: int, modules: Mapping[str, Counter[str]], counted: Counter[str]) -> None:

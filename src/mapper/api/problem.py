@@ -7,12 +7,13 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from mapper.arch.dataflow import as_solved
-from mapper.arch.source import Machine, load_machine, machine_from_document, machine_to_document
+from mapper.arch.source import Machine, load_machine_files, machine_from_document, machine_to_document
 from mapper.formulations.objective import Objective
 from mapper.kind import alone, imported, kind_named, kind_of, needs_machine
 from mapper.kind.kind import AnyKind, AnyPart, Options, Workload
+from mapper.workloads.c.reading import AS_WRITTEN, reading_from_json
 from mapper.workloads.document import InputError
-from mapper.workloads.graph.kernel_source import is_kernel
+from mapper.workloads.graph.kernel_source import is_kernel, is_source
 from mapper.workloads.network.naming import names_of, own_fix
 from mapper.workloads.network.network import InputFile
 from mapper.workloads.text.nearest import meant
@@ -89,11 +90,15 @@ def pose(
         )
     usual = DEFAULT_KERNEL_MACHINE if is_kernel(named) else DEFAULT_MACHINE
     machine_name = arch or DEFAULT_MACHINES.get(named.partition("/")[0], usual)
-    machine, machine_file = load_machine(machine_name)
+    machine, machine_files = load_machine_files(machine_name)
     kind = kind_of(machine)
-    read = kind.read(named, options.batch, options.dim)
+    if options.source != AS_WRITTEN and not is_source(named):
+        raise InputError(
+            "--define", "", f"{named[:60]} is no C and no LLVM IR; leave the options of sources out"
+        )
+    read = kind.read_source(named, options.batch, options.dim, options.source)
     skipped = (*read.skipped, *kind.left_out(read.value, machine))
-    read = replace(read, inputs=(*read.inputs, machine_file), skipped=skipped)
+    read = replace(read, inputs=(*read.inputs, *machine_files), skipped=skipped)
     options = replace(options, batch=read.batch, fix={**kind.usual_fix(read.value), **options.fix})
     return posed(kind, named, machine_name, objective, options, read, machine)
 
@@ -120,7 +125,7 @@ def posed(
     names = names_of(read.value)
     for name in () if names else options.dim:
         raise InputError("--dim", name[:60], "is for open dimensions of ONNX networks; leave it out")
-    unknown = sorted(options.given() - kind.options - {"batch", "dim"})
+    unknown = sorted(options.given() - kind.options - {"batch", "dim", "source"})
     if unknown:
         flag = "--" + unknown[0].replace("_", "-")
         raise InputError(flag, "", f"does not apply to a {kind.name} problem; leave it out")
@@ -172,7 +177,8 @@ def _inputs(entries: Any, source: str) -> tuple[InputFile, ...]:
 
 
 def _options(fields: Any, source: str) -> Options:
-    if not isinstance(fields, dict) or set(fields) - {*Options().to_json(), "dim", "max_latency"}:
+    known = {*Options().to_json(), "dim", "max_latency", "source"}
+    if not isinstance(fields, dict) or set(fields) - known:
         raise InputError(source, "problem.options", "must hold the options of a problem")
     fix = fields.get("fix") or {}
     if not isinstance(fix, dict) or not all(isinstance(value, str) for value in fix.values()):
@@ -196,4 +202,5 @@ def _options(fields: Any, source: str) -> Options:
         type(size) is int and 1 <= size <= LARGEST_OPTION for size in dim.values()
     ):
         raise InputError(source, "problem.options.dim", "must name open dimensions and their sizes")
-    return Options(**{**fields, "fix": fix, "dim": dim})
+    read = reading_from_json(fields.get("source") or {}, source)
+    return Options(**{**fields, "fix": fix, "dim": dim, "source": read})

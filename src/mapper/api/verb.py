@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from mapper.api.part.verification import verified
 from mapper.api.problem import SOLUTION_SCHEMA, PosedProblem, pose, pose_again
 from mapper.api.solution import Solution, as_document, assemble
 from mapper.api.solving import Search, run
-from mapper.kind.kind import AnyPart, Options
+from mapper.kind.kind import LARGEST_SOLUTION_BYTES, AnyPart, Options
 from mapper.models.plain import in_time, limited
 from mapper.solver.certificate import Certificate
 from mapper.workloads.document import InputError, parse_document, read_bytes
 from mapper.workloads.process.whole_file import write_whole
 from mapper.workloads.text.file_name import file_name, file_names
-
-LARGEST_SOLUTION_BYTES = 256 << 20
 
 
 def solve(
@@ -38,23 +36,61 @@ def solve(
     return run(posed, search, finished)
 
 
+Given = Path | str | Mapping[str, Any]
+"""A mapping from anywhere: a file, text as such a file holds it, or the fields of a document."""
+
+
+@overload
 def evaluate(
     workload: str | None,
     arch: str | None,
-    mapping: Path,
+    mapping: Given,
     objective: str | None = None,
     options: Options | None = None,
     fix: Mapping[str, Any] | None = None,
-) -> Solution:
-    """Cost a mapping from any source, a bare mapping or a solution document, and have the referee check it.
+) -> Solution: ...
 
-    Raises: InputError if the file does not hold a mapping for every part.
+
+@overload
+def evaluate(
+    workload: str | None,
+    arch: str | None,
+    mapping: list[Given] | tuple[Given, ...],
+    objective: str | None = None,
+    options: Options | None = None,
+    fix: Mapping[str, Any] | None = None,
+) -> tuple[Solution, ...]: ...
+
+
+def evaluate(
+    workload: str | None,
+    arch: str | None,
+    mapping: Given | list[Given] | tuple[Given, ...],
+    objective: str | None = None,
+    options: Options | None = None,
+    fix: Mapping[str, Any] | None = None,
+) -> Solution | tuple[Solution, ...]:
+    """Cost a mapping from any source, a bare mapping or a solution document, and have the referee check it; of a list
+    of mappings each, in order, the problem posed once.
+
+    Raises: InputError if one does not hold a mapping for every part.
     """
     problem = pose(workload, arch, objective, options, fix)
-    fields = read_document(mapping)
+    if isinstance(mapping, Path | str | Mapping):
+        return _evaluated(problem, mapping)
+    return tuple(_evaluated(problem, one) for one in mapping)
+
+
+def _evaluated(problem: PosedProblem, mapping: Given) -> Solution:
+    source = str(mapping) if isinstance(mapping, Path) else "mapping"
+    if isinstance(mapping, Mapping):
+        fields = mapping
+    else:
+        data = read_bytes(mapping, LARGEST_SOLUTION_BYTES) if isinstance(mapping, Path) else mapping.encode()
+        fields = problem.kind.mapping_document(data, source)
     parts = []
-    for part, own in zip(problem.parts, _mappings(fields, problem, str(mapping)), strict=True):
-        read = problem.kind.read_mapping(own, part.problem, str(mapping))
+    for part, own in zip(problem.parts, _mappings(fields, problem, source), strict=True):
+        read = problem.kind.read_mapping(own, part.problem, source)
         certificate = Certificate("given", True, None, None, False, "evaluate")
         with limited(lambda: None):
             parts.append(verified(problem.kind, part, read, certificate))

@@ -18,8 +18,11 @@ SAMPLES = (
     ("matmul", "tcpa-4x4"),
     ("lenet5", "dynamap-u200"),
     ("lenet5", "snowflake-1cc"),
+    ("matmul", "gemmini-16"),
 )
 """Problems that are solved and simulated in seconds, and so have compiled what their kinds need beyond searches."""
+NOT_SIMULATED = ("gemmini-16",)
+"""Machines of kinds that have no simulator yet."""
 SECONDS_PER_SAMPLE = 10.0
 
 
@@ -39,5 +42,5 @@ def steps() -> Iterator[tuple[str, Callable[[], object]]]:
 
 def _run(workload: str, arch: str) -> None:
     found = solve(workload, arch, search=Search(time_limit=SECONDS_PER_SAMPLE))
-    if found.cost is not None:
+    if found.cost is not None and arch not in NOT_SIMULATED:
         simulate(found.to_json())

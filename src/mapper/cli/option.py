@@ -30,7 +30,8 @@ Workload = Annotated[
     typer.Argument(
         help="A catalogue name, name/part, or a file (.onnx, .yaml, .json). Default: resnet-dmazerunner.",
         autocompletion=names(
-            Listing.workloads, (".onnx", ".yaml", ".yml", ".json", ".c", ".dot", ".graphml", ".in")
+            Listing.workloads,
+            (".onnx", ".yaml", ".yml", ".json", ".c", ".ll", ".bc", ".dot", ".graphml", ".in"),
         ),
     ),
 ]
@@ -78,6 +79,19 @@ Batch = Annotated[int | None, typer.Option(min=1, max=LARGEST_BATCH, help="Image
 Dim = Annotated[
     list[str] | None,
     typer.Option(help="Size of an open dimension of an ONNX file, NAME=SIZE (seq=197). Repeatable."),
+]
+Include = Annotated[
+    list[str] | None, typer.Option(help="Folder of headers for a C file (utilities). Repeatable.")
+]
+Define = Annotated[
+    list[str] | None, typer.Option(help="Macro for a C file, NAME or NAME=VALUE (N=64). Repeatable.")
+]
+WithoutPass = Annotated[
+    list[str] | None,
+    typer.Option(help="Leave out a pass over a loop of C or LLVM IR (explain lists them). Repeatable."),
+]
+WithPass = Annotated[
+    list[str] | None, typer.Option(help="Add a pass over a loop of C or LLVM IR (sharing). Repeatable.")
 ]
 Fix = Annotated[
     list[str] | None,

@@ -16,8 +16,10 @@ from mapper.cli.option import (
     AsJson,
     AsMarkdown,
     Batch,
+    Define,
     Dim,
     Fix,
+    Include,
     Log,
     MaxBuffer,
     MaxLatency,
@@ -30,6 +32,8 @@ from mapper.cli.option import (
     StorePath,
     TimeLimit,
     Wide,
+    WithoutPass,
+    WithPass,
     Workers,
     Workload,
     dumped,
@@ -95,17 +99,29 @@ class MappedProblem:
     dim: Dim = None
     fix: Fix = None
     model: Model = None
+    include: Include = None
+    define: Define = None
+    without_pass: WithoutPass = None
+    with_pass: WithPass = None
 
     @property
     def options(self) -> Options:
         from mapper.kind.kind import Options
+        from mapper.workloads.c.reading import SourceReading
 
         sized = {}
         for name, size in _pairs("--dim", self.dim, "NAME=SIZE").items():
             if not re.fullmatch(r"[1-9][0-9]{0,9}", size) or int(size) > LARGEST_BATCH:
                 raise InputError("--dim", name[:60], f"{size[:20]!r} is no size from 1 to {LARGEST_BATCH}")
             sized[name] = int(size)
-        return Options(self.batch, _pairs("--fix", self.fix, "KEY=VALUE"), model=self.model, dim=sized)
+        source = SourceReading(
+            tuple(self.include or ()),
+            tuple(self.define or ()),
+            tuple(self.without_pass or ()),
+            tuple(self.with_pass or ()),
+        )
+        fix = _pairs("--fix", self.fix, "KEY=VALUE")
+        return Options(self.batch, fix, model=self.model, dim=sized, source=source)
 
 
 @dataclass(frozen=True)

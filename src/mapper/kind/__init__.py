@@ -94,6 +94,13 @@ ENTRIES: tuple[Entry, ...] = (
         (LATENCY, TRAFFIC, ENERGY),
         "TRACE_PARTITION",
     ),
+    Entry(
+        _HERE + "hierarchy",
+        "hierarchy",
+        "mapper.hierarchy/1",
+        (EDP, ENERGY, LATENCY),
+        "HIERARCHY",
+    ),
 )
 
 

@@ -19,7 +19,8 @@ from mapper.solver.certificate import Certificate
 from mapper.solver.front import Front
 from mapper.solver.method import Effort, Method
 from mapper.solver.proof import Claim, NotCertifiedError, Proof
-from mapper.workloads.document import InputError
+from mapper.workloads.c.reading import AS_WRITTEN, SourceReading
+from mapper.workloads.document import InputError, parse_document
 from mapper.workloads.network.network import Dims, InputFile
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from mapper.formulations.formulation import Formulation
     from mapper.kind.words import ProofWords
 
+LARGEST_SOLUTION_BYTES = 256 << 20
 V = TypeVar("V")
 P = TypeVar("P")
 M = TypeVar("M")
@@ -49,7 +51,7 @@ class Workload(Generic[Value]):
 @dataclass(frozen=True)
 class Options:
     """Options that change the problem; None where unset. ``fix`` pins decisions, ``dim`` gives open dimensions of a
-    file their sizes; ``max_latency`` is in ms."""
+    file their sizes, ``source`` says how C and LLVM IR are read; ``max_latency`` is in ms."""
 
     batch: int | None = None
     fix: Mapping[str, str] = field(default_factory=dict)
@@ -59,13 +61,15 @@ class Options:
     max_latency: float | None = None
     model: str | None = None
     dim: Mapping[str, int] = field(default_factory=dict)
+    source: SourceReading = AS_WRITTEN
 
     def to_json(self) -> dict[str, Any]:
-        """The options as documents hold them; a limit on latency, and sizes of open dimensions, only where there are
-        some."""
+        """The options as documents hold them; a limit on latency, sizes of open dimensions, and how C is read, only if
+        they are given."""
         fields = {**asdict(self), "fix": dict(self.fix) or None}
-        sized, limit = fields.pop("dim"), fields.pop("max_latency")
-        fields |= {"dim": dict(sized)} if sized else {}
+        sized, limit, read = fields.pop("dim"), fields.pop("max_latency"), self.source.to_json()
+        del fields["source"]
+        fields |= ({"dim": dict(sized)} if sized else {}) | ({"source": read} if read else {})
         return fields | ({} if limit is None else {"max_latency": limit})
 
     def pinned(self, fix: Mapping[str, Any] | None) -> Options:
@@ -206,6 +210,13 @@ class Kind(ABC, Generic[V, P, M]):
         """Operators that this machine leaves to others, as they stand in the document, where that depends on it."""
         return ()
 
+    def read_source(self, text: str, batch: int | None, dims: Dims, source: SourceReading) -> Workload[V]:
+        """The same of a file of C or LLVM IR, which ``source`` says how to read.
+
+        Raises: InputError as ``read``.
+        """
+        return self.read(text, batch, dims)
+
     def usual_fix(self, value: V) -> Mapping[str, str]:
         """Decisions that are pinned so where nobody says, as ``--fix`` would."""
         return {}
@@ -278,6 +289,13 @@ class Kind(ABC, Generic[V, P, M]):
         """By how much floats near ``value`` may differ that stand for the same value of the objective, since sums are
         rounded in another order; integers compare exactly. 0 where equal values are equal floats."""
         return 0.0
+
+    def mapping_document(self, data: bytes, source: str) -> dict[str, Any]:
+        """The fields of a file with a mapping or a solution.
+
+        Raises: InputError if it is no such file.
+        """
+        return parse_document(data, source, LARGEST_SOLUTION_BYTES)
 
     @abstractmethod
     def read_mapping(self, fields: Mapping[str, Any], problem: P, source: str) -> M:
@@ -352,6 +370,10 @@ class Kind(ABC, Generic[V, P, M]):
 
     def compared(self, problem: P, mappings: Mapping[str, JsonValue]) -> list[str]:
         """What there is to say of one part solved by several methods (by name), beyond value and proof."""
+        return []
+
+    def source_remarks(self, text: str, machine: Any, source: SourceReading) -> list[str]:
+        """What reading the file ``text`` did to the problem, a line each."""
         return []
 
     def remarks(self, problem: P, formulation: Formulation) -> list[str]:

@@ -18,6 +18,7 @@ READ = {
     "tcpa": "mapper.arch.tcpa:TcpaMachine",
     "dynamap": "mapper.arch.overlay:OverlayMachine",
     "snowflake": "mapper.arch.snowflake:SnowflakeMachine",
+    "hierarchy": "mapper.arch.hierarchy:HierarchyMachine",
     "nest": "mapper.workloads.nest.nest_file:NestDocument",
     "convolutions": "mapper.workloads.nest.convolution_file:ConvolutionsDocument",
     "recurrence": "mapper.workloads.recurrence.recurrence_file:RecurrenceDocument",

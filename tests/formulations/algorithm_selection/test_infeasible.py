@@ -12,8 +12,11 @@ from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 from mapper.solver.algorithm_selection.exact.joint import joint
 from mapper.solver.method import Effort
 
+SMALL = {"dsp": 30, "bram36": 2160, "uram": 960, "lut": 1182240}
+LITTLE = {"input": 1024, "kernel": 1024, "result": 1024}
 
-def network(**changed: object) -> OverlayNetwork:
+
+def network(width: int = 6, **changed: object) -> OverlayNetwork:
     fields: dict[str, object] = {
         "schema": "mapper.dynamap/1",
         "name": "small",
@@ -23,7 +26,7 @@ def network(**changed: object) -> OverlayNetwork:
         "bandwidth_gb_s": 1,
     }
     machine: OverlayMachine = overlay_from_document(fields | changed, "small")
-    layer = OverlayLayer("conv1", "", "Conv", 1, 3, 4, (6, 6), (4, 4), (3, 3))
+    layer = OverlayLayer("conv1", "", "Conv", 1, 3, 4, (6, width), (4, width - 2), (3, 3))
     return OverlayNetwork("net", machine, (layer,), ())
 
 
@@ -40,6 +43,16 @@ def network(**changed: object) -> OverlayNetwork:
         (
             SelectionProblem(network(resource={"limits_shapes": True, "brams": 1})),
             "no array fits the available block memories",
+        ),
+        # 1 GB/s at 100 MHz are 10 words a cycle: 4 lanes read and write.
+        (SelectionProblem(network(engines={}), array=(2, 8)), "more than the 4 lanes"),
+        (
+            SelectionProblem(network(engines={}, board=SMALL), array=(4, 4)),
+            "takes 32 dsp, and the board has 30",
+        ),
+        (
+            SelectionProblem(network(600, engines={"buffers": LITTLE})),
+            "conv1 has no algorithm of which a piece",
         ),
     ],
 )

@@ -13,6 +13,7 @@ from mapper.formulations.modulo_schedule.referee.verify import verify
 from mapper.models.modulo_schedule.configuration.assembly import assemble
 from mapper.sim.modulo_schedule import report, simulate
 from mapper.workloads.graph.dataflow_graph import Edge, Operation
+from mapper.workloads.graph.entry import entered
 from mapper.workloads.graph.kernel import Array
 from mapper.workloads.graph.kernel_catalogue import KERNELS
 from mapper.workloads.graph.kernel_source import load_kernel
@@ -25,7 +26,9 @@ def test_the_words_of_a_kernel_leave_the_memory_that_its_c_means(name: str) -> N
     kernel, machine, schedule = one_after_another(load_kernel(name)[0])
     assert verify(ModuloProblem(kernel, machine), schedule).broken == ()
     memory = seeded_memory(kernel, 3)
-    run = simulate(assemble(kernel, machine, schedule), machine, memory, kernel.trip_count or 0)
+    run = simulate(
+        assemble(entered(kernel, memory), machine, schedule), machine, memory, kernel.trip_count or 0
+    )
     assert run.violations == ()
     for array, words in reference(name, memory).items():
         assert run.memory[array].tobytes() == words.tobytes(), array

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 from mapper.workloads.c.kernel import kernel_from_c
+from mapper.workloads.c.reading import AS_PUBLISHED
 from mapper.workloads.graph.kernel import Kernel
 
 
 def kernel(body: str, pointer_uses: int | None = None) -> Kernel:
     text = f"void f(int a[99], int b[99], int y[99]) {{ for (int i = 2; i < 12; i++) {{ {body} }} }}"
-    return kernel_from_c(text, "f.c", "f", pointer_uses=pointer_uses)
+    return kernel_from_c(text, "f.c", "f", pointer_uses=pointer_uses, reading=AS_PUBLISHED)
 
 
 def pointers(made: Kernel) -> list[tuple[str, int]]:

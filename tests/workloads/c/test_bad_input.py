@@ -22,38 +22,30 @@ def refused(text: str, **choice: int | str) -> str:
 @pytest.mark.parametrize(
     ("body", "word"),
     [
-        (LOOP + "a[i] = g(i);", "function calls"),
-        (LOOP + "a[i] = *a;", "pointers"),
-        (LOOP + "a[i] = a;", "pointer"),
-        ("while (s < n) s++;", "unknown trip count"),
-        ("do s++; while (s < n);", "unknown trip count"),
-        (LOOP + "{ if (a[i]) break; }", "trip count"),
+        (LOOP + "a[i] = g(i);", "calls of g"),
+        (LOOP + "{ switch (a[i]) { case 1: a[i] = 2; } }", "switch"),
+        (LOOP + "a[i] = i > 2 && (s = 3);", "write an if"),
+        (LOOP + "{ long double d = 1; a[i] = d; }", "type long double"),
+        (LOOP + "a[i] = a < x;", "different arrays"),
+        ("int *p = a; " + LOOP + "{ p = i > 2 ? p : (int *)x; p[0] = 1; }", "another size"),
+        (LOOP + "x[i] = a;", "pointer"),
         (LOOP + "{ if (a[i]) goto end; } end: ;", "goto"),
-        (LOOP + "{ a[i] = 1; i = 3; }", "header alone"),
-        ("for (int i = 0; i < 9; i += n) a[i] = 1;", "step"),
-        ("for (int i = 0; i < a[0]; i++) a[i] = 1;", "trip count"),
         ("for (int i = 0; i < 9; i--) a[i] = 1;", "never ends"),
         ("for (int i = 9; i < 9; i++) a[i] = 1;", "never runs"),
-        ("for (unsigned i = 9; i >= 0; i--) a[i] = 1;", "leaves the 32 bits"),
-        ("for (int i = 0; i <= 2147483647; i++) a[0] += 1;", "leaves the 32 bits"),
+        ("for (unsigned i = 9; i >= 0; i--) a[i] = 1;", "leaves the bits"),
+        ("for (int i = 0; i <= 2147483647; i++) a[0] += 1;", "leaves the bits"),
         (LOOP + "a[i] = " + "9" * 5000 + ";", "digits"),
-        ("for (;;) a[0] = 1;", "single variable"),
         (LOOP + "s = i;", "no result"),
         (LOOP + "a[i + 60] = 1;", "make it larger"),
         (LOOP + "a[i - 1] = 1;", "make it larger"),
         (LOOP + "a[i] = y;", "not declared"),
-        (LOOP + "a[i] = t[i];", "declare it as an array"),
+        (LOOP + "a[i] = t[i];", "not declared"),
         (LOOP + "a[i][0] = 1;", "subscripts"),
         (LOOP + "a[i] = x[i] % 2;", "needs integers"),
         (LOOP + "a[x[i]] = 2;", "subscript is an integer"),
-        (LOOP + "{ double d = 1; a[i] = d; }", "type double"),
         (LOOP + "{ int t; a[i] = t; t = 1; }", "no value"),
-        (LOOP + "a[i] = (s = 3);", "inside an expression"),
-        (LOOP + "return;", "return"),
-        (LOOP + "{ int s = 1; a[i] = s; }", "hides"),
-        (LOOP + "a[i] = 99999999999;", "32 bits"),
-        ("int t = a[0]; " + LOOP + "a[i] = t;", "read before the loop"),
-        ("s = 1;", "no function has a for loop"),
+        (LOOP + "a[i] = 99999999999999999999;", "64 bits"),
+        ("s = 1;", "no function has a loop"),
     ],
 )
 def test_each_construct_outside_the_subset_is_named(body: str, word: str) -> None:
@@ -63,24 +55,24 @@ def test_each_construct_outside_the_subset_is_named(body: str, word: str) -> Non
 @pytest.mark.parametrize(
     ("text", "word"),
     [
-        ("void f(int *p) { for (int i = 0; i < 9; i++) p[i] = 1; }", "alias"),
-        ("void f(int **p) { for (int i = 0; i < 9; i++) p[i][0] = 1; }", "alias"),
         ("int x = ;", "not C"),
         ("void f(", "not C"),
         ("\x00\x01", "not C"),
-        ("#if 1\n#endif", "only #define"),
-        ("#define F(x) x\n", "macro with parameters"),
-        ('#define S "a"\n', "not a constant"),
-        ("void f(void) { int x = " + "(" * 40000 + "1" + ")" * 40000 + "; }", "nested too deeply"),
-        ("void f(void) { " + "{" * 5000 + "}" * 5000 + " }", "nested too deeply"),
+        ("void f(int *p) { for (int i = 0; i < 9; i++) p[i] = q; }", "not declared"),
+        ('#include "missing.h"\nvoid f(int *p) { for (int i = 0; i < 9; i++) p[i] = 1; }', "--include"),
+        ("#error no\nvoid f(int *p) { for (int i = 0; i < 9; i++) p[i] = 1; }", "no"),
+        ("#if 1\n#endif", "no function"),
+        ("void f(void) { for (;;) ; int x = " + "(" * 40000 + "1" + ")" * 40000 + "; }", "nested too deeply"),
+        ("void f(void) { for (;;) ; " + "{" * 5000 + "}" * 5000 + " }", "nested too deeply"),
         (
             "void f(int a[4]) { for (int i = 0; i < 4; i++) a[i] = " + "1+" * 30000 + "1; }",
             "nested too deeply",
         ),
-        ("/*" * 100000, "in a row"),
-        ("int a" + "[2]" * 30000 + ";", "in a row"),
-        ("int a" + "()" * 30000 + ";", "in a row"),
-        ("int a = 1;" * 30000, "words and signs"),
+        ("/*" * 100000, "no function"),
+        ("void f(void) { for (;;) ; int a" + "[2]" * 20000 + "; }", "in a row"),
+        ("void f(void) { for (;;) ; int a" + "()" * 20000 + "; }", "in a row"),
+        ("void f(void) { for (;;) ; " + "int a = 1;" * 30000 + "}", "words and signs"),
+        ("int a = 1;" * 30000, "declarations"),
         (
             "void f(" + ", ".join(f"int p{n}" for n in range(2000)) + ") { for (int i = 0; i < 4; i++) ; }",
             "scalars",
@@ -101,6 +93,7 @@ def test_a_file_of_several_functions_wants_a_name_and_a_loop_that_exists() -> No
     assert "1 innermost loops" in refused(text, function="f", number=1)
 
 
+@pytest.mark.slow
 def test_definitions_cannot_grow_without_end() -> None:
     lines = ["#define A0 (1+1)", *(f"#define A{k} (A{k - 1}+A{k - 1})" for k in range(1, 40))]
-    assert "not a constant" in refused("\n".join(lines))
+    assert "preprocess" in refused("\n".join([*lines, "int x = A39;"]))

@@ -14,7 +14,7 @@ def test_the_larger_of_two_floats_is_one_operation() -> None:
 
 def test_another_call_is_refused_by_name_of_what_is_allowed() -> None:
     text = "void f(float y[9]) { for (int i = 0; i < 9; i++) y[i] = sinf(y[i]); }"
-    with pytest.raises(InputError, match="but for fmaxf and fminf"):
+    with pytest.raises(InputError, match="but for fmaxf, fminf"):
         kernel_from_c(text, "f.c", "f")
 
 

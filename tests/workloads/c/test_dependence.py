@@ -6,14 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mapper.workloads.c.affine import ITERATION
-from mapper.workloads.c.dependence import Access, order_edges
 from mapper.workloads.c.kernel import kernel_from_c
+from mapper.workloads.c.reading import AS_PUBLISHED
+from mapper.workloads.loop.affine import ITERATION
+from mapper.workloads.loop.dependence import Access, order_edges
 
 
 def orders(body: str, trips: int = 64) -> set[tuple[str, str, int]]:
     text = f"void f(int n, int a[9999], int b[9999]) {{ for (int i = 0; i < {trips}; i++) {{ {body} }} }}"
-    graph = kernel_from_c(text, "t.c", "t").graph
+    graph = kernel_from_c(text, "t.c", "t", reading=AS_PUBLISHED).graph
     names = [operation.name for operation in graph.operations]
     return {(names[e.source], names[e.destination], e.distance) for e in graph.edges if e.operand is None}
 

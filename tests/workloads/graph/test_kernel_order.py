@@ -11,6 +11,7 @@ import pytest
 
 from mapper.workloads.c.kernel import kernel_from_c
 from mapper.workloads.graph.dataflow_graph import Number
+from mapper.workloads.graph.entry import entered
 from mapper.workloads.graph.kernel import Kernel
 from mapper.workloads.graph.kernel_execution import execute
 from mapper.workloads.graph.kernel_source import kernel_names, load_kernel
@@ -25,6 +26,7 @@ MEETING = """void f(int a[40], int b[40], int c[40]) { int s = 1; for (int i = 0
 def shuffled(kernel: Kernel, memory: dict[str, npt.NDArray[Any]], seed: int) -> dict[str, npt.NDArray[Any]]:
     """Runs the operations of all iterations one by one, in a random order that honours every edge and the order
     of the iterations of each single operation."""
+    kernel = entered(kernel, memory)
     graph, trips, draw = kernel.graph, kernel.trip_count or 0, random.Random(seed)
     after = {name: words.copy() for name, words in memory.items()}
     done: dict[tuple[int, int], Number] = {}

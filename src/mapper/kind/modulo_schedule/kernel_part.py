@@ -39,10 +39,21 @@ def pose_kernel(
     """
     for operation in value.graph.operations:
         if not any(machine.can_execute(pe, operation.opcode) for pe in machine.all_pes):
-            remedy = f"no PE of {machine.name} executes {operation.opcode}; take another machine"
+            remedy = f"no PE of {machine.name} executes {operation.opcode}; {_way_out(operation.opcode)}"
             raise InputError(value.name, operation.name, remedy)
+    wide = [array for array in value.arrays if array.kind in ("int64", "float64")]
+    if wide and not machine.holds_64_bits:
+        remedy = f"{machine.name} holds no words of 64 bits; take a machine that does, as --arch wide-4x4"
+        raise InputError(value.name, wide[0].name, remedy)
     problem = ModuloProblem(value, machine, pinned_interval(fix, value, machine))
     return (ProblemPart(value.name, value.name, problem, (value, problem.fixed_ii), value),)
+
+
+def _way_out(opcode: str) -> str:
+    """What to do where a machine lacks an operation."""
+    if "f64" in opcode:
+        return "end constants in f (0.5f) and use float, or take a machine with double, as --arch wide-4x4"
+    return "take another machine, as --arch wide-4x4"
 
 
 def verify_kernel(problem: ModuloProblem, mapping: ModuloSchedule) -> ShownVerdict:

@@ -31,6 +31,7 @@ from mapper.models.modulo_schedule.mapping_file import schedule_from_json
 from mapper.models.modulo_schedule.network.mapping import LayerMapping
 from mapper.solver.method import Effort, Method
 from mapper.solver.proof import Claim, Proof
+from mapper.workloads.c.reading import AS_WRITTEN, SourceReading
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.document import kernel_document, kernel_from_document
 from mapper.workloads.graph.kernel import Kernel
@@ -64,11 +65,14 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
         return (II,) if isinstance(value, Kernel) else (LATENCY,)
 
     def read(self, text: str, batch: int | None, dims: Dims) -> Workload[Value]:
+        return self.read_source(text, batch, dims, AS_WRITTEN)
+
+    def read_source(self, text: str, batch: int | None, dims: Dims, source: SourceReading) -> Workload[Value]:
         if not is_kernel(text):
             return read_layers(text, batch, dims)
         if batch is not None:
             raise InputError("--batch", str(batch), "a kernel has no batch; leave it out")
-        kernel, inputs = load_kernel(text)
+        kernel, inputs = load_kernel(text, source)
         return Workload(kernel, inputs)
 
     def pose(
@@ -153,6 +157,11 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
         if isinstance(value, Kernel):
             return value
         return replace(value, operators=replace(value.operators, files=inputs))
+
+    def source_remarks(self, text: str, machine: CgraMachine, source: SourceReading) -> list[str]:
+        from mapper.kind.modulo_schedule.pass_remark import pass_remarks
+
+        return pass_remarks(text, machine, source)
 
     def formulation(self, problem: Problem) -> Formulation:
         from mapper.formulations.modulo_schedule.network.program.choice import LayerFormulation

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, gcd
 
-from mapper.workloads.c.affine import Form, as_number, plus, split
 from mapper.workloads.graph.dataflow_graph import Edge
+from mapper.workloads.loop.affine import Form, as_number, plus, split
+from mapper.workloads.loop.reach import Reach
 
 MEMORY_LATENCY = 1
 """A word is written in the cycle in which its store issues; any access of a later cycle sees it."""
@@ -25,21 +26,31 @@ class Access:
     store: bool
 
 
+NOTHING_KNOWN = Reach()
+
+
 def order_edges(
-    accesses: tuple[Access, ...], trip_count: int | None
+    accesses: tuple[Access, ...],
+    trip_count: int | None,
+    reach: Reach = NOTHING_KNOWN,
+    aliases: frozenset[str] = frozenset(),
 ) -> tuple[tuple[Edge, ...], tuple[tuple[Access, Access], ...]]:
     """Order edges between ``accesses`` (in the order of the text), and the pairs whose dependence is assumed.
 
     For a pair of which one stores, the least distance in each direction is enough: it implies the larger ones.
-    Affine indices give exact distances; others are taken to touch the same word in every iteration.
+    Affine indices give exact distances, or are kept apart by ``reach``; others are taken to touch the same word in
+    every iteration, as are those of different arrays among ``aliases``.
     """
     edges: list[Edge] = []
     assumed: list[tuple[Access, Access]] = []
     for position, first in enumerate(accesses):
         for second in accesses[position + 1 :]:
-            if first.array != second.array or not (first.store or second.store):
+            same = first.array == second.array
+            if not (first.store or second.store) or not (same or {first.array, second.array} <= aliases):
                 continue
-            found = _distances(first.index, second.index, trip_count)
+            found = _distances(first.index, second.index, trip_count) if same else None
+            if found is None and same and _apart(first, second, reach):
+                continue
             if found is None:
                 assumed.append((first, second))
                 found = (0, 1)
@@ -49,6 +60,10 @@ def order_edges(
                         Edge(source.operation, target.operation, None, distance, latency=MEMORY_LATENCY)
                     )
     return tuple(edges), tuple(assumed)
+
+
+def _apart(first: Access, second: Access, reach: Reach) -> bool:
+    return first.index is not None and second.index is not None and reach.apart(first.index, second.index)
 
 
 def _distances(

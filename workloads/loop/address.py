@@ -8,31 +8,35 @@ after the loads, when the values they write are there, and the loads' pointer wo
 
 from __future__ import annotations
 
-from mapper.workloads.c.affine import at, split
-from mapper.workloads.c.body import LoopBody, Node, Value, integer
+from mapper.workloads.loop.affine import at, split
+from mapper.workloads.loop.body import LoopBody, Node, Value, integer
 
 
 def reduce_addresses(
-    body: LoopBody, variable: Value, step: int, symbols: dict[str, int], pointer_uses: int | None = None
+    body: LoopBody,
+    variable: Value | None,
+    step: int,
+    symbols: dict[str, int],
+    pointer_uses: int | None = None,
 ) -> None:
     """Gives every access with an affine index its pointer and ``offset``; one that stays at a word takes that
-    word's number. ``variable``: the loop's, which steps by ``step``; ``symbols``: numbers of the live-ins.
+    word's number. ``variable``: the loop's, which steps by ``step``, if any; ``symbols``: numbers of the live-ins.
     After ``pointer_uses`` accesses (None: never) another pointer is begun.
     """
-    counted = variable.form is not None and _is_needed(body, variable)
+    counted = variable is not None and variable.form is not None and _is_needed(body, variable)
     shared: dict[tuple[str, int], tuple[Value, int, int]] = {}
-    for node in tuple(body.nodes):
+    for node in [node for node in body.nodes if not node.entry and not node.replaced]:
         parts = None if node.index_form is None else split(node.index_form)
         if parts is None or node.index_form is None:
             if node.array is not None:
                 _displace(body, node)
             continue
         stride, first = parts[0], at(node.index_form, 0, symbols)
-        if stride == 0:
-            node.operands = (integer(first), *node.operands[1:])
+        if stride == 0 or not -(1 << 31) <= first < 1 << 31:
+            node.operands = (integer(first), *node.operands[1:]) if stride == 0 else node.operands
             continue
         group = node.opcode, stride
-        if group not in shared and counted and group == ("load", step) and variable.form is not None:
+        if group not in shared and counted and variable and variable.form and group == ("load", step):
             shared[group] = (variable, at(variable.form, 0, symbols), 0)
         if group not in shared or shared[group][2] == pointer_uses:
             shared[group] = (_pointer(body, node, first, stride), first, 0)
@@ -44,8 +48,13 @@ def reduce_addresses(
 
 def _displace(body: LoopBody, node: Node) -> None:
     """Takes what is added to a computed index into the displacement."""
-    index = node.operands[0]
-    while index.node is not None and body.nodes[index.node].opcode == "add":
+    index, seen = node.operands[0], set[int]()
+    while (
+        index.node is not None
+        and body.nodes[index.node].opcode in ("add", "add.i64")
+        and index.node not in seen
+    ):
+        seen.add(index.node)
         left, right = body.nodes[index.node].operands
         if right.literal is not None:
             index, node.offset = left, node.offset + right.literal
@@ -68,7 +77,7 @@ def _is_needed(body: LoopBody, variable: Value) -> bool:
     waiting = [
         operand.node
         for node in body.nodes
-        if node.opcode == "store"
+        if node.opcode == "store" and not node.replaced
         for operand in node.operands[_own_index(node) :]
     ]
     found: set[int] = set()

@@ -1,0 +1,171 @@
+"""Loops as the system's compiler has them: each as a function of its own on the memory of its kernel.
+
+What comes before the loop is written as the front end follows it, with the numbers that live-ins stand at.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from pycparser import c_ast, c_generator
+
+from mapper.workloads.c.file import LoopPlace, find_loop
+from mapper.workloads.c.lowering import Lowering, lower
+from mapper.workloads.c.name import names_in, stores
+from mapper.workloads.c.reading import SourceReading
+from mapper.workloads.c.type import type_of
+from mapper.workloads.graph.kernel import Kernel
+from mapper.workloads.loop.body import Value
+from mapper.workloads.loop.building import kernel_of
+from mapper.workloads.loop.kind import FLOATING, WIDE, ValueType
+
+Memory = dict[str, npt.NDArray[Any]]
+C_TYPE = {
+    "int8": "signed char", "uint8": "unsigned char", "int16": "short", "uint16": "unsigned short",
+    "float32": "float", "float64": "double",
+}  # fmt: skip
+FLAGS = ("-O1", "-ffp-contract=off", "-fwrapv", "-fsigned-char", "-fno-strict-aliasing", "-w")
+COMPILER = "g++"
+
+
+def c_type(found: ValueType) -> str:
+    """The type as C names it."""
+    wide = {"int": "int", "unsigned": "unsigned", "long": "long long", "ulong": "unsigned long long"}
+    return C_TYPE.get(found.word) or wide[found.kind]
+
+
+def c_number(value: Value) -> str:
+    """The number that a live-in stands at."""
+    if value.kind in FLOATING:
+        return f"{float(value.number).hex()}{'f' if value.kind == 'float' else ''}"
+    return f"(({c_type_of(value)}){int(value.number)}{'LL' if value.kind in WIDE else ''})"
+
+
+def c_type_of(value: Value) -> str:
+    return {"unsigned": "unsigned", "ulong": "unsigned long long", "long": "long long"}.get(value.kind, "int")
+
+
+class Recorded(Lowering):
+    """Writes down what the front end follows on its way to the loop."""
+
+    def __init__(self, place: LoopPlace, passes: frozenset[str], middle: bool = False) -> None:
+        self.written: list[str] = []
+        self.declared: dict[str, str] = {}
+        self.outputs: dict[str, str] = {}
+        super().__init__(place, passes, middle)
+
+    def _attempt(self, node: c_ast.Node) -> None:
+        numbers = self._numbers(names_in(node))
+        super()._attempt(node)
+        generator = c_generator.CGenerator()
+        for one in node.decls if isinstance(node, c_ast.DeclList) else [node]:
+            if (
+                isinstance(one, c_ast.Assignment)
+                and not stores(one)
+                and self.scalars.get(getattr(one.lvalue, "name", ""))
+            ):
+                self.written += [*numbers, f"{generator.visit(one)};"]
+            elif isinstance(one, c_ast.Decl) and one.init is not None and self.scalars.get(str(one.name)):
+                self.written += [*numbers, f"{one.name} = {generator.visit(one.init)};"]
+
+    def _numbers(self, names: frozenset[str]) -> list[str]:
+        lines = []
+        for name in sorted(names & self.scalars.keys()):
+            value = self.scalars[name]
+            if value is not None and value.node is None and name in self.types:
+                shown = c_number(value) if value.base is None else f"{value.base} + {value.number}"
+                lines.append(f"{name} = {shown};")
+        return lines
+
+    def _enter(self, count: int) -> None:
+        self.written += self._numbers(frozenset(self.scalars))
+        for name, found in self.types.items():
+            value = self.scalars.get(name)
+            base = None if value is None else value.base
+            self.declared[name] = c_type(found) if base is None else f"{c_type(self.arrays[base].type)} *"
+        super()._enter(count)
+
+    def _keep(self, loop: c_ast.Node, phis: dict[str, int]) -> None:
+        before = set(self.arrays)
+        super()._keep(loop, phis)
+        self.outputs = {name: c_type(self.arrays[name].type) for name in self.arrays if name not in before}
+
+
+def recorded(
+    text: str, source: str, function: str | None, number: int | None, reading: SourceReading
+) -> tuple[Recorded, Kernel]:
+    """The loop with what was written down, and its kernel."""
+    place = find_loop(text, source, function, number, reading)
+    usual = lower(place, reading.passes)
+    found = Recorded(place, reading.passes, usual.middle)
+    return found, kernel_of(found.lowered, place.name, text, reading.passes)
+
+
+def function_text(loop: Recorded, name: str) -> str:
+    """The loop as a C function of the addresses of its arrays."""
+    generator, place = c_generator.CGenerator(), loop.place_of_loop
+    lines = []
+    for key, node in place.types.items():
+        scalar = type_of(node, place.types)
+        if scalar is not None:
+            lines.append(f"#define {key} {c_type(scalar)}")
+    lines += [
+        f"#define {key} {value.number}"
+        for key, value in loop.scalars.items()
+        if key not in loop.types and value is not None and value.node is None and not key.startswith("#")
+    ]
+    lines += [
+        f"static inline {generator.visit(one)}".replace("static inline static", "static").replace(
+            "inline inline", "inline"
+        )
+        for one in place.callees.values()
+    ]
+    lines.append(f"void {name}(void **memory) {{")
+    at = 0
+    for array, shape in loop.arrays.items():
+        if array in loop.outputs:
+            continue
+        kind = c_type(shape.type)
+        rows = "".join(f"[{size}]" for size in shape.sizes[1:])
+        lines.append(
+            f"{kind} (*{array}){rows} = memory[{at}];" if rows else f"{kind} *{array} = memory[{at}];"
+        )
+        at += 1
+    lines += [f"{kind} {key};" for key, kind in loop.declared.items() if not key.startswith("#")]
+    lines += [*loop.written, generator.visit(place.loop), ";"]
+    for key, kind in loop.outputs.items():
+        lines.append(f"*({kind} *)memory[{at}] = {key};")
+        at += 1
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def compiled(texts: list[str], folder: Path) -> ctypes.CDLL:
+    """The functions as one library. Each has its own file: their types may have the same names."""
+    sources = []
+    for number, text in enumerate(texts):
+        source = folder / f"loop{number}.c"
+        source.write_text(text)
+        sources += ["-x", "c", str(source)]  # of g++ each source needs its own
+    library = folder / "loops.so"
+    command = [COMPILER, *FLAGS, "-shared", "-fPIC", "-o", str(library), *sources]
+    ended = subprocess.run(command, capture_output=True, timeout=100, text=True)
+    if ended.returncode:
+        raise RuntimeError(ended.stderr[:2000])
+    return ctypes.CDLL(str(library))
+
+
+def run_compiled(library: ctypes.CDLL, name: str, loop: Recorded, memory: Memory) -> Memory:
+    """The memory after the function ``name``; ``memory`` is left as it is."""
+    after = {key: words.copy() for key, words in memory.items()}
+    order = [*(key for key in loop.arrays if key not in loop.outputs), *loop.outputs]
+    spare = np.zeros(8, np.int64)
+    pointers = (ctypes.c_void_p * max(1, len(order)))()
+    for at, key in enumerate(order):
+        pointers[at] = after.get(key, spare).ctypes.data
+    getattr(library, name)(pointers)
+    return after

@@ -1,0 +1,165 @@
+"""The problem of mapping a nest onto a memory hierarchy, as a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Literal
+
+from mapper.arch.hierarchy import Constraint, HierarchyMachine
+from mapper.models.hierarchy.cost import STEPS_PER_PJ, HierarchyCost
+from mapper.models.hierarchy.role import loops_called, tensors_called
+from mapper.workloads.document import InputError
+from mapper.workloads.nest.loop_nest import LoopNest
+
+ObjectiveName = Literal["edp", "energy", "latency"]
+Axis = Literal["temporal", "x", "y"]
+ROUNDING = 1e-9
+"""The share by which a bound in floating point may lie above what it bounds, with room to spare."""
+
+
+@dataclass(frozen=True)
+class Pins:
+    """Decisions that are given: constraints on loops beside the machine's, tensors kept and bypassed at levels as
+    (level, tensor), and bounds to which loops are padded."""
+
+    constraints: tuple[Constraint, ...] = ()
+    keep: tuple[tuple[str, str], ...] = ()
+    bypass: tuple[tuple[str, str], ...] = ()
+    padded: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class HierarchyProblem:
+    """Map ``nest`` onto ``machine`` for the least ``objective``.
+
+    The space: every way to write each bound (or what it is padded to) as a product of trip counts, one in time at each
+    level and one in space along each axis below it; every order of the loops in time; every choice of tensors to keep
+    that machine and pins leave open. Tiles fit the levels, loops in space the fan-outs, the outermost level keeps all.
+
+    Raises: InputError if the nest carries dependences, or the machine lacks energies that the objective needs.
+    """
+
+    nest: LoopNest
+    machine: HierarchyMachine
+    objective: ObjectiveName
+    pins: Pins = Pins()
+
+    def __post_init__(self) -> None:
+        source = self.nest.name or "nest"
+        if self.nest.dependences:
+            raise InputError(
+                source, "dependences", "loops that carry values cannot be mapped onto a hierarchy"
+            )
+        machine = self.machine
+        if self.objective != "latency" and (
+            machine.compute.energy_pj is None or any(level.actions is None for level in machine.levels)
+        ):
+            raise InputError(
+                machine.name, "energy_pj", "is not given for all levels; use --objective latency"
+            )
+
+    @property
+    def bounds(self) -> dict[str, int]:
+        """The bounds that factors multiply to."""
+        return {**self.nest.trip_counts, **dict(self.pins.padded)}
+
+    def kept(self, level: int) -> tuple[frozenset[str], frozenset[str]]:
+        """Tensors that a level must keep, and those that it may keep."""
+        return self._kept[level]
+
+    @cached_property
+    def _kept(self) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+        every = frozenset(operand.name for operand in self.nest.operands)
+        found = []
+        for place, level in enumerate(self.machine.levels):
+            keep = {one for name in level.keep for one in tensors_called(self.nest, name)}
+            passed = {one for name in level.bypass for one in tensors_called(self.nest, name)} - keep
+            keep |= {tensor for own, tensor in self.pins.keep if own == level.name}
+            passed |= {tensor for own, tensor in self.pins.bypass if own == level.name}
+            found.append(
+                (every, every) if place == 0 else (frozenset(keep), (every - passed) | frozenset(keep))
+            )
+        return tuple(found)
+
+    def most(self, level: int, axis: Axis, loop: str) -> int:
+        """The most trips that a loop may have there: 1 where it may not run."""
+        exact, most, _ = self._limits[level, axis]
+        return min(exact.get(loop, most.get(loop, self.bounds[loop])), most.get(loop, self.bounds[loop]))
+
+    def exact(self, level: int, axis: Axis, loop: str) -> int | None:
+        """The trips that a loop must have there (along X and Y together), None if they are open."""
+        return self._limits[level, axis][0].get(loop)
+
+    def order(self, level: int) -> tuple[str, ...]:
+        """The loops in time whose order is given, from the innermost outwards; all others are outside them."""
+        return self._limits[level, "temporal"][2]
+
+    @cached_property
+    def _limits(self) -> dict[tuple[int, Axis], tuple[dict[str, int], dict[str, int], tuple[str, ...]]]:
+        found: dict[tuple[int, Axis], tuple[dict[str, int], dict[str, int], tuple[str, ...]]] = {}
+        names = [level.name for level in self.machine.levels]
+        for place, level in enumerate(self.machine.levels):
+            fanout = level.fanout
+            found[place, "temporal"] = ({}, {}, ())
+            for axis, width, allowed in (("x", fanout.x, fanout.x_loops), ("y", fanout.y, fanout.y_loops)):
+                most = dict.fromkeys(self.nest.loops, width)
+                if allowed is not None:
+                    carried = {loop for name in allowed for loop in loops_called(self.nest, name)}
+                    most |= {loop: 1 for loop in self.nest.loops if loop not in carried}
+                found[place, axis] = ({}, most, ())  # type: ignore[index]
+        for constraint in (*self.machine.constraints, *self.pins.constraints):
+            self._constrain(found, names.index(constraint.level), constraint)
+        return found
+
+    def _constrain(
+        self,
+        found: dict[tuple[int, Axis], tuple[dict[str, int], dict[str, int], tuple[str, ...]]],
+        place: int,
+        constraint: Constraint,
+    ) -> None:
+        axes: tuple[Axis, ...] = ("temporal",) if constraint.kind == "temporal" else ("x", "y")
+        listed = (loop for name in constraint.permutation for loop in loops_called(self.nest, name))
+        order = list(dict.fromkeys(listed))
+        for axis in axes:
+            exact, most, known = found[place, axis]
+            for name, trips in constraint.factors.items():
+                for loop in loops_called(self.nest, name):
+                    exact[loop] = trips
+                    most[loop] = min(trips, most.get(loop, trips))
+            for name, trips in constraint.most.items():
+                for loop in loops_called(self.nest, name):
+                    most[loop] = min(trips, most.get(loop, trips))
+            if constraint.split is not None:
+                _split(most, order, constraint.split, axis, len(self.nest.loops))
+            found[place, axis] = (exact, most, tuple(order) if axis == "temporal" and order else known)
+
+    def value(self, cost: HierarchyCost) -> int | float:
+        """The objective of a cost, in pJ*cycles, pJ or cycles."""
+        if self.objective == "latency":
+            return cost.cycles
+        found = cost.edp_pj_cycles if self.objective == "edp" else cost.energy_pj
+        assert found is not None, "a problem has the energies that it needs"
+        return found
+
+    def rank(self, cost: HierarchyCost) -> tuple[int, ...]:
+        """What ties are broken by: the objective, then EDP, energy, cycles, exactly."""
+        energy, cycles = cost.energy_steps or 0, cost.cycles
+        first = {"edp": energy * cycles, "energy": energy, "latency": cycles}[self.objective]
+        return (first, energy * cycles, energy, cycles)
+
+    def exact_value(self, cost: HierarchyCost) -> Fraction:
+        """The objective without rounding."""
+        return Fraction(self.rank(cost)[0], 1 if self.objective == "latency" else STEPS_PER_PJ)
+
+
+def _split(most: dict[str, int], order: list[str], split: int, axis: Axis, loops: int) -> None:
+    """Of loops in the given order the first ``split`` lie along X and the others along Y."""
+    for position, loop in enumerate(order):
+        if (axis == "x") != (position < split):
+            most[loop] = 1
+    if split == 0 and axis == "x":
+        most.update(dict.fromkeys(most, 1))
+    if split >= loops and axis == "y":
+        most.update(dict.fromkeys(most, 1))

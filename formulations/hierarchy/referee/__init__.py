@@ -1,0 +1,1 @@
+"""The referee of mappings onto a hierarchy; a closed room."""

@@ -1,0 +1,165 @@
+"""Branch and bound over mappings onto a hierarchy, with a bound at any time.
+
+First it is decided which tensors each level keeps and which loops run in space: an arrangement. Its energy is a sum
+over links (`arrangement`), and what moves on the link that ends at a level depends on the tile of that level, the
+trip counts of the loops right outside it, and which of them are innermost. So a table from the innermost level
+outwards holds, for every tile, the least energy of the links inside it (`floors`); where no loop at a link's own
+level moves the tensor, it counts each of its words once, which is a relaxation. Tiles are then opened from the
+outermost level inwards, the most promising first: what is decided costs exactly what the model says, what is open at
+least its floor, and cycles are at least those of computing and of the words moved so far. Orders are those of
+`order_class`. A mapping whose levels are all decided is costed by the model.
+
+Arrangements wait in a heap by their bounds: the least of them is the bound of the whole. Where a loop may move an
+overlapping tile as the innermost one does (`_may_continue`), or neighbours may hand words on, the bound is lower than
+the cost of the orders that are tried; if the best mapping lies above such a bound, it is reported and nothing is
+proven.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterator
+
+from mapper.arch.hierarchy import HIERARCHY_SCHEMA, hierarchy_from_document
+from mapper.formulations.hierarchy.infeasible import why_infeasible
+from mapper.formulations.hierarchy.problem import ROUNDING, HierarchyProblem
+from mapper.models.hierarchy.mapping import HierarchyMapping
+from mapper.solver.certificate import Stop
+from mapper.solver.hierarchy.exact.arrangement import arrangements
+from mapper.solver.hierarchy.exact.branch import Branch
+from mapper.solver.hierarchy.exact.lattice import Shape, shape_of
+from mapper.solver.hierarchy.space import Space
+from mapper.solver.hierarchy.trial import Trials
+from mapper.solver.method import Effort, Method, Progress
+from mapper.solver.outcome import Outcome
+from mapper.workloads.nest.layer_nest import matrix_product_nest
+
+MOST_ARRANGEMENTS = 200_000
+
+
+class Search:
+    """One run: the heap of arrangements, the best mapping, and the least bound of what was left undecided."""
+
+    def __init__(self, problem: HierarchyProblem, effort: Effort) -> None:
+        self.problem, self.effort = problem, effort
+        self.trials = Trials(problem, effort)
+        self.shape: Shape = shape_of(problem)
+        self.undecided = math.inf
+        self.loose: list[float] = []
+        self.heap: list[tuple[float, int, Branch]] = []
+        self.stop: Stop | None = None
+
+    @property
+    def limit(self) -> float:
+        """What a bound must lie below for its mappings to be of interest."""
+        value = self.trials.value
+        return math.inf if value is None else value * (1 - ROUNDING)
+
+    def run(self) -> Outcome[HierarchyMapping]:
+        """Open arrangements until none can hold a better mapping."""
+        space = Space(self.problem)
+        for number, arrangement in enumerate(arrangements(self.problem, space.keeps())):
+            if number >= MOST_ARRANGEMENTS:
+                self.undecided = self.trials.bound
+                break
+            if number % 256 == 0 and self._over():
+                self.undecided = self.trials.bound
+                break
+            branch = Branch(arrangement, self.shape)
+            if branch.bound < math.inf:
+                self.heap.append((branch.bound, number, branch))
+        heapq.heapify(self.heap)
+        while self.heap and self.heap[0][0] < self.limit and not self._over():
+            bound, number, branch = heapq.heappop(self.heap)
+            self.effort.report(Progress(self.trials.value, min(self._bound(), bound), self.trials.tried))
+            if not branch.built:
+                if not branch.build(self.effort):
+                    self.undecided = min(self.undecided, bound)
+                elif branch.bound < self.limit:
+                    heapq.heappush(self.heap, (max(bound, branch.bound), number, branch))
+                continue
+            self._open(branch, bound)
+        return self._ended()
+
+    def _over(self) -> bool:
+        self.stop = self.stop or self.effort.stopped()
+        return self.stop is not None
+
+    def _open(self, branch: Branch, bound: float) -> None:
+        """Go through the mappings of an arrangement, depth first."""
+        frames: list[Iterator[tuple[float, HierarchyMapping | int]]] = [branch.children(self)]
+        while frames:
+            if self._over():
+                self.undecided = min(self.undecided, bound)
+                return
+            found = next(frames[-1], None)
+            if found is None:
+                frames.pop()
+                branch.close(len(frames))
+                continue
+            least, child = found
+            if least >= self.limit:
+                continue
+            if isinstance(child, HierarchyMapping):
+                self._take(child, least)
+            else:
+                frames.append(branch.children(self))
+        branch.forget()
+
+    def _take(self, mapping: HierarchyMapping, least: float) -> None:
+        value = self.trials.take(mapping)
+        # A bound well below the cost of the order that was tried: another order may lie between.
+        if value is None or least < value * (1 - 1e-6):
+            self.loose.append(least)
+
+    def _bound(self) -> float:
+        """The least that any mapping can cost, as far as is known."""
+        value = math.inf if self.trials.value is None else float(self.trials.value)
+        waiting = self.heap[0][0] if self.heap else math.inf
+        return min(value, waiting, self.undecided)
+
+    def _ended(self) -> Outcome[HierarchyMapping]:
+        trials = self.trials
+        loose = min((one for one in self.loose if one < self.limit), default=math.inf)
+        bound = min(self._bound(), loose)
+        waiting = self.heap[0][0] if self.heap else math.inf
+        if min(waiting, self.undecided, loose) >= self.limit:
+            return Outcome.ended(
+                trials.best, trials.value, trials.value, "complete", proven=True, evaluations=trials.tried
+            )
+        known = max(bound, trials.bound)
+        stop: Stop = self.stop or "complete"
+        if trials.best is None:
+            return Outcome.unknown(stop, known if known < math.inf else None, evaluations=trials.tried)
+        return Outcome.bounded(trials.best, trials.value, known, stop, evaluations=trials.tried)
+
+
+def branch_and_bound(problem: HierarchyProblem, effort: Effort) -> Outcome[HierarchyMapping]:
+    """The best mapping with a proof, or as far as it came with a bound."""
+    if why_infeasible(problem) is not None:
+        return Outcome.infeasible()
+    return Search(problem, effort).run()
+
+
+def prepare() -> None:
+    """Call the compiled functions once, on a problem of milliseconds."""
+    branch_and_bound(_small(), Effort())
+
+
+def _small() -> HierarchyProblem:
+    energy = {"read": 1, "fill": 1, "update": 1}
+    levels = [{"name": name, "energy_pj": energy} for name in ("outer", "middle", "inner")]
+    machine = hierarchy_from_document(
+        {"schema": HIERARCHY_SCHEMA, "name": "small", "levels": levels, "compute": {"energy_pj": 1}}, "small"
+    )
+    return HierarchyProblem(matrix_product_nest("small", (), 2, 2, 2), machine, "edp")
+
+
+BRANCH_AND_BOUND: Method[HierarchyProblem, HierarchyMapping] = Method(
+    "branch-and-bound",
+    True,
+    "arrangements by their bounds, tiles from the outermost level inwards, floors from the innermost outwards",
+    branch_and_bound,
+    prepare,
+)

@@ -1,0 +1,1 @@
+"""The kind ``hierarchy``: loop nests on machines of any memory hierarchy."""

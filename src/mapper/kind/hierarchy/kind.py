@@ -1,0 +1,161 @@
+"""The kind ``hierarchy``: loop nests on machines of any memory hierarchy, by Timeloop's dense model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar, cast
+from xml.etree.ElementTree import Element
+
+from mapper.arch.hierarchy import HierarchyMachine
+from mapper.formulations.formulation import Formulation
+from mapper.formulations.hierarchy.infeasible import why_infeasible
+from mapper.formulations.hierarchy.problem import ROUNDING, HierarchyProblem, ObjectiveName
+from mapper.formulations.hierarchy.referee.verify import verify
+from mapper.formulations.objective import EDP, ENERGY, LATENCY, Objective
+from mapper.kind.hierarchy.pins import parse_pins
+from mapper.kind.kind import Kind, Options, Part, ProblemPart, ShownVerdict, Workload
+from mapper.kind.tiling.kind import TILING
+from mapper.kind.tiling.pins import own_pins
+from mapper.kind.words import ProofWords
+from mapper.models.hierarchy.mapping import HierarchyMapping
+from mapper.models.hierarchy.mapping_file import hierarchy_mapping
+from mapper.models.hierarchy.one_line import is_one_line, one_line_document
+from mapper.solver.method import Method
+from mapper.workloads.document import InputError, decoded, parse_document
+from mapper.workloads.network.network import Dims, Network
+
+
+class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
+    """Every layer is a part of its own: factors, orders, loops in space and tensors kept, for the least objective."""
+
+    name: ClassVar[str] = "hierarchy"
+    objectives: ClassVar[tuple[Objective, ...]] = (EDP, ENERGY, LATENCY)
+    options: ClassVar[frozenset[str]] = frozenset({"batch", "fix"})
+    leaves_out: ClassVar[tuple[str, ...]] = TILING.leaves_out
+
+    def peak(self, machine: HierarchyMachine) -> int:
+        return machine.units * machine.compute.rate
+
+    def read(self, text: str, batch: int | None, dims: Dims) -> Workload[Network]:
+        return TILING.read(text, batch, dims)
+
+    def pose(
+        self, value: Network, machine: HierarchyMachine, objective: Objective, options: Options
+    ) -> tuple[ProblemPart[Network, HierarchyProblem], ...]:
+        names = [layer.name for layer in value.layers]
+        parts = []
+        for layer in value.layers:
+            pins = parse_pins(own_pins(options.fix, layer.name, names), layer.nest, machine)
+            problem = HierarchyProblem(layer.nest, machine, cast(ObjectiveName, objective.name), pins)
+            key = (layer.nest.same_problem(), repr(pins))
+            parts.append(ProblemPart(layer.name, layer.source, problem, key, value, layer.merged))
+        return tuple(parts)
+
+    def methods(self) -> dict[str, Method[HierarchyProblem, HierarchyMapping]]:
+        from mapper.solver.hierarchy.catalogue import METHODS
+
+        return dict(METHODS)
+
+    def slack(self, problem: HierarchyProblem, value: int | float) -> float:
+        return ROUNDING * abs(value)
+
+    def why_infeasible(self, problem: HierarchyProblem) -> str | None:
+        return why_infeasible(problem)
+
+    def verify(self, problem: HierarchyProblem, mapping: HierarchyMapping) -> ShownVerdict:
+        verdict = verify(problem, mapping)
+        cost = verdict.cost
+        if cost is None:
+            return ShownVerdict(verdict.broken, None, None, None)
+        # A mapping on a machine without energies has a latency all the same.
+        value = None if cost.energy_steps is None and problem.objective != "latency" else problem.value(cost)
+        return ShownVerdict(verdict.broken, cost.cost_json(), cost.breakdown_json(), value)
+
+    def mapping_document(self, data: bytes, source: str) -> dict[str, Any]:
+        text = decoded(data, source)
+        if is_one_line(text):
+            return one_line_document(text)
+        return parse_document(data, source)
+
+    def read_mapping(
+        self, fields: Mapping[str, Any], problem: HierarchyProblem, source: str
+    ) -> HierarchyMapping:
+        mapping = hierarchy_mapping(fields, problem.nest, problem.machine, source)
+        if not mapping.is_perfect:
+            raise InputError(source, "mapping", "has passes of different length, which are not costed yet")
+        return mapping
+
+    def shown(self, problem: HierarchyProblem, mapping: HierarchyMapping) -> HierarchyMapping:
+        return mapping
+
+    def describe(self, problem: HierarchyProblem, part: Part) -> list[str]:
+        from mapper.kind.hierarchy.view import hierarchy_lines
+
+        assert isinstance(part.mapping, HierarchyMapping)
+        return hierarchy_lines(part.mapping, part.breakdown, problem.nest) if part.breakdown else []
+
+    def total(self, costs: list[dict[str, Any]]) -> dict[str, Any]:
+        energies, latencies = [cost["energy_pj"] for cost in costs], [cost["latency_ms"] for cost in costs]
+        cycles = sum(cost["cycles"] for cost in costs)
+        energy = None if None in energies else math.fsum(energies)
+        share = sum(cost["utilisation"] * cost["cycles"] for cost in costs)
+        return {
+            "energy_pj": energy,
+            "cycles": cycles,
+            "edp_pj_cycles": None if energy is None else math.fsum(cost["edp_pj_cycles"] for cost in costs),
+            "latency_ms": None if None in latencies else math.fsum(latencies),
+            "utilisation": share / cycles if cycles else 0.0,
+            "area_mm2": costs[0]["area_mm2"] if costs else None,
+            "edp_of_totals": None if energy is None else energy * cycles,
+        }
+
+    def structure(self, value: Network) -> dict[str, Any]:
+        return TILING.structure(value)
+
+    def read_structure(self, structure: Mapping[str, Any], name: str, source: str) -> Network:
+        return TILING.read_structure(structure, name, source)
+
+    def formulation(self, problem: HierarchyProblem) -> Formulation:
+        raise InputError(
+            "hierarchy", "", "has no constraint program yet; docs/kind/hierarchy.md says the problem"
+        )
+
+    def words(self, problem: HierarchyProblem, part: Part) -> ProofWords:
+        from mapper.kind.hierarchy.words import WORDS
+
+        return WORDS
+
+    def picture(
+        self, problem: HierarchyProblem, mapping: HierarchyMapping, part: Part, prefix: str, most: int
+    ) -> list[Element]:
+        from mapper.kind.hierarchy.picture import hierarchy_picture
+
+        return hierarchy_picture(problem, mapping, part.breakdown or {})
+
+    def simulate(
+        self, part: ProblemPart[Network, HierarchyProblem], mapping: HierarchyMapping, seed: int
+    ) -> dict[str, Any]:
+        raise InputError(
+            "simulate", "", "a hierarchy solution has no simulator yet; mapper evaluate costs it"
+        )
+
+    def generate(
+        self, part: ProblemPart[Network, HierarchyProblem], mapping: HierarchyMapping, seed: int
+    ) -> dict[str, str]:
+        from yaml import safe_dump
+
+        from mapper.models.hierarchy.one_line import line_of
+        from mapper.models.hierarchy.timeloop_mapping import timeloop_document
+
+        nest = part.problem.nest
+        return {
+            "map.yaml": safe_dump(
+                timeloop_document(mapping, nest), sort_keys=False, default_flow_style=None, width=100
+            ),
+            "map.txt": line_of(mapping, nest) + "\n",
+        }
+
+
+HIERARCHY = Hierarchy()
+"""The kind ``hierarchy``: loop nests on machines of any memory hierarchy."""

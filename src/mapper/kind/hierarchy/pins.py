@@ -1,0 +1,130 @@
+"""Pinned decisions of the kind ``hierarchy``: factors, permutations, loops in space, tensors kept, padding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from mapper.arch.hierarchy import Constraint, HierarchyMachine
+from mapper.formulations.hierarchy.problem import Pins
+from mapper.kind.tiling.pins import AUTO, OFF, PADDING
+from mapper.models.hierarchy.role import loops_called, tensors_called
+from mapper.workloads.document import InputError
+from mapper.workloads.nest.loop_nest import LoopNest
+from mapper.workloads.text.number_text import whole_number
+
+LARGEST = 10**15
+_SPATIAL = re.compile(r"\s*(\w+)\s*:\s*(\d{1,15})\s*([xyXY]?)\s*")
+
+
+def parse_pins(fix: Mapping[str, str], nest: LoopNest, machine: HierarchyMachine) -> Pins:
+    """Read ``factors.L2=K:4,C:2``, ``permutation.DRAM=K,C`` (innermost loops, outer to inner), ``spatial.L2=K:16x``,
+    ``bypass.L2=O``, ``keep.L2=W`` and ``padding=M:200``.
+
+    Raises: InputError if a key or value does not belong to nest and machine.
+    """
+    constraints: list[Constraint] = []
+    keep: list[tuple[str, str]] = []
+    bypass: list[tuple[str, str]] = []
+    padded: tuple[tuple[str, int], ...] = ()
+    for key, value in fix.items():
+        decision, _, level = key.partition(".")
+        if key == PADDING:
+            padded = _padded(value, nest)
+            continue
+        if key == "factors":
+            remedy = (
+                f"{value[:40]!r}: only factors that divide are known so far; write factors.LEVEL=LOOP:TRIPS"
+            )
+            raise InputError("--fix", key, remedy)
+        _known(decision, level, machine, key)
+        if decision == "factors":
+            constraints.append(Constraint(level=level, kind="temporal", factors=_factors(value, nest, key)))
+        elif decision == "permutation":
+            order = [_loop(name, nest, key) for name in value.split(",")]
+            constraints.append(Constraint(level=level, kind="temporal", permutation=list(reversed(order))))
+        elif decision == "spatial":
+            constraints += _spatial(value, level, nest, key)
+        else:
+            tensors = [_tensor(name, nest, key) for name in value.split(",") if name.strip()]
+            (keep if decision == "keep" else bypass).extend((level, tensor) for tensor in tensors)
+    return Pins(tuple(constraints), tuple(keep), tuple(bypass), padded)
+
+
+def _known(decision: str, level: str, machine: HierarchyMachine, key: str) -> None:
+    names = [one.name for one in machine.levels]
+    decisions = ("factors", "permutation", "spatial", "bypass", "keep")
+    if decision not in decisions or level not in names:
+        remedy = f"unknown decision; use padding, or {', '.join(decisions)} and .LEVEL of {', '.join(names)}"
+        raise InputError("--fix", key[:60], remedy)
+
+
+def _loop(name: str, nest: LoopNest, key: str) -> str:
+    found = loops_called(nest, name.strip())
+    if len(found) != 1:
+        raise InputError(
+            "--fix", key[:60], f"{name[:30]!r} is not a loop; the loops are {', '.join(nest.loops)}"
+        )
+    return found[0]
+
+
+def _tensor(name: str, nest: LoopNest, key: str) -> str:
+    found = tensors_called(nest, name.strip())
+    if len(found) != 1:
+        known = ", ".join(operand.name for operand in nest.operands)
+        raise InputError("--fix", key[:60], f"{name[:30]!r} is not a tensor; the tensors are {known}")
+    return found[0]
+
+
+def _factors(value: str, nest: LoopNest, key: str) -> dict[str, int]:
+    found = {}
+    for item in value.split(","):
+        name, _, trips = item.partition(":")
+        count = whole_number(trips.strip(), 1, LARGEST)
+        if count is None:
+            raise InputError("--fix", key[:60], f"{item[:40]!r} is not LOOP:TRIPS, such as K:4")
+        found[_loop(name, nest, key)] = count
+    return found
+
+
+def _spatial(value: str, level: str, nest: LoopNest, key: str) -> list[Constraint]:
+    """The loops that run in space below a level, exactly these; with an axis they lie along it."""
+    trips = dict.fromkeys(nest.loops, 1)
+    along: dict[str, list[str]] = {"x": [], "y": []}
+    for item in [one for one in value.split(",") if one.strip()]:
+        found = _SPATIAL.fullmatch(item)
+        if found is None:
+            raise InputError(
+                "--fix", key[:60], f"{item[:40]!r} is not LOOP:TRIPS with an axis, such as K:16x"
+            )
+        loop = _loop(found[1], nest, key)
+        trips[loop] = int(found[2])
+        if found[3]:
+            along[found[3].lower()].append(loop)
+    constraints = [Constraint(level=level, kind="spatial", factors=trips)]
+    if along["x"] or along["y"]:
+        order = [*along["x"], *along["y"]]
+        constraints.append(Constraint(level=level, kind="spatial", permutation=order, split=len(along["x"])))
+    return constraints
+
+
+def _padded(value: str, nest: LoopNest) -> tuple[tuple[str, int], ...]:
+    if value == OFF:
+        return ()
+    if value == AUTO:
+        raise InputError("--fix", PADDING, "auto is not known for hierarchies yet; write LOOP:BOUND, or off")
+    sizes: dict[str, int] = {}
+    for item in value.split(","):
+        name, _, size = (part.strip() for part in item.partition(":"))
+        if name not in nest.loops or name in sizes:
+            remedy = (
+                f"{item[:40]!r} is not LOOP:BOUND, once for a loop of {', '.join(nest.loops)}; or say off"
+            )
+            raise InputError("--fix", PADDING, remedy)
+        bound = nest.trip_counts[name]
+        grown = whole_number(size, bound, 2 * bound - 1)
+        if grown is None:
+            remedy = f"{name}:{size[:40]} is not its bound {bound} or more, and below {2 * bound}"
+            raise InputError("--fix", PADDING, remedy)
+        sizes[name] = grown
+    return tuple((loop, sizes[loop]) for loop in nest.loops if loop in sizes)

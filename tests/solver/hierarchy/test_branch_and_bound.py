@@ -1,0 +1,86 @@
+"""Branch and bound against brute force on drawn problems, and against Timeloop's evaluations."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.hierarchy.gemmini import by_machine, machine, nest
+from mapper.arch.hierarchy import HierarchyMachine, hierarchy_from_document
+from mapper.formulations.hierarchy.problem import HierarchyProblem, ObjectiveName
+from mapper.formulations.hierarchy.referee.verify import verify
+from mapper.solver.hierarchy.exact import brute_force as oracle
+from mapper.solver.hierarchy.exact.branch_and_bound import branch_and_bound
+from mapper.solver.method import Effort
+from mapper.workloads.document import InputError
+from tests.solver.hierarchy.random_hierarchy import random_problem
+
+FAST, SLOW = range(60), range(60, 1000)
+
+
+def check(seed: int, most: int, monkeypatch: pytest.MonkeyPatch, links: bool = False) -> None:
+    """What branch and bound says holds, and is proven wherever nobody hands words on or windows overlap."""
+    monkeypatch.setattr(oracle, "MOST_MAPPINGS", most)
+    problem = random_problem(seed, links)
+    try:
+        least = oracle.brute_force(problem, Effort()).value
+    except InputError:
+        return
+    found = branch_and_bound(problem, Effort())
+    if found.mapping is not None:
+        assert not verify(problem, found.mapping).broken
+    if found.proven:
+        assert found.value == least
+    else:
+        assert found.bound is not None
+        assert least is not None
+        assert found.bound <= least
+        assert found.value is None or found.value >= least
+
+
+@pytest.mark.parametrize("seed", FAST)
+def test_what_is_proven_is_what_brute_force_finds(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(seed, 100, monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SLOW)
+def test_what_is_proven_is_what_brute_force_finds_on_more(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(seed, 2_000, monkeypatch, links=seed % 3 == 0)
+
+
+def with_energies(own: HierarchyMachine) -> HierarchyMachine:
+    """A reference machine with whole energies."""
+    fields = own.model_dump(mode="json", by_alias=True)
+    for level, pj in zip(fields["levels"], (6400, 30, 2, 1), strict=True):
+        level["energy_pj"] = {"read": pj, "fill": pj, "update": pj}
+    fields["compute"]["energy_pj"] = 1
+    return hierarchy_from_document(fields, "test")
+
+
+@pytest.mark.parametrize("objective", ["edp", "energy", "latency"])
+def test_no_mapping_of_the_reference_points_is_better(objective: ObjectiveName) -> None:
+    from mapper.models.hierarchy.cost import evaluate
+    from mapper.models.hierarchy.one_line import mapping_from_line
+
+    rows = list(by_machine().values())[4][::75]
+    for row in rows:
+        problem = HierarchyProblem(nest(row), with_energies(machine(row)), objective)
+        given = mapping_from_line(row["mapping"], problem.nest, problem.machine, "row")
+        found = branch_and_bound(problem, Effort())
+        assert found.proven
+        assert found.value is not None
+        assert found.value <= problem.value(evaluate(problem.nest, problem.machine, given))
+
+
+def test_a_search_that_is_stopped_has_a_bound() -> None:
+    row = next(iter(by_machine().values()))[0]
+    problem = HierarchyProblem(nest(row), with_energies(machine(row)), "edp")
+    effort = Effort()
+    effort.interrupt.set()
+    found = branch_and_bound(problem, effort)
+    best = branch_and_bound(problem, Effort())
+    assert found.stop == "interrupted"
+    assert not found.proven
+    assert found.bound is not None
+    assert best.value is not None
+    assert found.bound <= best.value

@@ -1,0 +1,55 @@
+"""Every method for hierarchies against every other on the same small problems."""
+
+from __future__ import annotations
+
+import pytest
+
+from mapper.arch.hierarchy import HierarchyMachine, hierarchy_from_document
+from mapper.formulations.hierarchy.problem import HierarchyProblem
+from mapper.formulations.hierarchy.referee.verify import verify
+from mapper.solver.hierarchy.catalogue import METHODS
+from mapper.solver.method import Effort
+from mapper.workloads.nest.layer_nest import matrix_product_nest
+from tests.solver.conformance import check_agreement, check_determinism, check_outcome, refereed_by
+
+KIND = refereed_by(verify, HierarchyProblem.value)
+
+
+def small(words: int = 8, **level: object) -> HierarchyMachine:
+    energy = {"read": 3, "fill": 2, "update": 2}
+    inner = {"name": "inner", "words": words, "energy_pj": energy, "bypass": ["W"], **level}
+    return hierarchy_from_document(
+        {
+            "schema": "mapper.hierarchy/1",
+            "name": "small",
+            "levels": [
+                {"name": "outer", "energy_pj": {"read": 50, "fill": 50, "update": 50}, "fanout": {"x": 2}},
+                inner,
+            ],
+            "compute": {"energy_pj": 1},
+        },
+        "test",
+    )
+
+
+PRODUCT = matrix_product_nest("product", (), 2, 2, 2)
+PROBLEMS = {
+    "product": HierarchyProblem(PRODUCT, small(), "edp"),
+    "little energy": HierarchyProblem(PRODUCT, small(), "energy"),
+    "few cycles": HierarchyProblem(PRODUCT, small(bandwidth={"shared": 0.5}), "latency"),
+    "nothing fits": HierarchyProblem(PRODUCT, small(1, keep=["I", "O"]), "edp"),
+}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_methods_agree(name: str) -> None:
+    problem = PROBLEMS[name]
+    outcomes = [(method, method.search(problem, Effort())) for method in METHODS.values()]
+    for method, outcome in outcomes:
+        check_outcome(problem, method, KIND, outcome)
+    check_agreement(problem, KIND, outcomes)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_same_seed_gives_the_same_mapping(method: str) -> None:
+    check_determinism(PROBLEMS["product"], METHODS[method], 3)

@@ -1,0 +1,75 @@
+"""Which names a piece of C reads, assigns and stores to."""
+
+from __future__ import annotations
+
+from pycparser import c_ast
+
+STEPS = ("++", "p++", "--", "p--")
+
+
+def names_in(node: c_ast.Node) -> frozenset[str]:
+    """Every name under ``node``."""
+    found = frozenset({str(node.name)}) if isinstance(node, c_ast.ID) else frozenset()
+    for _, child in node.children():
+        found |= names_in(child)
+    return found
+
+
+def holds(node: c_ast.Node | None, wanted: c_ast.Node) -> bool:
+    """Whether ``wanted`` stands under ``node``."""
+    return node is not None and (node is wanted or any(holds(child, wanted) for _, child in node.children()))
+
+
+def has(node: c_ast.Node | None, kinds: tuple[type, ...]) -> bool:
+    """Whether a node of one of ``kinds`` stands under ``node``."""
+    return node is not None and (
+        isinstance(node, kinds) or any(has(child, kinds) for _, child in node.children())
+    )
+
+
+def targets(node: c_ast.Node) -> list[c_ast.Node]:
+    """What the statements and expressions under ``node`` assign."""
+    found: list[c_ast.Node] = []
+    if isinstance(node, c_ast.Assignment):
+        found.append(node.lvalue)
+    elif isinstance(node, c_ast.UnaryOp) and node.op in STEPS:
+        found.append(node.expr)
+    return found + [target for _, child in node.children() for target in targets(child)]
+
+
+def assigned(node: c_ast.Node) -> frozenset[str]:
+    """Scalars that are assigned under ``node``."""
+    return frozenset(str(target.name) for target in targets(node) if isinstance(target, c_ast.ID))
+
+
+def stores(node: c_ast.Node) -> bool:
+    """Whether anything under ``node`` may change memory: a call may, too."""
+    return has(node, (c_ast.FuncCall,)) or any(not isinstance(target, c_ast.ID) for target in targets(node))
+
+
+def calls(node: c_ast.Node) -> frozenset[str]:
+    """Functions that are called by name under ``node``."""
+    own = isinstance(node, c_ast.FuncCall) and isinstance(node.name, c_ast.ID)
+    found = frozenset({str(node.name.name)}) if own else frozenset()
+    for _, child in node.children():
+        found |= calls(child)
+    return found
+
+
+def read_after(function: c_ast.Node, loop: c_ast.Node) -> frozenset[str]:
+    """Scalars that the text reads after ``loop``."""
+    reads: list[str] = []
+    passed = False
+    written: set[int] = set()
+    waiting = [function]
+    while waiting:
+        node = waiting.pop()
+        if node is loop:
+            passed = True
+            continue
+        if isinstance(node, c_ast.Assignment) and node.op == "=":
+            written.add(id(node.lvalue))
+        if passed and isinstance(node, c_ast.ID) and id(node) not in written:
+            reads.append(str(node.name))
+        waiting += [child for _, child in reversed(node.children())]
+    return frozenset(reads)

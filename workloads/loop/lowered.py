@@ -1,0 +1,40 @@
+"""A loop that a front end has lowered, before it becomes a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from mapper.workloads.document import InputError
+from mapper.workloads.loop.body import LoopBody, Value
+from mapper.workloads.loop.kind import ArrayShape
+from mapper.workloads.loop.reach import Reach
+
+
+@dataclass
+class LoweredLoop:
+    """``variable``: the loop's, which steps by ``step``, None where it counts nothing. ``symbols``: the numbers that
+    live-ins stand at, of which ``assumed`` are this project's choice. ``assumed_trips``: how often the loop runs with
+    them. ``fault``: what is wrong with the loop, as an error that names its place."""
+
+    body: LoopBody
+    variable: Value | None
+    step: int
+    symbols: dict[str, int]
+    assumed: frozenset[str]
+    trip_count: int | None
+    assumed_trips: int | None
+    arrays: dict[str, ArrayShape]
+    fault: Callable[[str], InputError]
+    reach: Reach = field(default_factory=Reach)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def aliases(self) -> frozenset[str]:
+        """Arrays any two of which may lie in the same memory."""
+        return frozenset(name for name, shape in self.arrays.items() if shape.aliases)
+
+    def note(self, line: str) -> None:
+        """Says, once, what was assumed."""
+        if line not in self.notes:
+            self.notes.append(line)
