@@ -127,10 +127,10 @@ def test_heuristics_try_bounds_with_small_factors(
 ) -> None:
     machine, _ = load_machine("dmazerunner-256")
     posed = padded(TilingProblem(matrix_product_nest("product", (), 97, 89, 83), machine, "latency"))
-    method = with_friendly_bounds(heuristic(2000), heuristic(1000))
+    method = with_friendly_bounds(heuristic(40_000), heuristic(20_000))
     found, plain = (method.search(one, Effort()) for one in (posed, replace(posed, padding=Padding())))
     assert found.mapping is not None and found.mapping.padded and not verify(posed, found.mapping).broken
-    assert found.value is not None and plain.value is not None and found.value < plain.value / 2
+    assert found.value is not None and plain.value is not None and found.value < plain.value
 
 
 def test_a_pinned_bound_is_the_only_one() -> None:
@@ -146,7 +146,8 @@ def test_a_pinned_bound_is_the_only_one() -> None:
 
 def test_pinned_factors_hold_while_bounds_grow() -> None:
     nest = matrix_product(5, 3, 7)
-    posed = replace(padded(problem(nest)), pins=Pins.parse({"I.rf": "4", "spatial": "K"}, nest))
+    room = padded(problem(nest, small_machine(rf_bytes=32)))
+    posed = replace(room, pins=Pins.parse({"I.rf": "4", "spatial": "K"}, nest))
     found = solve(posed)
     assert found.proven and found.mapping is not None
     assert found.mapping.trip_counts("rf")["I"] == 4
