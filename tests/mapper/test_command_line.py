@@ -239,7 +239,7 @@ def test_progress_can_be_logged_as_json_lines(mapper: Any, tmp_path: Path) -> No
         (("solve", "matmul", "--fix", "I.rf=banana"), "I.rf"),
         (("solve", "matmul", "--fix", "spatial=Q"), "Q"),
         (("solve", "matmul", "--max-pes", "4"), "--max-pes"),
-        (("solve", "matmul", "--pareto"), "--pareto"),
+        (("solve", "gemm", "--arch", "srp-4x4", "--pareto"), "--pareto"),
         (("solve", "matmul", "--time-limit", "-1"), "time-limit"),
         (("solve", "matmul", "-o", "no-such-folder/x.json"), "no-such-folder"),
         (("sweep", "matmul"), "--vary"),
