@@ -1,4 +1,4 @@
-"""Yosys takes the overlay's Verilog."""
+"""Yosys takes the overlay's Verilog. Slow tests, since `make test` asks for nothing beside Python and a compiler."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from mapper.sim.algorithm_selection.rtl.synthesis import MISSING, elaborate, syn
 from tests.sim.algorithm_selection.overlay_bench import sizes
 
 needs_yosys = pytest.mark.skipif(yosys() is None, reason=MISSING)
+pytestmark = pytest.mark.slow
 SMALL = replace(sizes((2, 3)), input_depth=64, kernel_depth=64, result_depth=64, tensor_depth=64, calls=8)
 
 
@@ -26,7 +27,6 @@ def test_an_element_takes_a_dsp_slice() -> None:
     assert found.modules["pe"][0] == 6 and found.modules["pe_row"][0] == 2
 
 
-@pytest.mark.slow
 @needs_yosys
 @pytest.mark.parametrize("name", sorted(path.stem for path in RTL.rglob("*.sv")))
 def test_yosys_makes_cells_of_every_module(name: str) -> None:
