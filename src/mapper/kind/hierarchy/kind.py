@@ -136,9 +136,10 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
     def simulate(
         self, part: ProblemPart[Network, HierarchyProblem], mapping: HierarchyMapping, seed: int
     ) -> dict[str, Any]:
-        raise InputError(
-            "simulate", "", "a hierarchy solution has no simulator yet; mapper evaluate costs it"
-        )
+        from mapper.sim.hierarchy import report
+
+        problem = part.problem
+        return report(problem.nest, problem.machine, mapping, seed)
 
     def generate(
         self, part: ProblemPart[Network, HierarchyProblem], mapping: HierarchyMapping, seed: int
