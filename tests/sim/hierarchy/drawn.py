@@ -6,10 +6,18 @@ from random import Random
 from typing import Any
 
 from mapper.arch.hierarchy import HierarchyMachine, hierarchy_from_document
+from mapper.arch.source import load_machine
 from mapper.models.hierarchy.mapping import HierarchyMapping, LevelMapping, SpatialLoop, TemporalLoop
 from mapper.solver.hierarchy.space import prime_factors
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.nest.nest_file import nest_from_document
+
+
+def preset_machine(name: str) -> HierarchyMachine:
+    """A preset."""
+    machine, _ = load_machine(name)
+    assert isinstance(machine, HierarchyMachine)
+    return machine
 
 
 def drawn_mapping(random: Random, nest: LoopNest, machine: HierarchyMachine) -> HierarchyMapping:

@@ -7,13 +7,11 @@ from random import Random
 
 import pytest
 
-from mapper.arch.hierarchy import HierarchyMachine
-from mapper.arch.source import load_machine
 from mapper.models.hierarchy.mapping import HierarchyMapping, LevelMapping, TemporalLoop
 from mapper.sim.hierarchy import dataflow, report, walk
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.layer_nest import convolution_nest, matrix_product_nest, square_convolution
-from tests.sim.hierarchy.drawn import drawn_machine, drawn_mapping, drawn_nest
+from tests.sim.hierarchy.drawn import drawn_machine, drawn_mapping, drawn_nest, preset_machine
 
 PRESETS = (
     "eyeriss-like",
@@ -23,12 +21,6 @@ PRESETS = (
     "simple-weight-stationary",
     "tpu-v4i",
 )
-
-
-def preset_machine(name: str) -> HierarchyMachine:
-    machine, _ = load_machine(name)
-    assert isinstance(machine, HierarchyMachine)
-    return machine
 
 
 @pytest.mark.parametrize("block", range(10))
