@@ -131,7 +131,7 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
     ) -> list[Element]:
         from mapper.kind.hierarchy.picture import hierarchy_picture
 
-        return hierarchy_picture(problem, mapping, part.breakdown or {})
+        return hierarchy_picture(problem, mapping, part, prefix)
 
     def simulate(
         self, part: ProblemPart[Network, HierarchyProblem], mapping: HierarchyMapping, seed: int
