@@ -32,7 +32,7 @@ def roofline(machine: HierarchyMachine, breakdown: dict[str, Any], operations: i
     peak, reached = machine.units * machine.compute.rate, Fraction(operations, max(1, cycles))
     roofs = _roofs(machine, breakdown, operations)
     across = _Scale([float(roof.intensity) for roof in roofs], LEFT, WIDTH)
-    limits = [float(min(peak, roof.rate * roof.intensity)) for roof in roofs if roof.rate is not None]
+    limits = [min(float(peak), float(_allowed(roof))) for roof in roofs if roof.rate is not None]
     up = _Scale([float(peak), float(reached), *limits], HEIGHT, 10)
     drawn = svg(WIDTH + RIGHT, HEIGHT + BELOW, "roofline of the mapping", class_="roofline")
     drawn.append(node("rect", x=LEFT, y=10, width=WIDTH - LEFT, height=HEIGHT - 10, class_="whole"))
@@ -74,16 +74,21 @@ def _roofs(machine: HierarchyMachine, breakdown: dict[str, Any], operations: int
         written = sum(one["fills"] + one["updates"] for one in counts)
         rates = level.bandwidth
         ports = [(rates.read, read), (rates.write, written), (rates.shared, read + written)]
-        limited = [
+        limited: list[Roof] = [
             Roof(level.name, Fraction(str(rate)) * instances, Fraction(operations, words))
             for rate, words in ports
             if rate is not None and words
         ]
         if read + written:
             free = Roof(level.name, None, Fraction(operations, read + written))
-            found.append(min(limited, key=lambda one: (one.rate or 0) * one.intensity, default=free))
+            found.append(min(limited, key=_allowed, default=free))
         instances *= level.fanout.x * level.fanout.y
     return found
+
+
+def _allowed(roof: Roof) -> Fraction:
+    """Operations a cycle that a limited port allows."""
+    return (roof.rate or Fraction(0)) * roof.intensity
 
 
 def _drawn(roof: Roof, place: int, across: _Scale, up: _Scale, peak: int, reached: Fraction) -> Element:
