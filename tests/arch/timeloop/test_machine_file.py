@@ -204,3 +204,12 @@ def test_what_is_no_dense_problem_is_one_line(tmp_path: Path, change: tuple[str,
     path.write_text(PROBLEM.replace(*change, 1))
     with pytest.raises(InputError, match=said):
         load_network(str(path))
+
+
+def test_attributes_that_change_nothing_are_listed(tmp_path: Path) -> None:
+    path = tmp_path / "arch.yaml"
+    path.write_text(NEW.replace("read_bandwidth: 4", "read_bandwidth: 4, technology: 45nm, colour: red"))
+    machine, _ = load_machine_files(str(path))
+    assert isinstance(machine, HierarchyMachine)
+    assert "technology of buffer: changes nothing here" in machine.passed_over
+    assert "colour of buffer: changes nothing here" in machine.passed_over
