@@ -144,37 +144,37 @@ def load_machine_files(text: str) -> tuple[Machine, tuple[InputFile, ...]]:
             "--arch", text, f"no such machine; {meant(text, names)}try {', '.join(near)} or a YAML file"
         )
     data = read_bytes(path, LARGEST_DOCUMENT_BYTES)
-    if _is_timeloop(data):
+    shown = decoded(data, text)
+    if _is_timeloop(shown):
         from mapper.arch.timeloop.joined import joined_machine
 
         return joined_machine([text], load_machine_files)
     file = InputFile(text, sha256(data))
-    foreign = _foreign(data, text)
+    foreign = _foreign(shown, data, text)
     return foreign or machine_from_document(parse_document(data, text), text), (file,)
 
 
-def _foreign(data: bytes, source: str) -> Machine | None:
-    """The machine that a file of another tool describes; None if it is none.
+def _foreign(shown: str, data: bytes, source: str) -> Machine | None:
+    """The machine that a file of another tool describes, ``shown`` being its text; None if it is none.
 
     Raises: InputError if it describes one that is no machine here.
     """
     from mapper.arch.accelforge.machine import accelforge_machine, is_accelforge_machine
     from mapper.arch.zigzag.machine import is_zigzag_machine, zigzag_machine
 
-    shown = data.decode("utf-8", "replace")
     if _SCHEMA.search(shown) is not None:
         return None
     if is_zigzag_machine(shown):
         return zigzag_machine(parse_document(data, source), source)
     if is_accelforge_machine(shown):
-        return accelforge_machine(decoded(data, source), source)
+        return accelforge_machine(shown, source)
     return None
 
 
-def _is_timeloop(data: bytes) -> bool:
+def _is_timeloop(text: str) -> bool:
     from mapper.arch.timeloop.document import is_timeloop_machine
 
-    return is_timeloop_machine(data.decode("utf-8", "replace"))
+    return is_timeloop_machine(text)
 
 
 def _exists(path: Path) -> bool:
