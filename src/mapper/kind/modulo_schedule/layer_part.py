@@ -11,8 +11,8 @@ from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.modulo_schedule.network.referee.verify import verify_layer as verdict_of_layer
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.formulations.modulo_schedule.referee.verify import verify
-from mapper.kind.kind import ProblemPart, ShownVerdict, Workload
 from mapper.kind.modulo_schedule.pins import pinned_layers
+from mapper.kind.part import ProblemPart, ShownVerdict, Workload
 from mapper.models.modulo_schedule.network.algorithm import is_in_place
 from mapper.models.modulo_schedule.network.cost import vliw_mode
 from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapping, kernel_of
