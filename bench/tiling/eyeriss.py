@@ -112,7 +112,7 @@ def adding_ms(name: str, nest: LoopNest) -> float:
     passes = Passes(q.rf_passes, q.spm_passes, q.spm_reuse, q.dram_reuse)
     longer = q.compute_cycles + PASSES[name].p
     streams, networks = q.streams, len(machine.noc.networks)
-    cycles, _ = streamed_pass_cycles(
+    cycles = streamed_pass_cycles(
         longer,
         passes,
         q.noc_cycles,
@@ -122,6 +122,7 @@ def adding_ms(name: str, nest: LoopNest) -> float:
         read,
         write,
         networks,
+        [0] * len(read),
     )
     return cycles * q.spm_passes / (machine.clock_mhz * 1e3)
 
