@@ -70,9 +70,6 @@ class _Bounds:
     primary: Floats
 
 
-STREAMS = "bounds know whole tiles, not streams (the machine's rules.filling); use annealing"
-
-
 def branch_and_bound(
     problem: TilingProblem, effort: Effort, pruning: Pruning = NO_PRUNING
 ) -> Outcome[TilingMapping]:
@@ -83,8 +80,6 @@ def branch_and_bound(
     """
     from mapper.solver.tiling.exact import search_kernel
 
-    if problem.machine.streams:
-        return Outcome.refused(STREAMS, bound_of(problem))
     try:
         table = build_table(problem, pruning)
     except LatticeTooLargeError as error:
@@ -157,6 +152,7 @@ def _progress(
 
 def _bounds(problem: TilingProblem, table: SearchTable, tables: KernelTable) -> _Bounds:
     from mapper.solver.tiling.exact import bound_kernel
+    from mapper.solver.tiling.stream import bound_kernel as stream_bounds
 
     size = table.lattice.size
     outer_energy, outer_cycles = np.empty(size), np.empty(size)
@@ -164,7 +160,8 @@ def _bounds(problem: TilingProblem, table: SearchTable, tables: KernelTable) -> 
     least_energy = table.lattice.least_over_multiples(outer_energy)
     least_cycles = table.lattice.least_over_multiples(outer_cycles)
     energy, cycles = np.empty(size), np.empty(size)
-    bound_kernel.first_bounds(tables, least_energy, least_cycles, energy, cycles)
+    first_bounds = stream_bounds.first_bounds if tables.streams.on else bound_kernel.first_bounds
+    first_bounds(tables, least_energy, least_cycles, energy, cycles)
     ranked = {"edp": (energy * cycles, energy), "energy": (energy, cycles), "latency": (cycles, energy)}
     primary, secondary = ranked[problem.objective]
     usable = np.flatnonzero(np.isfinite(energy) & (cycles <= tables.reach_cycles))
