@@ -88,8 +88,8 @@ def mapping_of(name: str, nest: LoopNest) -> TilingMapping:
 
 
 def costs() -> dict[str, TilingCost]:
-    """What the model says of each layer on eyeriss-168-streams."""
-    machine, _ = load_machine("eyeriss-168-streams")
+    """What the model says of each layer on eyeriss-168."""
+    machine, _ = load_machine("eyeriss-168")
     return {name: evaluate(nest, machine, mapping_of(name, nest)) for name, nest in nests().items()}
 
 
@@ -105,7 +105,7 @@ def buffer_mb(cost: TilingCost) -> float:
 
 def adding_ms(name: str, nest: LoopNest) -> float:
     """The same if the one adder of a PE took a cycle more for each partial sum that a neighbour hands on."""
-    machine, _ = load_machine("eyeriss-168-streams")
+    machine, _ = load_machine("eyeriss-168")
     q = quantities(nest, machine, mapping_of(name, nest))
     assert q.streams is not None
     read, write, _ = networks_of(nest, machine)

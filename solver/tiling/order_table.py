@@ -41,7 +41,8 @@ def order_table(
     written = next((k for k, op in enumerate(nest.operands) if op.writes), 0) if by_walk else None
     runs = tuple(bound > 1 for _, bound in nest.bounds)
     tables, orders = _orders_by_mask(dependent, nest.loops, runs, innermost, best_reuse, written, sliding)
-    return OrderTable(*(table.copy() for table in tables), orders)
+    start, masks, alike, ends = (table.copy() for table in tables)
+    return OrderTable(start, masks, alike, ends, orders)
 
 
 @lru_cache(maxsize=256)

@@ -110,6 +110,26 @@ def _priced(t: KernelTable, v: CoverTable, registers: Array, pes: Array, tile: A
     return taken
 
 
+def _into_room(t: KernelTable, v: CoverTable, terms: Array, x: Room) -> None:
+    """What a split takes, and what that costs, into ``x``."""
+    for k in range(len(x.words)):
+        x.words[k] = terms[WORDS, k]
+        x.noc_energy[k] = terms[DELIVERED, k] * t.noc_unit
+        x.spm_energy[k] = x.words[k] * v.spm_unit
+        x.noc_cycles[k] = -(-x.words[k] // v.widths[k])
+
+
+def _inside(
+    t: KernelTable, v: CoverTable, classes: Array, passes: int, compute: int, tile: Array, held: int, x: Room
+) -> tuple[float, float]:
+    """The bound for a split that ``x`` knows, without DMA."""
+    if t.streams.on:
+        energy, cycles = _split_bound(t, v, classes, passes, compute, tile, held, x)
+    else:
+        energy, cycles = _inner_bound(t, passes, x.tiles, compute, x.noc_energy, x.spm_energy, x.noc_cycles)
+    return energy, cycles
+
+
 def _has_room(v: CoverTable, pes: Array) -> bool:
     """Whether the factors in space can be divided between rows and columns."""
     loops = len(pes)
@@ -226,19 +246,10 @@ def _splits(
         iterations = 1.0
         for i in range(loops):
             iterations *= float(tile[i] * v.trips[classes[i]])
-        for k in range(operands):
-            x.words[k] = splits.terms[found, WORDS, k]
-            x.noc_energy[k] = splits.terms[found, DELIVERED, k] * t.noc_unit
-            x.spm_energy[k] = x.words[k] * v.spm_unit
-            x.noc_cycles[k] = -(-x.words[k] // v.widths[k])
+        _into_room(t, v, splits.terms[found], x)
         compute = size[loops] * t.iteration_cycles
         splits.held[found] = _held(t, pes)
-        if t.streams.on:
-            energy, cycles = _split_bound(t, v, classes, passes, compute, tile, splits.held[found], x)
-        else:
-            energy, cycles = _inner_bound(
-                t, passes, x.tiles, compute, x.noc_energy, x.spm_energy, x.noc_cycles
-            )
+        energy, cycles = _inside(t, v, classes, passes, compute, tile, splits.held[found], x)
         energy = _surely(t, v.iteration_energy * iterations + energy)
         if _bounded_out(t, energy + out_energy * SLACK, _together(t, cycles, out_cycles), incumbent):
             continue
@@ -256,13 +267,13 @@ room_place = borrowing(_room_place)
 splits = compiled(
     _splits,
     _words=bound_kernel.words,
-    _inner_bound=bound_kernel.inner_bound,
     _surely=exact_bounds.surely,
     _together=exact_bounds.together,
     _bounded_out=incumbent_kernel.bounded_out,
-    _split_bound=stream_kernel.split_bound,
+    _inside=borrowing(_inside, _inner_bound=bound_kernel.inner_bound, _split_bound=stream_kernel.split_bound),
     _held=stream_kernel.held_slots,
     _priced=borrowing(_priced, _words=bound_kernel.words),
+    _into_room=borrowing(_into_room),
     _grown=compiled(_grown),
     _has_room=compiled(_has_room),
     _room_place=room_place,

@@ -20,6 +20,14 @@ energy, reduction cycles and energy at once: the model grows in each of them. Of
 operand the one that reuses it most is kept (OPT 4, here a theorem). Both hold where an order reuses at most
 one operand (convolutions, matrix products) and register files are double-buffered; elsewhere every split and
 every unique order is examined. docs/kind/tiling.md has the proofs.
+
+Streams (``rules.filling: streams``). What follows a tile, and how much of it is there already, depends on which loop
+steps, and on no loop of the window running in space. So orders are told apart by the loop that moves each operand that
+slides; splits by the loops that they leave to slide along. On average a tile then takes at least fresh/words +
+(1 - fresh/words)/n of what a whole one takes, n being the most often that the loop can step; PEs wait for what does not
+slide, each time that it comes. The bounds are in ``stream/bound_kernel.py``, the orders in ``stream/order_kernel.py``.
+Sliding never costs more than not sliding, and both rules of dominance hold whatever the buffers: of splits the one that
+is undercut leaves no more to slide along, of orders both slide along the same loops.
 """
 
 from __future__ import annotations

@@ -87,7 +87,8 @@ def _energy(t: KernelTable, tiling: Tiling, passes: Passes, x: Room) -> float:
     for k in range(len(x.words)):
         if x.turns[k] > 1:
             energy += x.whole[k] * (passes.rf // x.spm_reuse[k] * passes.spm // x.turns[k])
-    return _counted(t, energy)
+    counted: float = _counted(t, energy)
+    return counted
 
 
 def _orders(t: KernelTable, tiling: Tiling, x: Room, mapping: Array, held: Held) -> None:
