@@ -31,7 +31,7 @@ def problem(draw: Random, most_tilings: int) -> TilingProblem:
 def window(draw: Random) -> LoopNest:
     """A result, what a window slides over, and the window; sometimes a second operand that is slid over."""
     one, loops = draw.choice, dict[str, int]()
-    result, image, kernel = [], [], []
+    result, image, kernel = list[str](), list[str](), list[str]()
     for loop, owners in (("N", (result, image)), ("G", (result, image, kernel)), ("M", (result, kernel))):
         if one([True, False, False]):
             loops[loop] = one([1, 2, 2, 3])
@@ -43,18 +43,15 @@ def window(draw: Random) -> LoopNest:
         kernel.append("C")
     rank = one([1, 1, 1, 2])
     for out, over in (("X", "F"), ("Y", "E"))[:rank]:
-        loops[out], loops[over] = (
-            (one([3, 4, 5, 6, 7, 8]), one([1, 2, 3, 4]))
-            if rank == 1
-            else (one([1, 2, 3, 4, 4]), one([1, 2, 2]))
-        )
-        index = f"{one([1, 1, 1, 2, 3])}*{out} + {one([1, 1, 1, 2])}*{over}"
+        loops[out] = one([3, 4, 5, 6, 7, 8] if rank == 1 else [1, 2, 3, 4, 4])
+        loops[over] = one([1, 2, 3, 4] if rank == 1 else [1, 2, 2])
+        along = f"{one([1, 1, 1, 2, 3])}*{out} + {one([1, 1, 1, 2])}*{over}"
         if rank == 1 and one([True] + [False] * 5):
             loops["H"] = 2
-            index += f" + {one([1, 2])}*H"
+            along += f" + {one([1, 2])}*H"
             kernel.append("H")
         result.append(out)
-        image.append(index)
+        image.append(along)
         kernel.append(over)
     operands: list[dict[str, Any]] = [{"tensor": "I", "index": image}, {"tensor": "W", "index": kernel}]
     if one([True] + [False] * 6):
@@ -76,7 +73,9 @@ def window(draw: Random) -> LoopNest:
 def machine(draw: Random) -> DataflowMachine:
     """A few PEs with a few words each, under every rule that streams leave open."""
     one = draw.choice
-    networks = [{"carries": "read", "width_words": one([1, 1, 2, 4])} for _ in range(one([1, 2, 3, 3]))]
+    networks: list[dict[str, Any]] = [
+        {"carries": "read", "width_words": one([1, 1, 2, 4])} for _ in range(one([1, 2, 3, 3]))
+    ]
     networks.append({"carries": "write", "width_words": one([1, 2])})
     doubled, banks, bank_bytes = one([True, False]), one([3, 4, 6, 8, 16, 64]), one([2, 4, 16])
     rows, columns = one([(1, 1), (1, 1), (1, 2), (1, 3), (2, 2)])
