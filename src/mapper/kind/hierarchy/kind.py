@@ -132,25 +132,28 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
     ) -> list[Element]:
         from mapper.kind.hierarchy.picture import hierarchy_picture
 
-        return hierarchy_picture(problem, mapping, part.breakdown or {})
+        return hierarchy_picture(problem, mapping, part, prefix)
 
     def simulate(
         self, part: ProblemPart[Network, HierarchyProblem], mapping: HierarchyMapping, seed: int
     ) -> dict[str, Any]:
-        raise InputError(
-            "simulate", "", "a hierarchy solution has no simulator yet; mapper evaluate costs it"
-        )
+        from mapper.sim.hierarchy import report
+
+        problem = part.problem
+        return report(problem.nest, problem.machine, mapping, seed)
 
     def generate(
         self, part: ProblemPart[Network, HierarchyProblem], mapping: HierarchyMapping, seed: int
     ) -> dict[str, str]:
         from yaml import safe_dump
 
+        from mapper.codegen.hierarchy import generate_c
         from mapper.models.hierarchy.one_line import line_of
         from mapper.models.hierarchy.timeloop_mapping import timeloop_document
 
         nest = part.problem.nest
         return {
+            **generate_c(nest, part.problem.machine, mapping, seed),
             "map.yaml": safe_dump(
                 timeloop_document(mapping, nest), sort_keys=False, default_flow_style=None, width=100
             ),
