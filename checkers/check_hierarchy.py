@@ -4,21 +4,24 @@ Exit code: 0 all certified, 1 one refuted, 2 malformed, 3 not certified. Exact n
 
 Levels 0 (outermost) to L - 1 keep operands; c_b are the trips in time of all loops from level b inwards, so that c_0 is
 what loops in space leave of the bounds, c_b / c_(b+1) are the trips at level b, and s_b those in space below it. What
-levels keep and all s_b are an arrangement; each is closed, or opened level by level from outside. A link of an operand goes
-from a level that keeps it to the next one inside. W words arrive at an instance of its inner level, whose tile has w; N are
-the moments outside that tile. Energy is a sum over links, each of which grows with W; so do cycles.
-Run: let the tile move first by a loop m, R the product of the trips inside m (all of loops that do not index the operand).
+levels keep and all s_b are an arrangement; each is closed, or opened level by level from outside. A link of an operand
+goes from a level that keeps it to the next one inside. W words arrive at an instance of its inner level, whose tile has
+w; N are the moments outside that tile. Energy is a sum over links, each of which grows with W; so do cycles.
+Run: let the tile move first by a loop m, and R be the product of the trips inside m, of loops that do not index it.
   If m moves a dimension of its own (one that no other loop indexes), W = w*N/R: steps of other loops could bring less
   only if they moved the tile by just as much as m (or as nothing, for R > 1), and in a dimension of its own each step
   exceeds the sum of all steps inside it.
-Slide: otherwise, for R = 1, t trips of m and a tile that keeps words when m turns, so that n < w are new, W = N/t*(w + (t-1)*n)
-  if no step equals 2m and steps between, else W >= n*N + (w-n)*N/(trips of all loops that share a dimension with m).
+Slide: otherwise, for R = 1, t trips of m and a tile that keeps words when m turns, so that n < w are new,
+  W = N/t*(w + (t-1)*n) if no step equals 2m and steps between, else W >= n*N + (w-n)*N/(trips of all loops that share
+  a dimension with m), as all others bring it whole.
 Coincide: otherwise W = w*N/R, if no step equals m and steps between, else W >= w*(1 + (t-1)/t*N/R).
-Orders: what counts of a level's order are run and m of each operand; loops that move no operand still staying come next.
-Kept: whichever loop is innermost outside a tile, those operands that it indexes cross as if nothing stayed, and the others
-  at least once for each tile that differs (half as often, where steps may coincide). Least: the levels inside cost
-  at least the minimum over all tiles inside.
-Neighbours: words are handed on only below the last level, where loops of one dimension share instances, or by steps that coincide.
+Orders: of a level's order only run and m of each operand count; loops that move none that still stays come next.
+Kept: whichever loop is innermost outside a tile, operands that it indexes cross as if nothing stayed, and the others at
+  least once for each tile that differs (half as often, where steps may coincide).
+Least: the levels inside cost at least the minimum over all tiles inside.
+Smallest: a level's tile has at least the trips given inside, and what levels outside cannot take of the bounds.
+Neighbours: words are handed on only below the last level, where loops that share a dimension run in space, or by steps
+  that coincide.
 Equal: values are equal if they differ by no more than one part in 1e9; optimal means that nothing is less than that.
 """
 
@@ -39,7 +42,7 @@ import sys
 from fractions import Fraction
 
 KIND = "hierarchy"
-TRUSTED = "cost model as in Hierarchy.cost; lemmas Run, Slide, Coincide, Orders, Kept, Least, Neighbours, Equal (docstring)"
+TRUSTED = "cost model as in Hierarchy.cost; lemmas Run, Slide, Coincide, Orders, Kept, Least, Smallest, Neighbours"
 
 
 # ---- The same lines in every checker: reading, binding, answering.
@@ -142,12 +145,12 @@ def main(path="", *options):
 SIZE, NUMBER, FLAG, MOST_STEPS = range(1, 1 << 50), range(1 << 90), (True, False), 30_000_000
 OBJECTIVES = ("least EDP in pJ*cycles", "least energy in pJ", "least latency in cycles")
 STEPS_PER_PJ, SAME = 10**9, 10**9  # energies are integers of 1e-9 pJ; values are equal to one part in so many
-RATES = dict.fromkeys(("read", "write", "shared"), [Fraction, 0, 1])  # words a cycle of an instance; []: any
+RATES = {sort: [Fraction, 0, 1] for sort in ("read", "write", "shared")}  # words a cycle of an instance; []: any
 LEVEL = {
     "name": str, "words": [SIZE, 0, 1], "block": SIZE, "cluster": SIZE, "rates": RATES, "innermost": [str, 0, 24],
     "energy": dict.fromkeys(("read", "fill", "update", "leak"), NUMBER), "keep": [str, 0, 8], "may": [str, 0, 8],
     "fanout": {"x": SIZE, "y": SIZE, "multicast": FLAG, "reduction": FLAG},
-    "most": dict.fromkeys(("time", "x", "y"), {"": SIZE}), "exact": dict.fromkeys(("time", "space"), {"": SIZE}),
+    "most": {way: {"": SIZE} for way in ("time", "x", "y")}, "exact": {way: {"": SIZE} for way in ("time", "space")},
 }  # fmt: skip
 OPERAND = {"name": str, "written": FLAG, "zero_initialised": FLAG, "index": [{"": range(-1 << 40, 1 << 40)}, 1, 8]}
 COMPUTE = {"rate": SIZE, "energy": NUMBER, "leak": NUMBER}
@@ -208,7 +211,7 @@ class Hierarchy:
         self.dims = [[{at(loop): f for loop, f in index.items() if f} for index in one["index"]] for one in operands]
         signs = [{f > 0 for f in dim.values()} for dims in self.dims for dim in dims]
         need(all(len(one) < 2 for one in signs), "loops run through a dimension both ways", "not certified")
-        # A loop of one iteration never turns: of the others, those that move an operand, and those that share a dimension.
+        # Of loops that turn at all, those that move an operand, and dimensions that several of them move.
         self.dims = [[{j: abs(f) for j, f in dim.items()} for dim in dims] for dims in self.dims]
         turning = [[{j for j in dim if self.bounds[j] > 1} for dim in dims] for dims in self.dims]
         self.own = [frozenset().union(*dims) for dims in turning]
@@ -217,13 +220,21 @@ class Hierarchy:
         self.written = [one["written"] for one in operands]
         self.first = [one["written"] and one["zero_initialised"] for one in operands]
         every = [*self.ops]
-        self.must, self.may = ([{self.tensors.index(name) for name in one[key]} for one in p["levels"]] for key in ("keep", "may"))
+        self.must, self.may = (
+            [{self.tensors.index(name) for name in one[key]} for one in p["levels"]] for key in ("keep", "may")
+        )
         self.must[0] = self.may[0] = {*every}
         self.order = [tuple(map(at, one["innermost"])) for one in p["levels"]]
         self.room = [(one["words"] or [math.inf])[0] for one in p["levels"]]
-        self.most = [{way: {at(loop): n for loop, n in own.items()} for way, own in one["most"].items()} for one in p["levels"]]
-        self.exact = [{way: {at(loop): n for loop, n in own.items()} for way, own in one["exact"].items()} for one in p["levels"]]
-        self.present = [math.prod(one["fanout"]["x"] * one["fanout"]["y"] for one in p["levels"][:b]) for b in range(self.depth)]
+        self.most = [
+            {way: {at(loop): n for loop, n in own.items()} for way, own in one["most"].items()} for one in p["levels"]
+        ]
+        self.exact = [
+            {way: {at(loop): n for loop, n in own.items()} for way, own in one["exact"].items()} for one in p["levels"]
+        ]
+        self.present = [
+            math.prod(one["fanout"]["x"] * one["fanout"]["y"] for one in p["levels"][:b]) for b in range(self.depth)
+        ]
         self.rates = [[(one["rates"][sort] or [None])[0] for sort in RATES] for one in p["levels"]]
         self.limited = any(rate for own in self.rates for rate in own)
         self.outcomes, self.apart = functools.cache(self.outcomes), functools.cache(self.apart)
@@ -280,8 +291,8 @@ class Hierarchy:
     # ---- What one mapping costs, exactly.
 
     def visits(self, box, steps, reused):
-        """The moments that bring words to a tile: how many, words, what is new, what the moment before brought, and how far
-        the tile has moved since; under loops (trips, offset) outer to inner."""
+        """The moments that bring words to a tile: how many, words, what is new, what the moment before brought, and how
+        far the tile has moved since; under loops (trips, offset) outer to inner."""
         area = math.prod(box)
         found = [(1, area, "all", None, None)]
         if not steps:
@@ -318,7 +329,9 @@ class Hierarchy:
                 for number, place in enumerate(places):
                     x, y, earlier = number % columns, number // columns, tuple(map(sum, zip(place, shift)))
                     beside = [(x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)]
-                    beside = [row * columns + column for column, row in beside if 0 <= column < columns and 0 <= row < rows]
+                    beside = [
+                        row * columns + column for column, row in beside if 0 <= column < columns and 0 <= row < rows
+                    ]
                     if not any(one < len(places) and places[one] == earlier for one in beside):
                         left.append(place)
                 if (len({*left}) if together else len(left)) < groups:
@@ -330,7 +343,7 @@ class Hierarchy:
         return reads, arrive, linked
 
     def cost(self, keep, time, space):
-        """Energy and cycles; ``time`` and ``space``: loops outer to inner of each level, as (loop, trips) and (loop, trips, axis)."""
+        """Energy and cycles. Loops of a level stand outer to inner: ``time`` as (loop, trips), ``space`` with axes."""
         instances, tile, tiles, spread = [1], (1,) * len(self.names), [], []
         for own in space:
             instances.append(instances[-1] * math.prod(n for _, n, _ in own))
@@ -359,11 +372,16 @@ class Hierarchy:
             parts = [self.words(k, tiles[0][0])]
             for b in range(1, self.depth):
                 here = self.words(k, tiles[b][0])
-                parts.append(parts[-1] * here // (self.words(k, spread[b - 1]) if instances[b] > instances[b - 1] else here))
+                parts.append(
+                    parts[-1] * here // (self.words(k, spread[b - 1]) if instances[b] > instances[b - 1] else here)
+                )
             for b in reversed(range(1, self.depth)):  # what bypasses a level is served by the next one outside
                 if k not in keep[b]:
                     arriving, fan = crossing[b - 1][1], instances[b] // instances[b - 1]
-                    reads[b - 1], linked[b - 1] = reads[b] * fan * reads[b - 1] / arriving if arriving else Fraction(0), 0
+                    reads[b - 1], linked[b - 1] = (
+                        reads[b] * fan * reads[b - 1] / arriving if arriving else Fraction(0),
+                        0,
+                    )
             kept = [b for b in range(self.depth) if k in keep[b]]
             for b in kept:
                 level, zero = self.levels[b], self.first[k]
@@ -420,8 +438,14 @@ class Hierarchy:
             for way, loops in ways:
                 trips = collections.Counter({j: n for j, n, *_ in loops})
                 need(len(trips) == len(loops), f"a loop stands twice at {name}")
-                need(all(n <= self.most[b][way].get(j, n) for j, n in trips.items()), f"{name} has too many trips of a loop")
-                need(way == "time" or math.prod(trips.values()) <= level["fanout"][way], f"too many instances below {name}")
+                need(
+                    all(n <= self.most[b][way].get(j, n) for j, n in trips.items()),
+                    f"{name} has too many trips of a loop",
+                )
+                need(
+                    way == "time" or math.prod(trips.values()) <= level["fanout"][way],
+                    f"too many instances below {name}",
+                )
             for way, loops in (("time", time[b]), ("space", space[b])):
                 for j, n in self.exact[b][way].items():
                     need(math.prod(one[1] for one in loops if one[0] == j) == n, f"{name} has other trips than given")
@@ -431,15 +455,17 @@ class Hierarchy:
         for b in reversed(range(self.depth)):
             for j, n, *_ in (*time[b], *space[b]):
                 tile = (*tile[:j], tile[j] * n, *tile[j + 1 :])
-            need(sum(self.words(k, tile) for k in keep[b]) <= self.room[b], f"tiles do not fit {self.levels[b]['name']}")
+            need(
+                sum(self.words(k, tile) for k in keep[b]) <= self.room[b], f"tiles do not fit {self.levels[b]['name']}"
+            )
         need(tile == left, "factors do not multiply to the bounds")
         return self.worth(*self.cost(keep, time, space))
 
     # ---- What no mapping undercuts.
 
     def outcomes(self, turning, order):
-        """Lemma Orders: for every operand the run inside its first moving loop, and that loop (-1: in a dimension of its
-        own); None if no loop of the level moves it."""
+        """Lemma Orders: for every operand the run inside the loop that moves it first, and that loop (-1: in a
+        dimension of its own); None if no loop of the level moves it."""
         found = {}
 
         def grow(left, last, placed, ends):
@@ -457,14 +483,16 @@ class Hierarchy:
         grow(turning, tuple(j for j in order if j in turning), frozenset(), {})
 
         def beats(one, other):
-            return all(x == y or (x and y and x[1] == y[1] and x[0] >= y[0] and (y[0] or x[1] < 0)) for x, y in zip(one, other))
+            return all(
+                x == y or (x and y and x[1] == y[1] and x[0] >= y[0] and (y[0] or x[1] < 0)) for x, y in zip(one, other)
+            )
 
         self.work(len(found) ** 2)
         return [one for one in found if not any(other != one and beats(other, one) for other in found)]
 
     def apart(self, ways, steps, outer):
-        """Whether no step of other loops, of this level (``steps``) or further out (multiples of ``outer``), equals ``ways``
-        and steps between."""
+        """Whether no step of other loops, of this level (``steps``) or further out (multiples of ``outer``), equals
+        ``ways`` and steps between."""
         within = any(step == ways or (len(steps) > 1 and step > ways) for step in steps)
         return not (within or (outer and (ways + sum(steps)) % math.gcd(*outer) == 0))
 
@@ -498,9 +526,34 @@ class Hierarchy:
             for rest, space in spaces:
                 yield Arrangement(self, keep, space, rest)
 
+    def misfit(self):
+        """Why there is no mapping, where a level or a loop says so by itself (lemma Smallest); None if none does."""
+        tile, outside = (1,) * len(self.names), [(1,) * len(self.names)]
+        for most, level in zip(self.most, self.levels):
+            wide = [min(n, most["x"].get(j, n), level["fanout"]["x"]) for j, n in enumerate(self.bounds)]
+            high = [min(n, most["y"].get(j, n), level["fanout"]["y"]) for j, n in enumerate(self.bounds)]
+            time = [min(n, most["time"].get(j, n)) for j, n in enumerate(self.bounds)]
+            outside.append(times(outside[-1], times(time, times(wide, high))))
+        for b in reversed(range(self.depth)):
+            given = self.exact[b]
+            tile = tuple(n * given["time"].get(j, 1) * given["space"].get(j, 1) for j, n in enumerate(tile))
+            least = tuple(max(n, up(bound, most)) for n, bound, most in zip(tile, self.bounds, outside[b]))
+            words = {self.tensors[k]: self.words(k, least) for k in sorted(self.must[b])}
+            if sum(words.values()) > self.room[b]:
+                return f"{self.levels[b]['name']}: the smallest tiles take {words} of {self.room[b]} words"
+            if not self.must[b] <= self.may[b]:
+                return f"{self.levels[b]['name']}: must keep what it may not"
+        for j, most in enumerate(outside[-1]):
+            if most < self.bounds[j]:
+                return f"{self.names[j]}: the trips that are allowed multiply to {most} at most"
+        return None
+
     def search(self, target):
-        """Close every arrangement, or find a mapping that is better (with None any is); how many were closed as what."""
-        counts, seen = collections.Counter(), []
+        """Close every arrangement, or find a better mapping (with None any is); how many were closed as what."""
+        counts, seen, reason = collections.Counter(), [], self.misfit()
+        if reason:
+            need(target is None, f"there is no mapping: {reason}")
+            return reason
         for one in self.arrangements():
             self.work()
             if one.is_closed(target):
@@ -526,11 +579,12 @@ class Arrangement:
         self.compute = up(passes, h.compute["rate"])
         self.leak, self.links = h.leak(keep, self.instances), []
         self.base = passes * self.instances[-1] * h.compute["energy"]
-        moved, least = [[0, 0] for _ in space], 0
+        moved, least, self.handed = [[0, 0] for _ in space], 0, False
         for k in h.ops:
             kept = [b for b in range(h.depth) if k in keep[b]]
             for link in ((k, o, i) for o, i in zip(kept, [*kept[1:], h.depth])):
                 row = self.row(link)
+                self.handed |= row[3] or row[4]
                 words = passes if link[2] == h.depth else self.least_words(link)
                 energy = self.charge(row, words, moved)
                 if link[2] == h.depth:
@@ -542,8 +596,8 @@ class Arrangement:
         self.bound = self.worth(self.base + least, self.moved)
 
     def row(self, link):
-        """A link, the words of the operand that its ends are responsible for at most, least different tiles below an instance
-        of its outer level, and whether neighbours may hand words on: always, or where steps coincide (lemma Neighbours)."""
+        """A link, the most words of the operand that its ends are responsible for, the fewest different tiles below an
+        instance of its outer level, and whether neighbours may hand words on: always, or where steps coincide."""
         (k, o, i), h = link, self.h
         parts = [h.words(k, times(self.rest, self.inside[0]))]
         plain = all(sum(dim.values()) < 2 for dim in h.dims[k])
@@ -568,7 +622,9 @@ class Arrangement:
         link, parts, positions, always, *_ = row
         _, o, i = link
         words = 0 if always else words
-        energy, reads, updates, fills = self.h.charge(link, self.instances, parts, positions * words, words, positions * words)
+        energy, reads, updates, fills = self.h.charge(
+            link, self.instances, parts, positions * words, words, positions * words
+        )
         if moved is not None:
             moved[o][0] += reads
             moved[o][1] += updates
@@ -595,19 +651,26 @@ class Arrangement:
         values = [divisors(n) for n in self.rest]
         inner, outer = [[{1} for _ in h.loops]], [[{n} for n in self.rest]]
         for b in reversed(range(h.depth)):
-            fits = [{d for d in ds for e in own if d % e == 0 and h.allows(b, "time", j, d // e)}
-                    for j, (ds, own) in enumerate(zip(values, inner[0]))]
+            fits = [
+                {d for d in ds for e in own if d % e == 0 and h.allows(b, "time", j, d // e)}
+                for j, (ds, own) in enumerate(zip(values, inner[0]))
+            ]
             inner.insert(0, fits)
         for b in range(h.depth - 1):
-            fits = [{d for d in ds for e in own if e % d == 0 and h.allows(b, "time", j, e // d)}
-                    for j, (ds, own) in enumerate(zip(values, outer[-1]))]
+            fits = [
+                {d for d in ds for e in own if e % d == 0 and h.allows(b, "time", j, e // d)}
+                for j, (ds, own) in enumerate(zip(values, outer[-1]))
+            ]
             outer.append(fits)
         for b in range(h.depth):
             ways = [sorted(one & other) for one, other in zip(inner[b], outer[b])]
             h.work(math.prod(map(len, ways)))
             kept = self.keep[b]
-            fits = [c for c in itertools.product(*ways)
-                    if sum(h.words(k, times(c, self.inside[b])) for k in kept) <= h.room[b]]
+            fits = [
+                c
+                for c in itertools.product(*ways)
+                if sum(h.words(k, times(c, self.inside[b])) for k in kept) <= h.room[b]
+            ]
             if not fits:
                 return None
             found.append(fits)
@@ -626,8 +689,13 @@ class Arrangement:
         innermost = [j for j in h.loops if trips[j] > 1]
         if not innermost:
             return sum(self.charge(row, whole) for row, _, whole, _ in rows)
-        return min(sum(stays if j not in h.own[k] else self.charge(row, self.crossing(row, b, c, j, whole, trips, moments))
-                       for row, k, whole, stays in rows) for j in innermost)
+        return min(
+            sum(
+                stays if j not in h.own[k] else self.charge(row, self.crossing(row, b, c, j, whole, trips, moments))
+                for row, k, whole, stays in rows
+            )
+            for j in innermost
+        )
 
     def crossing(self, row, b, c, j, whole, trips, moments):
         """Words that arrive at least if the innermost loop outside moves the tile (lemmas Run and Slide)."""
@@ -647,12 +715,15 @@ class Arrangement:
         return math.prod(trips[j] for j in loops)
 
     def floors(self, lattices):
-        """Of every level and tile the least that its links and those further inside cost; and the least of all tiles inside,
-        for all divisors of what is left of the bounds (lemma Least)."""
+        """Of every level and tile the least that its links and those further inside cost; and the least of all tiles
+        inside, for all divisors of what is left of the bounds (lemma Least)."""
         h, depth = self.h, self.h.depth
         every = sorted(itertools.product(*(divisors(n) for n in self.rest)), key=math.prod)
         primes = [[p for p in divisors(n) if len(divisors(p)) == 2] for n in self.rest]
-        own, inside = [{} for _ in range(depth)], [{c: 0 for c in every} if b == depth else {} for b in range(depth + 1)]
+        own, inside = (
+            [{} for _ in range(depth)],
+            [{c: 0 for c in every} if b == depth else {} for b in range(depth + 1)],
+        )
         for b in reversed(range(1, depth)):
             fits, below, least = {*lattices[b]}, inside[b + 1], inside[b]
             h.work(len(every))
@@ -677,13 +748,17 @@ class Arrangement:
             return
         self.ending = [[row for row in self.links if row[0][2] == b] for b in range(self.h.depth)]
         self.own, self.least = self.floors(lattices)
-        if target is not None and self.h.depth > 1:
-            if self.worth(self.base + min(self.own[1].values(), default=math.inf), self.moved) >= target:
-                counts["arrangements by floors"] += 1
-                return
+        floor = min(self.own[1].values(), default=math.inf) if self.h.depth > 1 else 0
+        if target is not None and self.worth(self.base + floor, self.moved) >= target:
+            counts["arrangements by floors"] += 1
+            return
         self.target, self.counts = target, counts
         if self.leaves(apart=False):
-            need(self.settled(self.leaves(apart=True)), "steps may coincide, or neighbours hand words on", "not certified")
+            need(
+                self.settled(self.leaves(apart=True)),
+                "steps may coincide, or neighbours hand words on",
+                "not certified",
+            )
         counts["arrangements by tiles"] += 1
 
     def closes(self, energy, cycles):
@@ -691,8 +766,8 @@ class Arrangement:
         return self.target is not None and self.h.worth(energy, cycles) >= self.target
 
     def leaves(self, apart):
-        """What is not closed when all tiles are known: chains of tiles. Of equal states of a level one goes on, unless they
-        are to be kept ``apart``."""
+        """What is not closed when all tiles are known: chains of tiles. Of equal states of a level one goes on, unless
+        they are to be kept ``apart``."""
         h, start = self.h, tuple((1, None) for _ in self.h.ops)
         states = {(self.rest, start, self.moved, None): (self.base, (self.rest,))}
         for b in range(h.depth - 1):
@@ -721,8 +796,8 @@ class Arrangement:
         return {chain for _, chain in states.values()}
 
     def turned(self, b, c, child, stays, moved):
-        """For each outcome of the orders of a level what stays of each operand, the energy of links that end at the child,
-        and words moved."""
+        """For each outcome of the orders of a level what stays of each operand, the energy of links that end at the
+        child, and words moved."""
         h, trips = self.h, over(c, child)
         turning = frozenset(j for j, n in enumerate(trips) if n > 1)
         outside, area = over(self.rest, child), math.prod(trips)
@@ -759,8 +834,8 @@ class Arrangement:
             yield tuple(now), energy, tuple(map(tuple, words))
 
     def first(self, k, b, c, child, trips, m):
-        """The loop that moves a tile first: its trips and step, itself, and whether no steps coincide with it, or with twice
-        its own (lemmas Coincide and Slide)."""
+        """The loop that moves a tile first: its trips and step, itself, and whether no steps coincide with it, or with
+        twice its own (lemmas Coincide and Slide)."""
         h = self.h
         at = times(child, times(self.inside[b + 1], self.space[b]))
         apart = [False, False]
@@ -792,7 +867,7 @@ class Arrangement:
     def settled(self, chains):
         """Whether no order of the loops of these chains of tiles is better; False if that remains open."""
         h = self.h
-        if any(row[3] or row[4] for row in self.links) or h.rules["link_transfers"] and self.instances[-1] > self.instances[-2]:
+        if self.handed:
             return False
         space = [[(j, n, "x") for j, n in enumerate(own) if n > 1] for own in self.space]
         for chain in chains:
@@ -808,8 +883,11 @@ class Arrangement:
             for time in itertools.product(*orders):
                 h.work(100)
                 better = self.target is None or h.worth(*h.cost(self.keep, time, space)) < self.target
-                need(not better, f"there is a better mapping: in time {self.said(time)}, in space {self.said(space)}, "
-                     f"kept {[sorted(h.tensors[k] for k in own) for own in self.keep]}")
+                need(
+                    not better,
+                    f"there is a better mapping: in time {self.said(time)}, in space {self.said(space)}, "
+                    f"kept {[sorted(h.tensors[k] for k in own) for own in self.keep]}",
+                )
         return True
 
     def said(self, levels):

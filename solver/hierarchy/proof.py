@@ -21,7 +21,12 @@ OBJECTIVES: dict[ObjectiveName, str] = {
     "energy": "least energy in pJ",
     "latency": "least latency in cycles",
 }
-OPEN = "the checker knows given bounds and factors that divide them; fix padding=off and leave factors perfect"
+OPEN = (
+    "the checker knows given bounds and factors that divide them; fix padding=off and leave factors perfect"
+)
+TEMPORAL: Axis = "temporal"
+ACROSS: Axis = "x"
+DOWN: Axis = "y"
 NO_ENERGY = Actions(read=0, fill=0, update=0)
 ROUNDED_DOWN = Fraction(1, 10**12)
 """The share by which a bound that is a float is claimed lower than it is printed: more than it was rounded by."""
@@ -106,8 +111,10 @@ def _level(problem: HierarchyProblem, place: int) -> dict[str, Any]:
             "multicast": fanout.multicast,
             "reduction": fanout.reduction,
         },
-        "most": {"time": _most(problem, place, "temporal"), "x": _most(problem, place, "x"), "y": _most(problem, place, "y")},
-        "exact": {"time": _exact(problem, place, "temporal"), "space": _exact(problem, place, "x")},
+        "most": {
+            way: _most(problem, place, axis) for way, axis in (("time", TEMPORAL), ("x", ACROSS), ("y", DOWN))
+        },
+        "exact": {"time": _exact(problem, place, TEMPORAL), "space": _exact(problem, place, ACROSS)},
         "innermost": list(problem.order(place)),
     }
 

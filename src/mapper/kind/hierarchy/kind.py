@@ -132,6 +132,11 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
             "hierarchy", "", "has no constraint program yet; docs/kind/hierarchy.md says the problem"
         )
 
+    def proof_lines(self, proof: Mapping[str, Any], reason: str) -> list[str]:
+        from mapper.kind.hierarchy.words import proof_lines
+
+        return proof_lines(proof, reason)
+
     def words(self, problem: HierarchyProblem, part: Part) -> ProofWords:
         from mapper.kind.hierarchy.words import WORDS
 
