@@ -49,7 +49,7 @@ def synthesise(
     Raises: InputError as ``elaborate``.
     """
     given = "".join(f" -chparam {name} {value}" for name, value in (parameters or {}).items())
-    script = f"hierarchy -check -top {top}{given}; synth_xilinx -family {FAMILY} -noiopad -noclkbuf"
+    script = f"hierarchy -check -top {top}{given}; synth_xilinx -family {FAMILY} -uram -noiopad -noclkbuf"
     said = json.loads(_json(_run(files, script, "tee -q -o stat.json stat -json")))
     modules: dict[str, Counter[str]] = {}
     for name, one in said["modules"].items():

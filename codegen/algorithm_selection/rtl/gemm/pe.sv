@@ -32,21 +32,22 @@ module pe #(
 );
   logic signed [OPERAND-1:0] active, held, factor;
   logic signed [2*OPERAND-1:0] product;
-  logic signed [SUM-1:0] sum, total;
+  logic signed [SUM-1:0] sum, added, total;
 
   // The first beat after a swap already needs the new block, so the shadow register is looked through.
   assign held = swap ? bottom : active;
   assign factor = stationary ? held : top;
   assign product = left * factor;
-  assign total = (first ? '0 : sum) + SUM'(product);
+  // One adder, the DSP slice's own, in all dataflows.
+  assign added = stationary ? above : (first ? '0 : sum);
+  assign total = added + SUM'(product);
 
   always_ff @(posedge clk) begin
     right <= left;
     if (load || !stationary) bottom <= top;
-    active <= held;
+    if (swap) active <= bottom;
     sum <= total;
-    if (stationary) below <= above + SUM'(product);
-    else if (latch) below <= total;
+    if (stationary || latch) below <= total;
     else if (shift) below <= above;
     first_right <= first;
     latch_right <= latch;
