@@ -81,7 +81,8 @@ module banked_buffer #(
   for (genvar k = 0; k < BANKS; k++) begin : gen_bank
     logic [LOG_BANKS-1:0] read_lane, lane;
     logic [ADDRESS-1:0] read_at, write_at;
-    logic read_beyond, write_beyond;
+    logic read_beyond, write_beyond, unused_lane;
+    assign unused_lane = ^{read_lane, lane};
     assign read_lane = LOG_BANKS'(k) - i[LOG_BANKS-1:0] - j[LOG_BANKS-1:0];
     assign lane = LOG_BANKS'(k) + back;
     assign read_beyond = LOG_BANKS'(k) - i[LOG_BANKS-1:0] < j[LOG_BANKS-1:0];
