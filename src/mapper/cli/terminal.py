@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mapper.api.solution import Solution
     from mapper.api.solving import Search
     from mapper.api.trade_off import TradeOff
-    from mapper.kind.kind import Part
+    from mapper.kind.part import Part
     from mapper.solver.certificate import Certificate
 
 TableRows = tuple[list[str], list[list[str]]]

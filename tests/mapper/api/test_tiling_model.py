@@ -14,7 +14,7 @@ import mapper
 from mapper.api.problem import pose, pose_again
 from mapper.arch.dataflow import PHYSICAL_RULES, DataflowMachine
 from mapper.arch.source import load_machine
-from mapper.kind.kind import Options
+from mapper.kind.part import Options
 from mapper.workloads.document import InputError
 
 PHYSICAL = Options(model="physical")

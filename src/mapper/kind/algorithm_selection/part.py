@@ -17,7 +17,7 @@ from mapper.formulations.objective import DSPS, EDP, Objective
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.kind.algorithm_selection.numbers import Run
 from mapper.kind.algorithm_selection.pins import read_fix
-from mapper.kind.kind import Options, ProblemPart, ShownVerdict, Workload
+from mapper.kind.part import Options, ProblemPart, ShownVerdict, Workload
 from mapper.models.algorithm_selection.control.sequence import Control
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.number.network_number import NetworkNumbers

@@ -14,7 +14,8 @@ from mapper.formulations.hierarchy.problem import ROUNDING, HierarchyProblem, Ob
 from mapper.formulations.hierarchy.referee.verify import verify
 from mapper.formulations.objective import EDP, ENERGY, LATENCY, Objective
 from mapper.kind.hierarchy.pins import parse_pins
-from mapper.kind.kind import Kind, Options, Part, ProblemPart, ShownVerdict, Workload
+from mapper.kind.kind import Kind
+from mapper.kind.part import Options, Part, ProblemPart, ShownVerdict, Workload
 from mapper.kind.tiling.kind import TILING
 from mapper.kind.tiling.pins import own_pins
 from mapper.kind.words import ProofWords
