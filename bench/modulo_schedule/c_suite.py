@@ -37,7 +37,7 @@ from mapper.workloads.graph.kernel_execution import execute
 from mapper.workloads.reference.kernel import seeded_memory
 
 SEEDS = (0, 1)
-MORE_TRIPS = (256, 4096)
+MORE_TRIPS = (64, 512)
 """How often a loop that data end may run at the most, one try after another."""
 
 

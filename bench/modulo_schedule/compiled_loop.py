@@ -165,24 +165,31 @@ def function_text(loop: Recorded, name: str) -> str:
         for key, value in loop.scalars.items()
         if key not in loop.types and value is not None and value.node is None and not key.startswith("#")
     ]
+    shared = {str(one.name) for one in place.declarations}  # functions that are called see these too
+    before, inside, at = list[str](), list[str](), 0
+    for array, shape in loop.arrays.items():
+        if array in loop.outputs:
+            continue
+        shown = _plain(array)
+        rows = "".join(f"[{size}]" for size in shape.sizes[1:])
+        declared = f"{c_type(shape.type)} {f'(*{shown}){rows}' if rows else f'*{shown}'}"
+        if array.partition(".")[0] in shared:
+            before.append(f"static {declared};")
+            inside.append(f"{shown} = memory[{at}];")
+        else:
+            inside.append(f"{declared} = memory[{at}];")
+        at += 1
+    for key, kind in loop.declared.items():
+        if not key.startswith("#"):
+            (before if key in shared else inside).append(f"{'static ' * (key in shared)}{kind} {key};")
+    lines += before
     lines += [
         f"static inline {generator.visit(one)}".replace("static inline static", "static").replace(
             "inline inline", "inline"
         )
         for one in _called(place)
     ]
-    lines.append(f"void {name}(void **memory) {{")
-    at = 0
-    for array, shape in loop.arrays.items():
-        if array in loop.outputs:
-            continue
-        kind, shown = c_type(shape.type), _plain(array)
-        rows = "".join(f"[{size}]" for size in shape.sizes[1:])
-        lines.append(
-            f"{kind} (*{shown}){rows} = memory[{at}];" if rows else f"{kind} *{shown} = memory[{at}];"
-        )
-        at += 1
-    lines += [f"{kind} {key};" for key, kind in loop.declared.items() if not key.startswith("#")]
+    lines += [f"void {name}(void **memory) {{", *inside]
     # What returns from the function leaves the loop, and its results are written all the same.
     body = re.sub(r"\breturn\b[^;]*;", "goto mapper_end;", generator.visit(place.loop))
     lines += [*loop.written, body, ";", "mapper_end: ;"]
