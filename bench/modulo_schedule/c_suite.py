@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import os
+import signal
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -21,7 +23,14 @@ import numpy.typing as npt
 
 import mapper
 from bench.measure import measure, show
-from bench.modulo_schedule.compiled_loop import Recorded, compiled, function_text, recorded, run_compiled
+from bench.modulo_schedule.compiled_loop import (
+    Memory,
+    Recorded,
+    compiled,
+    function_text,
+    recorded,
+    run_compiled,
+)
 from mapper.api.solving import Search
 from mapper.arch.cgra import CgraMachine
 from mapper.arch.source import load_machine
@@ -37,6 +46,8 @@ from mapper.workloads.graph.kernel_execution import execute
 from mapper.workloads.reference.kernel import seeded_memory
 
 SEEDS = (0, 1)
+MOST_SECONDS = 3
+"""That a compiled loop may run."""
 MORE_TRIPS = (64, 512)
 """How often a loop that data end may run at the most, one try after another."""
 
@@ -119,10 +130,20 @@ def _same(library: ctypes.CDLL, one: Found, trips: int, seed: int) -> bool:
                 mine = execute(replace(one.kernel, trip_count=count), words)
             except InputError:
                 break
-            theirs = run_compiled(library, "k", one.loop, words)
-            if all(found.tobytes() == theirs[name].tobytes() for name, found in mine.items()):
+            if _leaves(library, one.loop, words, mine):
                 return True
     return False
+
+
+def _leaves(library: ctypes.CDLL, loop: Recorded, memory: Memory, wanted: Memory) -> bool:
+    """Whether the compiled loop makes ``wanted`` of ``memory``, in a process of its own: on other words than it is
+    meant for it may never end, or leave its arrays."""
+    process = os.fork()
+    if process == 0:
+        signal.alarm(MOST_SECONDS)
+        found = run_compiled(library, "k", loop, memory)
+        os._exit(int(any(words.tobytes() != found[name].tobytes() for name, words in wanted.items())))
+    return os.waitpid(process, 0)[1] == 0
 
 
 def _small(words: npt.NDArray[Any]) -> npt.NDArray[Any]:
