@@ -102,9 +102,9 @@ def _text_of(bitcode: bytes) -> str:
 
     Raises: RuntimeError saying why it cannot be read.
     """
-    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    command, pipe = [sys.executable, "-I", "-c", READING, str(LARGEST_MEMORY)], subprocess.PIPE
     try:
-        with child([sys.executable, "-I", "-c", READING, str(LARGEST_MEMORY)], **pipes) as process:
+        with child(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
             out, err = process.communicate(bitcode, timeout=READING_SECONDS)
     except subprocess.TimeoutExpired:
         raise RuntimeError(f"takes more than {READING_SECONDS} s to read") from None
