@@ -103,7 +103,7 @@ def preset_text(name: str) -> str | None:
 
 @overload
 def load_machine(
-    text: Literal["dmazerunner-256", "eyeriss-168", "eyeriss-168-streams"],
+    text: Literal["dmazerunner-256", "eyeriss-168", "eyeriss-168-tiles"],
 ) -> tuple[DataflowMachine, InputFile]: ...
 
 

@@ -14,14 +14,16 @@ from mapper.formulations.hierarchy.problem import ROUNDING, HierarchyProblem, Ob
 from mapper.formulations.hierarchy.referee.verify import verify
 from mapper.formulations.objective import EDP, ENERGY, LATENCY, Objective
 from mapper.kind.hierarchy.pins import parse_pins
-from mapper.kind.kind import Kind, Options, Part, ProblemPart, ShownVerdict, Workload
+from mapper.kind.kind import Kind
+from mapper.kind.part import Options, Part, ProblemPart, ShownVerdict, Workload
 from mapper.kind.tiling.kind import TILING
 from mapper.kind.tiling.pins import own_pins
 from mapper.kind.words import ProofWords
 from mapper.models.hierarchy.mapping import HierarchyMapping
 from mapper.models.hierarchy.mapping_file import hierarchy_mapping
 from mapper.models.hierarchy.one_line import is_one_line, one_line_document
-from mapper.solver.method import Method
+from mapper.solver.method import Effort, Method
+from mapper.solver.proof import Claim, Proof
 from mapper.workloads.document import InputError, decoded, parse_document
 from mapper.workloads.network.network import Dims, Network
 
@@ -59,6 +61,16 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
 
     def slack(self, problem: HierarchyProblem, value: int | float) -> float:
         return ROUNDING * abs(value)
+
+    def prove(self, problem: HierarchyProblem, claim: Claim[HierarchyMapping], effort: Effort) -> Proof:
+        from mapper.solver.hierarchy.proof import prove
+
+        return prove(problem, claim, effort)
+
+    def restated(self, problem: HierarchyProblem) -> Mapping[str, Any] | None:
+        from mapper.solver.hierarchy.proof import restated
+
+        return restated(problem)
 
     def why_infeasible(self, problem: HierarchyProblem) -> str | None:
         return why_infeasible(problem)
@@ -120,6 +132,11 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
         raise InputError(
             "hierarchy", "", "has no constraint program yet; docs/kind/hierarchy.md says the problem"
         )
+
+    def proof_lines(self, proof: Mapping[str, Any], reason: str) -> list[str]:
+        from mapper.kind.hierarchy.words import proof_lines
+
+        return proof_lines(proof, reason)
 
     def words(self, problem: HierarchyProblem, part: Part) -> ProofWords:
         from mapper.kind.hierarchy.words import WORDS
