@@ -178,7 +178,8 @@ def least(layers: Sequence[LoopNest], machine: HierarchyMachine, seconds: float)
     for nest in dict.fromkeys(layer.same_problem() for layer in layers):
         problem = HierarchyProblem(nest, machine, "energy", Pins())
         outcome = METHODS["auto"].search(problem, Effort(time.monotonic() + seconds, 2))
-        assert outcome.mapping is not None
+        if outcome.mapping is None:
+            raise mapper.InputError(nest.name or "layer", "", f"no mapping within {seconds:g} s")
         cost = evaluate(nest, machine, outcome.mapping)
         known[nest] = (cost.energy_pj or 0.0, cost.cycles, outcome.proven)
     own = [known[layer.same_problem()] for layer in layers]
@@ -203,12 +204,11 @@ def row(folder: Path, case: Case, seconds: float) -> tuple[str, ...]:
     )
     entry = yaml.safe_load((folder / case.mapping).read_text())[0]
     where = axes(machine, hardware)
-    found = measure(
-        lambda: [
-            least(layers, one, seconds)
-            for one in (bound_to(machine, where, entry["spatial_mapping"]), machine)
-        ]
-    )
+    spaces = (bound_to(machine, where, entry["spatial_mapping"]), machine)
+    try:
+        found = measure(lambda: [least(layers, one, seconds) for one in spaces])
+    except mapper.InputError as error:
+        return (*theirs, str(error), "", "", "", "", "")
     cells = [(f"{energy:.4e}", f"{cycles:,}") for energy, cycles, _ in found.result]
     proven = "all" if all(one[2] for one in found.result) else "not all"
     own = given_mapping(layers[0], machine, where, entry)
