@@ -2,17 +2,15 @@
 
 First it is decided which tensors each level keeps and which loops run in space: an arrangement. Its energy is a sum
 over links (`arrangement`), and what moves on the link that ends at a level depends on the tile of that level, the
-trip counts of the loops right outside it, and which of them are innermost. So a table from the innermost level
-outwards holds, for every tile, the least energy of the links inside it (`floors`); where no loop at a link's own
-level moves the tensor, it counts each of its words once, which is a relaxation. Tiles are then opened from the
-outermost level inwards, the most promising first: what is decided costs exactly what the model says, what is open at
+trip counts of the loops outside it, and their order (`arrival`). So a table from the innermost level outwards holds,
+for every tile, the least energy of the links inside it (`floor`). Tiles are then opened from the outermost level
+inwards, the most promising first (`expansion`): what is decided costs exactly what the model says, what is open at
 least its floor, and cycles are at least those of computing and of the words moved so far. Orders are those of
 `order_class`. A mapping whose levels are all decided is costed by the model.
 
-Arrangements wait in a heap by their bounds: the least of them is the bound of the whole. Where a loop may move an
-overlapping tile as the innermost one does (`_may_continue`), or neighbours may hand words on, the bound is lower than
-the cost of the orders that are tried; if the best mapping lies above such a bound, it is reported and nothing is
-proven.
+Arrangements are opened by their bounds: the least of those that wait is the bound of the whole. Where neighbours may
+hand words on, the bound is lower than the cost of the orders that are tried; if the best mapping lies above such a
+bound, it is reported and nothing is proven.
 """
 
 from __future__ import annotations
@@ -20,15 +18,20 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
 
 from mapper.arch.hierarchy import HIERARCHY_SCHEMA, hierarchy_from_document
 from mapper.formulations.hierarchy.infeasible import why_infeasible
 from mapper.formulations.hierarchy.problem import ROUNDING, HierarchyProblem
 from mapper.models.hierarchy.mapping import HierarchyMapping
 from mapper.solver.certificate import Stop
-from mapper.solver.hierarchy.exact.arrangement import arrangements
+from mapper.solver.hierarchy.exact.arrangement import Keep, Outset, SpaceTrips, spaces
 from mapper.solver.hierarchy.exact.branch import Branch
-from mapper.solver.hierarchy.exact.lattice import Shape, shape_of
+from mapper.solver.hierarchy.exact.group import Groups, groups_of
+from mapper.solver.hierarchy.exact.outset_bound import Opening
 from mapper.solver.hierarchy.space import Space
 from mapper.solver.hierarchy.trial import Trials
 from mapper.solver.method import Effort, Method, Progress
@@ -36,6 +39,21 @@ from mapper.solver.outcome import Outcome
 from mapper.workloads.nest.layer_nest import matrix_product_nest
 
 MOST_ARRANGEMENTS = 200_000
+TOGETHER = 2048
+"""Arrangements that are measured at once."""
+
+
+class Waiting(NamedTuple):
+    """An arrangement that has been measured, and no more: what levels keep, loops in space, and trips of groups."""
+
+    keep: Keep
+    space: SpaceTrips
+    trips: tuple[tuple[int, ...], ...]
+
+    def branch(self, groups: Groups) -> Branch:
+        """The arrangement, to be opened."""
+        spread = np.array(self.trips, np.int64).reshape(1, -1, len(groups.loops))
+        return Branch(Outset(groups, self.keep, spread), self.space)
 
 
 class Search:
@@ -44,10 +62,10 @@ class Search:
     def __init__(self, problem: HierarchyProblem, effort: Effort) -> None:
         self.problem, self.effort = problem, effort
         self.trials = Trials(problem, effort)
-        self.shape: Shape = shape_of(problem)
+        self.groups = groups_of(problem)
         self.undecided = math.inf
         self.loose: list[float] = []
-        self.heap: list[tuple[float, int, Branch]] = []
+        self.heap: list[tuple[float, int, Waiting | Branch]] = []
         self.stop: Stop | None = None
 
     @property
@@ -58,29 +76,38 @@ class Search:
 
     def run(self) -> Outcome[HierarchyMapping]:
         """Open arrangements until none can hold a better mapping."""
-        space = Space(self.problem)
-        for number, arrangement in enumerate(arrangements(self.problem, space.keeps())):
-            if number >= MOST_ARRANGEMENTS:
-                self.undecided = self.trials.bound
-                break
-            if number % 256 == 0 and self._over():
-                self.undecided = self.trials.bound
-                break
-            branch = Branch(arrangement, self.shape)
-            if branch.bound < math.inf:
-                self.heap.append((branch.bound, number, branch))
-        heapq.heapify(self.heap)
+        self._gather()
         while self.heap and self.heap[0][0] < self.limit and not self._over():
             bound, number, branch = heapq.heappop(self.heap)
             self.effort.report(Progress(self.trials.value, min(self._bound(), bound), self.trials.tried))
-            if not branch.built:
-                if not branch.build(self.effort):
-                    self.undecided = min(self.undecided, bound)
-                elif branch.bound < self.limit:
-                    heapq.heappush(self.heap, (max(bound, branch.bound), number, branch))
+            if isinstance(branch, Branch):
+                self._open(branch, bound)
                 continue
-            self._open(branch, bound)
+            opened = branch.branch(self.groups)
+            if not opened.build(self.effort):
+                self.undecided = min(self.undecided, bound)
+            elif opened.bound < self.limit:
+                heapq.heappush(self.heap, (max(bound, opened.bound), number, opened))
         return self._ended()
+
+    def _gather(self) -> None:
+        """Put all arrangements into the heap."""
+        keeps = list(Space(self.problem).keeps())
+        waiting = spaces(self.problem, self.groups)
+        while some := list(islice(waiting, TOGETHER)):
+            spread = np.array([trips for _, trips in some], np.int64).reshape(
+                len(some), -1, len(self.groups.loops)
+            )
+            for keep in keeps:
+                if len(self.heap) >= MOST_ARRANGEMENTS or self._over():
+                    self.undecided = self.trials.bound
+                    heapq.heapify(self.heap)
+                    return
+                bounds = Opening(Outset(self.groups, keep, spread)).bound
+                for bound, (space, trips) in zip(bounds.tolist(), some, strict=True):
+                    if bound < math.inf:
+                        self.heap.append((bound, len(self.heap), Waiting(keep, space, trips)))
+        heapq.heapify(self.heap)
 
     def _over(self) -> bool:
         self.stop = self.stop or self.effort.stopped()
@@ -102,15 +129,15 @@ class Search:
             if least >= self.limit:
                 continue
             if isinstance(child, HierarchyMapping):
-                self._take(child, least)
+                self._take(child, least, branch.handed)
             else:
                 frames.append(branch.children(self))
         branch.forget()
 
-    def _take(self, mapping: HierarchyMapping, least: float) -> None:
+    def _take(self, mapping: HierarchyMapping, least: float, handed: bool) -> None:
         value = self.trials.take(mapping)
-        # A bound well below the cost of the order that was tried: another order may lie between.
-        if value is None or least < value * (1 - 1e-6):
+        if handed and (value is None or least < value * (1 - ROUNDING)):
+            # Another order may lie between the bound and the cost of the one that was tried.
             self.loose.append(least)
 
     def _bound(self) -> float:
