@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Array = Any
 MOST_CHILDREN = 1 << 12
+NO_FRONT = np.zeros((0, 2))
 MOST_LINKS = 20
 """Between levels, of all tensors: sets of them are counted as bits."""
 
@@ -35,7 +36,7 @@ class Branch:
         self.outset, self.space = outset, space
         self.problem, self.levels = outset.problem, outset.levels
         self.opening = Opening(outset)
-        self.bound = float(self.opening.bound[0])
+        self.bound, self.cycles = float(self.opening.bound[0]), float(self.opening.cycles[0])
         self.inner = [link for link in outset.links if link.inner < self.levels]
         self.handed = any(link.rows[0, 4] for link in outset.links)
         self.is_exact = outset.is_exact
@@ -134,17 +135,17 @@ class Branch:
         )
 
     def _root(self) -> float:
-        found, _ = self._expand(0, math.inf)
+        found, _ = self._expand(0, math.inf, NO_FRONT)
         return float(found[:, 0].min()) * SHY if len(found) else math.inf
 
-    def _expand(self, level: int, limit: float) -> tuple[Array, Array]:
+    def _expand(self, level: int, limit: float, front: Array) -> tuple[Array, Array]:
         """The children of the tile at ``level``, most promising first."""
         room = MOST_CHILDREN
         stage = self._stage(level, self._classes(level))
         path = expansion.Path(self.digits[level], self.f, self.orders, self.paid[level], self.words[level])
-        scale = self.opening.scale(limit)
+        scale = self.opening.scale(limit, front)
         while True:
-            out = np.zeros((room, 3 + 2 * self.levels))
+            out = np.zeros((room, 4 + 2 * self.levels))
             order = np.zeros((room, len(self.lattice.counts) + 1), np.int64)
             found = expansion.expanded(*self.fixed, stage, path, scale, out, order)
             if found <= room:
@@ -161,10 +162,10 @@ class Branch:
         if level == last:
             yield self.bound, self._mapping()
             return
-        found, order = self._expand(level, search.limit)
+        found, order = self._expand(level, search.limit, search.front)
         for row_found, row_order in zip(found, order, strict=True):
-            if row_found[0] * SHY >= search.limit:
-                return
+            if not search.wants(row_found[0] * SHY, row_found[3]):
+                continue
             digits, chosen = row_order[:-1], int(row_order[-1])
             self._step(level, digits, chosen, row_found)
             if level + 1 == last:
@@ -192,7 +193,7 @@ class Branch:
         self.f[level] = [outer[j] // lattice.values[j, digits[j]] for j in groups]
         self.orders[level] = self._classes(level).table[chosen]
         self.paid[level + 1] = float(found[1])
-        self.words[level + 1] = found[3:].reshape(self.levels, 2).copy()
+        self.words[level + 1] = found[4:].reshape(self.levels, 2).copy()
 
     def close(self, frames: int) -> None:
         """The path ends one level further out again."""

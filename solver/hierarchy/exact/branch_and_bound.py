@@ -19,7 +19,7 @@ import heapq
 import math
 from collections.abc import Iterator
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from mapper.formulations.hierarchy.problem import ROUNDING, HierarchyProblem
 from mapper.models.hierarchy.mapping import HierarchyMapping
 from mapper.solver.certificate import Stop
 from mapper.solver.hierarchy.exact.arrangement import Keep, Outset, SpaceTrips, spaces
-from mapper.solver.hierarchy.exact.branch import Branch
+from mapper.solver.hierarchy.exact.branch import NO_FRONT, Branch
 from mapper.solver.hierarchy.exact.group import Groups, groups_of
 from mapper.solver.hierarchy.exact.outset_bound import Opening
 from mapper.solver.hierarchy.space import Space
@@ -38,21 +38,24 @@ from mapper.solver.method import Effort, Method, Progress
 from mapper.solver.outcome import Outcome
 from mapper.workloads.nest.layer_nest import matrix_product_nest
 
+Array = Any
 MOST_ARRANGEMENTS = 200_000
 TOGETHER = 2048
 """Arrangements that are measured at once."""
 
 
 class Waiting(NamedTuple):
-    """An arrangement that has been measured, and no more: what levels keep, loops in space, and trips of groups."""
+    """An arrangement that has been measured, and no more: what levels keep, loops in space, trips of groups, and the
+    fewest cycles."""
 
     keep: Keep
     space: SpaceTrips
     trips: tuple[tuple[int, ...], ...]
+    cycles: float
 
     def branch(self, groups: Groups) -> Branch:
         """The arrangement, to be opened."""
-        spread = np.array(self.trips, np.int64).reshape(1, -1, len(groups.loops))
+        spread = np.array(self.trips, np.int64).reshape(1, len(self.space), len(groups.loops))
         return Branch(Outset(groups, self.keep, spread), self.space)
 
 
@@ -74,11 +77,22 @@ class Search:
         value = self.trials.value
         return math.inf if value is None else value * (1 - ROUNDING)
 
+    @property
+    def front(self) -> Array:
+        """Points that mappings must not be worse than, as `expansion.Scale` has them: none, the limit says all."""
+        return NO_FRONT
+
+    def wants(self, bound: float, cycles: float) -> bool:
+        """Whether mappings with such bounds are of interest."""
+        return bound < self.limit
+
     def run(self) -> Outcome[HierarchyMapping]:
         """Open arrangements until none can hold a better mapping."""
         self._gather()
         while self.heap and self.heap[0][0] < self.limit and not self._over():
             bound, number, branch = heapq.heappop(self.heap)
+            if not self.wants(bound, branch.cycles):
+                continue
             self.effort.report(Progress(self.trials.value, min(self._bound(), bound), self.trials.tried))
             if isinstance(branch, Branch):
                 self._open(branch, bound)
@@ -86,7 +100,9 @@ class Search:
             opened = branch.branch(self.groups)
             if not opened.build(self.effort):
                 self.undecided = min(self.undecided, bound)
-            elif opened.bound < self.limit:
+            elif self.wants(opened.bound, opened.cycles):
+                if self.trials.best is None:
+                    self._dive(opened)
                 heapq.heappush(self.heap, (max(bound, opened.bound), number, opened))
         return self._ended()
 
@@ -95,23 +111,33 @@ class Search:
         keeps = list(Space(self.problem).keeps())
         waiting = spaces(self.problem, self.groups)
         while some := list(islice(waiting, TOGETHER)):
-            spread = np.array([trips for _, trips in some], np.int64).reshape(
-                len(some), -1, len(self.groups.loops)
-            )
+            shape = len(some), len(self.problem.machine.levels), len(self.groups.loops)
+            spread = np.array([trips for _, trips in some], np.int64).reshape(shape)
             for keep in keeps:
                 if len(self.heap) >= MOST_ARRANGEMENTS or self._over():
                     self.undecided = self.trials.bound
                     heapq.heapify(self.heap)
                     return
-                bounds = Opening(Outset(self.groups, keep, spread)).bound
-                for bound, (space, trips) in zip(bounds.tolist(), some, strict=True):
+                opening = Opening(Outset(self.groups, keep, spread))
+                rows = zip(opening.bound.tolist(), opening.cycles.tolist(), some, strict=True)
+                for bound, cycles, (space, trips) in rows:
                     if bound < math.inf:
-                        self.heap.append((bound, len(self.heap), Waiting(keep, space, trips)))
+                        self.heap.append((bound, len(self.heap), Waiting(keep, space, trips, cycles)))
         heapq.heapify(self.heap)
 
     def _over(self) -> bool:
         self.stop = self.stop or self.effort.stopped()
         return self.stop is not None
+
+    def _dive(self, branch: Branch) -> None:
+        """Take the most promising mapping of an arrangement, so that there is one from early on."""
+        while not self._over():
+            least, child = next(branch.children(self), (math.inf, None))
+            if isinstance(child, HierarchyMapping):
+                self._take(child, least, branch.handed)
+            if not isinstance(child, int):
+                break
+        branch.close(0)
 
     def _open(self, branch: Branch, bound: float) -> None:
         """Go through the mappings of an arrangement, depth first."""
@@ -126,8 +152,6 @@ class Search:
                 branch.close(len(frames))
                 continue
             least, child = found
-            if least >= self.limit:
-                continue
             if isinstance(child, HierarchyMapping):
                 self._take(child, least, branch.handed)
             else:

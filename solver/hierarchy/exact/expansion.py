@@ -15,6 +15,7 @@ from mapper.solver.hierarchy.exact.kernel import (
     begun,
     descended,
     least_price,
+    possible,
     priced,
 )
 
@@ -34,7 +35,9 @@ class Path(NamedTuple):
 
 class Scale(NamedTuple):
     """What a path is measured by: words a cycle of each level (read, written, together), cycles and energy in any case,
-    energy that leaks in a cycle, the objective (0: EDP, 1: energy, 2: cycles) and the limit on it."""
+    energy that leaks in a cycle, the objective (0: EDP, 1: energy, 2: cycles), what it must lie below, the cycles that
+    are allowed, and points of a front, cycles ascending and energies descending, that children must not be worse than
+    (none unless the objective is energy)."""
 
     rate: Array
     compute: float
@@ -42,14 +45,8 @@ class Scale(NamedTuple):
     leak: float
     objective: int
     limit: float
-
-
-def _possible(below: Array, child: int) -> bool:
-    """Whether a tile is possible, whatever the label."""
-    least = np.inf
-    for label in range(len(below)):
-        least = min(least, below[label, child])
-    return least < np.inf
+    most: float
+    front: Array
 
 
 def _move(link: Array, ends: Array, arriving: float, now: Array) -> None:
@@ -71,6 +68,17 @@ def _cycles(now: Array, scale: Scale) -> float:
         cycles = max(cycles, np.ceil(now[level, 1] / scale.rate[level, 1] - 1e-9))
         cycles = max(cycles, np.ceil((now[level, 0] + now[level, 1]) / scale.rate[level, 2] - 1e-9))
     return cycles
+
+
+def _limit(scale: Scale, cycles: float) -> float:
+    """What the objective must lie below, if it takes so many cycles."""
+    if cycles > scale.most:
+        return -np.inf
+    limit: float = scale.limit
+    place = np.searchsorted(scale.front[:, 0], cycles, side="right")
+    if place > 0:
+        limit = min(limit, scale.front[place - 1, 1])
+    return limit
 
 
 def _inner(stage: Stage, child: int, price: Array) -> float:
@@ -96,8 +104,8 @@ def _expanded(
     order_out: Array,
 ) -> int:
     """The children of a tile that may lie below the limit, as rows of ``out`` (bound on the objective, energy so far,
-    energy times cycles, words by level) and of ``order_out`` (digits, and the order of the level's loops). Returns how
-    many there are, which may be more than fit."""
+    energy times cycles, cycles, words by level) and of ``order_out`` (digits, and the order of the level's loops).
+    Returns how many there are, which may be more than fit."""
     groups, boundary = len(tiles.counts), stage.boundary
     at = np.zeros(groups, np.int64)
     way = Way(
@@ -109,7 +117,7 @@ def _expanded(
     going = begun(stage.starts, path.node, at)
     while going:
         child, total, turning = descended(tiles, stage, path.node, at, way)
-        if _possible(stage.below, child):
+        if possible(stage.below, child):
             for order in range(stage.classes.begin[turning], stage.classes.end[turning]):
                 path.orders[boundary] = stage.classes.table[order]
                 paid = path.energy
@@ -126,13 +134,14 @@ def _expanded(
                 cycles = _cycles(now, scale)
                 whole = paid + _inner(stage, child, price) + scale.constant + scale.leak * cycles
                 bound = whole * cycles if scale.objective == 0 else whole if scale.objective == 1 else cycles
-                if bound >= scale.limit:
+                if bound >= _limit(scale, cycles):
                     continue
                 if found < len(out):
                     out[found, 0] = bound
                     out[found, 1] = paid
                     out[found, 2] = whole * cycles
-                    out[found, 3:] = now.ravel()
+                    out[found, 3] = cycles
+                    out[found, 4:] = now.ravel()
                     for j in range(groups):
                         order_out[found, j] = stage.targets[j, at[j]]
                     order_out[found, groups] = order
@@ -141,10 +150,10 @@ def _expanded(
     return found
 
 
-possible = compiled(_possible)
 move = compiled(_move)
 least_cycles = compiled(_cycles)
 inner_least = compiled(_inner)
+limit_at = compiled(_limit)
 expanded = compiled(
     _expanded,
     descended=descended,
@@ -153,8 +162,9 @@ expanded = compiled(
     arriving_words=arriving_words,
     priced=priced,
     least_price=least_price,
-    _possible=possible,
+    possible=possible,
     _move=move,
     _cycles=least_cycles,
     _inner=inner_least,
+    _limit=limit_at,
 )

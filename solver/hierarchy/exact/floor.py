@@ -15,6 +15,7 @@ from mapper.solver.hierarchy.exact.kernel import (
     begun,
     descended,
     least_price,
+    possible,
     priced,
 )
 
@@ -34,9 +35,8 @@ def _settled(stage: Stage, tensors: Tensors, links: Links, turning: int) -> int:
 
 def _lower(
     stage: Stage, links: Links, settled: int, child: int, price: Array, index: Array, node: int, floor: Array
-) -> bool:  # fmt: skip
-    """Lower the floors of a node by what a child costs with every label; whether one of them is lower now."""
-    lower = False
+) -> None:  # fmt: skip
+    """Lower the floors of a node by what a child costs with every label."""
     for label in range(len(stage.labels)):
         together = stage.labels[label] | stage.own
         energy = stage.below[label, child]
@@ -48,8 +48,6 @@ def _lower(
         place = index[together & ~settled]
         if energy < floor[place, node]:
             floor[place, node] = energy
-            lower = True
-    return lower
 
 
 def _promising(
@@ -101,7 +99,7 @@ def _floors(
         np.full((boundary + 1, groups), -1, np.int64),
         np.zeros(2 * len(tensors.coefficient), np.float64),
     )
-    price = np.zeros(len(links.tensors), np.float64)
+    price, best = np.zeros(len(links.tensors), np.float64), np.zeros(len(links.tensors), np.float64)
     for node in range(floor.shape[1]):
         floor[:, node] = np.inf
         if not allowed[node]:
@@ -111,16 +109,19 @@ def _floors(
         going = begun(stage.starts, digit, at)
         while going:
             child, total, turning = descended(tiles, stage, digit, at, way)
-            if stage.below[0, child] < np.inf or len(stage.labels) > 1:
+            if possible(stage.below, child):
                 settled = _settled(stage, tensors, links, turning)
                 for k in range(len(price)):
                     if (settled >> k) & 1:
-                        price[k] = _at_best(k, boundary, total, tiles, tensors, links, way)
-                if _promising(stage, links, settled, child, price, index, node, floor):
+                        best[k] = _at_best(k, boundary, total, tiles, tensors, links, way)
+                if _promising(stage, links, settled, child, best, index, node, floor):
                     for order in range(stage.classes.begin[turning], stage.classes.end[turning]):
                         way.orders[boundary] = stage.classes.table[order]
+                        price[:] = best
                         for k in range(len(price)):
-                            if (settled >> k) & 1:
+                            if (settled >> k) & 1 and _promising(
+                                stage, links, settled, child, price, index, node, floor
+                            ):
                                 own = bool((stage.own >> k) & 1)
                                 price[k] = least_price(
                                     k, boundary, boundary, own, total, tiles, tensors, links, way
@@ -138,6 +139,7 @@ floors = compiled(
     descended=descended,
     advanced=advanced,
     begun=begun,
+    possible=possible,
     _settled=settled_links,
     _at_best=at_best,
     _promising=promising,

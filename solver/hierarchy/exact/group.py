@@ -78,8 +78,8 @@ class Groups:
 
 
 def groups_of(problem: HierarchyProblem) -> Groups:
-    """The loops that run more than once, those together that act as one."""
-    active = [loop for loop, bound in problem.bounds.items() if bound > 1]
+    """The loops that run more than once (one, if none does), those together that act as one."""
+    active = [loop for loop, bound in problem.bounds.items() if bound > 1] or [*problem.bounds][:1]
     found: dict[Any, list[str]] = {}
     for loop in active:
         key = _alike(problem, loop, active)

@@ -114,7 +114,16 @@ def _least_price(
     return price
 
 
+def _possible(below: Array, child: int) -> bool:
+    """Whether a tile is possible, whatever the label."""
+    least = np.inf
+    for label in range(len(below)):
+        least = min(least, below[label, child])
+    return least < np.inf
+
+
 priced = compiled(_priced)
+possible = compiled(_possible)
 descended = compiled(_descended)
 advanced = compiled(_advanced)
 begun = compiled(_begun)

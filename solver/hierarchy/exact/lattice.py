@@ -68,7 +68,7 @@ def _steps(
             made: set[int] = set()
             for digit, value in enumerate(own[j]):
                 begin[j, digit] = len(row)
-                for target in sorted(inner[0][j]):
+                for target in sorted(inner[0][j], reverse=True):
                     trips, left = divmod(value, own[j][target])
                     if not left and trips <= most and given in (None, trips):
                         row.append(target)

@@ -24,6 +24,8 @@ class Opening:
         self.outset = outset
         machine = outset.machine
         self.objective = OBJECTIVES[outset.problem.objective]
+        most = outset.problem.max_cycles
+        self.most = math.inf if most is None else float(most)
         self.leak = outset.leak_pj * np.ones(len(outset.spread))
         self.constant = outset.passes * outset.instances[:, -1] * (machine.compute.energy_pj or 0.0)
         self.moved = np.zeros((len(outset.spread), outset.levels, 2))
@@ -49,17 +51,23 @@ class Opening:
             self.moved[:, link.inner, 1] += np.maximum(0.0, arriving - rows[:, 2])
 
     @cached_property
-    def bound(self) -> Array:
-        """The objective's least value for each arrangement."""
-        inner = [link for link in self.outset.links if link.inner < self.outset.levels]
-        energy = (self.constant + sum(_priced(link) for link in inner)) * SHY
+    def cycles(self) -> Array:
+        """The fewest cycles of each arrangement."""
         together = self.moved.sum(axis=2)
         words = np.concatenate([self.moved, together[:, :, None]], axis=2)
-        cycles = np.maximum(self.outset.compute, np.ceil(words / self.rate - 1e-9).max(axis=(1, 2)))
-        energy = energy + self.leak * cycles
-        return (energy * cycles, energy, cycles)[self.objective]
+        return np.maximum(self.outset.compute, np.ceil(words / self.rate - 1e-9).max(axis=(1, 2)))
 
-    def scale(self, limit: float) -> Scale:
+    @cached_property
+    def bound(self) -> Array:
+        """The objective's least value for each arrangement, infinite if it takes more cycles than are allowed."""
+        inner = [link for link in self.outset.links if link.inner < self.outset.levels]
+        energy = (self.constant + sum(_priced(link) for link in inner)) * SHY
+        cycles = self.cycles
+        energy = energy + self.leak * cycles
+        found = (energy * cycles, energy, cycles)[self.objective]
+        return np.where(cycles <= self.most, found, math.inf)
+
+    def scale(self, limit: float, front: Array) -> Scale:
         """What paths of the one arrangement are measured by."""
         return Scale(
             self.rate,
@@ -68,6 +76,8 @@ class Opening:
             float(self.leak[0]),
             self.objective,
             limit,
+            self.most,
+            front,
         )
 
 
