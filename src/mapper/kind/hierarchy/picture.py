@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element
 from mapper.formulations.hierarchy.problem import HierarchyProblem
 from mapper.kind.cell import number
 from mapper.kind.hierarchy.roofline import roofline
-from mapper.kind.kind import Part
+from mapper.kind.part import Part
 from mapper.models.hierarchy.mapping import HierarchyMapping
 from mapper.reporting.chart import stacked
 from mapper.reporting.colour import colours
