@@ -234,7 +234,7 @@ class HierarchySpace(CpSatFormulation):
         """The largest value of a variable, or of one times a number plus a number."""
         flat = cp_model.FlatIntExpr(expression)
         ends = zip(flat.coeffs, flat.vars, strict=True)
-        return int(flat.offset) + sum(int(by) * int(one.proto.domain[-1]) for by, one in ends)
+        return int(flat.offset) + sum(int(by) * int(list(one.proto.domain)[-1]) for by, one in ends)
 
     def _extent(self, level: int, operand: Operand, dimension: int) -> Any:
         found: Any = 1

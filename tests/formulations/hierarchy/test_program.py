@@ -8,6 +8,7 @@ from mapper.formulations.explanation import render
 from mapper.formulations.hierarchy.problem import HierarchyProblem, Pins
 from mapper.formulations.hierarchy.program.counting import Counting
 from mapper.formulations.hierarchy.program.cp_sat import HierarchyProgram, build, refusal
+from mapper.solver.cp_sat import run_cp_sat
 from mapper.solver.hierarchy.exact import brute_force as oracle
 from mapper.solver.hierarchy.program.constraint_program import constraint_program
 from mapper.solver.method import Effort
@@ -26,11 +27,23 @@ def agree(seed: int, most: int, monkeypatch: pytest.MonkeyPatch) -> bool:
     except InputError:
         return False
     found = constraint_program(problem, Effort())
+    if least is not None and refusal(problem) is None:
+        assert solved(problem, 2 * least) <= least
     if found.proven:
         assert found.value == least
     elif least is not None:
         assert found.bound is not None and found.bound <= least
     return found.proven
+
+
+def solved(problem: HierarchyProblem, limit: float) -> float:
+    """The program's own least value, of mappings worth up to a limit."""
+    program = HierarchyProgram(problem, Counting.of(problem, limit))
+    program.build()
+    result = run_cp_sat(program.model, Effort(), lambda value, bound: None)
+    assert result.answer == "optimal"
+    counted = result.value_of(program.minimised)
+    return counted if problem.objective == "latency" else float(program.counting.real(counted))
 
 
 def test_the_program_proves_what_brute_force_finds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,10 +99,9 @@ def test_what_the_program_does_not_state_is_refused() -> None:
 
 def test_a_value_that_is_limited_leaves_nothing_better() -> None:
     problem = HierarchyProblem(PRODUCT, small(), "energy")
-    best = constraint_program(problem, Effort()).value
+    best = oracle.brute_force(problem, Effort()).value
     assert best is not None
+    assert solved(problem, 3 * best) == best
     program = HierarchyProgram(problem, Counting.of(problem, best * 0.9))
     program.build()
-    from mapper.solver.cp_sat import run_cp_sat
-
     assert run_cp_sat(program.model, Effort(), lambda value, bound: None).answer == "infeasible"
