@@ -210,6 +210,12 @@ class HierarchyProgram(HierarchySpace):
                     exact = Fraction(str(rate))
                     self.model.add(self.cycles * exact.numerator >= words * exact.denominator)
 
+    @family(r"C \le C_{\max}")
+    def latency_limit(self) -> None:
+        """No more cycles than may be taken, where there is such a limit."""
+        if self.problem.max_cycles is not None:
+            self.model.add(self.cycles <= self.problem.max_cycles)
+
     @family(r"V = E\,C,\ E \text{ or } C, \qquad V \le V^*")
     def value(self) -> None:
         """The value is energy times cycles, energy, or cycles, and not above that of the best mapping known."""

@@ -230,6 +230,20 @@ def test_what_the_checker_does_not_know_is_said() -> None:
     assert verdict(both)[0] == "not certified"
 
 
+def test_a_limit_on_cycles_is_part_of_what_is_certified() -> None:
+    free = branch_and_bound(HierarchyProblem(PRODUCT, small(), "energy"), Effort())
+    fastest = branch_and_bound(HierarchyProblem(PRODUCT, small(), "latency"), Effort())
+    assert isinstance(fastest.value, int) and free.mapping is not None
+    within = HierarchyProblem(PRODUCT, small(), "energy", max_cycles=fastest.value)
+    proof = proof_of(within, branch_and_bound(within, Effort()))
+    assert verdict(proof)[0] == "certified"
+    faster = HierarchyProblem(PRODUCT, small(), "energy", max_cycles=fastest.value - 1)
+    assert verdict(claim_of(faster, None, "infeasible"))[0] == "certified"
+    assert verdict(claim_of(within, None, "infeasible"))[0] == "refuted"
+    forged = _changed(proof, "problem.most_cycles", [fastest.value - 1])
+    assert verdict(forged)[0] == "refuted"
+
+
 def test_pins_and_padding_are_part_of_what_is_certified() -> None:
     pinned = HierarchyProblem(PRODUCT, small(), "edp", Pins(keep=(("inner", "A"),), padded=(("J", 4),)))
     proof = proof_of(pinned, branch_and_bound(pinned, Effort()))

@@ -46,6 +46,8 @@ def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
         + listed((f"{name}={bound:,}" for name, bound in problem["loops"].items()), " ")
         + f") on a hierarchy of {counted(len(problem['levels']), 'level')} ({levels}).",
     ]
+    for most in problem["most_cycles"]:
+        lines.append(f"Only mappings that take {most:,} cycles or fewer count.")
     if claim["status"] == "infeasible":
         return [*lines, f"Evidence: {reason.partition(': ')[2]}."]
     counts = reason.partition("closed: ")[2].split(", ")
