@@ -79,7 +79,8 @@ class Recorded(Lowering):
         for name in sorted(names & self.scalars.keys()):
             value = self.scalars[name]
             if value is not None and value.node is None and name in self.types:
-                shown = c_number(value) if value.base is None else f"{value.base} + {value.number}"
+                own = "__own" if value.base in self.scalars else ""
+                shown = c_number(value) if value.base is None else f"{value.base}{own} + {value.number}"
                 lines.append(f"{name} = {shown};")
         return lines
 
@@ -170,7 +171,7 @@ def function_text(loop: Recorded, name: str) -> str:
     for array, shape in loop.arrays.items():
         if array in loop.outputs:
             continue
-        shown = _plain(array)
+        shown = _plain(array) + "__own" * (array in loop.declared)  # a pointer that moves has that name
         rows = "".join(f"[{size}]" for size in shape.sizes[1:])
         declared = f"{c_type(shape.type)} {f'(*{shown}){rows}' if rows else f'*{shown}'}"
         if array.partition(".")[0] in shared:
