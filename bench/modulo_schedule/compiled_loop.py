@@ -51,6 +51,39 @@ def c_type_of(value: Value) -> str:
     return {"unsigned": "unsigned", "ulong": "unsigned long long", "long": "long long"}.get(value.kind, "int")
 
 
+def _plain(array: str) -> str:
+    """The name of an array as C has it."""
+    return array.replace(".", "__")
+
+
+class _Members(c_generator.CGenerator):  # type: ignore[misc]
+    """Writes members of structures as words of the arrays that kernels have of them."""
+
+    def __init__(self, structures: frozenset[str]) -> None:
+        super().__init__()
+        self.structures = structures
+
+    def visit_StructRef(self, node: c_ast.StructRef) -> str:  # noqa: N802
+        name, index = self._word(node)
+        return f"{_plain(name)}[{index}]"
+
+    def _word(self, node: c_ast.Node) -> tuple[str, str]:
+        """The array of a member, and the index of its structure.
+
+        Raises: NotImplementedError for a structure that is reached in another way.
+        """
+        if isinstance(node, c_ast.StructRef):
+            name, index = self._word(node.name)
+            return f"{name}.{node.field.name}", index
+        if isinstance(node, c_ast.ID) and str(node.name) in self.structures:
+            return str(node.name), "0"
+        if isinstance(node, c_ast.ArrayRef):
+            name, index = self._word(node.name)
+            if index == "0":
+                return name, self.visit(node.subscript)
+        raise NotImplementedError("structures behind pointers that move are not written out")
+
+
 class Recorded(Lowering):
     """Writes down what the front end follows on its way to the loop."""
 
@@ -63,7 +96,7 @@ class Recorded(Lowering):
     def _attempt(self, node: c_ast.Node) -> None:
         numbers = self._numbers(names_in(node))
         super()._attempt(node)
-        generator = c_generator.CGenerator()
+        generator = _Members(frozenset(self.structures) - self.scalars.keys())
         for one in node.decls if isinstance(node, c_ast.DeclList) else [node]:
             if (
                 isinstance(one, c_ast.Assignment)
@@ -108,34 +141,6 @@ def recorded(
     return found, kernel_of(found.lowered, place.name, text, reading.passes)
 
 
-class _Members(c_generator.CGenerator):  # type: ignore[misc]
-    """Writes members of structures as words of the arrays that kernels have of them."""
-
-    def __init__(self, structures: frozenset[str]) -> None:
-        super().__init__()
-        self.structures = structures
-
-    def visit_StructRef(self, node: c_ast.StructRef) -> str:  # noqa: N802
-        name, index = self._word(node)
-        return f"{_plain(name)}[{index}]"
-
-    def _word(self, node: c_ast.Node) -> tuple[str, str]:
-        """The array of a member, and the index of its structure.
-
-        Raises: NotImplementedError for a structure that is reached in another way.
-        """
-        if isinstance(node, c_ast.StructRef):
-            name, index = self._word(node.name)
-            return f"{name}.{node.field.name}", index
-        if isinstance(node, c_ast.ID) and str(node.name) in self.structures:
-            return str(node.name), "0"
-        if isinstance(node, c_ast.ArrayRef):
-            name, index = self._word(node.name)
-            if index == "0":
-                return name, self.visit(node.subscript)
-        raise NotImplementedError("structures behind pointers that move are not written out")
-
-
 def _called(place: LoopPlace) -> list[c_ast.FuncDef]:
     """The functions that the loop calls, and those that they call, in the order of the file."""
     waiting, found = list(calls(place.loop)), set[str]()
@@ -145,11 +150,6 @@ def _called(place: LoopPlace) -> list[c_ast.FuncDef]:
             found.add(name)
             waiting += calls(place.callees[name].body)
     return [one for name, one in place.callees.items() if name in found]
-
-
-def _plain(array: str) -> str:
-    """The name of an array as C has it."""
-    return array.replace(".", "__")
 
 
 def function_text(loop: Recorded, name: str) -> str:
