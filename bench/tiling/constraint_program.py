@@ -1,6 +1,7 @@
 """The constraint program of tiling alone on VGG-16 (batch 16) and MobileNet-v2, with branch and bound beside it.
 
-Value, bound, proof, seconds of processor time; ``python -m bench.tiling.constraint_program [SECONDS] [LAYER ...]``, a layer by its name or how that begins.
+Value, bound, proof, seconds of processor time:
+``python -m bench.tiling.constraint_program [SECONDS] [LAYER ...]``, a layer by its name or how that begins.
 """
 
 from __future__ import annotations

@@ -182,6 +182,16 @@ def as_markdown(heading: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     return "".join("| " + " | ".join(row) + " |\n" for row in rows)
 
 
+def passed_over(solution: Solution) -> str | None:
+    """What another tool's file says of the machine and is not represented, in a line."""
+    fields: dict[str, list[str]] = {}
+    for entry in getattr(solution.posed.machine, "passed_over", []):
+        place, _, reason = entry.partition(": ")
+        fields.setdefault(reason, []).append(place)
+    said = [f"{', '.join(places)}: {reason}" for reason, places in fields.items()]
+    return f"{solution.posed.arch}: not represented: {'; '.join(said)}" if said else None
+
+
 def skipped_lines(solution: Solution) -> list[str]:
     """What was not mapped, in a few lines."""
     skipped = solution.skipped

@@ -95,7 +95,7 @@ def test_one_scratch_pad_buffer_takes_more_cycles_than_two(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     ("preset", "rule"),
-    [("dmazerunner-256", "exposed"), ("dmazerunner-256-fine", "exposed"), ("eyeriss-168", "buffered")],
+    [("dmazerunner-256", "exposed"), ("dmazerunner-256-fine", "exposed"), ("eyeriss-168-tiles", "buffered")],
 )
 def test_what_the_original_did_is_a_rule_of_its_machine(preset: str, rule: str) -> None:
     machine, _ = load_machine(preset)
