@@ -181,7 +181,7 @@ def test_a_mapping_that_breaks_a_rule_is_refuted() -> None:
     for path, value in (
         ("evidence.mapping.0.keep", ["A"]),
         ("evidence.mapping.1.keep", ["B"]),
-        ("evidence.mapping.0.temporal", []),
+        ("evidence.mapping.0.temporal", [["I", 64]]),
         ("evidence.mapping.0.spatial", [["I", 2, "y"]]),
         ("problem.levels.1.words", [1]),
         ("problem.levels.1.exact.time", {"I": 1, "J": 1, "K": 1}),
