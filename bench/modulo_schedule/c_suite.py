@@ -21,8 +21,8 @@ from bench.modulo_schedule.compiled_loop import Recorded, compiled, function_tex
 from mapper.api.solving import Search
 from mapper.arch.cgra import CgraMachine
 from mapper.arch.source import load_machine
-from mapper.kind.kind import Options
 from mapper.kind.modulo_schedule.kernel_part import pose_kernel
+from mapper.kind.part import Options
 from mapper.models.modulo_schedule.bound import rec_mii, res_mii
 from mapper.workloads.c.file import expanded
 from mapper.workloads.c.reading import SourceReading

@@ -217,9 +217,15 @@ def _c(data: bytes, random: Random) -> bytes:
     return _text(vocabulary.C, data, random)
 
 
-_dot, _edges, _graphml, _in = (
+_dot, _edges, _graphml, _in, _hierarchy = (
     functools.partial(_text, words)
-    for words in (vocabulary.DOT, vocabulary.EDGES, vocabulary.GRAPHML, vocabulary.PBQP)
+    for words in (
+        vocabulary.DOT,
+        vocabulary.EDGES,
+        vocabulary.GRAPHML,
+        vocabulary.PBQP,
+        vocabulary.HIERARCHY,
+    )
 )
 _ONE = (
     Reader("onnx", ".onnx", seed.onnx_models, mutated_onnx, read_onnx, read_onnx_here),
@@ -232,6 +238,7 @@ _ONE = (
     Reader("recurrence", ".yaml", lambda: seed.in_yaml(seed.RECURRENCES), mutated_yaml, _recurrence),
     Reader("machine-yaml", ".yaml", lambda: seed.in_yaml(seed.machine_documents()), mutated_yaml, _machine),
     Reader("machine-json", ".json", lambda: seed.in_json(seed.machine_documents()), mutated_json, _machine),
+    Reader("machine-foreign", ".yaml", seed.foreign_machines, _hierarchy, _machine),
     Reader("c", ".c", seed.c_files, _c, _kernel),
     Reader("dot", ".dot", lambda: (seed.DOT,), _dot, _kernel),
     Reader("edges", "_edges", lambda: seed.EDGES, _edges, _kernel),

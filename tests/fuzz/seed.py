@@ -16,7 +16,7 @@ import yaml
 
 from tests.fuzz.mutation.document import as_json, as_yaml
 
-MACHINES = ("dmazerunner-256", "srp-2x2", "tcpa-4x4", "dynamap-u200", "snowflake-1cc")
+MACHINES = ("dmazerunner-256", "srp-2x2", "tcpa-4x4", "dynamap-u200", "snowflake-1cc", "eyeriss-like")
 PROBLEMS = (
     ("matmul", "dmazerunner-256", "auto"),
     ("dot", "srp-2x2", "auto"),
@@ -117,6 +117,20 @@ def machine_documents() -> tuple[dict[str, Any], ...]:
     from mapper.arch.source import preset_text
 
     return tuple(yaml.safe_load(preset_text(name) or "") for name in MACHINES)
+
+
+def foreign_machines() -> tuple[bytes, ...]:
+    """Machines as Timeloop, ZigZag and AccelForge write them."""
+    from tests.arch.foreign import test_accelforge_machine, test_zigzag_machine
+    from tests.arch.timeloop import test_machine_file
+
+    texts = (
+        test_machine_file.NEW,
+        test_machine_file.OLD,
+        test_zigzag_machine.MACHINE,
+        test_accelforge_machine.MACHINE,
+    )
+    return tuple(text.encode() for text in texts)
 
 
 def in_json(documents: Sequence[Any]) -> tuple[bytes, ...]:

@@ -7,15 +7,19 @@ from typing import Any
 import numpy as np
 
 from mapper.models.compiled import borrowing, compiled
+from mapper.solver.tiling.cover import stream_kernel
 from mapper.solver.tiling.cover.table import Array, CoverTable
 from mapper.solver.tiling.exact import bound_kernel, incumbent_kernel
 from mapper.solver.tiling.exact.kernel_table import KernelTable
+from mapper.solver.tiling.stream import bound_kernel as stream_bounds
 
 _crossing_bound: Any = bound_kernel.crossing_bound
 _surely: Any = bound_kernel.surely
 _waited: Any = bound_kernel.waited
 _together: Any = bound_kernel.together
 _bounded_out: Any = incumbent_kernel.bounded_out
+_room_of: Any = stream_bounds.room_of
+_first_bound: Any = stream_kernel.first_bound
 
 
 def _words(v: CoverTable, k: int, tile: Array) -> int:
@@ -139,10 +143,9 @@ def _first_bounds(
     """Bounds on energy and cycles for every point of the grid of array tiles; infinity where none fits, or can improve
     on the incumbent."""
     loops, operands = len(v.counts), len(v.dimensions)
-    tile, own_tiles = np.empty(loops, np.int64), np.empty(operands, np.int64)
-    place = np.empty(loops, np.int64)
-    noc_energy, spm_energy = np.empty(operands, np.float64), np.empty(operands, np.float64)
-    noc_cycles = np.empty(operands, np.int64)
+    tile, most = np.empty(loops, np.int64), np.empty(loops, np.int64)
+    place, classes = np.empty(loops, np.int64), np.empty(loops, np.int64)
+    x = _room_of(loops, operands, len(t.streams.along))
     for point in range(len(energy)):
         energy[point], cycles[point] = np.inf, np.inf
         if np.isinf(least_out_energy[point]):
@@ -151,7 +154,7 @@ def _first_bounds(
         for j in range(loops):
             place[j] = point // v.strides[j] % v.counts[j]
             one = v.base[j] + place[j]
-            tile[j] = v.tile[one]
+            classes[j], tile[j], most[j] = one, v.tile[one], v.most_tile[one]
             passes *= v.trips[one]
             size *= tile[j]
             iterations *= float(tile[j] * v.trips[one])
@@ -159,22 +162,27 @@ def _first_bounds(
         least = _surely(t, v.iteration_energy * iterations + least_out_energy[point])
         if _bounded_out(t, least, _together(t, float(passes) * compute, least_out_cycles[point]), incumbent):
             continue
-        own_tiles[:] = 1
-        noc_energy[:] = t.noc_unit
+        x.tiles[:] = 1
+        x.noc_energy[:] = t.noc_unit
         for j in range(loops):
             for k in range(operands):
                 if v.own[k, j]:
-                    own_tiles[k] *= v.trips[v.base[j] + place[j]]
+                    x.tiles[k] *= v.trips[classes[j]]
         for group in range(len(v.group_operand)):
             at = v.group_start[group]
             for j in range(loops):
                 at += place[j] * v.group_strides[group, j]
-            noc_energy[v.group_operand[group]] *= v.delivered[at]
+            x.noc_energy[v.group_operand[group]] *= v.delivered[at]
         for k in range(operands):
-            words = _words(v, k, tile)
-            spm_energy[k] = words * v.spm_unit
-            noc_cycles[k] = -(-words // v.widths[k])
-        inner, processing = _inner_bound(t, passes, own_tiles, compute, noc_energy, spm_energy, noc_cycles)
+            x.words[k] = _words(v, k, tile)
+            x.spm_energy[k] = x.words[k] * v.spm_unit
+            x.noc_cycles[k] = -(-x.words[k] // v.widths[k])
+        if t.streams.on:
+            inner, processing = _first_bound(t, v, classes, passes, compute, tile, most, x)
+        else:
+            inner, processing = _inner_bound(
+                t, passes, x.tiles, compute, x.noc_energy, x.spm_energy, x.noc_cycles
+            )
         energy[point] = _surely(t, v.iteration_energy * iterations + inner + least_out_energy[point])
         cycles[point] = _together(t, processing, least_out_cycles[point])
 
@@ -191,6 +199,8 @@ first_bounds = compiled(
     _first_bounds,
     _words=words,
     _inner_bound=inner_bound,
+    _room_of=stream_bounds.room_of,
+    _first_bound=stream_kernel.first_bound,
     _surely=bound_kernel.surely,
     _together=bound_kernel.together,
     _bounded_out=incumbent_kernel.bounded_out,

@@ -9,7 +9,7 @@ import numpy as np
 from mapper.models.compiled import borrowing, compiled
 from mapper.models.tiling.transfer import Passes
 from mapper.solver.tiling import compiled_model
-from mapper.solver.tiling.cover import bound_kernel, split_kernel
+from mapper.solver.tiling.cover import bound_kernel, split_kernel, stream_kernel
 from mapper.solver.tiling.cover.split_kernel import ADDITIONS, DELIVERED, REDUCTION, WORDS, Splits
 from mapper.solver.tiling.cover.table import Array, CoverTable
 from mapper.solver.tiling.exact import bound_kernel as exact_bounds
@@ -26,6 +26,10 @@ from mapper.solver.tiling.exact.incumbent_kernel import (
 )
 from mapper.solver.tiling.exact.kernel_table import KernelTable
 from mapper.solver.tiling.exact.pair import Held
+from mapper.solver.tiling.stream import bound_kernel as stream_bounds
+from mapper.solver.tiling.stream import order_kernel
+from mapper.solver.tiling.stream.bound_kernel import Room as StreamRoom
+from mapper.solver.tiling.stream.order_kernel import Tiling
 
 _splits: Any = split_kernel.splits
 _banks: Any = bound_kernel.banks
@@ -40,6 +44,11 @@ _counted: Any = incumbent_kernel.counted
 _layer_cycles: Any = compiled_model.layer_cycles
 _layer_energy: Any = compiled_model.layer_energy
 _reuse: Any = pair.reuse
+_room_of: Any = stream_bounds.room_of
+_least_shares: Any = stream_bounds.least_shares
+_streamed_bound: Any = stream_bounds.streamed_bound
+_all_fresh: Any = stream_kernel.all_fresh
+_orders_of_streams: Any = order_kernel.orders
 
 OPEN_ENERGY, OPEN_CYCLES = 0, 1
 
@@ -72,6 +81,7 @@ class Room(NamedTuple):
     least: Array
     energies: Array
     taken: Array
+    following: StreamRoom
     spm_reuse: Array
     dram_reuse: Array
     rf_tiles: Array
@@ -82,7 +92,7 @@ class Room(NamedTuple):
     mapping: Array
 
 
-def _room(loops: int, operands: int) -> Room:
+def _room(loops: int, operands: int, slots: int) -> Room:
     return Room(
         np.full(loops, -1, np.int64),
         np.ones(loops, np.int64),
@@ -91,6 +101,7 @@ def _room(loops: int, operands: int) -> Room:
         np.ones(loops, np.int64),
         np.empty(operands, np.float64),
         np.empty(operands, np.int64),
+        _room_of(loops, operands, slots),
         np.empty(operands, np.int64),
         np.empty(operands, np.int64),
         np.empty(operands, np.int64),
@@ -135,6 +146,9 @@ def _orders(
         room.terms[DELIVERED, k] = splits.terms[split, DELIVERED, k] * t.noc_unit
         room.terms[WORDS, k] = splits.terms[split, WORDS, k] * v.spm_unit
         room.terms[ADDITIONS, k] = splits.terms[split, ADDITIONS, k] * t.reduction_unit
+    if t.streams.on:
+        _streamed_orders(t, v, splits, split, base, room, out_energy, out_cycles, held)
+        return
     inner, cycles_without_dma = _inner_bound(
         t,
         passes_of_rf * passes_of_spm,
@@ -174,6 +188,32 @@ def _orders(
                     opened.costs[opened.count[0], OPEN_ENERGY] = least
                     opened.costs[opened.count[0], OPEN_CYCLES] = cycles - gain
                 opened.count[0] += 1
+
+
+def _streamed_orders(
+    t: KernelTable, v: CoverTable, splits: Splits, split: int, base: float, room: Room, out_energy: float,
+    out_cycles: float, held: Held,
+) -> None:  # fmt: skip
+    """The same where memories are filled as streams."""
+    x, passes = room.following, 1
+    for j in range(len(room.inner)):
+        x.most[j] = room.inner[j]
+        passes *= room.inner[j] * room.outer[j]
+    for k in range(len(room.taken)):
+        x.tiles[k], x.noc_cycles[k] = room.rf_tiles[k], room.noc_cycles[k]
+        x.words[k], x.delivered[k] = splits.terms[split, WORDS, k], splits.terms[split, DELIVERED, k]
+        x.noc_energy[k], x.spm_energy[k] = room.terms[DELIVERED, k], room.terms[WORDS, k]
+    _all_fresh(t, v, splits.tile[split], x)
+    _least_shares(t, splits.held[split], x)
+    inner, cycles_without_dma = _streamed_bound(t, passes, splits.compute[split], x)
+    least_cycles = _together(t, cycles_without_dma, out_cycles)
+    if _bounded_out(t, _surely(t, base + inner) + out_energy * SLACK, least_cycles, held.incumbent):
+        return
+    tiling = Tiling(
+        splits.compute[split], base, room.inner, room.outer, room.terms[ADDITIONS], room.energies, room.taken,
+        room.spm_tiles, room.rereads, splits.held[split], least_cycles,
+    )  # fmt: skip
+    _orders_of_streams(t, tiling, x, room.mapping, held)
 
 
 def _examine(
@@ -279,7 +319,7 @@ def _search(
     because all from there on are bounded out (or ``last``)."""
     loops = len(v.counts)
     classes = np.empty(loops, np.int64)
-    room = _room(loops, len(v.dimensions))
+    room = _room(loops, len(v.dimensions), len(t.streams.along))
     for turn in range(first, last):
         point = order[turn]
         energy, cycles = bounds.energy[point], bounds.cycles[point]
@@ -296,6 +336,7 @@ def _search(
             bounds.least_out_energy[point],
             bounds.least_out_cycles[point],
             held.incumbent,
+            room.following,
         )
         room.mapping[ARRAY_TILE] = point
         if len(splits.compute) > 0:
@@ -315,6 +356,16 @@ _ordered = borrowing(
     _bounded_out=incumbent_kernel.bounded_out,
     _consider=incumbent_kernel.consider,
     _exposed_gain=borrowing(_exposed_gain),
+    _streamed_orders=borrowing(
+        _streamed_orders,
+        _all_fresh=stream_kernel.all_fresh,
+        _least_shares=stream_bounds.least_shares,
+        _streamed_bound=stream_bounds.streamed_bound,
+        _surely=exact_bounds.surely,
+        _together=exact_bounds.together,
+        _bounded_out=incumbent_kernel.bounded_out,
+        _orders_of_streams=order_kernel.orders,
+    ),
 )
 _outside: dict[str, Any] = {
     "_banks": bound_kernel.banks,
@@ -325,7 +376,7 @@ _outside: dict[str, Any] = {
 }
 search = compiled(
     _search,
-    _room=compiled(_room),
+    _room=compiled(_room, _room_of=stream_bounds.room_of),
     _splits=split_kernel.splits,
     _class=borrowing(_class, _examine=borrowing(_examine, _orders=_ordered, **_outside), **_outside),
     _bounded_out=incumbent_kernel.bounded_out,

@@ -7,18 +7,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mapper.models.compiled import borrowing, compiled
-from mapper.solver.tiling.cover import bound_kernel
+from mapper.solver.tiling.cover import bound_kernel, stream_kernel
 from mapper.solver.tiling.cover.table import Array, CoverTable
 from mapper.solver.tiling.exact import bound_kernel as exact_bounds
 from mapper.solver.tiling.exact import incumbent_kernel
 from mapper.solver.tiling.exact.bound_kernel import SLACK
 from mapper.solver.tiling.exact.kernel_table import KernelTable
+from mapper.solver.tiling.stream.bound_kernel import Room
 
 _words: Any = bound_kernel.words
 _inner_bound: Any = bound_kernel.inner_bound
 _surely: Any = exact_bounds.surely
 _together: Any = exact_bounds.together
 _bounded_out: Any = incumbent_kernel.bounded_out
+_split_bound: Any = stream_kernel.split_bound
+_held: Any = stream_kernel.held_slots
 
 ROOM = 256
 INFEASIBLE = np.inf
@@ -29,20 +32,21 @@ array tile."""
 
 class Splits(NamedTuple):
     """Array tiles of one class with their splits: ``pair`` [n][loops] (which inner pair of its class each loop has),
-    ``tile`` [n][loops], ``compute`` [n], ``bounds`` [n][2] (energy and cycles without DMA), ``terms`` [n][4][operands].
-    """
+    ``tile`` [n][loops], ``compute`` [n], ``bounds`` [n][2] (energy and cycles without DMA), ``terms``
+    [n][4][operands], ``held`` [n]: the slots along which tiles can follow each other, as bits."""
 
     pair: Array
     tile: Array
     compute: Array
     bounds: Array
     terms: Array
+    held: Array
 
 
 def _is_undercut(t: KernelTable, splits: Splits, one: int, other: int) -> bool:
     """Whether split ``other`` costs no less than ``one``, whatever surrounds them: where sums that leave are waited
     for, tiles must be the same, since more words to hide behind may then save cycles."""
-    if splits.compute[one] > splits.compute[other]:
+    if splits.compute[one] > splits.compute[other] or splits.held[other] & ~splits.held[one]:
         return False
     for j in range(splits.tile.shape[1]):
         if splits.tile[one, j] > splits.tile[other, j]:
@@ -69,6 +73,7 @@ def _without_dominated(t: KernelTable, splits: Splits, found: int) -> int:
             splits.compute[kept] = splits.compute[other]
             splits.bounds[kept] = splits.bounds[other]
             splits.terms[kept] = splits.terms[other]
+            splits.held[kept] = splits.held[other]
             kept += 1
     return kept
 
@@ -81,6 +86,7 @@ def _grown(splits: Splits) -> Splits:
         np.concatenate((splits.compute, np.empty_like(splits.compute))),
         np.concatenate((splits.bounds, np.empty_like(splits.bounds))),
         np.concatenate((splits.terms, np.empty_like(splits.terms))),
+        np.concatenate((splits.held, np.zeros_like(splits.held))),
     )
 
 
@@ -102,6 +108,26 @@ def _priced(t: KernelTable, v: CoverTable, registers: Array, pes: Array, tile: A
         terms[WORDS, k] = _words(v, k, tile)
         taken += words
     return taken
+
+
+def _into_room(t: KernelTable, v: CoverTable, terms: Array, x: Room) -> None:
+    """What a split takes, and what that costs, into ``x``."""
+    for k in range(len(x.words)):
+        x.words[k] = terms[WORDS, k]
+        x.noc_energy[k] = terms[DELIVERED, k] * t.noc_unit
+        x.spm_energy[k] = x.words[k] * v.spm_unit
+        x.noc_cycles[k] = -(-x.words[k] // v.widths[k])
+
+
+def _inside(
+    t: KernelTable, v: CoverTable, classes: Array, passes: int, compute: int, tile: Array, held: int, x: Room
+) -> tuple[float, float]:
+    """The bound for a split that ``x`` knows, without DMA."""
+    if t.streams.on:
+        energy, cycles = _split_bound(t, v, classes, passes, compute, tile, held, x)
+    else:
+        energy, cycles = _inner_bound(t, passes, x.tiles, compute, x.noc_energy, x.spm_energy, x.noc_cycles)
+    return energy, cycles
 
 
 def _has_room(v: CoverTable, pes: Array) -> bool:
@@ -161,7 +187,7 @@ def _least_work(v: CoverTable, classes: Array, pes: int) -> Array:
 
 def _splits(
     t: KernelTable, v: CoverTable, classes: Array, least_energy: float, out_energy: float, out_cycles: float,
-    incumbent: Array,
+    incumbent: Array, x: Room,
 ) -> Splits:  # fmt: skip
     """Splits of the array tiles of ``classes`` [loops] that may improve on the incumbent; ``least_energy``: the
     classes' bound."""
@@ -172,20 +198,19 @@ def _splits(
         np.empty(ROOM, np.int64),
         np.empty((ROOM, 2), np.float64),
         np.empty((ROOM, 4, operands), np.int64),
+        np.zeros(ROOM, np.int64),
     )
     pair = np.full(loops, -1, np.int64)
     registers, pes, tile = np.ones(loops, np.int64), np.ones(loops, np.int64), np.ones(loops, np.int64)
     size, in_space = np.ones(loops + 1, np.int64), np.ones(loops + 1, np.int64)
     passes = 1
-    own_tiles = np.ones(operands, np.int64)
-    noc_energy, spm_energy = np.empty(operands, np.float64), np.empty(operands, np.float64)
-    noc_cycles = np.empty(operands, np.int64)
+    x.tiles[:] = 1
     for back in range(loops):
         j = loops - 1 - back
         passes *= v.trips[classes[j]]
         for k in range(operands):
             if v.own[k, j]:
-                own_tiles[k] *= v.trips[classes[j]]
+                x.tiles[k] *= v.trips[classes[j]]
     work = _least_work(v, classes, t.pes)
     found, j = 0, 0
     while j >= 0:
@@ -221,13 +246,10 @@ def _splits(
         iterations = 1.0
         for i in range(loops):
             iterations *= float(tile[i] * v.trips[classes[i]])
-        for k in range(operands):
-            words = splits.terms[found, WORDS, k]
-            noc_energy[k] = splits.terms[found, DELIVERED, k] * t.noc_unit
-            spm_energy[k] = words * v.spm_unit
-            noc_cycles[k] = -(-words // v.widths[k])
+        _into_room(t, v, splits.terms[found], x)
         compute = size[loops] * t.iteration_cycles
-        energy, cycles = _inner_bound(t, passes, own_tiles, compute, noc_energy, spm_energy, noc_cycles)
+        splits.held[found] = _held(t, pes)
+        energy, cycles = _inside(t, v, classes, passes, compute, tile, splits.held[found], x)
         energy = _surely(t, v.iteration_energy * iterations + energy)
         if _bounded_out(t, energy + out_energy * SLACK, _together(t, cycles, out_cycles), incumbent):
             continue
@@ -237,7 +259,7 @@ def _splits(
         found = _without_dominated(t, splits, found) if t.dominance else found + 1
     return Splits(
         splits.pair[:found], splits.tile[:found], splits.compute[:found], splits.bounds[:found],
-        splits.terms[:found],
+        splits.terms[:found], splits.held[:found],
     )  # fmt: skip
 
 
@@ -245,11 +267,13 @@ room_place = borrowing(_room_place)
 splits = compiled(
     _splits,
     _words=bound_kernel.words,
-    _inner_bound=bound_kernel.inner_bound,
     _surely=exact_bounds.surely,
     _together=exact_bounds.together,
     _bounded_out=incumbent_kernel.bounded_out,
+    _inside=borrowing(_inside, _inner_bound=bound_kernel.inner_bound, _split_bound=stream_kernel.split_bound),
+    _held=stream_kernel.held_slots,
     _priced=borrowing(_priced, _words=bound_kernel.words),
+    _into_room=borrowing(_into_room),
     _grown=compiled(_grown),
     _has_room=compiled(_has_room),
     _room_place=room_place,

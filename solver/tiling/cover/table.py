@@ -33,7 +33,8 @@ class CoverTable(NamedTuple):
 
     Class ``base[j] + i`` is the i-th of ``counts[j]`` of loop j: ``trips`` and ``tile`` [C]; its pairs are ``r``, ``s``
     from ``inner[class]`` to ``inner[class + 1]`` and ``p``, ``d`` from ``outer[class]`` on, and ``needed`` from
-    ``pair[class]`` on says which of them go together (row by inner pair). ``strides`` [J] of the grid of array tiles.
+    ``pair[class]`` on says which of them go together (row by inner pair); ``most_tile`` and ``most_inner`` [C] are its
+    largest array tile and factor at the scratch-pad. ``strides`` [J] of the grid of array tiles.
     ``dram_counts``, ``dram_strides`` [J]: of the grid of scratch-pad tiles, whose trips are ``dram_trips`` and least
     tiles ``dram_tile`` [J, D]. The terms of the index expression in dimension ``place`` (of ``dimensions`` [K]) of
     operand k are ``term_loop`` and ``term_factor`` from ``terms[k, place]`` to ``terms[k, place + 1]``;
@@ -56,6 +57,8 @@ class CoverTable(NamedTuple):
     d: Array
     pair: Array
     needed: Array
+    most_tile: Array
+    most_inner: Array
     strides: Array
     dram_counts: Array
     dram_strides: Array
@@ -133,6 +136,8 @@ def cover_table(problem: TilingProblem, covers: Covers) -> CoverTable:
         d=np.array([d for one in flat for _, d in one.outer], np.int64),
         pair=_starts([len(one.inner) * len(one.outer) for one in flat]),
         needed=np.array([flag for one in flat for row in one.needed for flag in row], np.bool_),
+        most_tile=np.array([max(r * s for r, s in one.inner) for one in flat], np.int64),
+        most_inner=np.array([max(p for p, _ in one.outer) for one in flat], np.int64),
         strides=_strides(counts),
         dram_counts=dram_counts,
         dram_strides=_strides(dram_counts),

@@ -11,7 +11,7 @@ from mapper.api.contradicting import refuse_contradicting_solutions
 from mapper.api.problem import PosedProblem, pose
 from mapper.api.solution import Solution, as_document
 from mapper.api.solving import Search, method_named, run
-from mapper.kind.kind import Options
+from mapper.kind.part import Options
 from mapper.models.compiling import CHILD
 from mapper.models.plain import in_time, on_disk
 from mapper.solver.certificate import Certificate

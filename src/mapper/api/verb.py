@@ -10,7 +10,8 @@ from mapper.api.part.verification import verified
 from mapper.api.problem import SOLUTION_SCHEMA, PosedProblem, pose, pose_again
 from mapper.api.solution import Solution, as_document, assemble
 from mapper.api.solving import Search, run
-from mapper.kind.kind import LARGEST_SOLUTION_BYTES, AnyPart, Options
+from mapper.kind.kind import LARGEST_SOLUTION_BYTES, AnyPart
+from mapper.kind.part import Options
 from mapper.models.plain import in_time, limited
 from mapper.solver.certificate import Certificate
 from mapper.workloads.document import InputError, parse_document, read_bytes

@@ -18,7 +18,7 @@ from mapper.api.problem import PosedProblem, pose, posed
 from mapper.api.solution import Solution, assemble, unanswered
 from mapper.api.solving import Search, run
 from mapper.arch.source import machine_from_document, machine_to_document
-from mapper.kind.kind import Options
+from mapper.kind.part import Options
 from mapper.models.compiling import CHILD
 from mapper.models.plain import in_time
 from mapper.solver.certificate import Stop

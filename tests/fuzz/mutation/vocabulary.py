@@ -32,3 +32,9 @@ GRAPHML = ("<node id='a'/>", "<edge source='a' target='b'/>", "<graph>", "</grap
            "<hyperedge/>", "<port name='p'/>", "xmlns:y='z'", "yed.node", "<?pi?>", "long", "for", "edge")  # fmt: skip
 PBQP = ("0", "1", "2", "3", "inf", "-inf", "nan", "1e5", "0.5", "-7", "1e400", "9223372036854775807", str(1 << 61),
         str(1 << 58), "1000000000", "\n", " ", "+1", "1.", "e", "0x1", "1_0")  # fmt: skip
+HIERARCHY = ("-1", "0", "0.5", "1e400", ".inf", "inf", ".nan", "null", "~", "[]", "{}", "[1]", "{a: 1}", "PE[0..3]",
+             "PE[3..0]", "PE[0..999999999999]", "8*(1<<9)", "2**99", "1/0", "64*1024", "!Component", "!Container",
+             "!Parallel", "!Fork", "!Nothing", "!Memory", "!Compute", "mac", "DRAM", "dummy_storage", "W", "I1",
+             "O, tl", "D1", "D9", "input | weight", "~Main", "~", "All", "Nothing", "bits_per_value", "keep", "bypass",
+             "\n", "\n  ", ": ", "- ", "schema: x\n", "arch:\n", "memories:\n", "operational_array:\n",
+             "architecture:\n", "{{ x }}", "&a", "*a", "9223372036854775808", "1" * 400, "a" * 300)  # fmt: skip

@@ -14,7 +14,8 @@ from mapper.formulations.hierarchy.problem import ROUNDING, HierarchyProblem, Ob
 from mapper.formulations.hierarchy.referee.verify import verify
 from mapper.formulations.objective import EDP, ENERGY, LATENCY, Objective
 from mapper.kind.hierarchy.pins import parse_pins
-from mapper.kind.kind import FrontAxes, Kind, Options, Part, ProblemPart, ShownVerdict, Workload
+from mapper.kind.kind import Kind
+from mapper.kind.part import FrontAxes, Options, Part, ProblemPart, ShownVerdict, Workload
 from mapper.kind.tiling.kind import FRONT_AXES, TILING
 from mapper.kind.tiling.limit import most_cycles
 from mapper.kind.tiling.pins import own_pins
@@ -24,6 +25,7 @@ from mapper.models.hierarchy.mapping_file import hierarchy_mapping
 from mapper.models.hierarchy.one_line import is_one_line, one_line_document
 from mapper.solver.front import Front
 from mapper.solver.method import Effort, Method
+from mapper.solver.proof import Claim, Proof
 from mapper.workloads.document import InputError, decoded, parse_document
 from mapper.workloads.network.network import Dims, Network
 
@@ -75,6 +77,16 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
 
     def slack(self, problem: HierarchyProblem, value: int | float) -> float:
         return ROUNDING * abs(value)
+
+    def prove(self, problem: HierarchyProblem, claim: Claim[HierarchyMapping], effort: Effort) -> Proof:
+        from mapper.solver.hierarchy.proof import prove
+
+        return prove(problem, claim, effort)
+
+    def restated(self, problem: HierarchyProblem) -> Mapping[str, Any] | None:
+        from mapper.solver.hierarchy.proof import restated
+
+        return restated(problem)
 
     def why_infeasible(self, problem: HierarchyProblem) -> str | None:
         reason, most = why_infeasible(problem), problem.max_cycles
@@ -140,6 +152,11 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
             "hierarchy", "", "has no constraint program yet; docs/kind/hierarchy.md says the problem"
         )
 
+    def proof_lines(self, proof: Mapping[str, Any], reason: str) -> list[str]:
+        from mapper.kind.hierarchy.words import proof_lines
+
+        return proof_lines(proof, reason)
+
     def words(self, problem: HierarchyProblem, part: Part) -> ProofWords:
         from mapper.kind.hierarchy.words import WORDS
 
@@ -150,25 +167,28 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
     ) -> list[Element]:
         from mapper.kind.hierarchy.picture import hierarchy_picture
 
-        return hierarchy_picture(problem, mapping, part.breakdown or {})
+        return hierarchy_picture(problem, mapping, part, prefix)
 
     def simulate(
         self, part: ProblemPart[Network, HierarchyProblem], mapping: HierarchyMapping, seed: int
     ) -> dict[str, Any]:
-        raise InputError(
-            "simulate", "", "a hierarchy solution has no simulator yet; mapper evaluate costs it"
-        )
+        from mapper.sim.hierarchy import report
+
+        problem = part.problem
+        return report(problem.nest, problem.machine, mapping, seed)
 
     def generate(
         self, part: ProblemPart[Network, HierarchyProblem], mapping: HierarchyMapping, seed: int
     ) -> dict[str, str]:
         from yaml import safe_dump
 
+        from mapper.codegen.hierarchy import generate_c
         from mapper.models.hierarchy.one_line import line_of
         from mapper.models.hierarchy.timeloop_mapping import timeloop_document
 
         nest = part.problem.nest
         return {
+            **generate_c(nest, part.problem.machine, mapping, seed),
             "map.yaml": safe_dump(
                 timeloop_document(mapping, nest), sort_keys=False, default_flow_style=None, width=100
             ),

@@ -12,7 +12,7 @@ from mapper.formulations.formulation import Formulation
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.formulations.objective import II, LATENCY, Objective
-from mapper.kind.kind import JsonValue, Kind, Options, Part, ProblemPart, ShownVerdict, Workload
+from mapper.kind.kind import Kind
 from mapper.kind.modulo_schedule.kernel_part import NamedSchedule, pose_kernel, verify_kernel
 from mapper.kind.modulo_schedule.layer_part import (
     NamedLayer,
@@ -25,6 +25,7 @@ from mapper.kind.modulo_schedule.layer_part import (
     with_least_intervals,
 )
 from mapper.kind.operator_structure import operator_structure, read_operator_structure
+from mapper.kind.part import JsonValue, Options, Part, ProblemPart, ShownVerdict, Workload
 from mapper.kind.words import ProofWords
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.models.modulo_schedule.mapping_file import schedule_from_json
