@@ -22,8 +22,7 @@ OBJECTIVES: dict[ObjectiveName, str] = {
     "latency": "least latency in cycles",
 }
 OPEN = (
-    "the checker knows given bounds and factors that divide them, and no limit on latency; fix padding=off, leave "
-    "factors perfect, and leave out --max-latency"
+    "the checker knows given bounds and factors that divide them; fix padding=off and leave factors perfect"
 )
 TEMPORAL: Axis = "temporal"
 ACROSS: Axis = "x"
@@ -36,7 +35,7 @@ ROUNDED_DOWN = Fraction(1, 10**12)
 def prove(problem: HierarchyProblem, claim: Claim[HierarchyMapping], effort: Effort) -> Proof:
     """The proof of a claim: the checker itself goes through what levels keep, loops in space, tiles and orders.
 
-    Raises: NotCertifiedError if bounds may grow, factors need not divide them, or cycles are limited.
+    Raises: NotCertifiedError if bounds may grow, or factors need not divide them.
     """
     fields = restated(problem)
     if fields is None or (claim.mapping is not None and not claim.mapping.is_perfect):
@@ -50,10 +49,16 @@ def prove(problem: HierarchyProblem, claim: Claim[HierarchyMapping], effort: Eff
 
 
 def restated(problem: HierarchyProblem) -> dict[str, Any] | None:
-    """The problem as the checker reads it; None if pins leave open what the checker does not know, or with a limit on
-    cycles."""
+    """The problem as the checker reads it; None if pins leave open what the checker does not know."""
     pins = problem.pins
-    if problem.max_cycles is not None or pins != Pins(pins.constraints, pins.keep, pins.bypass, pins.padded):
+    known = HierarchyProblem(
+        problem.nest,
+        problem.machine,
+        problem.objective,
+        Pins(pins.constraints, pins.keep, pins.bypass, pins.padded),
+        problem.max_cycles,
+    )
+    if problem != known:
         return None
     machine, compute, rules = problem.machine, problem.machine.compute, problem.machine.rules
     return {
@@ -67,6 +72,7 @@ def restated(problem: HierarchyProblem) -> dict[str, Any] | None:
             "leak": steps(compute.leak_pj),
         },
         "rules": rules.model_dump(mode="json"),
+        "most_cycles": [] if problem.max_cycles is None else [problem.max_cycles],
     }
 
 

@@ -217,7 +217,7 @@ def _c(data: bytes, random: Random) -> bytes:
     return _text(vocabulary.C, data, random)
 
 
-_dot, _edges, _graphml, _in, _hierarchy = (
+_dot, _edges, _graphml, _in, _hierarchy, _mlir, _morpher, _llvm = (
     functools.partial(_text, words)
     for words in (
         vocabulary.DOT,
@@ -225,6 +225,9 @@ _dot, _edges, _graphml, _in, _hierarchy = (
         vocabulary.GRAPHML,
         vocabulary.PBQP,
         vocabulary.HIERARCHY,
+        vocabulary.MLIR,
+        vocabulary.MORPHER,
+        vocabulary.LLVM,
     )
 )
 _ONE = (
@@ -244,6 +247,9 @@ _ONE = (
     Reader("edges", "_edges", lambda: seed.EDGES, _edges, _kernel),
     Reader("nodes", "_nodes", lambda: (seed.NODES,), _edges, _nodes),
     Reader("graphml", ".graphml", lambda: (seed.GRAPHML,), _graphml, _kernel),
+    Reader("mlir", ".mlir", lambda: (seed.MLIR,), _mlir, _kernel),
+    Reader("morpher", ".xml", lambda: (seed.MORPHER,), _morpher, _kernel),
+    Reader("llvm", ".ll", lambda: (seed.LLVM,), _llvm, _kernel),
     Reader("graph-json", ".json", lambda: seed.in_json(seed.graph_documents()), mutated_json, _kernel),
     Reader("pbqp-text", ".in", lambda: seed.pbqp_files(".in"), _in, _pbqp),
     Reader("pbqp-binary", ".pbqp", lambda: seed.pbqp_files(".pbqp"), _mutated_pbqp, _pbqp),

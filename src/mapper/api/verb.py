@@ -78,11 +78,15 @@ def evaluate(
     """
     problem = pose(workload, arch, objective, options, fix)
     if isinstance(mapping, Path | str | Mapping):
-        return _evaluated(problem, mapping)
-    return tuple(_evaluated(problem, one) for one in mapping)
+        return evaluated(problem, mapping)
+    return tuple(evaluated(problem, one) for one in mapping)
 
 
-def _evaluated(problem: PosedProblem, mapping: Given) -> Solution:
+def evaluated(problem: PosedProblem, mapping: Given) -> Solution:
+    """What ``evaluate`` gives for one mapping of a problem that is posed already.
+
+    Raises: InputError as there.
+    """
     source = str(mapping) if isinstance(mapping, Path) else "mapping"
     if isinstance(mapping, Mapping):
         fields = mapping
