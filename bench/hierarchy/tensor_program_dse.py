@@ -13,8 +13,8 @@ value is proven for them. A sum that leaves a place is read there and added outs
 
 The second is its example of EDP, a projection of attention on a machine of 4 x 128 x 128 units and three levels; there
 the program ends at its limit with a bound of about 40 % of its value. An operation takes 16,384 units of its time,
-which are a cycle here. Loops divide their bounds, and levels have the same loops for all tensors, which its order of places
-within a level does not ask for.
+which are a cycle here. Loops divide their bounds, and levels have the same loops for all tensors, which its order of
+places within a level does not ask for.
 """
 
 from __future__ import annotations
