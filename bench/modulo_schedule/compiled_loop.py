@@ -51,60 +51,9 @@ def c_type_of(value: Value) -> str:
     return {"unsigned": "unsigned", "ulong": "unsigned long long", "long": "long long"}.get(value.kind, "int")
 
 
-class Recorded(Lowering):
-    """Writes down what the front end follows on its way to the loop."""
-
-    def __init__(self, place: LoopPlace, passes: frozenset[str], middle: bool = False) -> None:
-        self.written: list[str] = []
-        self.declared: dict[str, str] = {}
-        self.outputs: dict[str, str] = {}
-        super().__init__(place, passes, middle)
-
-    def _attempt(self, node: c_ast.Node) -> None:
-        numbers = self._numbers(names_in(node))
-        super()._attempt(node)
-        generator = c_generator.CGenerator()
-        for one in node.decls if isinstance(node, c_ast.DeclList) else [node]:
-            if (
-                isinstance(one, c_ast.Assignment)
-                and not stores(one)
-                and self.scalars.get(getattr(one.lvalue, "name", ""))
-            ):
-                self.written += [*numbers, f"{generator.visit(one)};"]
-            elif isinstance(one, c_ast.Decl) and one.init is not None and self.scalars.get(str(one.name)):
-                self.written += [*numbers, f"{one.name} = {generator.visit(one.init)};"]
-
-    def _numbers(self, names: frozenset[str]) -> list[str]:
-        lines = []
-        for name in sorted(names & self.scalars.keys()):
-            value = self.scalars[name]
-            if value is not None and value.node is None and name in self.types:
-                shown = c_number(value) if value.base is None else f"{value.base} + {value.number}"
-                lines.append(f"{name} = {shown};")
-        return lines
-
-    def _enter(self, count: int) -> None:
-        self.written += self._numbers(frozenset(self.scalars))
-        for name, found in self.types.items():
-            value = self.scalars.get(name)
-            base = None if value is None else value.base
-            self.declared[name] = c_type(found) if base is None else f"{c_type(self.arrays[base].type)} *"
-        super()._enter(count)
-
-    def _keep(self, loop: c_ast.Node, phis: dict[str, int]) -> None:
-        before = set(self.arrays)
-        super()._keep(loop, phis)
-        self.outputs = {name: c_type(self.arrays[name].type) for name in self.arrays if name not in before}
-
-
-def recorded(
-    text: str, source: str, function: str | None, number: int | None, reading: SourceReading
-) -> tuple[Recorded, Kernel]:
-    """The loop with what was written down, and its kernel."""
-    place = find_loop(text, source, function, number, reading)
-    usual = lower(place, reading.passes)
-    found = Recorded(place, reading.passes, usual.middle)
-    return found, kernel_of(found.lowered, place.name, text, reading.passes)
+def _plain(array: str) -> str:
+    """The name of an array as C has it."""
+    return array.replace(".", "__")
 
 
 class _Members(c_generator.CGenerator):  # type: ignore[misc]
@@ -135,6 +84,63 @@ class _Members(c_generator.CGenerator):  # type: ignore[misc]
         raise NotImplementedError("structures behind pointers that move are not written out")
 
 
+class Recorded(Lowering):
+    """Writes down what the front end follows on its way to the loop."""
+
+    def __init__(self, place: LoopPlace, passes: frozenset[str], middle: bool = False) -> None:
+        self.written: list[str] = []
+        self.declared: dict[str, str] = {}
+        self.outputs: dict[str, str] = {}
+        super().__init__(place, passes, middle)
+
+    def _attempt(self, node: c_ast.Node) -> None:
+        numbers = self._numbers(names_in(node))
+        super()._attempt(node)
+        generator = _Members(frozenset(self.structures) - self.scalars.keys())
+        for one in node.decls if isinstance(node, c_ast.DeclList) else [node]:
+            if (
+                isinstance(one, c_ast.Assignment)
+                and not stores(one)
+                and self.scalars.get(getattr(one.lvalue, "name", ""))
+            ):
+                self.written += [*numbers, f"{generator.visit(one)};"]
+            elif isinstance(one, c_ast.Decl) and one.init is not None and self.scalars.get(str(one.name)):
+                self.written += [*numbers, f"{one.name} = {generator.visit(one.init)};"]
+
+    def _numbers(self, names: frozenset[str]) -> list[str]:
+        lines = []
+        for name in sorted(names & self.scalars.keys()):
+            value = self.scalars[name]
+            if value is not None and value.node is None and name in self.types:
+                own = "__own" if value.base in self.scalars else ""
+                shown = c_number(value) if value.base is None else f"{value.base}{own} + {value.number}"
+                lines.append(f"{name} = {shown};")
+        return lines
+
+    def _enter(self, count: int) -> None:
+        self.written += self._numbers(frozenset(self.scalars))
+        for name, found in self.types.items():
+            value = self.scalars.get(name)
+            base = None if value is None else value.base
+            self.declared[name] = c_type(found) if base is None else f"{c_type(self.arrays[base].type)} *"
+        super()._enter(count)
+
+    def _keep(self, loop: c_ast.Node, phis: dict[str, int]) -> None:
+        before = set(self.arrays)
+        super()._keep(loop, phis)
+        self.outputs = {name: c_type(self.arrays[name].type) for name in self.arrays if name not in before}
+
+
+def recorded(
+    text: str, source: str, function: str | None, number: int | None, reading: SourceReading
+) -> tuple[Recorded, Kernel]:
+    """The loop with what was written down, and its kernel."""
+    place = find_loop(text, source, function, number, reading)
+    usual = lower(place, reading.passes)
+    found = Recorded(place, reading.passes, usual.middle)
+    return found, kernel_of(found.lowered, place.name, text, reading.passes)
+
+
 def _called(place: LoopPlace) -> list[c_ast.FuncDef]:
     """The functions that the loop calls, and those that they call, in the order of the file."""
     waiting, found = list(calls(place.loop)), set[str]()
@@ -144,11 +150,6 @@ def _called(place: LoopPlace) -> list[c_ast.FuncDef]:
             found.add(name)
             waiting += calls(place.callees[name].body)
     return [one for name, one in place.callees.items() if name in found]
-
-
-def _plain(array: str) -> str:
-    """The name of an array as C has it."""
-    return array.replace(".", "__")
 
 
 def function_text(loop: Recorded, name: str) -> str:
@@ -170,7 +171,7 @@ def function_text(loop: Recorded, name: str) -> str:
     for array, shape in loop.arrays.items():
         if array in loop.outputs:
             continue
-        shown = _plain(array)
+        shown = _plain(array) + "__own" * (array in loop.declared)  # a pointer that moves has that name
         rows = "".join(f"[{size}]" for size in shape.sizes[1:])
         declared = f"{c_type(shape.type)} {f'(*{shown}){rows}' if rows else f'*{shown}'}"
         if array.partition(".")[0] in shared:

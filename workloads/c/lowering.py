@@ -129,11 +129,19 @@ class Lowering(Way):
         for name, phi in phis.items():
             final = self.scalars[name]
             if final is not None and final.base != bases.get(name):
-                raise self.fault(
-                    loop, f"{name[:40]} leads to another array in the next iteration; use one array"
-                )
+                if self._is_read(phi):
+                    remedy = f"{name[:40]} leads to another array in the next iteration; use one array"
+                    raise self.fault(loop, remedy)
+                final = Value(self.body.nodes[phi].kind, phi)  # every iteration leads it somewhere first
             self.body.nodes[phi].final = final
         self._keep(loop, phis)
+
+    def _is_read(self, phi: int) -> bool:
+        """Whether an operation, or what another scalar is carried to, takes what was carried."""
+        carried = (self.scalars.get(node.label) for node in self.body.nodes if node.opcode == "phi")
+        return any(one.node == phi for node in self.body.nodes for one in node.operands) or any(
+            one is not None and one.node == phi for one in carried
+        )
 
     def _kind(self, name: str, found: Value | None) -> Kind:
         return self.types[name].kind if found is None or name in self.types else found.kind

@@ -53,7 +53,7 @@ _WORDS = frozenset(
 )
 MOST_HEAD = 200
 """Words and signs of the head of a function whose parameters are declared after the parentheses."""
-_OLD_HEAD = re.compile(r"(?!typedef\b|extern\b)[\w* ]+ \( \w+(?: , \w+)* \) (?P<next>[A-Za-z_]\w*)")
+_OLD_HEAD = re.compile(r"(?!typedef\b|extern\b)[\w* ]*\w \( \w+(?: , \w+)* \) (?P<next>[A-Za-z_]\w*)")
 _COMPILERS_WORDS = re.compile(
     r"\b(?:__attribute__|__attribute|__asm__|__asm|asm|__declspec|_Pragma|_Alignas|_Static_assert)\b\s*(?:volatile\s*|goto\s*)?"
     r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\b(?:__extension__|_Noreturn|__inline__|__inline|_Thread_local)\b"
@@ -112,7 +112,9 @@ class Unit:
         lines = []
         for at in sorted(chosen):
             one = self.chunks[at]
-            lines.append(f'# {one.line} "{one.file}"\n{_COMPILERS_WORDS.sub(_emptied, one.text)}\n')
+            # A function without a type gives an int.
+            typed = "int " if one.function is not None and one.text.startswith(one.function) else ""
+            lines.append(f'# {one.line} "{one.file}"\n{typed}{_COMPILERS_WORDS.sub(_emptied, one.text)}\n')
         return checked("".join(lines), self.source)
 
 

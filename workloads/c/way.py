@@ -8,6 +8,7 @@ unknown scalars are live-ins.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 
 from pycparser import c_ast
 
@@ -41,6 +42,7 @@ class Way(Statements, ABC):
         self.symbols: dict[str, int] = {}
         self.bounds: dict[str, tuple[Form | None, Form | None]] = {}
         self.header: LoopHeader | None = None
+        self.moving = assigned(place.function)
         for node in (*place.declarations, *place.types.values(), place.function):
             self._enumerators(node)
         named = names_in(place.function).union(*map(names_in, place.callees.values()))
@@ -68,6 +70,7 @@ class Way(Statements, ABC):
         if isinstance(wanted, c_ast.PtrDecl | c_ast.ArrayDecl) or self.structure_of(wanted) is not None:
             try:
                 self._array(parameter)
+                self._moving(parameter)
             except InputError:
                 # An array that cannot be read hurts only who touches it.
                 self.arrays.pop(name, None)
@@ -167,6 +170,19 @@ class Way(Statements, ABC):
                 self.scalars[name] = found
                 return
         self._array(declaration)
+        self._moving(declaration)
+
+    def _moving(self, declaration: c_ast.Decl) -> None:
+        """A pointer that the function moves is a scalar, which leads to the first word of an array of its own."""
+        name = str(declaration.name)
+        if name in self.moving:
+            self.set_type(name, INT, declaration)
+            self._unknown(name)
+
+    def _unknown(self, name: str) -> None:
+        """What the scalar is, is not known from here on; a pointer leads to an array of its own."""
+        own = name in self.arrays and name in self.moving
+        self.scalars[name] = replace(integer(0), base=name) if own else None
 
     def _attempt(self, node: c_ast.Node) -> None:
         """A statement before the loop; where it is outside the subset, what it assigns is unknown."""
@@ -187,7 +203,7 @@ class Way(Statements, ABC):
                 before if not isinstance(node, c_ast.Decl | c_ast.DeclList) else (self.scalars, self.types)
             )
             for name in self._changed(node) & self.scalars.keys():
-                self.scalars[name] = None
+                self._unknown(name)
         if touched:
             self._forget_memory()
 
@@ -195,7 +211,7 @@ class Way(Statements, ABC):
         """Values that were read from memory that has changed since are live-ins from now on."""
         for name, value in self.scalars.items():
             if value is not None and value.node is not None and self._reads(value.node):
-                self.scalars[name] = None
+                self._unknown(name)
         for array in self.arrays:
             self.body.versions[array] = self.body.versions.get(array, 0) + 1
 
@@ -243,7 +259,7 @@ class Way(Statements, ABC):
                 self.note("the condition around the kernel is taken to hold as the text reaches the loop")
             elif isinstance(node, LOOPS):
                 for name in self._changed(node) & self.scalars.keys():
-                    self.scalars[name] = None
+                    self._unknown(name)
             self._way(next(child for _, child in node.children() if holds(child, loop)))
 
     def _around(self, node: c_ast.For) -> None:

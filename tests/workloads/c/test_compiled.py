@@ -39,6 +39,8 @@ LOOPS = {
     "a continue": "for (i = 0; i < N; i++) { if (a[i] < 0) continue; b[i] = a[i]; total += a[i]; }",
     "a while": "k = 12345; while (k > 0) { total += k % 10; k /= 10; }",
     "a do": "k = 999; do { k = k / 3; a[0] += k; } while (k > LEFT);",
+    "a pointer that is set in every iteration": "int *p, *q; p = a; for (i = 0; i < 9; i++) { q = b + 2 * i; "
+    "*p++ = *q++; *p += *q; }",
     "a while that counts": "k = 9; while (k--) b[k] = a[k] + k; total = k;",
     "a do that counts": "k = 9; do { b[k] = a[k] + k; } while (--k); total = k;",
     "two counters": "for (i = 0, j = 20; i < j; i++, j--) { int t = a[i]; a[i] = a[j]; a[j] = t; }",

@@ -58,7 +58,7 @@ def test_members_of_one_structure_share_no_word_and_those_of_two_pointers_may() 
 
 def test_parameters_may_be_declared_after_the_parentheses() -> None:
     body = "{ int i; for (i = 0; i < 64; i++) s->count += a[i] * n; }\n"
-    old = f"int f(a, n, s)\n  int a[64], n;\n  struct state *s;\n{body}"
+    old = f"f(a, n, s)\n  int a[64], n;\n  struct state *s;\n{body}"
     kernel = kernel_from_c(HEAD + "int g(int);\n" + old, "f.c", "f", "f", 0)
     assert {array.name for array in kernel.arrays} == {"a", "s.count"}
     assert kernel.trip_count == 64
