@@ -1,4 +1,4 @@
-"""Why a block of 4 x 4 sums has no schedule at its MII of 4 on srp-4x4, as docs/kind/modulo-schedule-results.md has it.
+"""Why a block of 4 x 4 sums has no schedule at its MII of 4 on srp-4x4, as docs/kind/modulo-schedule/results.md has it.
 
 At II 4 float operations fill every slot of the float PEs, so that these move nothing and multiplications read both
 operands from output registers of memory PEs.

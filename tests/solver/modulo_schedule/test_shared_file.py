@@ -29,7 +29,7 @@ from mapper.workloads.graph.kernel import Kernel
 from mapper.workloads.graph.kernel_source import load_kernel
 
 Search = Method[ModuloProblem, ModuloSchedule]
-EXAMPLE = Path(__file__).parents[3] / "docs" / "kind" / "shared-file-3x3.yaml"
+EXAMPLE = Path(__file__).parents[3] / "docs" / "kind" / "modulo-schedule" / "shared-file-3x3.yaml"
 HEURISTICS = [pytest.param(method, id=method.name) for method in (ITERATIVE, ANNEALING)]
 EXACT = [pytest.param(method, id=method.name) for method in (CONSTRAINT_PROGRAM, DECOUPLED, AUTOMATIC)]
 
