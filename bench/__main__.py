@@ -34,6 +34,7 @@ BENCHMARKS = (
     "bench.trace_partition.layers",
     "bench.trace_partition.scaling",
     "bench.hierarchy.gemmini",
+    "bench.hierarchy.tensor_program_dse",
     "bench.promise",
     "bench.sweep_scaling",
 )

@@ -157,7 +157,7 @@ COMPUTE = {"rate": SIZE, "energy": NUMBER, "leak": NUMBER}
 RULES = {"first_read": ("elided", "counted"), "first_fill": ("elided", "counted"), "link_transfers": FLAG}
 RULES["throttling"] = ("exact", "floating")
 PROBLEM = {"objective": OBJECTIVES, "loops": {"": range(1, 1 << 31)}, "operands": [OPERAND, 1, 8], "rules": RULES}
-PROBLEM |= {"levels": [LEVEL, 1, 16], "compute": COMPUTE}
+PROBLEM |= {"levels": [LEVEL, 1, 16], "compute": COMPUTE, "most_cycles": [range(1 << 62), 0, 1]}
 
 
 def read(value, shape):
@@ -201,6 +201,7 @@ class Hierarchy:
     def __init__(self, problem):
         p = read(problem, PROBLEM)
         self.objective, self.levels, self.rules = OBJECTIVES.index(p["objective"]), p["levels"], p["rules"]
+        self.most_cycles = (p["most_cycles"] or [math.inf])[0]
         self.compute, self.depth, self.work_done = p["compute"], len(p["levels"]), 0
         self.names, self.bounds = [*p["loops"]], (*p["loops"].values(),)
         at, operands = self.names.index, p["operands"]
@@ -285,8 +286,8 @@ class Hierarchy:
                     cycles = max(cycles, math.ceil(words / rate * Fraction(10**12 - 1, 10**12)))
         return cycles
 
-    def worth(self, energy, cycles):
-        return (energy * cycles, energy, cycles)[self.objective]
+    def worth(self, energy, cycles):  # of what takes longer than it may: more than anything
+        return (energy * cycles, energy, cycles)[self.objective] if cycles <= self.most_cycles else math.inf
 
     # ---- What one mapping costs, exactly.
 
@@ -459,7 +460,9 @@ class Hierarchy:
                 sum(self.words(k, tile) for k in keep[b]) <= self.room[b], f"tiles do not fit {self.levels[b]['name']}"
             )
         need(tile == left, "factors do not multiply to the bounds")
-        return self.worth(*self.cost(keep, time, space))
+        found = self.worth(*self.cost(keep, time, space))
+        need(found < math.inf, "the mapping takes longer than it may")
+        return found
 
     # ---- What no mapping undercuts.
 
@@ -641,7 +644,7 @@ class Arrangement:
         return self.h.worth(energy + self.leak * cycles, cycles)
 
     def is_closed(self, target):
-        return target is not None and self.bound >= target
+        return self.bound >= (math.inf if target is None else target)
 
     # ---- The tiles of each level.
 
@@ -749,7 +752,7 @@ class Arrangement:
         self.ending = [[row for row in self.links if row[0][2] == b] for b in range(self.h.depth)]
         self.own, self.least = self.floors(lattices)
         floor = min(self.own[1].values(), default=math.inf) if self.h.depth > 1 else 0
-        if target is not None and self.worth(self.base + floor, self.moved) >= target:
+        if self.worth(self.base + floor, self.moved) >= (math.inf if target is None else target):
             counts["arrangements by floors"] += 1
             return
         self.target, self.counts = target, counts
@@ -763,7 +766,7 @@ class Arrangement:
 
     def closes(self, energy, cycles):
         energy += self.leak * cycles
-        return self.target is not None and self.h.worth(energy, cycles) >= self.target
+        return self.h.worth(energy, cycles) >= (math.inf if self.target is None else self.target)
 
     def leaves(self, apart):
         """What is not closed when all tiles are known: chains of tiles. Of equal states of a level one goes on, unless
@@ -882,7 +885,8 @@ class Arrangement:
                 return False
             for time in itertools.product(*orders):
                 h.work(100)
-                better = self.target is None or h.worth(*h.cost(self.keep, time, space)) < self.target
+                found = h.worth(*h.cost(self.keep, time, space))
+                better = found < (math.inf if self.target is None else self.target)
                 need(
                     not better,
                     f"there is a better mapping: in time {self.said(time)}, in space {self.said(space)}, "

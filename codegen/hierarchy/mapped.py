@@ -51,7 +51,7 @@ def _loops(writer: Writer, plan: Plan, names: Sequence[str]) -> None:
                 writer.line(f"/* {ascii_comment(names[turn.level])} */")
             if turn.axis:
                 writer.line(f"/* in parallel along {turn.axis} */")
-            writer.open(counted(turn.variable, turn.trips))
+            writer.open(_head(plan, depth))
         for kept, number, place in filled:
             if place == depth:
                 _fill(writer, plan, kept, number, depth, names)
@@ -62,6 +62,16 @@ def _loops(writer: Writer, plan: Plan, names: Sequence[str]) -> None:
                 _empty(writer, plan, kept, number, depth, names)
         if depth:
             writer.close()
+
+
+def _head(plan: Plan, depth: int) -> str:
+    """The loop of this depth; one whose last pass is smaller ends with the nest's loop."""
+    turn = plan.turns[depth - 1]
+    if turn.loop not in plan.ends:
+        return counted(turn.variable, turn.trips)
+    at = linear((one.stride, one.variable) for one in plan.turns[:depth] if one.loop == turn.loop)
+    variable, end = turn.variable, plan.ends[turn.loop]
+    return f"for (long {variable} = 0; {variable} < {turn.trips} && {at} < {end}; {variable}++)"
 
 
 def _unit(plan: Plan, buffer: Buffer) -> str:

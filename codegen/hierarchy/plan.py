@@ -61,11 +61,13 @@ class Kept:
 
 @dataclass(frozen=True)
 class Plan:
-    """A nest, its loops outer to inner (those that run once are left out), and its operands with their buffers."""
+    """A nest, as far as all passes of its loops reach, its loops outer to inner (those that run once are left out), its
+    operands with their buffers, and where loops end whose last passes are smaller."""
 
     nest: LoopNest
     turns: tuple[Turn, ...]
     buffers: tuple[Kept, ...]
+    ends: dict[str, int]
 
     @cached_property
     def written(self) -> int:
@@ -85,9 +87,13 @@ class Plan:
 
 
 def plan_of(nest: LoopNest, mapping: HierarchyMapping) -> Plan:
-    """The plan of ``mapping``. A result that is written and not added to has no buffers: words between those of a tile
+    """The plan of ``mapping``. Where it pads loops, they run over their ends; where its factors do not divide them, the
+    last passes end with them. A result that is written and not added to has no buffers: words between those of a tile
     must stay as they are."""
     turns = _turns(mapping)
+    nest = nest.padded(dict(mapping.padded))
+    ends = {loop: bound for loop, bound in nest.bounds if mapping.trips(loop) > bound}
+    nest = nest.padded({loop: mapping.trips(loop) for loop in ends})
     by_operand = {position: tensor for tensor in tensors(nest) for position in tensor.operands}
     kept = []
     for position, operand in enumerate(nest.operands):
@@ -98,7 +104,7 @@ def plan_of(nest: LoopNest, mapping: HierarchyMapping) -> Plan:
         ]
         buffers = tuple(_buffer(nest, operand, level, turns) for level in levels)
         kept.append(Kept(operand, by_operand[position], buffers))
-    return Plan(nest, turns, tuple(kept))
+    return Plan(nest, turns, tuple(kept), ends)
 
 
 def _turns(mapping: HierarchyMapping) -> tuple[Turn, ...]:

@@ -28,13 +28,14 @@ def generate_c(
     word. It prints a checksum (the sum of words times their position from 1, modulo 2^64) with ``OK`` or ``MISMATCH``
     and returns 0 or 1. Tensors that are only read are ``int32_t``, the written one is ``int64_t`` modulo 2^64.
 
-    Where the mapping pads loops, tensors are allocated as far as they then reach, with zeros beyond what the nest as
-    written has of them; that part alone is filled, computed by the reference and compared.
+    Where the mapping pads loops, or its factors do not divide them, tensors are allocated as far as whole passes reach,
+    with zeros beyond what the nest as written has of them; that part alone is filled, computed by the reference and
+    compared. Loops that are padded run over their ends, others end with their last, smaller pass.
 
     Raises: InputError if a name is none in C, or buffers are too large.
     """
     check_names(nest)
-    plan = plan_of(nest.padded(dict(mapping.padded)), mapping)
+    plan = plan_of(nest, mapping)
     words = sum(buffer.words for kept in plan.buffers for buffer in kept.buffers)
     if words > MOST_WORDS:
         remedy = f"its buffers have {words} words, more than {MOST_WORDS}; generate a smaller layer"
@@ -55,6 +56,8 @@ def _header(plan: Plan, machine: HierarchyMachine, mapping: HierarchyMapping) ->
         writer.line(f" * {ascii_comment(part)}")
     for loop, bound in mapping.padded:
         writer.line(f" * {loop} runs to {bound}, over its end, on words that are zero.")
+    for loop, bound in plan.ends.items():
+        writer.line(f" * {loop} ends at {bound}: its last passes are smaller.")
     writer.line(" */")
     declarations(writer, plan, ("mapped_nest", "reference_nest"))
     return writer.text()

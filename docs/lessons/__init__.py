@@ -3,4 +3,11 @@
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-LESSONS = ("tiling", "modulo_schedule", "pe_allocation", "algorithm_selection", "trace_partition")
+LESSONS = (
+    "tiling",
+    "modulo_schedule",
+    "pe_allocation",
+    "algorithm_selection",
+    "trace_partition",
+    "hierarchy",
+)

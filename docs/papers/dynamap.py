@@ -132,7 +132,7 @@ def table_3() -> Found:
         more = (counted.dsps, counted.brams, counted.luts)
         for what, printed, found in zip(("DSPs", "BRAMs", "LUTs"), SIZES[name], more, strict=True):
             quantity = f"{what} of {label} at {SHAPES[name]}, {GENERATED}"
-            rows.append(Row("Table 3", quantity, Decimal(printed), "", found, LARGER))
+            rows.append(beside("Table 3", quantity, Decimal(printed), "", found, LARGER))
         milliseconds = {}
         for setting, (preset, changed) in SETTINGS.items():
             mapping = selected(posed(network, preset, changed))["algorithm-1"]
@@ -142,7 +142,7 @@ def table_3() -> Found:
         for setting, found_ms in milliseconds.items():
             said_ms = Decimal(str(published["ms"]))
             why = WHOLE[name] if setting == GENERATED else LATENCY[name]
-            rows.append(Row("Table 3", f"latency of {label}, {setting}", said_ms, "ms", found_ms, why))
+            rows.append(beside("Table 3", f"latency of {label}, {setting}", said_ms, "ms", found_ms, why))
         reached = 2 * network.macs / published["ms"] / 1e6
         peak = 2 * problem.machine.pes * problem.machine.clock_hz / 1e9
         why = f"two operations per MAC over the published latency; the array's peak is {peak:.0f} without Winograd"

@@ -19,6 +19,7 @@ from mapper.sim.hierarchy.traffic import Layout, Traffic, layout, traffic
 from mapper.sim.tiling.reference import Array, initial_tensors, reference_output, within, zero_padded
 from mapper.sim.tiling.size import check_size
 from mapper.sim.tiling.statement import number_type
+from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.nest.tensor import tensors
 
@@ -78,8 +79,11 @@ def simulate(
     """Run ``mapping`` on seeded integers, whether or not its tiles fit the machine. What is padded runs on zeros, and
     the result is compared where the nest as written has one.
 
-    Raises: InputError if the run is too large to simulate.
+    Raises: InputError if the run is too large to simulate, or if passes have different lengths.
     """
+    if not mapping.is_perfect:
+        remedy = "has passes of different length, which are not counted yet; mapper generate writes them as C"
+        raise InputError("simulate", nest.name, remedy)
     written, nest = nest, nest.padded(dict(mapping.padded))
     check_size(nest)
     own = layout(nest, mapping)

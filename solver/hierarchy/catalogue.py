@@ -11,6 +11,7 @@ from mapper.solver.hierarchy.exact.branch_and_bound import BRANCH_AND_BOUND
 from mapper.solver.hierarchy.exact.brute_force import BRUTE_FORCE
 from mapper.solver.hierarchy.heuristic.annealing import ANNEALING, HILL_CLIMBING
 from mapper.solver.hierarchy.heuristic.random_search import RANDOM_SEARCH
+from mapper.solver.hierarchy.program.constraint_program import CONSTRAINT_PROGRAM
 from mapper.solver.method import Effort, Method
 from mapper.solver.outcome import Outcome
 
@@ -41,5 +42,13 @@ AUTOMATIC: Method[HierarchyProblem, HierarchyMapping] = Method(
 
 METHODS: dict[str, Method[HierarchyProblem, HierarchyMapping]] = {
     method.name: method
-    for method in (AUTOMATIC, BRANCH_AND_BOUND, BRUTE_FORCE, ANNEALING, HILL_CLIMBING, RANDOM_SEARCH)
+    for method in (
+        AUTOMATIC,
+        BRANCH_AND_BOUND,
+        CONSTRAINT_PROGRAM,
+        BRUTE_FORCE,
+        ANNEALING,
+        HILL_CLIMBING,
+        RANDOM_SEARCH,
+    )
 }

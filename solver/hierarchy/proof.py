@@ -51,7 +51,14 @@ def prove(problem: HierarchyProblem, claim: Claim[HierarchyMapping], effort: Eff
 def restated(problem: HierarchyProblem) -> dict[str, Any] | None:
     """The problem as the checker reads it; None if pins leave open what the checker does not know."""
     pins = problem.pins
-    if pins != Pins(pins.constraints, pins.keep, pins.bypass, pins.padded):
+    known = HierarchyProblem(
+        problem.nest,
+        problem.machine,
+        problem.objective,
+        Pins(pins.constraints, pins.keep, pins.bypass, pins.padded),
+        problem.max_cycles,
+    )
+    if problem != known:
         return None
     machine, compute, rules = problem.machine, problem.machine.compute, problem.machine.rules
     return {
@@ -65,6 +72,7 @@ def restated(problem: HierarchyProblem) -> dict[str, Any] | None:
             "leak": steps(compute.leak_pj),
         },
         "rules": rules.model_dump(mode="json"),
+        "most_cycles": [] if problem.max_cycles is None else [problem.max_cycles],
     }
 
 

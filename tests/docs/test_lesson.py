@@ -90,8 +90,8 @@ def test_a_notebook_stands_alone_with_its_pictures() -> None:
     assert "(data:image/svg+xml;base64," in notebook.cells[0].source
 
 
-def test_every_kind_of_problem_but_the_youngest_has_its_lesson() -> None:
-    assert {kind.name for kind in kinds()} - {"hierarchy"} == set(LESSONS)
+def test_every_kind_of_problem_has_its_lesson() -> None:
+    assert {kind.name for kind in kinds()} == set(LESSONS)
 
 
 def test_the_folders_scripts_are_the_lessons_and_their_tools() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from docs.lessons.exercise import (
     algorithm_selection,
+    hierarchy,
     modulo_schedule,
     pe_allocation,
     tiling,
@@ -32,6 +33,19 @@ def test_tilings_agree(seed: int) -> None:
     extents, words = [random.randint(1, 6) for _ in range(3)], random.randint(2, 40)
     assert answer["exercise_2"](extents, words) == tiling.least_perfect(extents, words)
     assert answer["exercise_3"](extents, words) == tiling.least_ragged(extents, words)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_hierarchies_agree(seed: int) -> None:
+    random, answer = Random(seed), sample("hierarchy")
+    bounds, words = [random.randint(1, 6) for _ in range(3)], random.randint(0, 30)
+    tiles = [random.choice([size for size in range(1, one + 1) if one % size == 0]) for one in bounds]
+    order = "".join(random.sample("IJK", 3))
+    keep = "".join(one for one in "ABO" if random.random() < 0.5)
+    problem = (bounds, tiles, order, keep)
+    assert answer["exercise_1"](*problem) == hierarchy.walked_words(*problem)
+    assert answer["exercise_2"](bounds, words) == hierarchy.least_bypassing(bounds, words)
+    assert answer["exercise_3"](bounds, words) == hierarchy.price_of_keeping(bounds, words)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -60,13 +60,15 @@ class Waiting(NamedTuple):
 
 
 class Search:
-    """One run: the heap of arrangements, the best mapping, and the least bound of what was left undecided."""
+    """One run: the heap of arrangements, the best mapping, the least bound of what was left undecided, and that of an
+    arrangement of which a first mapping was taken."""
 
     def __init__(self, problem: HierarchyProblem, effort: Effort) -> None:
         self.problem, self.effort = problem, effort
         self.trials = Trials(problem, effort)
         self.groups = groups_of(problem)
         self.undecided = math.inf
+        self.dived = math.inf
         self.loose: list[float] = []
         self.heap: list[tuple[float, int, Waiting | Branch]] = []
         self.stop: Stop | None = None
@@ -101,7 +103,8 @@ class Search:
             if not opened.build(self.effort):
                 self.undecided = min(self.undecided, bound)
             elif self.wants(opened.bound, opened.cycles):
-                if self.trials.best is None:
+                if opened.bound < self.dived:
+                    self.dived = opened.bound
                     self._dive(opened)
                 heapq.heappush(self.heap, (max(bound, opened.bound), number, opened))
         return self._ended()

@@ -24,9 +24,9 @@ def annealing(problem: HierarchyProblem, effort: Effort) -> Outcome[HierarchyMap
     return _chain(problem, effort, STEPS, HOTTEST)
 
 
-def hill_climbing(problem: HierarchyProblem, effort: Effort) -> Outcome[HierarchyMapping]:
+def hill_climbing(problem: HierarchyProblem, effort: Effort, steps: int = STEPS) -> Outcome[HierarchyMapping]:
     """The same without steps upwards."""
-    return _chain(problem, effort, STEPS, 0.0)
+    return _chain(problem, effort, steps, 0.0)
 
 
 def _chain(

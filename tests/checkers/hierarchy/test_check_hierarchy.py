@@ -5,12 +5,14 @@ from __future__ import annotations
 import copy
 import json
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
 import mapper
+from mapper.arch.hierarchy import hierarchy_from_document
 from mapper.formulations.hierarchy.problem import HierarchyProblem, Pins
 from mapper.models.hierarchy.mapping import HierarchyMapping
 from mapper.solver.hierarchy.exact import brute_force as oracle
@@ -21,6 +23,7 @@ from mapper.solver.method import Effort
 from mapper.solver.outcome import Outcome
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.layer_nest import matrix_product_nest
+from mapper.workloads.nest.nest_file import nest_from_document
 from tests.checkers.hierarchy.claim import Document, bound_again, claim_of, proof_of, verdict
 from tests.solver.hierarchy.random_hierarchy import random_problem
 from tests.solver.hierarchy.test_conformance import small
@@ -129,12 +132,56 @@ def test_what_fits_nowhere_is_certified_with_the_level_and_the_tensors() -> None
     assert verdict(bound_again(other))[0] == "refuted"
 
 
+def test_an_optimum_that_overlooks_steps_that_coincide_is_refuted() -> None:
+    # Rows of the image and of the filter step alike, so that some orders bring fewer words than tiles that differ.
+    nest = nest_from_document(
+        {
+            "schema": "mapper.nest/1",
+            "name": "window",
+            "loops": {"K": 2, "P": 4, "R": 2},
+            "operands": [
+                {"tensor": "W", "index": ["K", "R"], "access": "read"},
+                {"tensor": "I", "index": ["P + R"], "access": "read"},
+                {"tensor": "O", "index": ["K", "P"], "access": "read_write"},
+            ],
+        },
+        "window",
+    )
+    energy = {"read": 100, "fill": 0, "update": 1}
+    inner = {
+        "name": "inner",
+        "words": 1,
+        "energy_pj": energy | {"read": 1},
+        "keep": ["I"],
+        "bypass": ["W", "O"],
+    }
+    machine = {
+        "schema": "mapper.hierarchy/1",
+        "name": "two",
+        "levels": [{"name": "outer", "energy_pj": energy}, inner],
+        "compute": {"energy_pj": 1},
+        "rules": {"link_transfers": False},
+    }
+    problem = HierarchyProblem(nest, hierarchy_from_document(machine, "two"), "energy")
+    best = oracle.brute_force(problem, Effort())
+    assert best.mapping is not None and best.value is not None
+    said, reason = verdict(proof_of(problem, best))
+    assert said == "certified", reason
+    outer, kept = best.mapping.levels
+    assert [one.loop for one in outer.temporal][-1] == "K"
+    by_loop = {one.loop: one for one in outer.temporal}
+    other = replace(outer, temporal=tuple(by_loop[loop] for loop in ("P", "K", "R")))
+    overlooked = replace(best.mapping, levels=(other, kept))
+    said, reason = verdict(claim_of(problem, overlooked, "optimal"))
+    assert (said, reason[:26]) == ("refuted", "there is a better mapping:")
+
+
 def test_a_mapping_that_breaks_a_rule_is_refuted() -> None:
     proof = proof_of(EDP, branch_and_bound(EDP, Effort()))
     for path, value in (
         ("evidence.mapping.0.keep", ["A"]),
         ("evidence.mapping.1.keep", ["B"]),
-        ("evidence.mapping.0.temporal", []),
+        ("evidence.mapping.0.temporal", [["I", 64]]),
         ("evidence.mapping.0.spatial", [["I", 2, "y"]]),
         ("problem.levels.1.words", [1]),
         ("problem.levels.1.exact.time", {"I": 1, "J": 1, "K": 1}),
@@ -181,6 +228,20 @@ def test_what_the_checker_does_not_know_is_said() -> None:
     assert verdict({**proof, "evidence": reason}) == ("not certified", "nobody wrote it")
     both = _changed(proof, "problem.operands.0.index", [{"I": 1, "K": -1}])
     assert verdict(both)[0] == "not certified"
+
+
+def test_a_limit_on_cycles_is_part_of_what_is_certified() -> None:
+    free = branch_and_bound(HierarchyProblem(PRODUCT, small(), "energy"), Effort())
+    fastest = branch_and_bound(HierarchyProblem(PRODUCT, small(), "latency"), Effort())
+    assert isinstance(fastest.value, int) and free.mapping is not None
+    within = HierarchyProblem(PRODUCT, small(), "energy", max_cycles=fastest.value)
+    proof = proof_of(within, branch_and_bound(within, Effort()))
+    assert verdict(proof)[0] == "certified"
+    faster = HierarchyProblem(PRODUCT, small(), "energy", max_cycles=fastest.value - 1)
+    assert verdict(claim_of(faster, None, "infeasible"))[0] == "certified"
+    assert verdict(claim_of(within, None, "infeasible"))[0] == "refuted"
+    forged = _changed(proof, "problem.most_cycles", [fastest.value - 1])
+    assert verdict(forged)[0] == "refuted"
 
 
 def test_pins_and_padding_are_part_of_what_is_certified() -> None:

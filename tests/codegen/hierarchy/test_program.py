@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from mapper.codegen.hierarchy import generate_c
-from mapper.models.hierarchy.mapping import HierarchyMapping, LevelMapping, TemporalLoop
+from mapper.models.hierarchy.mapping import HierarchyMapping, LevelMapping, SpatialLoop, TemporalLoop
 from mapper.sim.hierarchy import simulate
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.layer_nest import matrix_product_nest
@@ -58,6 +58,28 @@ def test_a_level_has_a_buffer_for_each_tensor_that_it_keeps_and_none_for_others(
     assert "static int32_t l1_A[1][1][4];" in program
     assert "l1_B" not in program
     assert "multiply(l1_A[0][0][t1_K], (*dram_B)[t1_K][t1_J])" in program
+
+
+def test_factors_that_do_not_divide_end_with_a_smaller_pass(tmp_path: Path) -> None:
+    machine = preset_machine("simple-weight-stationary")
+    nest = matrix_product_nest("product", (), 13, 5, 7)
+    tensors = ("O", "A", "B")
+    outermost = LevelMapping(
+        machine.levels[0].name,
+        tensors,
+        (TemporalLoop("I", 4), TemporalLoop("K", 2)),
+        (SpatialLoop("J", 3, "x"),),
+    )
+    inner = LevelMapping(
+        machine.levels[1].name,
+        tensors,
+        (TemporalLoop("K", 4, 3), TemporalLoop("J", 2, 1), TemporalLoop("I", 4, 1)),
+    )
+    rest = [LevelMapping(level.name, ()) for level in machine.levels[2:]]
+    program = generate_c(nest, machine, HierarchyMapping((outermost, inner, *rest)))
+    assert "t1_I < 4 && 4 * t0_I + t1_I < 13" in program["mapped.c"]
+    done = subprocess.run([compiled(program, tmp_path)], capture_output=True, text=True)
+    assert done.stdout.endswith("OK\n"), done.stdout
 
 
 def test_buffers_that_no_memory_has_are_refused_in_a_line() -> None:

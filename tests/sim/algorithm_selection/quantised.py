@@ -93,6 +93,26 @@ def quantised_file(
     return path
 
 
+def joined_file(folder: Path, scales: tuple[float, float]) -> Path:
+    """Two convolutions of such scales side by side in a whole of the first, and a product."""
+    net = QuantisedBuilder(1, signed=True, per_map=False)
+    x = net.quantised("x", 1 / 127, 128)
+    parts = [
+        net.quantised(net.convolution(x, 1 / 127, name, (3, 4)), scale, 128)
+        for name, scale in zip(("left", "right"), scales, strict=True)
+    ]
+    x = net.quantised(net.node("Concat", parts, "whole", axis=1), scales[0], 128)
+    x = net.quantised(net.node("GlobalAveragePool", [x], "mean"), 0.08, 128)
+    x = net.quantised(net.node("Flatten", [x], "flat"), 0.08, 128)
+    weights = net.random.integers(-127, 128, (8, 5)).astype(np.int8)
+    x = net.quantised(
+        net.node("MatMul", [x, net.weight("w", weights, np.array(0.01, np.float32))], "gemm"), 0.06, 128
+    )
+    path = folder / "joined.onnx"
+    onnx.save(net.model(x, 6), path)
+    return path
+
+
 def operator_file(folder: Path, seed: int) -> Path:
     """Two convolutions of integers, as QLinearConv, the second with strides and unsigned weights."""
     net = QuantisedBuilder(seed, signed=False, per_map=True)

@@ -19,7 +19,7 @@ from mapper.workloads.network.builder import NetworkBuilder
 from mapper.workloads.network.network import NO_DIMS
 from mapper.workloads.network.network_layer import LayerNetwork
 from tests.sim.algorithm_selection.overlay_bench import machine
-from tests.sim.algorithm_selection.quantised import drawn_weights, operator_file, quantised_file
+from tests.sim.algorithm_selection.quantised import drawn_weights, joined_file, operator_file, quantised_file
 
 
 def sequence_of(network: LayerNetwork) -> Control:
@@ -54,6 +54,14 @@ def test_convolutions_of_integers_keep_them(tmp_path: Path) -> None:
         pass
     found = beside_onnxruntime(network, run.numbers, run.model, run.frame, work.results, run.integers or {})
     assert found["equal"], found
+
+
+def test_parts_of_a_concatenation_need_the_scale_of_the_whole(tmp_path: Path) -> None:
+    alike = run_of(read_network(str(joined_file(tmp_path, (0.05, 0.05))), None, NO_DIMS).value, 0)
+    assert alike.numbers.exact
+    unlike = run_of(read_network(str(joined_file(tmp_path, (0.05, 0.06))), None, NO_DIMS).value, 0)
+    assert not unlike.numbers.exact and unlike.model is None
+    assert "concat1: scale: of " in unlike.numbers.origin and "quantise both alike" in unlike.numbers.origin
 
 
 def test_the_verilog_gives_the_integers_of_a_quantised_network_from_the_image_that_is_generated(

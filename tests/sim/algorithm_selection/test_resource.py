@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from mapper.codegen.algorithm_selection.program import Parameters
 from mapper.codegen.algorithm_selection.resource import resources
+from mapper.sim.algorithm_selection.rtl.synthesis import luts
 
 
 def test_memories_are_counted_bank_by_bank_and_the_largest_are_ultrarams() -> None:
@@ -21,3 +22,9 @@ def test_memories_are_counted_bank_by_bank_and_the_largest_are_ultrarams() -> No
 def test_deeper_buffers_take_more() -> None:
     sizes = Parameters(8, 8, 3, kernel_depth=4096)
     assert resources(replace(sizes, kernel_depth=8192), 0).bram36 > resources(sizes, 0).bram36
+
+
+def test_two_small_luts_share_one_where_their_inputs_fit() -> None:
+    assert luts({"LUT6": 3, "LUT5": 2, "LUT1": 1, "DSP48E2": 9}) == 3 + 2
+    assert luts({"LUT3": 4, "LUT2": 2}) == 2 + 1
+    assert luts({"LUT4": 1, "LUT3": 1, "LUT2": 3}) == 1 + 1 + 1

@@ -27,7 +27,8 @@ def test_an_element_takes_a_dsp_slice() -> None:
     assert found.modules["pe_row"][0] == 2
 
 
+# The control memory is what a file says, which is empty here.
 @needs_yosys
-@pytest.mark.parametrize("name", sorted(path.stem for path in RTL.rglob("*.sv")))
+@pytest.mark.parametrize("name", sorted({path.stem for path in RTL.rglob("*.sv")} - {"control_rom"}))
 def test_yosys_makes_cells_of_every_module(name: str) -> None:
     assert synthesise(verilog(SMALL), name).cells

@@ -76,11 +76,24 @@ def _own(network: LayerNetwork, model: onnx.ModelProto, weights: Tensors, origin
         formats = dict(numbers.formats)
         for name, size in largest.items():
             formats.setdefault(name, Format(float(np.float32((size or 1.0) / 127))))
+        _check_concatenations(network, formats)
         numbers = NetworkNumbers(numbers.layers, formats, weights, origin, exact=True)
         integers = {name: one.integers for name, one in quantisation.tensors.items()}
     frame = frames[0]
     inputs = {name: numbers.formats[name].integers(values) for name, values in frame.items()}
     return Run(numbers, inputs, model, frame, integers)
+
+
+def _check_concatenations(network: LayerNetwork, formats: Mapping[str, Format]) -> None:
+    """Raises: InputError if the integers of a concatenation's part mean other numbers than those of the whole, in which
+    they are kept as they are."""
+    for layer in network.layers:
+        if layer.work != "concatenation":
+            continue
+        for one in layer.inputs:
+            if formats[one.memory] != formats[layer.output]:
+                remedy = f"of {one.memory[:40]!r} is not that of the whole; quantise both alike"
+                raise InputError(layer.name, "scale", remedy)
 
 
 def _largest(

@@ -148,9 +148,9 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
         return TILING.read_structure(structure, name, source)
 
     def formulation(self, problem: HierarchyProblem) -> Formulation:
-        raise InputError(
-            "hierarchy", "", "has no constraint program yet; docs/kind/hierarchy.md says the problem"
-        )
+        from mapper.formulations.hierarchy.program.cp_sat import build
+
+        return build(problem)
 
     def proof_lines(self, proof: Mapping[str, Any], reason: str) -> list[str]:
         from mapper.kind.hierarchy.words import proof_lines

@@ -13,6 +13,8 @@ WORDS = ProofWords(
     "order of the loops in time and every choice of tensors to keep that the machine and the pins leave open, provided "
     "that tiles fit the levels and loops in space the fan-outs",
     {
+        "cp-sat": "the solver closed a program whose costs are never above the model's, but for mappings that were "
+        "costed one by one",
         "brute-force": "every mapping was costed by the model",
         "branch-and-bound": "every choice of tensors and of loops in space was taken up, and each tile of each "
         "level was either costed or has a bound on what remains that reaches the value",
@@ -44,6 +46,8 @@ def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
         + listed((f"{name}={bound:,}" for name, bound in problem["loops"].items()), " ")
         + f") on a hierarchy of {counted(len(problem['levels']), 'level')} ({levels}).",
     ]
+    for most in problem["most_cycles"]:
+        lines.append(f"Only mappings that take {most:,} cycles or fewer count.")
     if claim["status"] == "infeasible":
         return [*lines, f"Evidence: {reason.partition(': ')[2]}."]
     counts = reason.partition("closed: ")[2].split(", ")

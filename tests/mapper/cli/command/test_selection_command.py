@@ -61,6 +61,15 @@ def test_googlenet_gets_shape_algorithms_and_dataflows_with_proof(mapper: Any) -
     assert "LRN" in {one["op"] for one in found["skipped"]}
 
 
+def test_what_runs_beside_the_generated_overlay_is_listed_with_its_least_time(mapper: Any) -> None:
+    (beside,) = answer(mapper, "solve", "lenet5", "--arch", "dynamap-u200")["skipped"]
+    assert beside["op"] == "Softmax" and 0 < beside["least_ms"] < 1e-3
+    (beside,) = answer(mapper, "solve", "lenet5", "--arch", "dynamap-u200-model")["skipped"][-1:]
+    assert "least_ms" not in beside
+    _, out, err = mapper("solve", "lenet5", "--arch", "dynamap-u200")
+    assert "beside the machine at least" in out + err
+
+
 def test_a_pinned_algorithm_is_kept_and_costs_no_less(mapper: Any) -> None:
     free = answer(mapper, "solve", "squeezenet", "--arch", "dynamap-u200")
     words = ("--fix", "conv4.algorithm=kn2row", "--fix", "algorithm=!winograd")

@@ -1,0 +1,1 @@
+"""The constraint program of mappings onto hierarchies."""

@@ -1,0 +1,1 @@
+"""Methods that hand a program to a solver."""
