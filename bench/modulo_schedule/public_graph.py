@@ -1,7 +1,7 @@
 """Graphs that others publish, on one array: MII, the II that is proven, by which evidence, and the publisher's own II.
 
 FOLDER holds neura's ``.mlir``, Morpher's ``.xml``, CGRA-ME's ``.dot`` or ``*_edges``. Lines are those of the table in
-docs/kind/modulo-schedule/proofs.md.
+docs/workload/published-graph.md.
 """
 
 from __future__ import annotations
