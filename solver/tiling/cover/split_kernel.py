@@ -8,17 +8,16 @@ import numpy as np
 
 from mapper.models.compiled import borrowing, compiled
 from mapper.solver.tiling.cover import bound_kernel
+from mapper.solver.tiling.cover.bound_kernel import Crossing
 from mapper.solver.tiling.cover.table import Array, CoverTable
 from mapper.solver.tiling.exact import bound_kernel as exact_bounds
-from mapper.solver.tiling.exact import incumbent_kernel
-from mapper.solver.tiling.exact.bound_kernel import SLACK
 from mapper.solver.tiling.exact.kernel_table import KernelTable
 
 _words: Any = bound_kernel.words
-_inner_bound: Any = bound_kernel.inner_bound
-_surely: Any = exact_bounds.surely
-_together: Any = exact_bounds.together
-_bounded_out: Any = incumbent_kernel.bounded_out
+_crossing: Any = bound_kernel.crossing_room
+_inner_bounds: Any = bound_kernel.inner_bounds
+_hopeless: Any = bound_kernel.hopeless
+_crossing_bound: Any = exact_bounds.crossing_bound
 
 ROOM = 256
 INFEASIBLE = np.inf
@@ -29,13 +28,15 @@ array tile."""
 
 class Splits(NamedTuple):
     """Array tiles of one class with their splits: ``pair`` [n][loops] (which inner pair of its class each loop has),
-    ``tile`` [n][loops], ``compute`` [n], ``bounds`` [n][2] (energy and cycles without DMA), ``terms`` [n][4][operands].
+    ``tile`` [n][loops], ``compute`` [n], bounds without DRAM (``energy``, ``cycles`` [n][cases]), ``terms``
+    [n][4][operands].
     """
 
     pair: Array
     tile: Array
     compute: Array
-    bounds: Array
+    energy: Array
+    cycles: Array
     terms: Array
 
 
@@ -67,7 +68,8 @@ def _without_dominated(t: KernelTable, splits: Splits, found: int) -> int:
             splits.pair[kept] = splits.pair[other]
             splits.tile[kept] = splits.tile[other]
             splits.compute[kept] = splits.compute[other]
-            splits.bounds[kept] = splits.bounds[other]
+            splits.energy[kept] = splits.energy[other]
+            splits.cycles[kept] = splits.cycles[other]
             splits.terms[kept] = splits.terms[other]
             kept += 1
     return kept
@@ -79,7 +81,8 @@ def _grown(splits: Splits) -> Splits:
         np.concatenate((splits.pair, np.empty_like(splits.pair))),
         np.concatenate((splits.tile, np.empty_like(splits.tile))),
         np.concatenate((splits.compute, np.empty_like(splits.compute))),
-        np.concatenate((splits.bounds, np.empty_like(splits.bounds))),
+        np.concatenate((splits.energy, np.empty_like(splits.energy))),
+        np.concatenate((splits.cycles, np.empty_like(splits.cycles))),
         np.concatenate((splits.terms, np.empty_like(splits.terms))),
     )
 
@@ -159,33 +162,100 @@ def _least_work(v: CoverTable, classes: Array, pes: int) -> Array:
     return least
 
 
-def _splits(
-    t: KernelTable, v: CoverTable, classes: Array, least_energy: float, out_energy: float, out_cycles: float,
-    incumbent: Array,
-) -> Splits:  # fmt: skip
-    """Splits of the array tiles of ``classes`` [loops] that may improve on the incumbent; ``least_energy``: the
-    classes' bound."""
-    loops, operands = len(v.counts), len(v.dimensions)
-    splits = Splits(
+def _bounded(
+    t: KernelTable, v: CoverTable, splits: Splits, one: int, passes: int, crossing: Crossing
+) -> None:
+    """Fill in the bounds of a split whose terms are known."""
+    iterations = float(passes)
+    for j in range(splits.tile.shape[1]):
+        iterations *= float(splits.tile[one, j])
+    for k in range(len(crossing.tiles)):
+        words = splits.terms[one, WORDS, k]
+        crossing.noc_energy[k] = splits.terms[one, DELIVERED, k] * t.noc_unit
+        crossing.spm_energy[k] = words * v.spm_unit
+        crossing.addition_energy[k] = splits.terms[one, ADDITIONS, k] * t.reduction_unit
+        crossing.noc_cycles[k] = -(-words // v.widths[k])
+        crossing.addition_cycles[k] = splits.terms[one, REDUCTION, k]
+    _inner_bounds(t, passes, crossing, splits.compute[one], splits.energy[one], splits.cycles[one])
+    for case in range(splits.energy.shape[1]):
+        splits.energy[one, case] += v.iteration_energy * iterations
+
+
+def _no_splits(loops: int, operands: int, cases: int) -> Splits:
+    return Splits(
         np.empty((ROOM, loops), np.int64),
         np.empty((ROOM, loops), np.int64),
         np.empty(ROOM, np.int64),
-        np.empty((ROOM, 2), np.float64),
+        np.empty((ROOM, cases), np.float64),
+        np.empty((ROOM, cases), np.float64),
         np.empty((ROOM, 4, operands), np.int64),
     )
+
+
+class Room(NamedTuple):
+    """Scratch arrays: ``crossing``, words ``delivered`` [operands] at least, ``energy`` and ``cycles`` [cases]."""
+
+    crossing: Crossing
+    delivered: Array
+    energy: Array
+    cycles: Array
+
+
+def _room(operands: int, cases: int) -> Room:
+    return Room(_crossing(operands), np.ones(operands), np.empty(cases), np.empty(cases))
+
+
+def _extended(
+    t: KernelTable, v: CoverTable, room: Room, pes: Array, passes: int, bounds: tuple[Array, Array], busy: float
+) -> None:  # fmt: skip
+    """Into ``room.energy`` and ``room.cycles`` what the classes' ``bounds`` become with these loops in space: bounds
+    count every word as delivered to one PE, and no additions between PEs; and all PEs are ``busy`` so long."""
+    for case in range(len(room.energy)):
+        room.energy[case] = bounds[0][case]
+        room.cycles[case] = max(bounds[1][case], busy)
+    for k in range(len(room.delivered)):
+        others = 1
+        for j in range(len(pes)):
+            if not v.own[k, j]:
+                others *= pes[j]
+        if others == 1:
+            continue
+        words = room.delivered[k] * (others - 1)
+        for case in range(len(room.energy)):
+            kept = k == case or not t.alone
+            if t.updated[k]:
+                count = room.crossing.tiles[k] if kept else passes
+                room.energy[case] += words * count * t.reduction_unit
+                room.cycles[case] += 0.0 if t.mesh or t.systolic else words * count
+            if not t.writes[k]:
+                moves = _crossing_bound(t, k, passes, room.crossing.tiles[k], kept)
+                room.energy[case] += words * t.noc_unit * moves
+
+
+def _splits(
+    t: KernelTable, v: CoverTable, classes: Array, energies: Array, cycles: Array, out_energy: float,
+    out_cycles: float, incumbent: Array,
+) -> Splits:  # fmt: skip
+    """Splits of the array tiles of ``classes`` [loops] that may improve on the incumbent; ``energies``, ``cycles``: the
+    classes' bounds."""
+    loops, operands = len(v.counts), len(v.dimensions)
+    splits, room = _no_splits(loops, operands, len(energies)), _room(operands, len(energies))
     pair = np.full(loops, -1, np.int64)
     registers, pes, tile = np.ones(loops, np.int64), np.ones(loops, np.int64), np.ones(loops, np.int64)
     size, in_space = np.ones(loops + 1, np.int64), np.ones(loops + 1, np.int64)
-    passes = 1
-    own_tiles = np.ones(operands, np.int64)
-    noc_energy, spm_energy = np.empty(operands, np.float64), np.empty(operands, np.float64)
-    noc_cycles = np.empty(operands, np.int64)
-    for back in range(loops):
-        j = loops - 1 - back
+    passes, crossing = 1, room.crossing
+    for group in range(len(v.group_operand)):
+        place = v.group_start[group]
+        for j in range(loops):
+            place += (classes[j] - v.base[j]) * v.group_strides[group, j]
+        room.delivered[v.group_operand[group]] *= v.delivered[place]
+    for j in range(loops):
         passes *= v.trips[classes[j]]
         for k in range(operands):
             if v.own[k, j]:
-                own_tiles[k] *= v.trips[classes[j]]
+                crossing.tiles[k] *= v.trips[classes[j]]
+            elif v.runs[classes[j]]:
+                crossing.able[k] = True
     work = _least_work(v, classes, t.pes)
     found, j = 0, 0
     while j >= 0:
@@ -193,7 +263,7 @@ def _splits(
         one = classes[j]
         if pair[j] >= v.inner[one + 1] - v.inner[one]:
             pair[j] = -1
-            registers[j] = 1
+            registers[j], pes[j] = 1, 1
             j -= 1
             continue
         at = v.inner[one] + pair[j]
@@ -205,12 +275,17 @@ def _splits(
         # What the loops that are left bring, on the PEs that are left.
         left = _room_place(t.pes, t.pes // in_space[j + 1])
         busy = float(passes) * t.iteration_cycles * size[j + 1] * work[j + 1, left]
-        if _bounded_out(t, least_energy, _together(t, busy, out_cycles), incumbent):
+        _extended(t, v, room, pes, passes, (energies, cycles), busy)
+        if _hopeless(t, room.energy, room.cycles, out_energy, out_cycles, incumbent):
             continue
         taken = 0
         for k in range(operands):
             taken += _words(v, k, registers)
-        if taken > t.rf_capacity or (j + 1 == loops and t.axes and not _has_room(v, pes)):
+        if taken > t.rf_capacity:
+            # The pairs that follow have larger tiles in the register file.
+            pair[j] = v.inner[one + 1] - v.inner[one] - 1
+            continue
+        if j + 1 == loops and t.axes and not _has_room(v, pes):
             continue
         if j + 1 < loops:
             j += 1
@@ -218,37 +293,26 @@ def _splits(
         if found + 1 >= len(splits.compute):
             splits = _grown(splits)
         _priced(t, v, registers, pes, tile, splits.terms[found])
-        iterations = 1.0
-        for i in range(loops):
-            iterations *= float(tile[i] * v.trips[classes[i]])
-        for k in range(operands):
-            words = splits.terms[found, WORDS, k]
-            noc_energy[k] = splits.terms[found, DELIVERED, k] * t.noc_unit
-            spm_energy[k] = words * v.spm_unit
-            noc_cycles[k] = -(-words // v.widths[k])
-        compute = size[loops] * t.iteration_cycles
-        energy, cycles = _inner_bound(t, passes, own_tiles, compute, noc_energy, spm_energy, noc_cycles)
-        energy = _surely(t, v.iteration_energy * iterations + energy)
-        if _bounded_out(t, energy + out_energy * SLACK, _together(t, cycles, out_cycles), incumbent):
-            continue
         splits.pair[found], splits.tile[found] = pair, tile
-        splits.compute[found] = compute
-        splits.bounds[found, 0], splits.bounds[found, 1] = energy, cycles
-        found = _without_dominated(t, splits, found) if t.dominance else found + 1
+        splits.compute[found] = size[loops] * t.iteration_cycles
+        _bounded(t, v, splits, found, passes, crossing)
+        if not _hopeless(t, splits.energy[found], splits.cycles[found], out_energy, out_cycles, incumbent):
+            found = _without_dominated(t, splits, found) if t.dominance else found + 1
     return Splits(
-        splits.pair[:found], splits.tile[:found], splits.compute[:found], splits.bounds[:found],
-        splits.terms[:found],
+        splits.pair[:found], splits.tile[:found], splits.compute[:found], splits.energy[:found],
+        splits.cycles[:found], splits.terms[:found],
     )  # fmt: skip
 
 
 room_place = borrowing(_room_place)
 splits = compiled(
     _splits,
+    _room=compiled(_room, _crossing=bound_kernel.crossing_room),
+    _no_splits=compiled(_no_splits),
+    _extended=borrowing(_extended, _crossing_bound=exact_bounds.crossing_bound),
     _words=bound_kernel.words,
-    _inner_bound=bound_kernel.inner_bound,
-    _surely=exact_bounds.surely,
-    _together=exact_bounds.together,
-    _bounded_out=incumbent_kernel.bounded_out,
+    _hopeless=bound_kernel.hopeless,
+    _bounded=borrowing(_bounded, _inner_bounds=bound_kernel.inner_bounds),
     _priced=borrowing(_priced, _words=bound_kernel.words),
     _grown=compiled(_grown),
     _has_room=compiled(_has_room),
