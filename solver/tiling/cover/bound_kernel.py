@@ -16,6 +16,7 @@ _surely: Any = bound_kernel.surely
 _waited: Any = bound_kernel.waited
 _together: Any = bound_kernel.together
 _bounded_out: Any = incumbent_kernel.bounded_out
+_ranks: Any = incumbent_kernel.ranks
 
 
 class Crossing(NamedTuple):
@@ -234,6 +235,29 @@ def _first_bounds(
         energies[point] += v.iteration_energy * iterations
 
 
+def _joint_bounds(
+    t: KernelTable, v: CoverTable, array: tuple[Array, Array, Array], above: tuple[Array, Array, Array],
+    incumbent: Array, joint: Array,
+) -> None:  # fmt: skip
+    """Bounds of array tiles with the best scratch-pad tiles that may be above them (both: places, energies, cycles):
+    into ``joint`` [n][3] the objective, energy and cycles; infinity where nothing improves on the incumbent."""
+    places, energies, cycles = array
+    joint[:] = np.inf
+    for one in range(len(places)):
+        for spm in range(len(above[0])):
+            fits = True
+            for j in range(places.shape[1]):
+                fits = fits and v.place[v.base[j] + places[one, j], above[0][spm, j]] >= 0
+            if not fits:
+                continue
+            for case in range(energies.shape[1]):
+                energy = _surely(t, energies[one, case] + above[1][spm])
+                least = _together(t, cycles[one, case], above[2][spm])
+                if not _bounded_out(t, energy, least, incumbent):
+                    joint[one, 0] = min(joint[one, 0], _ranks(t.objective, energy, least)[0])
+                    joint[one, 1], joint[one, 2] = min(joint[one, 1], energy), min(joint[one, 2], least)
+
+
 words = borrowing(_words)
 banks = borrowing(_banks, _words=words)
 moved = borrowing(_moved)
@@ -252,4 +276,11 @@ hopeless = borrowing(
     _bounded_out=incumbent_kernel.bounded_out,
 )
 crossing_room = compiled(_crossing)
+joint_bounds = compiled(
+    _joint_bounds,
+    _surely=bound_kernel.surely,
+    _together=bound_kernel.together,
+    _bounded_out=incumbent_kernel.bounded_out,
+    _ranks=incumbent_kernel.ranks,
+)
 first_bounds = compiled(_first_bounds, _words=words, _inner_bounds=inner_bounds)

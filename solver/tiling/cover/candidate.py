@@ -66,28 +66,33 @@ def candidates(t: KernelTable, v: CoverTable, incumbent: Floats) -> tuple[ArrayT
     within = (energy.min(axis=0, initial=np.inf), cycles.min(axis=0, initial=np.inf))
     above = _spm_tiles(t, v, within, reach)
     outside = (above.energy.min(initial=np.inf), above.cycles.min(initial=np.inf))
-    values, least_energy, least_cycles = _values(t, energy + outside[0], cycles, outside[1])
-    second = least_cycles if t.objective == ENERGY else least_energy
-    usable = np.flatnonzero(_improves(values, reach))
-    order = usable[np.lexsort((second[usable], values[usable]))]
-    least = np.stack((least_energy, least_cycles), axis=-1)
-    return ArrayTiles(places[order], energy[order], cycles[order], least[order], values[order]), above
+    able = np.flatnonzero(_improving(t, energy + outside[0], cycles, outside[1], reach))
+    places, energy, cycles, joint = places[able], energy[able], cycles[able], np.empty((len(able), 3))
+    bound_kernel.joint_bounds(t, v, (places, energy, cycles), above[:3], incumbent, joint)
+    usable = np.flatnonzero(np.isfinite(joint[:, 0]))
+    second = joint[:, 2 if t.objective == ENERGY else 1]
+    order = usable[np.lexsort((second[usable], joint[usable, 0]))]
+    array = ArrayTiles(places[order], energy[order], cycles[order], joint[order, 1:].copy(), joint[order, 0])
+    return array, above
 
 
-def _values(
-    t: KernelTable, energy: Floats, processing: Floats, dma: Floats | float
-) -> tuple[Floats, Floats, Floats]:
-    """The least objective over the cases (the last axis), least energy and least cycles."""
+def _values(t: KernelTable, energy: Floats, processing: Floats, dma: Floats | float) -> Floats:
+    """The objective of at least so much, infinity where that takes too long."""
     energy = energy * SLACK - (0.5 * t.per_pj if t.rounded else 0.0)
     cycles = np.maximum(processing, dma) if t.buffers.spm else processing + dma
-    with np.errstate(invalid="ignore"):
-        objective = energy * cycles if t.objective == EDP else energy if t.objective == ENERGY else cycles
-    objective = np.where((cycles <= t.reach_cycles) & np.isfinite(energy), objective, np.inf)
-    return objective.min(axis=-1), energy.min(axis=-1), np.broadcast_to(cycles, energy.shape).min(axis=-1)
+    objective = energy * cycles if t.objective == EDP else energy if t.objective == ENERGY else cycles
+    return np.where((cycles <= t.reach_cycles) & np.isfinite(energy), objective, np.inf)
 
 
-def _improves(values: Floats, reach: float) -> Array:
-    return (values <= reach) & np.isfinite(values)
+def _improving(
+    t: KernelTable, energy: Floats, processing: Floats, dma: Floats | float, reach: float
+) -> Array:
+    """Where one of the cases (the last axis) may improve on the incumbent."""
+    alive = np.zeros(len(energy), np.bool_)
+    for case in range(energy.shape[-1]):
+        values = _values(t, energy[:, case], processing[..., case], dma)
+        alive |= (values <= reach) & np.isfinite(values)
+    return alive
 
 
 def _array_places(t: KernelTable, v: CoverTable, reach: float) -> Integers:
@@ -112,8 +117,10 @@ def _spm_tiles(t: KernelTable, v: CoverTable, within: tuple[Floats, Floats], rea
     )
     energy, cycles = np.empty(len(places)), np.empty(len(places))
     bound_kernel.outer_bounds(t, v, places, energy, cycles)
-    values, _, _ = _values(t, within[0] + energy[:, None], within[1], cycles[:, None])
-    kept = np.flatnonzero(_improves(values, reach))
+    values = np.full(len(energy), np.inf)
+    for case in range(len(within[0])):
+        values = np.minimum(values, _values(t, within[0][case] + energy, within[1][case], cycles))
+    kept = np.flatnonzero((values <= reach) & np.isfinite(values))
     order = kept[np.argsort(values[kept], kind="stable")]
     return SpmTiles(places[order], energy[order], cycles[order], values[order])
 
@@ -220,8 +227,8 @@ def _array_hopeless(
         cycles.append(work + load if serial else np.maximum(work, load))
     if not t.alone:
         energies, cycles = [base + kept.sum(axis=0)], [work]
-    values, _, _ = _values(t, np.stack(energies, axis=-1), np.stack(cycles, axis=-1), out_cycles)
-    return ~_improves(values, reach) | (room.sum(axis=0) > t.pes * t.rf_capacity)
+    able = _improving(t, np.stack(energies).T, np.stack(cycles).T, out_cycles, reach)
+    return ~able | (room.sum(axis=0) > t.pes * t.rf_capacity)
 
 
 def _spm_block(v: CoverTable, loops: tuple[int, ...]) -> _Block:
@@ -252,7 +259,7 @@ def _spm_hopeless(
     if not t.alone:
         energies, cycles = [(kept * twice).sum(axis=0)], [np.zeros(factors.shape[1])]
     energy = v.dram_unit * np.minimum.reduce(energies)[:, None]
-    busy = np.minimum.reduce(cycles)[:, None] * (v.burst_word / v.burst_whole)
-    values, _, _ = _values(t, within[0] + energy, within[1], busy)
+    busy = np.minimum.reduce(cycles) * (v.burst_word / v.burst_whole)
+    able = _improving(t, within[0] + energy, within[1], busy, reach)
     banks = np.ceil(words * (v.word_bytes * SLACK / v.bank_bytes)).sum(axis=0)
-    return ~_improves(values, reach) | (banks > v.banks)
+    return ~able | (banks > v.banks)

@@ -11,6 +11,7 @@ from mapper.solver.tiling.cover import bound_kernel
 from mapper.solver.tiling.cover.bound_kernel import Crossing
 from mapper.solver.tiling.cover.table import Array, CoverTable
 from mapper.solver.tiling.exact import bound_kernel as exact_bounds
+from mapper.solver.tiling.exact import incumbent_kernel
 from mapper.solver.tiling.exact.kernel_table import KernelTable
 
 _words: Any = bound_kernel.words
@@ -18,6 +19,9 @@ _crossing: Any = bound_kernel.crossing_room
 _inner_bounds: Any = bound_kernel.inner_bounds
 _hopeless: Any = bound_kernel.hopeless
 _crossing_bound: Any = exact_bounds.crossing_bound
+_surely: Any = exact_bounds.surely
+_together: Any = exact_bounds.together
+_bounded_out: Any = incumbent_kernel.bounded_out
 
 ROOM = 256
 INFEASIBLE = np.inf
@@ -193,43 +197,58 @@ def _no_splits(loops: int, operands: int, cases: int) -> Splits:
 
 
 class Room(NamedTuple):
-    """Scratch arrays: ``crossing``, words ``delivered`` [operands] at least, ``energy`` and ``cycles`` [cases]."""
+    """Scratch arrays: ``crossing``; ``others`` [loops + 1][operands], PEs along loops that an operand does not depend
+    on; what each of them but the first adds to energy and cycles (``more_energy``, ``more_cycles`` [cases][operands]).
+    """
 
     crossing: Crossing
-    delivered: Array
-    energy: Array
-    cycles: Array
+    others: Array
+    more_energy: Array
+    more_cycles: Array
 
 
-def _room(operands: int, cases: int) -> Room:
-    return Room(_crossing(operands), np.ones(operands), np.empty(cases), np.empty(cases))
+def _room(loops: int, operands: int, cases: int) -> Room:
+    more = np.zeros((cases, operands))
+    return Room(_crossing(operands), np.ones((loops + 1, operands)), more, more.copy())
 
 
-def _extended(
-    t: KernelTable, v: CoverTable, room: Room, pes: Array, passes: int, bounds: tuple[Array, Array], busy: float
-) -> None:  # fmt: skip
-    """Into ``room.energy`` and ``room.cycles`` what the classes' ``bounds`` become with these loops in space: bounds
-    count every word as delivered to one PE, and no additions between PEs; and all PEs are ``busy`` so long."""
-    for case in range(len(room.energy)):
-        room.energy[case] = bounds[0][case]
-        room.cycles[case] = max(bounds[1][case], busy)
-    for k in range(len(room.delivered)):
-        others = 1
-        for j in range(len(pes)):
-            if not v.own[k, j]:
-                others *= pes[j]
-        if others == 1:
-            continue
-        words = room.delivered[k] * (others - 1)
-        for case in range(len(room.energy)):
+def _shared(t: KernelTable, v: CoverTable, classes: Array, passes: int, room: Room) -> None:
+    """Fill in what PEs add that share words, or add up each other's: bounds count every word as delivered to one PE,
+    and no additions."""
+    loops, crossing = len(classes), room.crossing
+    for k in range(len(crossing.tiles)):
+        words = 1.0
+        for group in range(len(v.group_operand)):
+            place = v.group_start[group]
+            for j in range(loops):
+                place += (classes[j] - v.base[j]) * v.group_strides[group, j]
+            if v.group_operand[group] == k:
+                words *= v.delivered[place]
+        for case in range(len(room.more_energy)):
             kept = k == case or not t.alone
             if t.updated[k]:
-                count = room.crossing.tiles[k] if kept else passes
-                room.energy[case] += words * count * t.reduction_unit
-                room.cycles[case] += 0.0 if t.mesh or t.systolic else words * count
+                count = crossing.tiles[k] if kept else passes
+                room.more_energy[case, k] += words * count * t.reduction_unit
+                room.more_cycles[case, k] += 0.0 if t.mesh or t.systolic else words * count
             if not t.writes[k]:
-                moves = _crossing_bound(t, k, passes, room.crossing.tiles[k], kept)
-                room.energy[case] += words * t.noc_unit * moves
+                moves = _crossing_bound(t, k, passes, crossing.tiles[k], kept)
+                room.more_energy[case, k] += words * t.noc_unit * moves
+
+
+def _fails(
+    t: KernelTable, room: Room, j: int, bounds: tuple[Array, Array], busy: float, outside: tuple[float, float],
+    incumbent: Array,
+) -> bool:  # fmt: skip
+    """Whether nothing can improve on the incumbent with the first loops in space up to ``j``, by the classes'
+    ``bounds``, if all PEs are ``busy`` so long."""
+    for case in range(len(room.more_energy)):
+        energy, cycles = bounds[0][case], max(bounds[1][case], busy)
+        for k in range(room.others.shape[1]):
+            energy += room.more_energy[case, k] * (room.others[j + 1, k] - 1.0)
+            cycles += room.more_cycles[case, k] * (room.others[j + 1, k] - 1.0)
+        if not _bounded_out(t, _surely(t, energy + outside[0]), _together(t, cycles, outside[1]), incumbent):
+            return False
+    return True
 
 
 def _splits(
@@ -239,16 +258,11 @@ def _splits(
     """Splits of the array tiles of ``classes`` [loops] that may improve on the incumbent; ``energies``, ``cycles``: the
     classes' bounds."""
     loops, operands = len(v.counts), len(v.dimensions)
-    splits, room = _no_splits(loops, operands, len(energies)), _room(operands, len(energies))
+    splits, room = _no_splits(loops, operands, len(energies)), _room(loops, operands, len(energies))
     pair = np.full(loops, -1, np.int64)
     registers, pes, tile = np.ones(loops, np.int64), np.ones(loops, np.int64), np.ones(loops, np.int64)
     size, in_space = np.ones(loops + 1, np.int64), np.ones(loops + 1, np.int64)
     passes, crossing = 1, room.crossing
-    for group in range(len(v.group_operand)):
-        place = v.group_start[group]
-        for j in range(loops):
-            place += (classes[j] - v.base[j]) * v.group_strides[group, j]
-        room.delivered[v.group_operand[group]] *= v.delivered[place]
     for j in range(loops):
         passes *= v.trips[classes[j]]
         for k in range(operands):
@@ -256,6 +270,7 @@ def _splits(
                 crossing.tiles[k] *= v.trips[classes[j]]
             elif v.runs[classes[j]]:
                 crossing.able[k] = True
+    _shared(t, v, classes, passes, room)
     work = _least_work(v, classes, t.pes)
     found, j = 0, 0
     while j >= 0:
@@ -263,7 +278,7 @@ def _splits(
         one = classes[j]
         if pair[j] >= v.inner[one + 1] - v.inner[one]:
             pair[j] = -1
-            registers[j], pes[j] = 1, 1
+            registers[j] = 1
             j -= 1
             continue
         at = v.inner[one] + pair[j]
@@ -275,8 +290,9 @@ def _splits(
         # What the loops that are left bring, on the PEs that are left.
         left = _room_place(t.pes, t.pes // in_space[j + 1])
         busy = float(passes) * t.iteration_cycles * size[j + 1] * work[j + 1, left]
-        _extended(t, v, room, pes, passes, (energies, cycles), busy)
-        if _hopeless(t, room.energy, room.cycles, out_energy, out_cycles, incumbent):
+        for k in range(operands):
+            room.others[j + 1, k] = room.others[j, k] * (1 if v.own[k, j] else pes[j])
+        if _fails(t, room, j, (energies, cycles), busy, (out_energy, out_cycles), incumbent):
             continue
         taken = 0
         for k in range(operands):
@@ -309,7 +325,13 @@ splits = compiled(
     _splits,
     _room=compiled(_room, _crossing=bound_kernel.crossing_room),
     _no_splits=compiled(_no_splits),
-    _extended=borrowing(_extended, _crossing_bound=exact_bounds.crossing_bound),
+    _shared=borrowing(_shared, _crossing_bound=exact_bounds.crossing_bound),
+    _fails=borrowing(
+        _fails,
+        _surely=exact_bounds.surely,
+        _together=exact_bounds.together,
+        _bounded_out=incumbent_kernel.bounded_out,
+    ),
     _words=bound_kernel.words,
     _hopeless=bound_kernel.hopeless,
     _bounded=borrowing(_bounded, _inner_bounds=bound_kernel.inner_bounds),
