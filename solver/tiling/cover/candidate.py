@@ -20,6 +20,9 @@ from mapper.solver.tiling.exact.incumbent_kernel import REACH
 from mapper.solver.tiling.exact.kernel_table import EDP, ENERGY, KernelTable
 from mapper.solver.tiling.exact.lattice import Floats, Integers
 
+MOST_PAIRS = 1 << 26
+"""Pairs of tiles that are bounded together; of more each array tile is bounded with the least above any."""
+
 Hopeless = Callable[[Floats], Array]
 """Which columns of factors [F, n] cannot improve on the incumbent."""
 
@@ -68,7 +71,14 @@ def candidates(t: KernelTable, v: CoverTable, incumbent: Floats) -> tuple[ArrayT
     outside = (above.energy.min(initial=np.inf), above.cycles.min(initial=np.inf))
     able = np.flatnonzero(_improving(t, energy + outside[0], cycles, outside[1], reach))
     places, energy, cycles, joint = places[able], energy[able], cycles[able], np.empty((len(able), 3))
-    bound_kernel.joint_bounds(t, v, (places, energy, cycles), above[:3], incumbent, joint)
+    if joint.size * len(above.primary) <= MOST_PAIRS:
+        bound_kernel.joint_bounds(t, v, (places, energy, cycles), above[:3], incumbent, joint)
+    else:
+        total = _values(t, energy + outside[0], cycles, outside[1])
+        least = energy.min(axis=1) + outside[0], cycles.min(axis=1)
+        joint = np.stack(
+            (total.min(axis=1), least[0] * SLACK - (0.5 * t.per_pj if t.rounded else 0.0), least[1]), 1
+        )
     usable = np.flatnonzero(np.isfinite(joint[:, 0]))
     second = joint[:, 2 if t.objective == ENERGY else 1]
     order = usable[np.lexsort((second[usable], joint[usable, 0]))]

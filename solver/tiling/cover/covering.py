@@ -5,7 +5,10 @@ product is B'. Two mappings whose loops run at the same levels, in the same orde
 with no larger factor costs no more (docs/kind/tiling.md has the argument). So only least covers matter (`cover`), and
 the search branches on t = ceil(B/b) for every loop (b = r*s, the array tile), then on (r, s), then on (p, d), then on
 the orders. The bounds are those of ``exact/branch_and_bound.py``, each taken at the smallest tiles of its class, with
-at least as many passes as the class has. The first incumbent is the optimum of the bounds as they are.
+at least as many passes as the class has, and for each operand that may stay in the array by itself: what stays is on
+its network at least once for each of its tiles, whatever hides it. Array tiles and scratch-pad tiles that cannot be
+part of a better mapping are left out block by block of loops, before they are put together (`candidate`). The first
+incumbent is the best of the bounds as they are and of those with small factors.
 
 Where PEs wait for sums that leave them, a larger array tile may save cycles, since the sums that come next hide behind
 whatever else comes in every pass. Mappings that could be undercut in this way, by an amount that is bounded, are kept;
@@ -87,10 +90,13 @@ class _Space:
 
 
 def covering(
-    problem: TilingProblem, effort: Effort, unpadded: Outcome[TilingMapping]
+    problem: TilingProblem,
+    effort: Effort,
+    unpadded: Outcome[TilingMapping],
+    friendly: TilingMapping | None = None,
 ) -> Outcome[TilingMapping]:
     """Find the least objective over all paddings of ``problem``, and prove it; ``unpadded`` is the outcome of a search
-    of the bounds as they are, by branch and bound."""
+    of the bounds as they are, by branch and bound, ``friendly`` a mapping of others, if one is known."""
     argued = bound_of(problem)
     if unpadded.stop != "complete" or unpadded.restrictions:
         return _not_padded(unpadded, argued, unpadded.restrictions)
@@ -99,9 +105,10 @@ def covering(
     covers, restriction = _covers_of(problem)
     if restriction is not None:
         return _not_padded(unpadded, argued, (restriction,))
-    known, mapping = effort.known_mapping(problem), unpadded.mapping
-    if known is not None and (mapping is None or _rank(problem, known) < _rank(problem, mapping)):
-        mapping = known
+    mapping = unpadded.mapping
+    for known in (effort.known_mapping(problem), friendly):
+        if known is not None and (mapping is None or _rank(problem, known) < _rank(problem, mapping)):
+            mapping = known
     if not all(covers):
         return Outcome.ended(mapping, unpadded.value, unpadded.value, "complete", proven=True)
     tables, restrictions = _shared_table(problem)
