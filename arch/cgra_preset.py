@@ -41,6 +41,10 @@ FAMILIES = (
         f"a mesh with diagonals, all types to 64 bits and all operations on every PE (N, M 1 to {LARGEST})",
     ),
     ("left-memory-NxM", f"a mesh in which only the left column loads and stores (N, M 1 to {LARGEST})"),
+    (
+        "mesh7-4x4",
+        "a mesh in which the left column and the first row load and store, as neura's tests have it",
+    ),
 )
 """Names that stand for one machine per size, with a line of description each."""
 
@@ -54,6 +58,8 @@ def srp_names() -> tuple[str, ...]:
 
 def cgra_preset(name: str) -> dict[str, Any] | None:
     """The document (schema ``mapper.cgra/1``) of the machine called ``name``, or None if there is none."""
+    if name == "mesh7-4x4":
+        return _mesh7()
     found = _NAME.fullmatch(name)
     if found is None:
         return None
@@ -136,6 +142,26 @@ def _wide(rows: int, columns: int) -> dict[str, Any]:
         },
         "register_file": {"registers": GRID_REGISTERS},
     }  # fmt: skip
+
+
+def _mesh7() -> dict[str, Any]:
+    """The array of neura's tests (coredac/dataflow, test/arch_spec/architecture.yaml)."""
+    description = (
+        "4x4 PEs linked to their four neighbours, as in the tests of the neura compiler. Published: which seven tiles "
+        "load and store, a single cycle for every operation and link, 32 registers a tile, a memory for 20 "
+        "configurations. Different here: a move takes a PE's cycle, where a tile there has a router besides; an output "
+        "register holds its value until the next result; ports are not limited."
+    )
+    every = ["integer", "multiply", "float", "integer64", "multiply64", "float64"]
+    edge = [[row, 0] for row in range(4)] + [[0, column] for column in range(1, 4)]
+    return {
+        **_head("mesh7-4x4", description, 4, 4),
+        "links": ["mesh"],
+        "pes": [{"at": "all", "classes": every}, {"at": edge, "classes": ["memory"]}],
+        "latency_cycles": {},
+        "register_file": {"registers": 32},
+        "configuration_memory": {"contexts": 20, "context_cycles": 0},
+    }
 
 
 def _grid(family: str, rows: int, columns: int) -> dict[str, Any]:

@@ -172,7 +172,7 @@ class DataflowMachine(Part):
 
     @property
     def streams(self) -> bool:
-        """Whether memories are filled as streams; bounds, and searches that prove, know whole tiles only."""
+        """Whether memories are filled as streams."""
         return self.rules.filling == "streams"
 
     @property

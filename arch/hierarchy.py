@@ -127,7 +127,8 @@ class Constraint(Part):
 
 
 class HierarchyMachine(Part):
-    """Storage levels outer to inner, compute, and what mappings must keep."""
+    """Storage levels outer to inner, compute, and what mappings must keep. ``passed_over`` are the fields of another
+    tool's file that say something of which this machine takes no notice."""
 
     schema_name: Literal["mapper.hierarchy/1"] = Field(alias="schema")
     name: Name
@@ -137,6 +138,9 @@ class HierarchyMachine(Part):
     compute: Compute = Compute()
     rules: Rules = Rules()
     constraints: Annotated[list[Constraint], Field(max_length=128)] = Field(default=[])
+    passed_over: Annotated[list[Annotated[str, Field(max_length=300)]], Field(max_length=64)] = Field(
+        default=[]
+    )
 
     @model_validator(mode="after")
     def _fits_together(self) -> HierarchyMachine:

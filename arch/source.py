@@ -20,6 +20,7 @@ from mapper.arch.tcpa import FAMILY, tcpa_from_document, tcpa_preset
 from mapper.workloads.document import (
     LARGEST_DOCUMENT_BYTES,
     InputError,
+    decoded,
     is_file,
     parse_document,
     read_bytes,
@@ -29,6 +30,7 @@ from mapper.workloads.network.network import InputFile
 from mapper.workloads.text.nearest import meant, nearest
 
 PRESETS = Path(__file__).parent / "presets"
+_SCHEMA = re.compile(r"^[\"']?schema[\"']?[ \t]*:", re.MULTILINE)
 SNOWFLAKES = ("snowflake-1cc", "snowflake-2cc", "snowflake-4cc")
 
 
@@ -101,7 +103,7 @@ def preset_text(name: str) -> str | None:
 
 @overload
 def load_machine(
-    text: Literal["dmazerunner-256", "eyeriss-168", "eyeriss-168-streams"],
+    text: Literal["dmazerunner-256", "eyeriss-168", "eyeriss-168-tiles"],
 ) -> tuple[DataflowMachine, InputFile]: ...
 
 
@@ -110,7 +112,8 @@ def load_machine(text: str) -> tuple[Machine, InputFile]: ...
 
 
 def load_machine(text: str) -> tuple[Machine, InputFile]:
-    """The machine named ``text``: a preset, a YAML or JSON file with a ``schema`` key, or a file of Timeloop's.
+    """The machine named ``text``: a preset, a YAML or JSON file with a ``schema`` key, or a file of
+    Timeloop's, ZigZag's or AccelForge's.
 
     Raises: InputError if there is no such machine or its document is wrong.
     """
@@ -141,17 +144,37 @@ def load_machine_files(text: str) -> tuple[Machine, tuple[InputFile, ...]]:
             "--arch", text, f"no such machine; {meant(text, names)}try {', '.join(near)} or a YAML file"
         )
     data = read_bytes(path, LARGEST_DOCUMENT_BYTES)
-    if _is_timeloop(data):
+    shown = decoded(data, text)
+    if _is_timeloop(shown):
         from mapper.arch.timeloop.joined import joined_machine
 
         return joined_machine([text], load_machine_files)
-    return machine_from_document(parse_document(data, text), text), (InputFile(text, sha256(data)),)
+    file = InputFile(text, sha256(data))
+    foreign = _foreign(shown, data, text)
+    return foreign or machine_from_document(parse_document(data, text), text), (file,)
 
 
-def _is_timeloop(data: bytes) -> bool:
+def _foreign(shown: str, data: bytes, source: str) -> Machine | None:
+    """The machine that a file of another tool describes, ``shown`` being its text; None if it is none.
+
+    Raises: InputError if it describes one that is no machine here.
+    """
+    from mapper.arch.accelforge.machine import accelforge_machine, is_accelforge_machine
+    from mapper.arch.zigzag.machine import is_zigzag_machine, zigzag_machine
+
+    if _SCHEMA.search(shown) is not None:
+        return None
+    if is_zigzag_machine(shown):
+        return zigzag_machine(parse_document(data, source), source)
+    if is_accelforge_machine(shown):
+        return accelforge_machine(shown, source)
+    return None
+
+
+def _is_timeloop(text: str) -> bool:
     from mapper.arch.timeloop.document import is_timeloop_machine
 
-    return is_timeloop_machine(data.decode("utf-8", "replace"))
+    return is_timeloop_machine(text)
 
 
 def _exists(path: Path) -> bool:

@@ -21,7 +21,7 @@ from mapper.workloads.graph.kernel_source import kernel_names
 NETWORKS = tuple(name for name, entry in CATALOGUE.items() if entry.origin != "document")
 NESTS = tuple(name for name, entry in CATALOGUE.items() if entry.origin == "document")
 KERNELS = tuple(name for name, _ in kernel_names())
-BESIDE = {"tiling": NESTS, "pe_allocation": NESTS, "modulo_schedule": KERNELS}
+BESIDE = {"tiling": NESTS, "pe_allocation": NESTS, "hierarchy": NESTS, "modulo_schedule": KERNELS}
 """What kinds map beside networks."""
 
 
@@ -45,6 +45,7 @@ PROMISES = (
     Promise("pe_allocation", "tcpa-16x16", Fraction(1, 20)),
     Promise("trace_partition", "snowflake-1cc", Fraction(1, 20)),
     Promise("algorithm_selection", "dynamap-u200", Fraction(1, 20)),
+    Promise("hierarchy", "eyeriss-like", Fraction(0)),
 )
 
 

@@ -155,7 +155,8 @@ class Engines:
     """The overlay as it is generated [docs/kind/overlay-machine.md]: a layer's pieces are loaded, multiplied and stored
     at once, by movers of as many lanes as buffers have banks. Cycles of layers, in whole numbers."""
 
-    COUNTS, HAND_OVER, OWN = (1, 2, 4, 8, 16, 32, 64), 2, 2 + up(78, 8)  # Pieces; until an engine has its instruction.
+    COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64)
+    HAND_OVER, OWN = 2, 2 + up(78, 8)  # Pieces; until an engine has its instruction.
 
     def __init__(self, given, layers, stream):
         (pes, self.latency, self.short, self.ends, self.pools, self.kernels, room, board, outside, ahead, flat, full,
@@ -208,14 +209,15 @@ class Engines:
         return 1 << max(1, (side - 1).bit_length())
 
     def slices(self, rows, columns):
-        return rows * columns + 4 * self.lanes(max(rows, columns))
+        return rows * columns + 5 * self.lanes(max(rows, columns)) + 11
 
     def widest(self, rows, columns, dsps):  # The most columns, fewer than ``columns``; more rows leave no more.
         best, lanes = 0, self.lanes(rows)
         while lanes <= self.most:
-            rooms = [columns, lanes, *((one - 4 * lanes) // rows for one in dsps)]
+            rooms = [columns, lanes, *((one - 11 - 5 * lanes) // rows for one in dsps)]
             if self.board is not None:
-                rooms += [(self.board[0] - 4 * lanes) // rows, (self.board[3] - 3000 * lanes) // 60 // rows]
+                luts = (self.board[3] - 9000 - 4400 * lanes) // 88
+                rooms += [(self.board[0] - 11 - 5 * lanes) // rows, luts // rows]
             best, lanes = max(best, min(rooms)), 2 * lanes
         return best
 

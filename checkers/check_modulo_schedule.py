@@ -140,9 +140,18 @@ def main(path="", *options):
 
 # ---- This kind's own: the problem, its cost, the lemmas.
 UNITS = {
-    "memory": "load store", "multiply": "mul div rem",
-    "float": "fadd fsub fmul fdiv fmax fmin fcmp_lt fcmp_le fcmp_gt fcmp_ge fcmp_eq fcmp_ne itof ftoi sqrt",
+    "memory": "load store", "multiply": "mul div rem udiv urem",
+    "float": "fadd fsub fmul fdiv fmax fmin fcmp_lt fcmp_le fcmp_gt fcmp_ge fcmp_eq fcmp_ne itof ftoi sqrt fabs",
+    "integer64": "add sub and or xor shl shr sar lt le gt ge eq ne min max abs neg not",
 }
+UNITS["multiply64"], UNITS["float64"] = UNITS["multiply"], UNITS["float"]
+for unit, ending in (("integer64", "i64"), ("multiply64", "i64"), ("float64", "f64")):
+    UNITS[unit] = " ".join(f"{opcode}.{ending}" for opcode in UNITS[unit].split())
+TYPES = ("i32", "u32", "i64", "u64", "f32", "f64")
+for source, target in ((source, target) for source in TYPES for target in TYPES if source != target):
+    # The widest and the least common of two types decides which unit converts.
+    wide = "float64" if "f64" in (source, target) else "float" if "f32" in (source, target) else "integer64"
+    UNITS[wide] += f" {source}_to_{target}"
 UNIT = {opcode: unit for unit, opcodes in UNITS.items() for opcode in opcodes.split()}
 STRAIGHT, SLANTED = ((0, 1), (0, -1), (1, 0), (-1, 0)), ((1, 1), (1, -1), (-1, 1), (-1, -1))
 STEPS = {

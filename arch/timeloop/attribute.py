@@ -34,6 +34,27 @@ NEUTRAL: dict[str, tuple[Any, ...]] = {
 """Attributes that change Timeloop's results in ways that cannot be represented, and the values that change nothing."""
 
 
+TAKEN = (
+    *WORD, *BLOCK, *WIDTH, *DEPTH, *BANKS, *NEUTRAL, "entries", "sizeKB", "read_bandwidth", "write_bandwidth",
+    "shared_bandwidth", "bandwidth", "multiple_buffering", "vector_access_energy", "energy_per_op", "meshX",
+    "global_cycle_seconds",
+)  # fmt: skip
+
+
+def passed_over(found: list[Component]) -> list[str]:
+    """Attributes of which nobody takes notice, each with the components that have it. Those of a level that keeps
+    nothing are of the container that it stands for, and those of a table of energies have done their work there."""
+    components: dict[str, list[str]] = {}
+    for one in found:
+        for key in one.attributes:
+            if key not in TAKEN:
+                components.setdefault(str(key)[:60], []).append(one.name)
+    return [
+        f"{key} of {', '.join(names)}"[:200] + ": changes nothing here"
+        for key, names in sorted(components.items())
+    ]
+
+
 def level_fields(
     component: Component,
     ert: dict[str, dict[str, float]] | None,

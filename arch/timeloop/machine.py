@@ -6,7 +6,7 @@ from typing import Any
 
 from mapper.arch.hierarchy import HIERARCHY_SCHEMA, HierarchyMachine, hierarchy_from_document
 from mapper.arch.timeloop.architecture import FANOUT_CLASS, Component, components
-from mapper.arch.timeloop.attribute import compute_fields, level_fields
+from mapper.arch.timeloop.attribute import compute_fields, level_fields, passed_over
 from mapper.arch.timeloop.constraint import read_constraint
 from mapper.arch.timeloop.document import targets_of
 from mapper.arch.timeloop.table import areas, energies
@@ -72,6 +72,7 @@ def machine_of(roots: dict[str, tuple[str, Any]], name: str) -> HierarchyMachine
                 "throttling": "floating",
             },
             "constraints": constraints,
+            "passed_over": passed_over(found)[:64],
         },
         source,
     )

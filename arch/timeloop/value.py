@@ -6,6 +6,7 @@ import ast
 import math
 import operator
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -32,11 +33,14 @@ def number(value: Any, source: str, field: str) -> Number:
 
     Raises: InputError if it is neither.
     """
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST:
         return value
     if isinstance(value, str) and len(value) <= 120:
         try:
-            found = _computed(ast.parse(value.strip(), mode="eval").body)
+            with warnings.catch_warnings():
+                # Texts such as 1if are read, and warned of, before they are refused.
+                warnings.simplefilter("ignore", SyntaxWarning)
+                found = _computed(ast.parse(value.strip(), mode="eval").body)
         except (SyntaxError, ValueError, ZeroDivisionError, OverflowError, RecursionError, MemoryError):
             found = math.nan
         if math.isfinite(found) and abs(found) <= LARGEST:

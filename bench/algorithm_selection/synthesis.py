@@ -5,30 +5,17 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from bench.measure import show
 from mapper.codegen.algorithm_selection.overlay import verilog
 from mapper.codegen.algorithm_selection.program import Parameters, log_banks
 from mapper.codegen.algorithm_selection.resource import resources
-from mapper.sim.algorithm_selection.rtl.synthesis import MISSING, Synthesised, synthesise, yosys
+from mapper.sim.algorithm_selection.rtl.synthesis import MISSING, luts, synthesise, yosys
 
 WHOLE = ("4x4", "8x8", "16x16")
 BY_MODULE = "95x64"
 HEAD = ["module", "times", "LUT", "LUT as memory", "flip-flops", "carry", "DSP", "BRAM36", "URAM"]
-PARTS: tuple[tuple[str, Mapping[str, int]], ...] = (
-    ("pe_row", {}),
-    ("linear_lane", {"KIND": 1}),
-    ("linear_lane", {"KIND": 2}),
-    ("linear_lane", {"KIND": 3}),
-    ("requantise", {"SINGLE": 1}),
-    ("max_pool", {}),
-    ("layout_unit", {}),
-    ("banked_buffer", {}),
-    ("pad_accumulate", {}),
-    ("controller", {}),
-    ("registers", {}),
-)
 
 
 def main() -> None:
@@ -43,7 +30,10 @@ def main() -> None:
         rows, columns = map(int, name.split("x"))
         sizes = parameters((rows, columns))
         counted = resources(sizes)
-        title = f"{name}; counted: {counted.dsp:,} DSP, {counted.bram36:,} BRAM36, {counted.uram:,} URAM"
+        title = (
+            f"{name}; counted: {counted.lut:,} LUT, {counted.dsp:,} DSP, "
+            f"{counted.bram36:,} BRAM36, {counted.uram:,} URAM"
+        )
         show(title, HEAD, by_module(sizes) if name == BY_MODULE else whole(sizes))
 
 
@@ -61,21 +51,32 @@ def whole(sizes: Parameters) -> list[list[str]]:
 
 
 def by_module(sizes: Parameters) -> list[list[str]]:
-    """One of each of the modules of which there are many."""
-    own = {
-        "pe_row": {"P2": sizes.p2},
-        "max_pool": {"LANES": 1, "WIDTH": 16, "LINE": sizes.pool_line},
-        "layout_unit": {"LOG_LANES": sizes.log_banks},
-        "banked_buffer": {"WIDTH": 16, "LOG_BANKS": sizes.log_banks, "DEPTH": sizes.input_depth},
-        "pad_accumulate": {"LANES": 1 << sizes.log_banks},
-        "registers": {"P1": sizes.p1, "P2": sizes.p2},
-    }
-    lines = []
-    for module, given in PARTS:
-        found: Synthesised = synthesise(verilog(sizes), module, {**own.get(module, {}), **given})
-        said = "".join(f" {name}={value}" for name, value in given.items())
-        lines.append(_line(module + said, 1, found.cells))
-    return lines
+    """One of each of the modules that nearly all of a large overlay is made of, times as many as there are, and their
+    sum."""
+    lines, cells = [], Counter[str]()
+    for module, given, times in _parts(sizes):
+        found = synthesise(verilog(sizes), module, given).cells
+        own = {cell: number * times for cell, number in found.items()}
+        said = "".join(f" {name}={given[name]}" for name in ("KIND", "WIDTH") if name in given)
+        lines.append(_line(module + said, times, own))
+        cells.update(own)
+    return [*lines, _line("all of these", 1, cells)]
+
+
+def _parts(sizes: Parameters) -> Iterator[tuple[str, Mapping[str, int], int]]:
+    lanes, banks = 1 << sizes.log_banks, {"LOG_BANKS": sizes.log_banks}
+    yield "pe_row", {"P2": sizes.p2}, sizes.p1
+    for kind, width in ((1, 16), (2, 16), (3, sizes.sum)):
+        yield "linear_lane", {"KIND": kind, "WIDTH": width}, lanes
+    yield "requantise", {"SINGLE": sizes.single}, lanes
+    yield "scale_operand", {}, lanes
+    yield "max_pool", {"LANES": 1, "WIDTH": 16, "LINE": sizes.pool_line}, lanes
+    yield "layout_unit", {"LOG_LANES": sizes.log_banks}, 6
+    yield "banked_buffer", {"WIDTH": 16, **banks, "DEPTH": sizes.input_depth}, 2
+    yield "banked_buffer", {"WIDTH": sizes.sum, **banks, "DEPTH": sizes.result_depth}, 2
+    yield "pad_accumulate", {"LANES": lanes}, 1
+    yield "controller", {}, 1
+    yield "registers", {"P1": sizes.p1, "P2": sizes.p2}, 1
 
 
 def _line(name: str, times: int, cells: Mapping[str, int]) -> list[str]:
@@ -86,7 +87,8 @@ def _line(name: str, times: int, cells: Mapping[str, int]) -> list[str]:
     return [
         name,
         f"{times:,}",
-        *(f"{kinds[one]:,}" for one in ("LUT", "memory", "flip-flop", "carry", "DSP")),
+        f"{luts(cells):,}",
+        *(f"{kinds[one]:,}" for one in ("memory", "flip-flop", "carry", "DSP")),
         f"{blocks:,}",
         f"{kinds['URAM']:,}",
     ]
@@ -94,7 +96,6 @@ def _line(name: str, times: int, cells: Mapping[str, int]) -> list[str]:
 
 def _kind(cell: str) -> str:
     for kind, begin in (
-        ("LUT", ("LUT", "INV")),
         ("memory", ("RAM32", "RAM64", "RAM128", "RAM256", "RAM512", "SRL")),
         ("flip-flop", ("FD",)),
         ("carry", ("CARRY",)),

@@ -6,6 +6,7 @@ What comes before the loop is written as the front end follows it, with the numb
 from __future__ import annotations
 
 import ctypes
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from pycparser import c_ast, c_generator
 
 from mapper.workloads.c.file import LoopPlace, find_loop
 from mapper.workloads.c.lowering import Lowering, lower
-from mapper.workloads.c.name import names_in, stores
+from mapper.workloads.c.name import calls, names_in, stores
 from mapper.workloads.c.reading import SourceReading
 from mapper.workloads.c.type import type_of
 from mapper.workloads.graph.kernel import Kernel
@@ -106,9 +107,54 @@ def recorded(
     return found, kernel_of(found.lowered, place.name, text, reading.passes)
 
 
+class _Members(c_generator.CGenerator):  # type: ignore[misc]
+    """Writes members of structures as words of the arrays that kernels have of them."""
+
+    def __init__(self, structures: frozenset[str]) -> None:
+        super().__init__()
+        self.structures = structures
+
+    def visit_StructRef(self, node: c_ast.StructRef) -> str:  # noqa: N802
+        name, index = self._word(node)
+        return f"{_plain(name)}[{index}]"
+
+    def _word(self, node: c_ast.Node) -> tuple[str, str]:
+        """The array of a member, and the index of its structure.
+
+        Raises: NotImplementedError for a structure that is reached in another way.
+        """
+        if isinstance(node, c_ast.StructRef):
+            name, index = self._word(node.name)
+            return f"{name}.{node.field.name}", index
+        if isinstance(node, c_ast.ID) and str(node.name) in self.structures:
+            return str(node.name), "0"
+        if isinstance(node, c_ast.ArrayRef):
+            name, index = self._word(node.name)
+            if index == "0":
+                return name, self.visit(node.subscript)
+        raise NotImplementedError("structures behind pointers that move are not written out")
+
+
+def _called(place: LoopPlace) -> list[c_ast.FuncDef]:
+    """The functions that the loop calls, and those that they call, in the order of the file."""
+    waiting, found = list(calls(place.loop)), set[str]()
+    while waiting:
+        name = waiting.pop()
+        if name in place.callees and name not in found:
+            found.add(name)
+            waiting += calls(place.callees[name].body)
+    return [one for name, one in place.callees.items() if name in found]
+
+
+def _plain(array: str) -> str:
+    """The name of an array as C has it."""
+    return array.replace(".", "__")
+
+
 def function_text(loop: Recorded, name: str) -> str:
     """The loop as a C function of the addresses of its arrays."""
-    generator, place = c_generator.CGenerator(), loop.place_of_loop
+    place = loop.place_of_loop
+    generator = _Members(frozenset(loop.structures) - loop.scalars.keys())
     lines = []
     for key, node in place.types.items():
         scalar = type_of(node, place.types)
@@ -119,25 +165,34 @@ def function_text(loop: Recorded, name: str) -> str:
         for key, value in loop.scalars.items()
         if key not in loop.types and value is not None and value.node is None and not key.startswith("#")
     ]
+    shared = {str(one.name) for one in place.declarations}  # functions that are called see these too
+    before, inside, at = list[str](), list[str](), 0
+    for array, shape in loop.arrays.items():
+        if array in loop.outputs:
+            continue
+        shown = _plain(array)
+        rows = "".join(f"[{size}]" for size in shape.sizes[1:])
+        declared = f"{c_type(shape.type)} {f'(*{shown}){rows}' if rows else f'*{shown}'}"
+        if array.partition(".")[0] in shared:
+            before.append(f"static {declared};")
+            inside.append(f"{shown} = memory[{at}];")
+        else:
+            inside.append(f"{declared} = memory[{at}];")
+        at += 1
+    for key, kind in loop.declared.items():
+        if not key.startswith("#"):
+            (before if key in shared else inside).append(f"{'static ' * (key in shared)}{kind} {key};")
+    lines += before
     lines += [
         f"static inline {generator.visit(one)}".replace("static inline static", "static").replace(
             "inline inline", "inline"
         )
-        for one in place.callees.values()
+        for one in _called(place)
     ]
-    lines.append(f"void {name}(void **memory) {{")
-    at = 0
-    for array, shape in loop.arrays.items():
-        if array in loop.outputs:
-            continue
-        kind = c_type(shape.type)
-        rows = "".join(f"[{size}]" for size in shape.sizes[1:])
-        lines.append(
-            f"{kind} (*{array}){rows} = memory[{at}];" if rows else f"{kind} *{array} = memory[{at}];"
-        )
-        at += 1
-    lines += [f"{kind} {key};" for key, kind in loop.declared.items() if not key.startswith("#")]
-    lines += [*loop.written, generator.visit(place.loop), ";"]
+    lines += [f"void {name}(void **memory) {{", *inside]
+    # What returns from the function leaves the loop, and its results are written all the same.
+    body = re.sub(r"\breturn\b[^;]*;", "goto mapper_end;", generator.visit(place.loop))
+    lines += [*loop.written, body, ";", "mapper_end: ;"]
     for key, kind in loop.outputs.items():
         lines.append(f"*({kind} *)memory[{at}] = {key};")
         at += 1

@@ -88,8 +88,8 @@ def mapping_of(name: str, nest: LoopNest) -> TilingMapping:
 
 
 def costs() -> dict[str, TilingCost]:
-    """What the model says of each layer on eyeriss-168-streams."""
-    machine, _ = load_machine("eyeriss-168-streams")
+    """What the model says of each layer on eyeriss-168."""
+    machine, _ = load_machine("eyeriss-168")
     return {name: evaluate(nest, machine, mapping_of(name, nest)) for name, nest in nests().items()}
 
 
@@ -105,14 +105,14 @@ def buffer_mb(cost: TilingCost) -> float:
 
 def adding_ms(name: str, nest: LoopNest) -> float:
     """The same if the one adder of a PE took a cycle more for each partial sum that a neighbour hands on."""
-    machine, _ = load_machine("eyeriss-168-streams")
+    machine, _ = load_machine("eyeriss-168")
     q = quantities(nest, machine, mapping_of(name, nest))
     assert q.streams is not None
     read, write, _ = networks_of(nest, machine)
     passes = Passes(q.rf_passes, q.spm_passes, q.spm_reuse, q.dram_reuse)
     longer = q.compute_cycles + PASSES[name].p
     streams, networks = q.streams, len(machine.noc.networks)
-    cycles, _ = streamed_pass_cycles(
+    cycles = streamed_pass_cycles(
         longer,
         passes,
         q.noc_cycles,
@@ -122,6 +122,7 @@ def adding_ms(name: str, nest: LoopNest) -> float:
         read,
         write,
         networks,
+        [0] * len(read),
     )
     return cycles * q.spm_passes / (machine.clock_mhz * 1e3)
 

@@ -12,9 +12,8 @@ from mapper.codegen.algorithm_selection.convolution_program import Turns, convol
 from mapper.codegen.algorithm_selection.program import depths
 from mapper.codegen.algorithm_selection.timeline import Timeline
 from mapper.models.algorithm_selection.control.sequence import Control, ConvolutionStep
+from mapper.models.algorithm_selection.overlay.layer import PIECES
 from mapper.workloads.document import InputError
-
-COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64)
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ def _times(control: Control, step: ConvolutionStep, timeline: Timeline, limits: 
     times: dict[int, int] = {}
     best, lanes = 0, timeline.lanes
     part = kernel_parts(step, limits.parts.get(step.name, (1, 1)), lanes)[0]
-    for count in COUNTS:
+    for count in PIECES:
         if count > step.shape.output_size[0] or (count > 2 * max(1, best) and len(times) > 2):
             break
         try:

@@ -1,9 +1,9 @@
 """What an overlay takes of an FPGA, counted from the parameters it is generated for.
 
-Multipliers of 16 bits are a DSP slice each, a requantiser's 33 x 32 bits four. Memories are counted as Xilinx's
+Multipliers of 16 bits are a DSP slice each, a requantiser has five. Memories are counted as Xilinx's
 UltraScale+ has them: a block memory holds 1024 words of 36 bits, 2048 of 18 or 4096 of 9, an UltraRAM 4096 words of 72.
-The largest memories are UltraRAMs as far as the board has them. LUTs are an estimate of what is not: a PE's adder and
-multiplexers, and the barrel shifters, transforms, requantisers and factors of operands of every lane.
+The largest memories are UltraRAMs as far as the board has them. LUTs are those that
+Yosys finds in a PE and in a lane.
 """
 
 from __future__ import annotations
@@ -11,18 +11,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mapper.codegen.algorithm_selection.program import Parameters
+from mapper.models.algorithm_selection.resource import (
+    LANE_DSPS,
+    LANE_LUTS,
+    OTHER_DSPS,
+    OTHER_LUTS,
+    PE_LUTS,
+)
 
 URAMS = 960
 """Of an Alveo U200."""
 ACROSS = {36: 1024, 18: 2048, 9: 4096}
 """Words of a block memory by width in bits."""
-REQUANTISER_DSPS = 4
-PE_LUTS, LANE_LUTS = 60, 3000
 
 
 @dataclass(frozen=True)
 class Resources:
-    """DSP slices, block memories of 36 kbit, UltraRAMs, and an estimate of LUTs."""
+    """DSP slices, block memories of 36 kbit, UltraRAMs, and LUTs."""
 
     dsp: int
     bram36: int
@@ -36,7 +41,7 @@ def resources(sizes: Parameters, urams: int = URAMS) -> Resources:
     memories = [
         (lanes, sizes.input_depth, 16),
         (lanes, sizes.kernel_depth, 16),
-        (2 * lanes, sizes.result_depth, 32),
+        (2 * lanes, sizes.result_depth, sizes.sum),
         (lanes, sizes.tensor_depth, 16),
         (1, sizes.control_lines, 256),
         (1, sizes.calls, 288),
@@ -52,8 +57,8 @@ def resources(sizes: Parameters, urams: int = URAMS) -> Resources:
             used += large
         else:
             blocks += own
-    dsps = pes + lanes * REQUANTISER_DSPS
-    return Resources(dsps, -(-blocks // 2), used, pes * PE_LUTS + lanes * LANE_LUTS)
+    dsps = pes + lanes * LANE_DSPS + OTHER_DSPS
+    return Resources(dsps, -(-blocks // 2), used, pes * PE_LUTS + lanes * LANE_LUTS + OTHER_LUTS)
 
 
 def _blocks(depth: int, width: int) -> int:

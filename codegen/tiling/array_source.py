@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from mapper.codegen.tiling.address import Dim
 from mapper.codegen.tiling.array_program import ArrayProgram
 from mapper.codegen.tiling.array_text import ARRAY, HEADER, PE
-from mapper.codegen.tiling.mapped import statement
+from mapper.codegen.tiling.nest_source import statement
 from mapper.codegen.tiling.text import Writer
 from mapper.codegen.tiling.tile import Tiles
 

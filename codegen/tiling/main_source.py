@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mapper.codegen.tiling.text import Writer, counted, indexed, subscripts
-from mapper.codegen.tiling.tile import Buffered, Tiles
+from mapper.codegen.tiling.nest_source import Program, Stored, tensors_of, words_of
+from mapper.codegen.tiling.text import Writer, counted, indexed
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.nest.tensor import INCREMENT, LEAST, MULTIPLIER, Tensor, first_state, tensors
 
@@ -16,7 +16,7 @@ class _Part:
     """What the nest as written has of a tensor (``own``) as the program stores it, which is larger if it is padded."""
 
     own: Tensor
-    stored: Buffered
+    stored: Stored
 
     @property
     def is_whole(self) -> bool:
@@ -44,27 +44,7 @@ class _Part:
         )
 
 
-def tensors_of(tiles: Tiles) -> dict[str, Buffered]:
-    """An operand of each tensor, in the order of the tensors."""
-    found: dict[str, Buffered] = {}
-    for buffered in tiles.buffers:
-        found.setdefault(buffered.tensor.name, buffered)
-    return found
-
-
-def words_of(tiles: Tiles) -> list[str]:
-    """Each operand's word in its tensor, loops being ``i_...``."""
-    digits = {loop: [(1, f"i_{loop}")] for loop in tiles.nest.loops}
-    return [
-        indexed(
-            f"(*dram_{buffered.tensor.name})",
-            subscripts(buffered.operand, digits, buffered.tensor.low),
-        )
-        for buffered in tiles.buffers
-    ]
-
-
-def main_source(tiles: Tiles, nest: LoopNest, seed: int, on_array: bool) -> str:
+def main_source(tiles: Program, nest: LoopNest, seed: int, on_array: bool) -> str:
     """``main.c``, which fills the tensors and compares what the mapped nest and the reference make of them: in the
     part of them that ``nest`` as written has."""
     writer = Writer()

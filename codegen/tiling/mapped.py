@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from mapper.codegen.tiling.nest_source import statement
 from mapper.codegen.tiling.text import Writer, counted, indexed, linear, subscripts
 from mapper.codegen.tiling.tile import Tiles
 from mapper.workloads.nest.loop_nest import Operand
@@ -219,14 +220,6 @@ def _rf_pass(writer: Writer, tiles: Tiles) -> None:
     target = names[tiles.written]
     writer.line(f"{target} = {f'add({target}, {value})' if result.is_updated else value};")
     writer.close(count)
-
-
-def statement(tiles: Tiles, reads: Sequence[str]) -> str:
-    """The value of the statement from its read operands."""
-    function, value = ("multiply", "1") if tiles.nest.operation == "multiply_add" else ("add", "0")
-    for position, read in enumerate(reversed(reads)):
-        value = read if position == 0 else f"{function}({read}, {value})"
-    return value
 
 
 def _from_rf(writer: Writer, tiles: Tiles) -> None:

@@ -5,30 +5,15 @@ from __future__ import annotations
 from mapper.arch.dataflow import DataflowMachine
 from mapper.codegen.tiling.array_program import MOST_LINES, array_program
 from mapper.codegen.tiling.array_source import array_files, tables
-from mapper.codegen.tiling.main_source import main_source, tensors_of, words_of
-from mapper.codegen.tiling.mapped import mapped_source, statement
-from mapper.codegen.tiling.text import Writer, check_names, counted, indexed
+from mapper.codegen.tiling.main_source import main_source
+from mapper.codegen.tiling.mapped import mapped_source
+from mapper.codegen.tiling.nest_source import MAKEFILE, declarations, reference_source
+from mapper.codegen.tiling.text import Writer, check_names
 from mapper.codegen.tiling.tile import Tiles, tiles_of
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.text.plain_text import ascii_comment
-
-MAKEFILE = """\
-CC ?= cc
-CFLAGS ?= -O2 -std=c11 -Wall -Wextra
-
-nest: $(wildcard *.c *.h *.inc)
-\t$(CC) $(CFLAGS) -o $@ $(wildcard *.c)
-
-run: nest
-\t./nest
-
-clean:
-\trm -f nest
-
-.PHONY: run clean
-"""
 
 
 def generate_c(
@@ -58,7 +43,7 @@ def generate_c(
     return {
         "nest.h": _header(tiles, machine, mapping),
         "mapped.c": mapped_source(tiles),
-        "reference.c": _reference(tiles, nest),
+        "reference.c": reference_source(tiles, nest),
         "main.c": main_source(tiles, nest, seed, program is not None),
         "Makefile": MAKEFILE,
         **({} if program is None else array_files(program, tiles)),
@@ -90,43 +75,5 @@ def _header(tiles: Tiles, machine: DataflowMachine, mapping: TilingMapping) -> s
     for loop, bound in mapping.padded:
         writer.line(f" * {loop} runs to {bound}, over its end, on words that are zero.")
     writer.line(" * Loops that run once at a level are left out. */")
-    writer.line("#ifndef NEST_H")
-    writer.line("#define NEST_H")
-    writer.line()
-    writer.line("#include <stdint.h>")
-    writer.line()
-    writer.line("/* Tensors as they lie in memory, the last dimension contiguous. */")
-    for name, buffered in tensors_of(tiles).items():
-        shape = map(str, buffered.tensor.shape)
-        writer.line(f"typedef {buffered.word} {indexed(f'tensor_{name}', shape)};")
-    writer.line()
-    parameters = ", ".join(f"tensor_{name} *dram_{name}" for name in tensors_of(tiles))
-    writer.line(f"void mapped_nest({parameters});")
-    writer.line(f"void reference_nest({parameters});")
-    writer.line(f"void array_nest({parameters});")
-    writer.line()
-    writer.line("/* Arithmetic modulo 2^64. */")
-    for function, sign in (("add", "+"), ("multiply", "*")):
-        writer.open(f"static inline int64_t {function}(int64_t a, int64_t b)")
-        writer.line(f"return (int64_t)((uint64_t)a {sign} (uint64_t)b);")
-        writer.close()
-        writer.line()
-    writer.line("#endif")
-    return writer.text()
-
-
-def _reference(tiles: Tiles, nest: LoopNest) -> str:
-    """``nest`` as it is written, on the tensors of ``tiles``."""
-    writer = Writer()
-    writer.line('#include "nest.h"')
-    writer.line()
-    parameters = ", ".join(f"tensor_{name} *dram_{name}" for name in tensors_of(tiles))
-    writer.open(f"void reference_nest({parameters})")
-    count = writer.nested([counted(f"i_{loop}", bound) for loop, bound in nest.bounds])
-    words = words_of(tiles)
-    reads = [word for word, operand in zip(words, nest.operands, strict=True) if operand.access == "read"]
-    value, target = statement(tiles, reads), words[tiles.written]
-    updated = nest.operands[tiles.written].is_updated
-    writer.line(f"{target} = {f'add({target}, {value})' if updated else value};")
-    writer.close(count + 1)
+    declarations(writer, tiles, ("mapped_nest", "reference_nest", "array_nest"))
     return writer.text()

@@ -39,8 +39,8 @@ from mapper.api.solution import Solution
 from mapper.arch.cgra import CgraMachine
 from mapper.arch.cgra_preset import srp_names
 from mapper.arch.source import load_machine
-from mapper.models.modulo_schedule.network.algorithm import uses_registers
 from mapper.models.modulo_schedule.network.cost import layer_cycles
+from mapper.models.modulo_schedule.network.way.convolution import uses_registers
 from mapper.solver.modulo_schedule.heuristic.iterative import ITERATIVE
 
 SAMPLES = 6

@@ -225,9 +225,7 @@ PAPER = Paper(
     (
         Item("Fig. 6, Table 2", "Reuse by Algorithm 1, unique orders by Algorithm 2.", 60, orders),
         Item("Fig. 7", "21 tilings of conv5_2 by Yang et al., each in its best orders.", 60, energies),
-        Item(
-            "Fig. 8", "AlexNet on eyeriss-168-streams in the mappings of the chip's publication.", 60, cycles
-        ),
+        Item("Fig. 8", "AlexNet on eyeriss-168 in the mappings of the chip's publication.", 60, cycles),
         Item("Fig. 10", "A comparison with another tool.", 60, beyond),
         Item("Fig. 9(a)", f"{LAYERS_OF}; optima proven.", 300, prior_dataflows),
         Item("Fig. 9(b)", f"{LAYERS_OF}; 126 searches, each proven.", 300, mechanisms),

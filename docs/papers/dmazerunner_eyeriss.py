@@ -21,7 +21,7 @@ TOTAL = (
 
 def cycles() -> Found:
     """Ideal, measured and estimated cycles of the five layers, and the difference of the totals."""
-    machine, _ = load_machine("eyeriss-168-streams")
+    machine, _ = load_machine("eyeriss-168")
     found, layers = costs(), nests()
     per_ms = machine.clock_mhz * 1e3
     groups = {

@@ -45,7 +45,7 @@ AS_GENERATED = (
     "short products wait for the one wire of results, and Winograd's transforms for the movers"
 )
 LARGER = (
-    "counted for the generated overlay with the machine's buffers: four DSP slices a lane requantise, and buffers are "
+    "counted for the generated overlay with the machine's buffers: five DSP slices a lane requantise, and buffers are "
     "in UltraRAMs, too, of which the paper has none"
 )
 LATENCY = {

@@ -12,7 +12,7 @@ from docs.papers.row import Drawing, Found, Item, Paper, Row
 from mapper.api.solution import Solution
 from mapper.arch.tcpa import TcpaMachine, tcpa_from_document, tcpa_preset
 from mapper.formulations.pe_allocation.problem import AllocationProblem
-from mapper.kind.kind import Options
+from mapper.kind.part import Options
 from mapper.kind.pe_allocation.kind import NamedAllocation
 from mapper.kind.pe_allocation.picture import allocation_picture
 from mapper.models.pe_allocation.calculus import position_cycles

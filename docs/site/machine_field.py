@@ -31,6 +31,7 @@ CLASSES = {
     "tcpa": ("TCPAs", "tcpa-4x4"),
     "dynamap": ("Systolic overlays", "dynamap-u200"),
     "snowflake": ("Snowflake", "snowflake-1cc"),
+    "hierarchy": ("Memory hierarchies", "eyeriss-like"),
 }
 """Documents of machines: what they are called, and a preset whose values stand in the table."""
 MOST_SHOWN = 24

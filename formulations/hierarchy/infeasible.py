@@ -12,7 +12,7 @@ AXES: tuple[Axis, ...] = ("temporal", "x", "y")
 def why_infeasible(problem: HierarchyProblem) -> str | None:
     """Why there is no mapping, or None if no argument says so."""
     machine, nest = problem.machine, problem.nest
-    inner = dict.fromkeys(nest.loops, 1)
+    inner, beyond = dict.fromkeys(nest.loops, 1), _beyond(problem)
     for place in reversed(range(len(machine.levels))):
         level = machine.levels[place]
         given = math.prod(problem.exact(place, "x", loop) or 1 for loop in nest.loops)
@@ -28,7 +28,8 @@ def why_infeasible(problem: HierarchyProblem) -> str | None:
         capacity = level.capacity
         if capacity is None:
             continue
-        words = {one.name: one.words(inner) for one in nest.operands if one.name in must}
+        least = {loop: max(trips, beyond[place][loop]) for loop, trips in inner.items()}
+        words = {one.name: one.words(least) for one in nest.operands if one.name in must}
         if sum(words.values()) > capacity:
             largest = max(words, key=lambda name: words[name])
             needed = sum(words.values())
@@ -42,3 +43,14 @@ def why_infeasible(problem: HierarchyProblem) -> str | None:
         if most < bound:
             return f"{loop}: the factors that are allowed multiply to {most} at most, its bound is {bound}"
     return None
+
+
+def _beyond(problem: HierarchyProblem) -> list[dict[str, int]]:
+    """For each level the iterations that levels outside it cannot take, however they share out what they may."""
+    left: list[dict[str, int]] = []
+    most = dict.fromkeys(problem.nest.loops, 1)
+    for place in range(len(problem.machine.levels)):
+        left.append({loop: -(-bound // most[loop]) for loop, bound in problem.bounds.items()})
+        for loop in most:
+            most[loop] *= math.prod(problem.most(place, axis, loop) for axis in AXES)
+    return left

@@ -37,6 +37,7 @@ class HierarchyProblem:
     The space: every way to write each bound (or what it is padded to) as a product of trip counts, one in time at each
     level and one in space along each axis below it; every order of the loops in time; every choice of tensors to keep
     that machine and pins leave open. Tiles fit the levels, loops in space the fan-outs, the outermost level keeps all.
+    No mapping takes more than ``max_cycles``.
 
     Raises: InputError if the nest carries dependences, or the machine lacks energies that the objective needs.
     """
@@ -45,6 +46,7 @@ class HierarchyProblem:
     machine: HierarchyMachine
     objective: ObjectiveName
     pins: Pins = Pins()
+    max_cycles: int | None = None
 
     def __post_init__(self) -> None:
         source = self.nest.name or "nest"

@@ -21,10 +21,12 @@ ACROSS = {36: 1024, 18: 2048, 9: 4096}
 """Words of a block memory by width in bits."""
 REGISTERS = 64 * 36
 """Bits that registers of LUTs hold without a memory."""
-LANE_DSPS = 4
-"""A requantiser's 33 x 32 bits."""
-PE_LUTS, LANE_LUTS = 60, 3000
-"""Estimates: a PE's adder and multiplexers; barrel shifters, transform and requantiser of a lane."""
+LANE_DSPS, OTHER_DSPS = 5, 11
+"""A requantiser's 33 x 32 bits and its slope; addresses, a product for each port of five buffers, and of patches."""
+PE_LUTS, LANE_LUTS, OTHER_LUTS = 88, 4400, 9000
+"""What Yosys makes of the Verilog (`bench/algorithm_selection/synthesis.py`), two small LUTs in one where they fit: a
+PE's multiplexers, its adder being the DSP slice's; rotations, transforms, requantiser and pool of a lane, of 128;
+layout units, controller and the array's counters."""
 CONTROL_LINES, CALLS, POOL_LINE = 4096, 2048, 512
 """Lines of control memory (256 bits), of the table of calls (288), and pixels of a pooling unit's line (48)."""
 
@@ -48,8 +50,10 @@ def overlay_size(array: tuple[int, int], machine: OverlayMachine) -> OverlaySize
     pes = math.prod(array)
     if machine.engines is not None:
         lanes = lanes_of(max(array))
-        brams, urams = _memories(lanes, machine.engines, _urams(machine))
-        return OverlaySize(_slices(array, machine), brams, urams, pes * PE_LUTS + lanes * LANE_LUTS)
+        brams, urams = _memories(lanes, machine.engines, _sum_bits(machine), _urams(machine))
+        return OverlaySize(
+            _slices(array, machine), brams, urams, pes * PE_LUTS + lanes * LANE_LUTS + OTHER_LUTS
+        )
     rule, banks = machine.resource, sum(array) + 2 * max(array)
     return OverlaySize(_slices(array, machine), banks * rule.brams_per_bank, 0, pes * rule.luts_per_pe)
 
@@ -109,9 +113,9 @@ def _widest_generated(rows: int, machine: OverlayMachine, columns: int, dsps: in
     while lanes <= most_lanes(machine):
         room = min(columns, lanes)
         if board is not None:
-            room = min(room, (board.lut - lanes * LANE_LUTS) // PE_LUTS // rows)
+            room = min(room, (board.lut - OTHER_LUTS - lanes * LANE_LUTS) // PE_LUTS // rows)
         slices = [one for one in (dsps, None if board is None else board.dsp) if one is not None]
-        most = max(most, min([room, *((one - lanes * LANE_DSPS) // rows for one in slices)]))
+        most = max(most, min([room, *((one - OTHER_DSPS - lanes * LANE_DSPS) // rows for one in slices)]))
         lanes *= 2
     return most
 
@@ -121,14 +125,14 @@ def _holds(lanes: int, machine: OverlayMachine) -> bool:
     assert machine.engines is not None
     if machine.board is None:
         return True
-    brams, urams = _memories(lanes, machine.engines, machine.board.uram)
+    brams, urams = _memories(lanes, machine.engines, _sum_bits(machine), machine.board.uram)
     return brams <= machine.board.bram36 and urams <= machine.board.uram
 
 
 def _slices(array: tuple[int, int], machine: OverlayMachine) -> int:
     rule, pes = machine.resource, math.prod(array)
     if machine.engines is not None:
-        return pes + lanes_of(max(array)) * LANE_DSPS
+        return pes + lanes_of(max(array)) * LANE_DSPS + OTHER_DSPS
     return pes * rule.dsps_per_pe + rule.other_dsps
 
 
@@ -136,13 +140,18 @@ def _urams(machine: OverlayMachine) -> int:
     return 0 if machine.board is None else machine.board.uram
 
 
-def _memories(lanes: int, engines: Engines, most: int) -> tuple[int, int]:
+def _sum_bits(machine: OverlayMachine) -> int:
+    """Bits of sums: more where there are tiles of F(4, 3)."""
+    return 36 if machine.winograd.f_4_3 else 32
+
+
+def _memories(lanes: int, engines: Engines, bits: int, most: int) -> tuple[int, int]:
     """Block memories and UltraRAMs, at most so many of the latter: the largest memories, as far as there are."""
     room = engines.buffers
     memories = [(lanes, POOL_LINE, 48), (1, CONTROL_LINES, 256), (1, CALLS, 288)]
     if room is not None:
         memories += [(lanes, 2 * half_depth(words, lanes), 16) for words in (room.input, room.kernel)]
-        memories.append((2 * lanes, room.result // lanes, 32))
+        memories.append((2 * lanes, room.result // lanes, bits))
     blocks = used = 0
     for count, depth, width in sorted(memories, key=lambda one: -one[0] * _blocks(*one[1:])):
         large, own = count * -(-depth // 4096) * -(-width // 72), count * _blocks(depth, width)

@@ -213,15 +213,18 @@ def _cycles(nest: LoopNest, machine: DataflowMachine, q: TileQuantities, buffers
     read, write, _ = tile.networks_of(nest, machine)
     updated = tuple(op.is_updated for op in nest.operands)
     again = rereads(nest, machine, q.spm_passes, q.spm_tiles)
-    passes, moves = _passes(q), (q.noc_cycles, q.reduction_cycles, q.dma_cycles, updated, again)
-    networks = len(machine.noc.networks)
+    passes, networks = _passes(q), len(machine.noc.networks)
+    moves = (q.reduction_cycles, q.dma_cycles, updated, again)
     if q.streams is None:
-        return cost.layer_cycles(q.compute_cycles, passes, *moves, read, write, networks, buffers)
+        return cost.layer_cycles(
+            q.compute_cycles, passes, q.noc_cycles, *moves, read, write, networks, buffers
+        )
     following, turns, waited_for = q.streams.noc_cycles, q.streams.turns, q.streams.waited_for
+    between = [0] * len(updated)
     one = cost.streamed_pass_cycles(
-        q.compute_cycles, passes, q.noc_cycles, following, turns, waited_for, read, write, networks
+        q.compute_cycles, passes, q.noc_cycles, following, turns, waited_for, read, write, networks, between
     )
-    return cost.cycles_of_passes(*one, q.compute_cycles, passes, *moves, buffers)
+    return cost.cycles_of_passes(one, 0, q.compute_cycles, passes, between, *moves, buffers)
 
 
 def _saved(q: TileQuantities, k: int) -> tuple[int, int]:

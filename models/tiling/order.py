@@ -60,6 +60,29 @@ def orders_by_reuse(
     return found
 
 
+Ends = tuple[str | None, ...]
+
+
+@lru_cache(maxsize=4096)
+def orders_by_stream(
+    dependent: tuple[frozenset[str], ...],
+    sliding: tuple[frozenset[str], ...],
+    loops: tuple[str, ...],
+    active: tuple[str, ...],
+    innermost: tuple[str, ...],
+) -> dict[tuple[tuple[frozenset[str], ...], Ends], tuple[str, ...]]:
+    """The same where memories are filled as streams: for each reachable reuse, and choice of the innermost loop that
+    moves each operand (``ends``; None if its tiles do not follow each other along that loop), one order."""
+    found: dict[tuple[tuple[frozenset[str], ...], Ends], tuple[str, ...]] = {}
+    for inner, reuse in _reuse_patterns(dependent, active, innermost):
+        moving = [next((loop for loop in inner if loop in own), None) for own in dependent]
+        ends = tuple(loop if loop in own else None for loop, own in zip(moving, sliding, strict=True))
+        placed = [loop for loop in reversed(inner) if loop not in innermost]
+        rest = tuple(loop for loop in loops if loop not in placed and loop not in innermost)
+        found.setdefault((reuse, ends), (*rest, *placed, *innermost))
+    return found
+
+
 def _reuse_patterns(
     dependent: tuple[frozenset[str], ...], active: tuple[str, ...], innermost: tuple[str, ...]
 ) -> Iterator[tuple[tuple[str, ...], tuple[frozenset[str], ...]]]:

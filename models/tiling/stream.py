@@ -74,6 +74,20 @@ def slides(operand: Operand) -> bool:
     return operand.access == "read" and any(len(dimension.coefficients) > 1 for dimension in operand.index)
 
 
+def sliding_loops(operand: Operand) -> frozenset[str]:
+    """The loops along which an operand's tiles may share words with those that they follow: in every dimension that
+    they index there are others beside them."""
+    if not slides(operand):
+        return frozenset()
+    alone = {
+        loop
+        for dimension in operand.index
+        if len(dimension.coefficients) == 1
+        for loop, _ in dimension.coefficients
+    }
+    return operand.loops - alone
+
+
 def _sliding_loop(operand: Operand, mapping: TilingMapping) -> str | None:
     """The innermost scratch-pad loop that moves the operand's tiles, if PEs hold a part of the tile that follows."""
     inner = mapping.trip_counts("spm")

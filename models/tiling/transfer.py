@@ -86,16 +86,18 @@ def spm_pass_cycles(
 
 def streamed_pass_cycles(
     compute: int, passes: Passes, noc_cycles: Array, following: Array, turns: Array, waited_for: Array,
-    read_network: Array, write_network: Array, networks: int,
-) -> tuple[int, int]:  # fmt: skip
-    """The same where memories are filled as streams: of ``turns`` tiles the first takes ``noc_cycles`` on the network,
-    those that follow it ``following``.
+    read_network: Array, write_network: Array, networks: int, between: Array,
+) -> int:  # fmt: skip
+    """Cycles of one SPM pass where memories are filled as streams: of ``turns`` tiles the first takes ``noc_cycles`` on
+    the network, those that follow it ``following``.
 
     Each RF pass takes the longer of its work and what comes for it, or their sum if PEs wait for any of that. What
     comes in it depends on the longest interval, of those in which tiles change or come whole, that ends with it.
+    ``between``: written into; by how much the first pass is longer in which an operand's tile comes that stays through
+    SPM passes, and with it all those that stay no longer.
     """
     operands = len(noc_cycles)
-    cycles, taken, every_pass_noc, every = compute * passes.rf, compute, 0, 0
+    cycles, taken, every = compute * passes.rf, compute, 0
     while True:
         interval = 0
         for k in range(operands):
@@ -105,7 +107,7 @@ def streamed_pass_cycles(
                     if own > every and (interval == 0 or own < interval):
                         interval = own
         if interval == 0:
-            return cycles, every_pass_noc
+            break
         every = interval
         load, waits = 0, False
         for network in range(networks):
@@ -117,11 +119,24 @@ def streamed_pass_cycles(
                     if read_network[k] == network or write_network[k] == network:
                         busy += noc_cycles[k] if passes.spm_reuse[k] * turns[k] <= every else following[k]
             load = max(load, busy)
-        if every == 1:
-            every_pass_noc = load
         longer = compute + load if waits else max(compute, load)
         cycles += (longer - taken) * (passes.rf // every)
         taken = longer
+    for last in range(operands):
+        between[last] = 0
+        if passes.spm_reuse[last] == passes.rf and passes.dram_reuse[last] > 1:
+            load, waits = 0, False
+            for network in range(networks):
+                busy = 0
+                for k in range(operands):
+                    stays = passes.spm_reuse[k] == passes.rf and passes.dram_reuse[k] > 1
+                    if not stays or passes.dram_reuse[k] <= passes.dram_reuse[last]:
+                        waits = waits or waited_for[k]
+                        if read_network[k] == network or write_network[k] == network:
+                            busy += noc_cycles[k]
+                load = max(load, busy)
+            between[last] = (compute + load if waits else max(compute, load)) - taken
+    return cycles
 
 
 def layer_cycles(
@@ -144,9 +159,11 @@ def layer_cycles(
         networks,
         buffers,
     )
+    # What every RF pass hides of the transfers around it.
+    hidden = max(every_pass_noc, compute if buffers.rf and not buffers.exposed else 0)
     return cycles_of_passes(
         cycles,
-        every_pass_noc,
+        hidden,
         compute,
         passes,
         noc_cycles,
@@ -159,12 +176,12 @@ def layer_cycles(
 
 
 def cycles_of_passes(
-    cycles: int, every_pass_noc: int, compute: int, passes: Passes, noc_cycles: Array, reduction_cycles: Array,
+    cycles: int, hidden: int, compute: int, passes: Passes, between: Array, reduction_cycles: Array,
     dma_cycles: Array, updated: Array, rereads: Array, buffers: Buffers,
 ) -> int:  # fmt: skip
-    """Cycles of the layer, whose SPM passes take ``cycles`` each without DMA, and in every RF pass ``every_pass_noc``
-    on the networks."""
-    operands = len(noc_cycles)
+    """Cycles of the layer, whose SPM passes take ``cycles`` each without DMA. A tile that comes between them takes
+    ``between``, of which ``hidden`` are hidden."""
+    operands = len(between)
     rf_passes, spm_passes, spm_reuse, dram_reuse = passes.rf, passes.spm, passes.spm_reuse, passes.dram_reuse
     # All SPM passes: DMA overlaps with processing through double-buffering; with one buffer they take turns.
     every_pass_dma = 0
@@ -172,8 +189,6 @@ def cycles_of_passes(
         if dram_reuse[k] == 1:
             every_pass_dma += dma_cycles[k] * (2 if rereads[k] else 1)
     usual = max(every_pass_dma, cycles) if buffers.spm else every_pass_dma + cycles
-    # What every RF pass hides of the transfers around it.
-    hidden = max(every_pass_noc, compute if buffers.rf and not buffers.exposed else 0)
     total = usual * spm_passes
     charged = 0
     every = 1
@@ -195,7 +210,7 @@ def cycles_of_passes(
                 if updated[k]:
                     returned += dma_cycles[k]
                 if spm_reuse[k] == rf_passes:
-                    first = max(first, cycles + noc_cycles[k] - hidden)
+                    first = max(first, cycles + between[k] - hidden)
                     if updated[k]:
                         last += reduction_cycles[k] + (compute if exposes_work else 0)
                         exposes_work = False

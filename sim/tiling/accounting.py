@@ -201,16 +201,29 @@ class _Timing:
         dma = sum(self._dma[k] * (2 if self._ledger.brings_back(k) else 1) for k in always)
         dma += sum(self._dma[k] for k in ends)
         dma += sum(self._dma[k] for k in begins if operands[k].is_updated)
-        load = max((self._noc[k] for k in begins if self._ledger.walk.stays(k)), default=0)
-        hidden = self._every_pass_load
-        if self._double_buffered and not self._waits_for_sums:
-            hidden = max(hidden, self._compute)
-        processing = self._processing + max(0, load - hidden)
+        processing = self._processing + self._first_pass_longer(
+            [k for k in begins if self._ledger.walk.stays(k)]
+        )
         leaving = [k for k in ends if operands[k].is_updated and self._ledger.walk.stays(k)]
         if leaving:
             processing += sum(self._reduction[k] for k in leaving)
             processing += self._compute if self._waits_for_sums else 0
         return max(dma, processing) if self._ledger.machine.dma_beside else dma + processing
+
+    def _first_pass_longer(self, coming: Sequence[int]) -> int:
+        """Cycles that tiles of ``coming``, which stay through scratch-pad passes, add to the first of them."""
+        if self._ledger.machine.streams:
+            others = [k for k in self._ledger.operands if not self._ledger.walk.stays(k)]
+            return self._taken([*others, *coming], ()) - self._taken(others, ())
+        hidden = self._every_pass_load
+        if self._double_buffered and not self._waits_for_sums:
+            hidden = max(hidden, self._compute)
+        return max(0, max((self._noc[k] for k in coming), default=0) - hidden)
+
+    def _taken(self, moved: Sequence[int], along: Sequence[int]) -> int:
+        """Cycles of a register-file pass in which these tiles move, ``along`` those of which a part is there."""
+        load = self._load(moved, along)
+        return load + self._compute if any(self._waited_for[k] for k in moved) else max(load, self._compute)
 
     def _register_file_passes(self) -> tuple[int, int]:
         """Cycles of one scratch-pad pass without DMA, and of the tiles that move in each of its passes.
@@ -233,14 +246,8 @@ class _Timing:
         total = 0
         masks, counts = np.unique(pattern, axis=1, return_counts=True)
         for (moved, along), count in zip(masks.T, counts, strict=True):
-            load = self._load(_members(moved), _members(along))
-            if leaves_every_pass:
-                taken = load
-            elif any(self._waited_for[k] for k in _members(moved)):
-                taken = load + self._compute
-            else:
-                taken = max(load, self._compute)
-            total += taken * int(count)
+            tiles = _members(moved), _members(along)
+            total += int(count) * (self._load(*tiles) if leaves_every_pass else self._taken(*tiles))
         gone = np.zeros(spm.passes, bool)
         for k in sums:
             left = _leaves(spm, k)

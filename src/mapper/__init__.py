@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mapper.api.solving import Search
     from mapper.api.trade_off import front
     from mapper.api.verb import evaluate, generate, simulate, solve
-    from mapper.kind.kind import Options
+    from mapper.kind.part import Options
     from mapper.proving.checker import check
     from mapper.proving.proof_document import certify
     from mapper.reporting import report

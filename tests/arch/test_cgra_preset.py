@@ -80,6 +80,14 @@ def test_only_the_left_column_of_a_left_memory_array_loads_and_stores() -> None:
     assert machine.readers == cgra("mesh-4x4").readers
 
 
+def test_the_left_column_and_the_first_row_of_mesh7_load_and_store() -> None:
+    machine = cgra("mesh7-4x4")
+    edge = {(row, 0) for row in range(4)} | {(0, column) for column in range(4)}
+    assert {pe for pe in machine.all_pes if machine.can_execute(pe, "store")} == edge and len(edge) == 7
+    assert able(machine, "neura.phi") == able(machine, "fdiv.f64") == 16
+    assert machine.readers == cgra("mesh-4x4").readers
+
+
 def test_the_families_are_listed_once_each() -> None:
     names = [one.name for one in machine_names()]
     assert names.count("mesh-NxM") == names.count("torus-NxM") == names.count("left-memory-NxM") == 1

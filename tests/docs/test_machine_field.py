@@ -16,11 +16,8 @@ def test_the_page_is_made_of_the_definitions_as_they_are() -> None:
     assert PAGE.read_text("utf-8") == page(), "run python -m docs.site.machine_field"
 
 
-def test_every_class_of_machine_that_a_preset_has_is_on_the_page_or_has_one_of_its_own() -> None:
-    # Levels of a memory hierarchy hold levels; docs/kind/hierarchy.md says what stands in each.
-    assert {one.schema for one in machine_names()} - {"mapper.hierarchy/1"} == {
-        f"mapper.{name}/1" for name in CLASSES
-    }
+def test_every_class_of_machine_that_a_preset_has_is_on_the_page() -> None:
+    assert {one.schema for one in machine_names()} == {f"mapper.{name}/1" for name in CLASSES}
 
 
 def test_every_field_has_words_and_no_words_are_of_a_field_that_is_gone() -> None:

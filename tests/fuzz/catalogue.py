@@ -217,9 +217,18 @@ def _c(data: bytes, random: Random) -> bytes:
     return _text(vocabulary.C, data, random)
 
 
-_dot, _edges, _graphml, _in = (
+_dot, _edges, _graphml, _in, _hierarchy, _mlir, _morpher, _llvm = (
     functools.partial(_text, words)
-    for words in (vocabulary.DOT, vocabulary.EDGES, vocabulary.GRAPHML, vocabulary.PBQP)
+    for words in (
+        vocabulary.DOT,
+        vocabulary.EDGES,
+        vocabulary.GRAPHML,
+        vocabulary.PBQP,
+        vocabulary.HIERARCHY,
+        vocabulary.MLIR,
+        vocabulary.MORPHER,
+        vocabulary.LLVM,
+    )
 )
 _ONE = (
     Reader("onnx", ".onnx", seed.onnx_models, mutated_onnx, read_onnx, read_onnx_here),
@@ -232,11 +241,15 @@ _ONE = (
     Reader("recurrence", ".yaml", lambda: seed.in_yaml(seed.RECURRENCES), mutated_yaml, _recurrence),
     Reader("machine-yaml", ".yaml", lambda: seed.in_yaml(seed.machine_documents()), mutated_yaml, _machine),
     Reader("machine-json", ".json", lambda: seed.in_json(seed.machine_documents()), mutated_json, _machine),
+    Reader("machine-foreign", ".yaml", seed.foreign_machines, _hierarchy, _machine),
     Reader("c", ".c", seed.c_files, _c, _kernel),
     Reader("dot", ".dot", lambda: (seed.DOT,), _dot, _kernel),
     Reader("edges", "_edges", lambda: seed.EDGES, _edges, _kernel),
     Reader("nodes", "_nodes", lambda: (seed.NODES,), _edges, _nodes),
     Reader("graphml", ".graphml", lambda: (seed.GRAPHML,), _graphml, _kernel),
+    Reader("mlir", ".mlir", lambda: (seed.MLIR,), _mlir, _kernel),
+    Reader("morpher", ".xml", lambda: (seed.MORPHER,), _morpher, _kernel),
+    Reader("llvm", ".ll", lambda: (seed.LLVM,), _llvm, _kernel),
     Reader("graph-json", ".json", lambda: seed.in_json(seed.graph_documents()), mutated_json, _kernel),
     Reader("pbqp-text", ".in", lambda: seed.pbqp_files(".in"), _in, _pbqp),
     Reader("pbqp-binary", ".pbqp", lambda: seed.pbqp_files(".pbqp"), _mutated_pbqp, _pbqp),

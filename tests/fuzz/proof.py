@@ -83,6 +83,18 @@ def algorithm_selection() -> tuple[bytes, ...]:
 
 
 @cache
+def hierarchy() -> tuple[bytes, ...]:
+    from mapper.solver.hierarchy.exact.branch_and_bound import branch_and_bound
+    from mapper.solver.method import Effort
+    from tests.checkers.hierarchy.claim import proof_of
+    from tests.checkers.hierarchy.test_check_hierarchy import EDP, nothing_fits
+    from tests.solver.hierarchy.test_conformance import PROBLEMS
+
+    problems = [EDP, PROBLEMS["little energy"], PROBLEMS["few cycles"]]
+    return _files([*(proof_of(one, branch_and_bound(one, Effort())) for one in problems), nothing_fits()])
+
+
+@cache
 def modulo_schedule() -> tuple[bytes, ...]:
     from mapper.solver.proof import Claim
     from tests.checkers.modulo_schedule.checking import claim_of, proof_of
@@ -143,6 +155,7 @@ def trace_partition() -> tuple[bytes, ...]:
 
 SEEDS: dict[str, Callable[[], tuple[bytes, ...]]] = {
     "algorithm_selection": algorithm_selection,
+    "hierarchy": hierarchy,
     "modulo_schedule": modulo_schedule,
     "pbqp": pbqp,
     "pe_allocation": pe_allocation,

@@ -16,7 +16,7 @@ import yaml
 
 from tests.fuzz.mutation.document import as_json, as_yaml
 
-MACHINES = ("dmazerunner-256", "srp-2x2", "tcpa-4x4", "dynamap-u200", "snowflake-1cc")
+MACHINES = ("dmazerunner-256", "srp-2x2", "tcpa-4x4", "dynamap-u200", "snowflake-1cc", "eyeriss-like")
 PROBLEMS = (
     ("matmul", "dmazerunner-256", "auto"),
     ("dot", "srp-2x2", "auto"),
@@ -74,6 +74,39 @@ GRAPHML = b"""<?xml version="1.0" encoding="UTF-8"?>
 <edge source="b" target="b"><data key="d1">1</data></edge><edge source="b" target="c"/>
 </graph></graphml>
 """
+MLIR = b"""func.func @total(%arg0: !llvm.ptr) -> !llvm.void attributes {mapping_info = {compiled_ii = 2 : i32}} {
+%0 = "neura.grant_once"() <{constant_value = 0 : i64}> {dfg_id = 0 : i32} : () -> !neura.data<i64, i1>
+%1 = neura.reserve {dfg_id = 1 : i32} : !neura.data<i64, i1>
+%2 = "neura.data_mov"(%0) {dfg_id = 3 : i32} : (!neura.data<i64, i1>) -> !neura.data<i64, i1>
+%3 = neura.phi_start %2, %1 {dfg_id = 4 : i32} : !neura.data<i64, i1>, !neura.data<i64, i1>
+%4 = "neura.load"(%3) {dfg_id = 5 : i32, lhs_value = "%arg0"} : (!neura.data<i64, i1>) -> !neura.data<i32, i1>
+%5 = "neura.add"(%3) {dfg_id = 6 : i32, rhs_value = 1 : i64} : (!neura.data<i64, i1>) -> !neura.data<i64, i1>
+neura.ctrl_mov %5 -> %1 {dfg_id = 7 : i32} : !neura.data<i64, i1> !neura.data<i64, i1>
+neura.yield {dfg_id = 2 : i32}
+}
+"""
+MORPHER = b"""<DFG count="3">
+<Node idx="0" ASAP="0" ALAP="0"BB="a"CONST="1"><OP>LOAD</OP><Outputs><Output idx="1" nextiter="0" type="I1"/></Outputs>
+</Node><Node idx="1" ASAP="1" ALAP="1"BB="a"><OP>ADD</OP><Outputs><Output idx="1" nextiter="1" type="I2"/>
+<Output idx="2" nextiter="0" type="I1"/></Outputs></Node><Node idx="2"BB="a"><OP>STORE</OP><Outputs></Outputs>
+<RecParents><RecParent idx="0"/></RecParents></Node></DFG>
+"""
+LLVM = b"""define void @f(ptr %a, i32 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %j, %loop ]
+  %p = getelementptr inbounds float, ptr %a, i32 %i
+  %x = load float, ptr %p
+  %y = fmul float %x, 2.0
+  store float %y, ptr %p
+  %j = add nsw i32 %i, 1
+  %c = icmp slt i32 %j, %n
+  br i1 %c, label %loop, label %out
+out:
+  ret void
+}
+"""
 
 
 RECURRENCES: tuple[dict[str, Any], ...] = (
@@ -117,6 +150,20 @@ def machine_documents() -> tuple[dict[str, Any], ...]:
     from mapper.arch.source import preset_text
 
     return tuple(yaml.safe_load(preset_text(name) or "") for name in MACHINES)
+
+
+def foreign_machines() -> tuple[bytes, ...]:
+    """Machines as Timeloop, ZigZag and AccelForge write them."""
+    from tests.arch.foreign import test_accelforge_machine, test_zigzag_machine
+    from tests.arch.timeloop import test_machine_file
+
+    texts = (
+        test_machine_file.NEW,
+        test_machine_file.OLD,
+        test_zigzag_machine.MACHINE,
+        test_accelforge_machine.MACHINE,
+    )
+    return tuple(text.encode() for text in texts)
 
 
 def in_json(documents: Sequence[Any]) -> tuple[bytes, ...]:

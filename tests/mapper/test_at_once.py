@@ -14,7 +14,7 @@ from mapper.api.problem import PosedProblem, pose
 from mapper.api.solution import assemble
 from mapper.api.solving import Search
 from mapper.cli.terminal import cause
-from mapper.kind.kind import Part
+from mapper.kind.part import Part
 from mapper.models.limit import GRACE, SHORT_GRACE, UnfinishedError, current
 from mapper.solver.method import Effort, Method, Progress
 from mapper.solver.outcome import Outcome

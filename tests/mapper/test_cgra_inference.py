@@ -16,10 +16,10 @@ from onnx import TensorProto, helper, numpy_helper
 
 import mapper as api
 from mapper.api.solving import Search
-from mapper.kind.kind import Options
 from mapper.kind.modulo_schedule.inference import CgraInference
 from mapper.kind.modulo_schedule.network_program import weights_of
 from mapper.kind.operator_structure import read_operator_structure
+from mapper.kind.part import Options
 from mapper.models.modulo_schedule.network.algorithm import ARRAY_IM2COL, ARRAY_IM2ROW, IM2COL, IM2ROW, POOL
 from mapper.models.modulo_schedule.network.baseline import BASELINE
 from mapper.models.modulo_schedule.program.constant import Weights

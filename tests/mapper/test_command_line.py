@@ -215,6 +215,13 @@ def test_sweep_follows_the_energies_of_the_swept_sizes(mapper: Any) -> None:
     assert len({row["cost"]["energy_pj"] for row in rows}) == 4
 
 
+def test_levels_of_a_hierarchy_are_swept_by_their_names(mapper: Any) -> None:
+    vary = "levels.accumulator.words=128,1024"
+    rows = document(mapper("sweep", "lenet5/conv1", "--arch", "gemmini-16", "--vary", vary, "--json"))["rows"]
+    assert rows[0]["cost"]["energy_pj"] != rows[1]["cost"]["energy_pj"]
+    assert all(row["certificate"]["proven"] for row in rows)
+
+
 def test_a_sweep_can_be_drawn(mapper: Any, tmp_path: Path) -> None:
     path = tmp_path / "sweep.svg"
     assert mapper("sweep", "lenet5/conv1", "--vary", "rf.bytes=256,512", "--plot", str(path))[0] == 0

@@ -10,9 +10,9 @@ import pytest
 from mapper.api.comparison import compare
 from mapper.api.solving import Search
 from mapper.api.verb import evaluate, generate, simulate, solve
-from mapper.kind.kind import Options
 from mapper.kind.modulo_schedule.layer_part import NamedLayer
 from mapper.kind.modulo_schedule.view import layer_lines
+from mapper.kind.part import Options
 from mapper.workloads.document import InputError
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from mapper import solve
 from mapper.api.solving import Search
-from mapper.kind.kind import Options
+from mapper.kind.part import Options
 from mapper.models import plain
 from mapper.models.compiled import Compiled
 from mapper.solver.method import Effort

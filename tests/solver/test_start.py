@@ -19,7 +19,7 @@ from mapper.arch.source import load_machine
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.formulations.tiling.problem import TilingProblem
-from mapper.kind.kind import Options
+from mapper.kind.part import Options
 from mapper.solver.contradiction import ContradictionError
 from mapper.solver.method import Effort, Progress, Start
 from mapper.solver.modulo_schedule.network.heuristic.tuning import algorithm_1, exhaustive

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
-from mapper.workloads.c.conversion import Conversions
+from mapper.workloads.c.place import Places
 from mapper.workloads.c.type import type_of, underlying
 from mapper.workloads.graph.opcode import rounded, wrapped
 from mapper.workloads.loop.body import Value, floating, integer
@@ -24,7 +24,7 @@ OPERATION_CALLS: dict[str, tuple[str, Kind, int]] = {
 _ESCAPES = {"n": 10, "t": 9, "r": 13, "0": 0, "a": 7, "b": 8, "f": 12, "v": 11, "\\": 92, "'": 39, '"': 34}
 
 
-class Expressions(Conversions):
+class Expressions(Places):
     """Lowers expressions; ``conditional`` counts the conditions inside the expression at hand."""
 
     conditional = 0
@@ -51,7 +51,7 @@ class Expressions(Conversions):
                 return self._constant(node)
             case c_ast.ID():
                 return self._scalar(node)
-            case c_ast.ArrayRef():
+            case c_ast.ArrayRef() | c_ast.StructRef():
                 return self._read(node, predicate)
             case c_ast.BinaryOp():
                 return self._binary(node, predicate)
@@ -91,69 +91,20 @@ class Expressions(Conversions):
         operands = tuple(self.to_kind(one, kind, node) for one in given)
         return self.body.operation(opcode(stem, kind), operands, kind)
 
-    def place(self, node: c_ast.Node, predicate: Value | None) -> tuple[str, Value]:
-        """The array that a subscript or ``*`` touches, and the index of the word, row after row."""
-        if isinstance(node, c_ast.UnaryOp):
-            pointer = self.value(node.expr, predicate)
-            if pointer.base is None:
-                raise self.fault(node, "* needs a pointer into an array; use a subscript")
-            return pointer.base, replace(pointer, base=None)
-        subscripts: list[c_ast.Node] = []
-        base: c_ast.Node = node
-        while isinstance(base, c_ast.ArrayRef):
-            subscripts.insert(0, base.subscript)
-            base = base.name
-        sizes: tuple[int | None, ...] = (None,)
-        index: Value | None = None
-        if isinstance(base, c_ast.ID) and base.name in self.arrays and base.name not in self.scalars:
-            name = str(base.name)
-            sizes = self.arrays[name].sizes
-        else:
-            pointer = self.value(base, predicate)
-            if pointer.base is None:
-                shown = str(getattr(base, "name", "it"))[:40]
-                raise self.fault(node, f"{shown} is no array that is known here; declare it as an array")
-            name, index = pointer.base, replace(pointer, base=None)
-            sizes = (None, *self.arrays[name].sizes[1:]) if pointer.literal == 0 else (None,)
-        if len(subscripts) > len(sizes):
-            raise self.fault(node, f"{name[:40]} has {len(sizes)} subscripts; give that many")
-        return name, self._index(node, name, index, subscripts, sizes, predicate)
-
-    def _index(
-        self, node: c_ast.Node, name: str, start: Value | None, subscripts: list[c_ast.Node],
-        sizes: tuple[int | None, ...], predicate: Value | None,
-    ) -> Value:  # fmt: skip
-        """The index of the word, or of the first word of a row where subscripts are left out."""
-        index: Value | None = None
-        for position, size in enumerate(sizes):
-            term: Value | None = None
-            if position < len(subscripts):
-                term = self.value(subscripts[position], predicate)
-                if term.kind in FLOATING or term.base is not None:
-                    raise self.fault(node, "a subscript is an integer; cast it")
-            if index is not None:
-                if size is None:
-                    raise self.fault(node, f"a row of {name[:40]} has no size that is known; declare it")
-                index = self.arithmetic("*", index, integer(size), node)
-            index = (
-                term if index is None else index if term is None else self.arithmetic("+", index, term, node)
-            )
-        assert index is not None
-        return index if start is None else self.arithmetic("+", start, index, node)
-
-    def _read(self, node: c_ast.ArrayRef, predicate: Value | None) -> Value:
+    def _read(self, node: c_ast.ArrayRef | c_ast.StructRef, predicate: Value | None) -> Value:
         array, index = self.place(node, predicate)
-        depth, base = 0, node
-        while isinstance(base, c_ast.ArrayRef):
-            depth, base = depth + 1, base.name
-        declared = isinstance(base, c_ast.ID) and base.name == array and array not in self.scalars
-        if declared and depth < len(self.arrays[array].sizes):
+        if self.rows_left(node, array):
             return replace(index, base=array)
-        return self.load(array, index, predicate)
+        return self.load(array, index, predicate, node)
 
-    def load(self, array: str, index: Value, predicate: Value | None) -> Value:
+    def load(self, array: str, index: Value, predicate: Value | None, node: c_ast.Node) -> Value:
         """The word of ``array`` at ``index``."""
+        self._one_word(array, node)
         return self.body.load(array, self.arrays[array].type.kind, index, predicate)
+
+    def _one_word(self, array: str, node: c_ast.Node) -> None:
+        if array in self.structures:
+            raise self.fault(node, f"{array[:40]} is read or written as a whole; name its members")
 
     def write(self, target: c_ast.Node, value: Value, predicate: Value | None, symbol: str = "") -> Value:
         """``target = value``, or ``target symbol= value``; what the target holds then."""
@@ -163,15 +114,16 @@ class Expressions(Conversions):
             if symbol:
                 value = self.arithmetic(symbol, self.value(target, predicate), value, target)
             return self.assign(str(target.name), value, target)
-        memory = isinstance(target, c_ast.ArrayRef) or (
+        memory = isinstance(target, c_ast.ArrayRef | c_ast.StructRef) or (
             isinstance(target, c_ast.UnaryOp) and target.op == "*"
         )
         if not memory:
             raise self.fault(target, "only declared scalars and words of arrays are assigned; declare it")
         array, index = self.place(target, predicate)
+        self._one_word(array, target)
         shape = self.arrays[array]
         if symbol:
-            value = self.arithmetic(symbol, self.load(array, index, predicate), value, target)
+            value = self.arithmetic(symbol, self.load(array, index, predicate, target), value, target)
         kept = self.to_kind(value, shape.type.kind, target)
         self.body.store(array, shape.type.kind, index, kept, predicate)
         return kept
@@ -277,7 +229,7 @@ class Expressions(Conversions):
             return old if symbol.startswith("p") else new
         if symbol == "*":
             array, index = self.place(node, predicate)
-            return self.load(array, index, predicate)
+            return self.load(array, index, predicate, node)
         if symbol == "&":
             array, index = self._address(node, predicate)
             return replace(index, base=array)
@@ -304,16 +256,25 @@ class Expressions(Conversions):
 
     def _address(self, node: c_ast.UnaryOp, predicate: Value | None) -> tuple[str, Value]:
         target = node.expr
-        if isinstance(target, c_ast.ArrayRef) or (isinstance(target, c_ast.UnaryOp) and target.op == "*"):
+        memory = isinstance(target, c_ast.ArrayRef | c_ast.StructRef)
+        structure = isinstance(target, c_ast.ID) and target.name in self.structures
+        if memory or structure or (isinstance(target, c_ast.UnaryOp) and target.op == "*"):
             return self.place(target, predicate)
         raise self.fault(node, "& of a scalar is outside the subset; use an array of one word")
 
     def _size(self, node: c_ast.UnaryOp) -> Value:
-        named = node.expr.type if isinstance(node.expr, c_ast.Typename) else None
-        found = None if named is None else type_of(named, self.place_of_loop.types)
+        found, words = None, 1
+        if isinstance(node.expr, c_ast.Typename):
+            found = type_of(node.expr.type, self.place_of_loop.types)
+        elif isinstance(node.expr, c_ast.ID) and str(node.expr.name) not in self.scalars:
+            shape = self.arrays.get(str(node.expr.name))
+            if shape is not None and shape.words is not None:
+                found, words = shape.type, shape.words
+        elif isinstance(node.expr, c_ast.ID):
+            found = self.types.get(str(node.expr.name))
         if found is None:
             raise self.fault(node, "sizeof of this is outside the subset; write the number")
-        return integer(int("".join(filter(str.isdigit, found.word))) // 8, "ulong")
+        return integer(words * int("".join(filter(str.isdigit, found.word))) // 8, "ulong")
 
     def _ternary(self, node: c_ast.TernaryOp, predicate: Value | None) -> Value:
         condition = self.truth(self.value(node.cond, predicate))

@@ -20,8 +20,7 @@ REFUSED = {
     "Goto": "goto is outside the subset; use for and if",
     "Label": "labels are outside the subset; use for and if",
     "Switch": "switch is outside the subset; use if",
-    "Struct": "structures are outside the subset; use one array per member",
-    "StructRef": "structures are outside the subset; use one array per member",
+    "Struct": "structures are declared outside the loop; move it there",
     "Union": "unions are outside the subset; use numbers and arrays of them",
 }
 """Per node type of the parser why it is refused inside a loop."""
@@ -34,7 +33,7 @@ LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 class LoopPlace:
     """One innermost loop: the file's global declarations and types, the functions that may be called, the function,
     and the loop. ``others``: how many more innermost loops the function has; ``files``: names by the number that
-    coordinates give; ``inputs``: the headers that were read."""
+    coordinates give; ``inputs``: the headers that were read; ``structures``: those that are declared, by their tags."""
 
     source: str
     declarations: tuple[c_ast.Decl, ...]
@@ -45,6 +44,7 @@ class LoopPlace:
     callees: Mapping[str, c_ast.FuncDef] = field(default_factory=dict)
     files: tuple[str, ...] = ()
     inputs: tuple[InputFile, ...] = ()
+    structures: Mapping[str, c_ast.Struct] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -92,8 +92,9 @@ def find_loop(
     declarations = tuple(item for item in parsed.ext if isinstance(item, c_ast.Decl))
     types = {str(item.name): item.type for item in parsed.ext if isinstance(item, c_ast.Typedef)}
     place = LoopPlace(
-        source, declarations, chosen, loops[number or 0], len(loops) - 1, types, defined, files, inputs
-    )
+        source, declarations, chosen, loops[number or 0], len(loops) - 1, types, defined, files, inputs,
+        {str(one.name): one for one in _structures(parsed)},
+    )  # fmt: skip
     _check_subset(place)
     return place
 
@@ -148,6 +149,12 @@ def _function(unit: Unit, name: str | None) -> str:
     if name not in {one.function for one in unit.chunks}:
         raise InputError(source, name[:80], f"is not a function in this file; give one of {looping[:8]}")
     return name
+
+
+def _structures(node: c_ast.Node) -> list[c_ast.Struct]:
+    """The structures that are declared with their members under ``node``."""
+    own = [node] if isinstance(node, c_ast.Struct) and node.decls else []
+    return own + [one for _, child in node.children() for one in _structures(child)]
 
 
 def innermost(node: c_ast.Node) -> list[Loop]:

@@ -157,14 +157,23 @@ class Lowering(Way):
         alive = self.inverse(self.truth(found))
         condition = None if counted or isinstance(loop, c_ast.DoWhile) else loop.cond
         if condition is not None:
-            alive = self.both(alive, self.truth(self.value(condition, alive)))
+            alive = self._held(condition, alive)
         self.guarded(alive, None, body, lambda _: self.scalars.update({EXIT: integer(1)}))
         if isinstance(loop, c_ast.DoWhile):
             ended = self.scalars[EXIT]
             assert ended is not None
             going = self.inverse(self.truth(ended))
-            held = self.both(going, self.truth(self.value(loop.cond, going)))
-            self.scalars[EXIT] = self.inverse(held)
+            self.scalars[EXIT] = self.inverse(self._held(loop.cond, going))
+
+    def _held(self, condition: c_ast.Node, where: Value) -> Value:
+        """Whether ``condition`` holds ``where`` it is asked; what it assigns is assigned there alone."""
+        before = dict(self.scalars)
+        held = self.both(where, self.truth(self.value(condition, where)))
+        for name in sorted(assigned(condition) & before.keys()):
+            new, old = self.scalars[name], before[name]
+            if new is not None and old is not None and (new.key != old.key or new.base != old.base):
+                self.scalars[name] = self.merged(where, new, old, condition)
+        return held
 
     def _keep(self, loop: Loop, phis: dict[str, int]) -> None:
         """Stores what is read after the loop."""

@@ -73,3 +73,13 @@ def read_after(function: c_ast.Node, loop: c_ast.Node) -> frozenset[str]:
             reads.append(str(node.name))
         waiting += [child for _, child in reversed(node.children())]
     return frozenset(reads)
+
+
+def parameters_of(function: c_ast.FuncDef) -> list[c_ast.Decl]:
+    """The declarations of a function's parameters, in order; where they stand after the parentheses, of those that
+    have one."""
+    given = function.decl.type.args
+    listed = [] if given is None else list(given.params)
+    apart = {str(one.name): one for one in function.param_decls or []}
+    found = [apart.get(str(one.name)) if isinstance(one, c_ast.ID) else one for one in listed]
+    return [one for one in found if isinstance(one, c_ast.Decl)]

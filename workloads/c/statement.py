@@ -10,6 +10,7 @@ from pycparser import c_ast
 
 from mapper.workloads.c.expression import OPERATION_CALLS, Expressions
 from mapper.workloads.c.file import LOOPS
+from mapper.workloads.c.name import parameters_of
 from mapper.workloads.c.type import type_of, underlying
 from mapper.workloads.loop.body import Value, integer, zero
 from mapper.workloads.loop.kind import INT, ValueType
@@ -157,8 +158,7 @@ class Statements(Expressions):
             )
         if any(isinstance(one, LOOPS) for _, one in _below(callee.body)):
             raise self.fault(node, f"{name[:40]} has a loop of its own; write it out, or map that loop")
-        parameters = callee.decl.type.args.params if callee.decl.type.args is not None else []
-        named = [one for one in parameters if isinstance(one, c_ast.Decl)]
+        named = parameters_of(callee)
         given = [] if node.args is None else [self.value(one, predicate) for one in node.args.exprs]
         if len(given) != len(named):
             raise self.fault(node, f"{name[:40]} takes {len(named)} values; give that many")

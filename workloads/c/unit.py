@@ -51,8 +51,11 @@ _WORDS = frozenset(
         *("while", "_Bool"),
     )
 )
+MOST_HEAD = 200
+"""Words and signs of the head of a function whose parameters are declared after the parentheses."""
+_OLD_HEAD = re.compile(r"(?!typedef\b|extern\b)[\w* ]+ \( \w+(?: , \w+)* \) (?P<next>[A-Za-z_]\w*)")
 _COMPILERS_WORDS = re.compile(
-    r"\b(?:__attribute__|__asm__|asm|__declspec|_Pragma|_Alignas|_Static_assert)\b\s*(?:volatile\s*|goto\s*)?"
+    r"\b(?:__attribute__|__attribute|__asm__|__asm|asm|__declspec|_Pragma|_Alignas|_Static_assert)\b\s*(?:volatile\s*|goto\s*)?"
     r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\b(?:__extension__|_Noreturn|__inline__|__inline|_Thread_local)\b"
 )
 
@@ -138,7 +141,12 @@ class _Cutting:
             self.begin, self.place = offset, (self.file, self.line, self.system)
         self.tokens.append((word, self.braces, self.others))
         if word == "{":
-            if self.braces == 0 and self.others == 0 and len(self.tokens) > 1 and self.tokens[-2][0] == ")":
+            before = self.tokens[-2][0] if len(self.tokens) > 1 else ""
+            if (
+                self.braces == 0
+                and self.others == 0
+                and (before == ")" or (before == ";" and self._old_style()))
+            ):
                 self.body = True
             self.braces += 1
         elif word == "}":
@@ -147,8 +155,16 @@ class _Cutting:
             self.others += 1
         elif word in ")]":
             self.others -= 1
-        if self.braces <= 0 and self.others <= 0 and (word == ";" or (word == "}" and self.body)):
+        outside = self.braces <= 0 and self.others <= 0
+        if outside and ((word == ";" and not self._old_style()) or (word == "}" and self.body)):
             self.end(offset + len(word))
+
+    def _old_style(self) -> bool:
+        """Whether the tokens so far are a function's head whose parameters, named in the parentheses, are declared
+        after them."""
+        head = " ".join(word for word, braces, _ in self.tokens[:MOST_HEAD] if braces == 0)
+        found = _OLD_HEAD.match(head)
+        return found is not None and not found["next"].startswith(("__", "asm"))
 
     def end(self, offset: int) -> None:
         if self.begin is not None and len(self.tokens) > 1:

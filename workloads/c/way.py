@@ -7,11 +7,13 @@ unknown scalars are live-ins.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from pycparser import c_ast
 
 from mapper.workloads.c.file import LOOPS, LoopPlace
 from mapper.workloads.c.loop import LoopHeader, header_of
-from mapper.workloads.c.name import assigned, calls, holds, names_in, stores
+from mapper.workloads.c.name import assigned, calls, holds, names_in, parameters_of, stores
 from mapper.workloads.c.statement import Statements
 from mapper.workloads.c.type import type_of, underlying
 from mapper.workloads.document import InputError
@@ -25,7 +27,7 @@ ASSUMED_FLOAT = 0.5
 """The first parameter of its type; each further one is one, or a half, more, so that mixing them up shows."""
 
 
-class Way(Statements):
+class Way(Statements, ABC):
     """Follows a function to its loop; ``middle``: the loops around it stand in their middle. ``symbols``: the numbers
     that live-ins stand at, ``assumed``: those of them that are this project's choice, by the name of the scalar;
     ``bounds``: what the variables of the loops around the kernel are at least and at most."""
@@ -41,16 +43,12 @@ class Way(Statements):
         self.header: LoopHeader | None = None
         for node in (*place.declarations, *place.types.values(), place.function):
             self._enumerators(node)
+        named = names_in(place.function).union(*map(names_in, place.callees.values()))
         for declaration in place.declarations:
-            if (
-                names_in(place.function) & {str(declaration.name)}
-                and str(declaration.name) not in self.arrays
-            ):
+            if str(declaration.name) in named and str(declaration.name) not in self.arrays:
                 self._attempt(declaration)
-        parameters = place.function.decl.type.args
-        for parameter in parameters.params if parameters is not None else []:
-            if isinstance(parameter, c_ast.Decl):
-                self._parameter(parameter)
+        for parameter in parameters_of(place.function):
+            self._parameter(parameter)
         self._way(place.function.body)
 
     def _enumerators(self, node: c_ast.Node) -> None:
@@ -67,7 +65,7 @@ class Way(Statements):
     def _parameter(self, parameter: c_ast.Decl) -> None:
         name = str(parameter.name)
         wanted = underlying(parameter.type, self.place_of_loop.types)
-        if isinstance(wanted, c_ast.PtrDecl | c_ast.ArrayDecl):
+        if isinstance(wanted, c_ast.PtrDecl | c_ast.ArrayDecl) or self.structure_of(wanted) is not None:
             try:
                 self._array(parameter)
             except InputError:
@@ -101,7 +99,7 @@ class Way(Statements):
         return live_in(mark, kind, number)
 
     def _array(self, declaration: c_ast.Decl) -> None:
-        """An array, or a pointer, which may alias others unless it is ``restrict``."""
+        """An array, or a pointer, which may alias others unless it is ``restrict``; or a single structure."""
         name = str(declaration.name)
         sizes: list[int | None] = []
         inner: c_ast.Node = underlying(declaration.type, self.place_of_loop.types)
@@ -119,10 +117,17 @@ class Way(Statements):
                 )
             sizes.append(size)
             inner = inner.type
-        shape = ArrayShape(self.type_named(inner), tuple(sizes), pointer and aliases)
+        structure = self.structure_of(inner)
+        self.structures.pop(name, None)
+        kind = INT if structure is not None else self.type_named(inner)
+        shape = ArrayShape(kind, tuple(sizes) or (1,), pointer and aliases)
         if (shape.words or 0) > LARGEST_ARRAY_WORDS:
             raise self.fault(declaration, f"larger than {LARGEST_ARRAY_WORDS} words; give a smaller array")
+        for member in [one for one in self.arrays if one.startswith(f"{name}.")]:
+            del self.arrays[member]
         self.arrays[name] = shape
+        if structure is not None:
+            self.structures[name] = structure
 
     def declare(self, declaration: c_ast.Decl, predicate: Value | None) -> None:
         """What a declaration before the loop, or in it, brings."""
@@ -134,7 +139,7 @@ class Way(Statements):
             return None
         for known in (self.arrays, self.types, self.scalars, self.assumed):
             known.pop(name, None)
-        if isinstance(wanted, c_ast.ArrayDecl):
+        if isinstance(wanted, c_ast.ArrayDecl) or self.structure_of(wanted) is not None:
             self._array(declaration)
             if declaration.init is not None:
                 self.note(
@@ -272,6 +277,6 @@ class Way(Statements):
         for one in node.exprs if isinstance(node, c_ast.ExprList) else [node]:
             self._attempt(one)
 
+    @abstractmethod
     def loop(self) -> None:
         """Lowers the chosen loop."""
-        raise NotImplementedError

@@ -25,13 +25,15 @@ NAMED_OPERANDS = {"LHS": 0, "RHS": 1}
 
 @dataclass(frozen=True)
 class DrawnEdge:
-    """An edge as files give it: names of its ends, and attributes as text or numbers, None where left out."""
+    """An edge as files give it: names of its ends, and attributes as text or numbers, None where left out. One that
+    only ``orders`` brings no operand."""
 
     source: str
     destination: str
     operand: str | None = None
     distance: str | None = None
     latency: str | None = None
+    orders: bool = False
 
 
 def kernel_of(
@@ -39,11 +41,14 @@ def kernel_of(
     nodes: Sequence[tuple[str, str]],
     drawn: Sequence[DrawnEdge],
     source: str,
+    notes: tuple[str, ...] = (),
 ) -> Kernel:
     """A kernel without trip count and arrays, of ``nodes`` (name, opcode) and edges in the order of the file.
 
     An edge without a position, or with one that is no number, brings the least operand left. Such files leave
-    constants out: an operand that an opcode with a meaning needs and no edge brings is 0, and a note says so.
+    constants out: an operand that an opcode with a meaning needs and no edge brings is 0, and a note says so. An edge
+    from an operation to itself that says no distance is of the iteration before, as it can be of no other.
+    ``notes``: what else the reader assumed.
     Raises: InputError for an unknown end, a wrong number, too large a graph, or a cycle of distance 0.
     """
     if not nodes:
@@ -68,12 +73,13 @@ def kernel_of(
     free = [0] * len(nodes)  # below, no operand is left
     for edge, operand in zip(drawn, operands, strict=True):
         destination = positions[edge.destination]
-        if operand is None:
+        if operand is None and not edge.orders:
             while free[destination] in taken[destination]:
                 free[destination] += 1
             operand = free[destination]
             taken[destination].add(operand)
-        distance = _count(edge.distance, 0, LARGEST_DISTANCE, "distance", source) or 0
+        said = _count(edge.distance, 0, LARGEST_DISTANCE, "distance", source)
+        distance = int(edge.source == edge.destination) if said is None else said
         latency = _count(edge.latency, 0, LARGEST_LATENCY, "latency", source)
         edges.append(Edge(positions[edge.source], destination, operand, distance, latency, (0,) * distance))
     operations = tuple(
@@ -84,7 +90,7 @@ def kernel_of(
     iteration_order(graph, source)
     filled = sum(len(operation.immediates) for operation in operations)
     note = (f"{filled} operands that no edge brings are taken to be 0",) if filled else ()
-    return Kernel(name, graph, notes=note)
+    return Kernel(name, graph, notes=(*notes, *note))
 
 
 def _left_out(opcode: str, given: set[int]) -> list[int]:

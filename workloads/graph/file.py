@@ -1,4 +1,5 @@
-"""Files of dataflow graphs: ``*_edges``, Graphviz dot, GraphML, and the project's own documents."""
+"""Files of dataflow graphs: ``*_edges``, Graphviz dot, GraphML, neura's MLIR, Morpher's XML, and the project's own
+documents."""
 
 from __future__ import annotations
 
@@ -11,6 +12,8 @@ from mapper.workloads.graph.building import UNKNOWN_OPCODE, DrawnEdge, kernel_of
 from mapper.workloads.graph.document import DFG_SCHEMA, kernel_from_document
 from mapper.workloads.graph.dot_file import kernel_from_dot
 from mapper.workloads.graph.kernel import Kernel
+from mapper.workloads.graph.mlir_file import kernel_from_mlir
+from mapper.workloads.graph.morpher_file import kernel_from_morpher
 from mapper.workloads.network.network import InputFile
 
 LARGEST_GRAPH_BYTES = 1 << 20
@@ -37,6 +40,10 @@ def read_graph(text: str) -> tuple[Kernel, tuple[InputFile, ...]]:
         return kernel_from_dot(decoded(data, text), text, path.stem), inputs
     if suffix == ".graphml":
         return _kernel_from_graphml(data, text, path.stem), inputs
+    if suffix == ".mlir":
+        return kernel_from_mlir(decoded(data, text), text), inputs
+    if suffix == ".xml":
+        return kernel_from_morpher(decoded(data, text), text, path.stem), inputs
     fields = parse_document(data, text)
     if fields.get("schema") != DFG_SCHEMA:
         raise InputError(text, "schema", f"is not a schema of a graph; write {DFG_SCHEMA}")
@@ -85,7 +92,13 @@ def _kernel_from_graphml(data: bytes, source: str, name: str) -> Kernel:
         raise InputError(source, "", "declares entities, which are not read; remove them")
     nodes, edges = _read_graphml(data, source)
     drawn = [
-        DrawnEdge(tail, head, *(_attribute(values, key) for key in ("operand", "distance", "latency")))
+        DrawnEdge(
+            tail,
+            head,
+            _attribute(values, "operand"),
+            _attribute(values, "distance"),
+            _attribute(values, "latency"),
+        )
         for tail, head, values in edges
     ]
     opcodes = [(key, _attribute(values, "opcode") or UNKNOWN_OPCODE) for key, values in nodes]

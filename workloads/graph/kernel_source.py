@@ -36,7 +36,7 @@ def is_kernel(text: str) -> bool:
         except OSError:
             pass
         return False
-    return suffix in (".dot", ".graphml")
+    return suffix in (".dot", ".graphml", ".mlir", ".xml")
 
 
 def is_source(text: str) -> bool:
@@ -47,7 +47,8 @@ def is_source(text: str) -> bool:
 def load_kernel(text: str, reading: SourceReading = AS_WRITTEN) -> tuple[Kernel, tuple[InputFile, ...]]:
     """The kernel called ``text``, and the files read: a built-in one; ``file.c``, ``file.c:function`` or
     ``file.c:function:N`` for its N-th innermost loop, counted from 0 (``.ll`` and ``.bc`` likewise); or a graph
-    (``.dot``, ``.graphml``, a ``mapper.dfg/1`` document, ``*_edges``). ``reading``: how sources are read.
+    (``.dot``, ``.graphml``, ``.mlir``, ``.xml``, a ``mapper.dfg/1`` document, ``*_edges``). ``reading``: how to read
+    sources.
 
     Raises: InputError if there is no such kernel, or it cannot be read.
     """

@@ -61,7 +61,7 @@ class Instructions:
 
     def operand(self, value: Any, at: Instruction) -> Value:
         """What an operand is: a constant, a value of the loop, or a live-in."""
-        kind_name = str(value.value_kind)
+        kind_name = value.value_kind.name
         if value.is_constant and "function" not in kind_name and "global" not in kind_name:
             return self._constant(value, at)
         if value.name in self.values:
@@ -90,7 +90,7 @@ class Instructions:
     def _constant(self, value: Any, at: Instruction) -> Value:
         found = SCALARS.get(str(value.type))
         text = str(value).split()[-1]
-        if found is None or "expr" in str(value.value_kind):
+        if found is None or "expr" in value.value_kind.name:
             raise self.loop.fault(at, "takes a constant that cannot be mapped; use numbers")
         if text in ("undef", "poison", "zeroinitializer"):
             return zero(found.kind)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -9,6 +11,7 @@ from typing import Any, TypeAlias
 import networkx
 
 from mapper.workloads.document import InputError, decoded
+from mapper.workloads.process.child_process import child
 
 Instruction: TypeAlias = Any
 """A value of llvmlite's binding, which has no types."""
@@ -18,6 +21,18 @@ CLEANUPS = (
     "add_loop_simplify_pass", "add_instruction_namer_pass",
 )  # fmt: skip
 """LLVM's passes: scalars leave memory, loops test at their end, equal values are one, small branches are selects."""
+
+READING = """
+import resource, sys
+import llvmlite.binding as llvm
+resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]),) * 2)
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+sys.stdout.write(str(llvm.parse_bitcode(sys.stdin.buffer.read())))
+"""
+"""What the other process does with bitcode."""
+LARGEST_MEMORY = 2 << 30
+READING_SECONDS = 20
+LARGEST_TEXT_BYTES = 8 << 20
 
 
 @dataclass(frozen=True)
@@ -68,9 +83,8 @@ def read_module(data: bytes, source: str) -> Any:
     import llvmlite.binding as llvm
 
     try:
-        if data[:4] in (b"BC\xc0\xde", b"\xde\xc0\x17\x0b"):
-            return llvm.parse_bitcode(data)
-        text = decoded(data, source)
+        bitcode = data[:4] in (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
+        text = _text_of(data) if bitcode else decoded(data, source)
         if "\0" in text:
             raise InputError(source, "", "is no LLVM IR: it holds a zero byte; give a .ll or .bc file")
         return llvm.parse_assembly(text)
@@ -80,6 +94,25 @@ def read_module(data: bytes, source: str) -> Any:
         raise InputError(
             source, "", f"LLVM {version} cannot read it ({reason}); give IR of that version"
         ) from None
+
+
+def _text_of(bitcode: bytes) -> str:
+    """The text of a module of bitcode. LLVM ends the process where bitcode is broken in some ways, so that another one
+    reads it.
+
+    Raises: RuntimeError saying why it cannot be read.
+    """
+    command, pipe = [sys.executable, "-I", "-c", READING, str(LARGEST_MEMORY)], subprocess.PIPE
+    try:
+        with child(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+            out, err = process.communicate(bitcode, timeout=READING_SECONDS)
+    except subprocess.TimeoutExpired:
+        raise RuntimeError(f"takes more than {READING_SECONDS} s to read") from None
+    if process.returncode or len(out) > LARGEST_TEXT_BYTES:
+        lines = err.decode(errors="replace").split("\n")
+        said = next((line for line in lines if "error" in line.lower()), "broken, or too large")
+        raise RuntimeError(said.removeprefix("RuntimeError: "))
+    return out.decode(errors="replace")
 
 
 def find_loop(module: Any, source: str, function: str | None, number: int | None) -> tuple[IrLoop, int]:

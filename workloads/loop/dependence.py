@@ -8,6 +8,7 @@ from math import ceil, floor, gcd
 
 from mapper.workloads.graph.dataflow_graph import Edge
 from mapper.workloads.loop.affine import Form, as_number, plus, split
+from mapper.workloads.loop.kind import may_overlap
 from mapper.workloads.loop.reach import Reach
 
 MEMORY_LATENCY = 1
@@ -46,7 +47,9 @@ def order_edges(
     for position, first in enumerate(accesses):
         for second in accesses[position + 1 :]:
             same = first.array == second.array
-            if not (first.store or second.store) or not (same or {first.array, second.array} <= aliases):
+            if not (first.store or second.store) or not (
+                same or may_overlap(first.array, second.array, aliases)
+            ):
                 continue
             found = _distances(first.index, second.index, trip_count) if same else None
             if found is None and same and _apart(first, second, reach):

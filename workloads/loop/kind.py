@@ -101,3 +101,10 @@ class ArrayShape:
                 return None
             total *= size
         return total
+
+
+def may_overlap(first: str, second: str, aliases: frozenset[str]) -> bool:
+    """Whether two arrays may lie in the same memory: two of ``aliases`` that are no members of the same structures."""
+    return {first, second} <= aliases and (
+        first == second or first.partition(".")[0] != second.partition(".")[0]
+    )

@@ -5,10 +5,10 @@ module bank #(
     parameter int DEPTH = 1024
 ) (
     input logic clk,
-    input logic [31:0] read_at,
+    input logic [$clog2(DEPTH)-1:0] read_at,
     input logic write,
     input logic write_add,
-    input logic [31:0] write_at,
+    input logic [$clog2(DEPTH)-1:0] write_at,
     input logic [WIDTH-1:0] write_data,
     output logic [WIDTH-1:0] word
 );
@@ -20,16 +20,14 @@ module bank #(
   logic [WIDTH-1:0] data, total, written;
   assign total = data + (add ? (again ? written : word) : '0);
   always_ff @(posedge clk) begin
-    word <= memory[read_at[ADDRESS-1:0]];
+    word <= memory[read_at];
     enable <= write;
     add <= write_add;
-    address <= write_at[ADDRESS-1:0];
+    address <= write_at;
     data <= write_data;
     // What is written in this cycle is not yet in the word read in this cycle.
-    again <= enable && address == write_at[ADDRESS-1:0];
+    again <= enable && address == write_at;
     written <= total;
     if (enable) memory[address] <= total;
   end
-  logic unused;
-  assign unused = ^{read_at[31:ADDRESS], write_at[31:ADDRESS]};
 endmodule

@@ -29,6 +29,7 @@ module banked_buffer #(
 );
   /* verilator no_inline_module */
   localparam int BANKS = 2 ** LOG_BANKS;
+  localparam int ADDRESS = $clog2(DEPTH);
 
   logic [31:0] base, rows, i, j;
   logic column, adding;
@@ -43,28 +44,61 @@ module banked_buffer #(
   logic [BANKS*WIDTH-1:0] words;
   logic [LOG_BANKS-1:0] turn;
   always_ff @(posedge clk) turn <= i[LOG_BANKS-1:0] + j[LOG_BANKS-1:0];
-  for (genvar r = 0; r < BANKS; r++) begin : gen_lane
-    logic [LOG_BANKS-1:0] from;
-    assign from = LOG_BANKS'(r) + turn;
-    assign read_data[r*WIDTH+:WIDTH] = words[from*WIDTH+:WIDTH];
-  end
+  rotate #(
+      .WIDTH(WIDTH),
+      .LOG_LANES(LOG_BANKS)
+  ) read_lanes (
+      .by(turn), .words, .turned(read_data)
+  );
 
+  // Bank k writes what lane (k - i - j) mod BANKS has.
+  logic [LOG_BANKS-1:0] back;
+  logic [BANKS-1:0] bank_writes;
+  logic [BANKS*WIDTH-1:0] bank_data;
+  assign back = -(write_i[LOG_BANKS-1:0] + write_j[LOG_BANKS-1:0]);
+  rotate #(
+      .WIDTH(WIDTH),
+      .LOG_LANES(LOG_BANKS)
+  ) write_lanes (
+      .by(back), .words(write_data), .turned(bank_data)
+  );
+  rotate #(
+      .WIDTH(1),
+      .LOG_LANES(LOG_BANKS)
+  ) write_banks (
+      .by(back), .words(write_lane), .turned(bank_writes)
+  );
+
+  // Where the first element lies in its bank. Those of a row that are beyond the last bank begin the next block of columns.
+  logic [31:0] read_product, write_product;
+  logic [ADDRESS-1:0] read_first, read_next, write_first, write_next;
+  assign read_product = 32'(16'(j >> LOG_BANKS)) * 32'(rows[15:0]);
+  assign write_product = 32'(16'(write_j >> LOG_BANKS)) * 32'(write_rows[15:0]);
+  assign read_first = ADDRESS'(base + read_product + i);
+  assign write_first = ADDRESS'(write_base + write_product + write_i);
+  assign read_next = read_first + ADDRESS'(rows);
+  assign write_next = write_first + ADDRESS'(write_rows);
   for (genvar k = 0; k < BANKS; k++) begin : gen_bank
     logic [LOG_BANKS-1:0] read_lane, lane;
-    logic [31:0] read_at, write_at;
+    logic [ADDRESS-1:0] read_at, write_at;
+    logic read_beyond, write_beyond, unused_lane;
+    assign unused_lane = ^{read_lane, lane};
     assign read_lane = LOG_BANKS'(k) - i[LOG_BANKS-1:0] - j[LOG_BANKS-1:0];
-    assign lane = LOG_BANKS'(k) - write_i[LOG_BANKS-1:0] - write_j[LOG_BANKS-1:0];
-    assign read_at = base + (column ? (j >> LOG_BANKS) * rows + i + 32'(read_lane) :
-        ((j + 32'(read_lane)) >> LOG_BANKS) * rows + i);
-    assign write_at = write_base + (write_column ? (write_j >> LOG_BANKS) * write_rows + write_i + 32'(lane) :
-        ((write_j + 32'(lane)) >> LOG_BANKS) * write_rows + write_i);
+    assign lane = LOG_BANKS'(k) + back;
+    assign read_beyond = LOG_BANKS'(k) - i[LOG_BANKS-1:0] < j[LOG_BANKS-1:0];
+    assign write_beyond = LOG_BANKS'(k) - write_i[LOG_BANKS-1:0] < write_j[LOG_BANKS-1:0];
+    assign read_at = column ? read_first + ADDRESS'(read_lane) : (read_beyond ? read_next : read_first);
+    assign write_at = write_column ? write_first + ADDRESS'(lane) : (write_beyond ? write_next : write_first);
 
     bank #(
         .WIDTH(WIDTH),
         .DEPTH(DEPTH)
     ) own (
-        .clk, .read_at, .write(write_lane[lane]), .write_add, .write_at,
-        .write_data(write_data[lane*WIDTH+:WIDTH]), .word(words[k*WIDTH+:WIDTH])
+        .clk, .read_at, .write(bank_writes[k]), .write_add, .write_at,
+        .write_data(bank_data[k*WIDTH+:WIDTH]), .word(words[k*WIDTH+:WIDTH])
     );
   end
+  // A matrix has at most 65535 rows and columns.
+  logic unused;
+  assign unused = ^{rows[31:16], write_rows[31:16]};
 endmodule

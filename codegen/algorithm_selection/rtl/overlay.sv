@@ -155,6 +155,8 @@ module overlay #(
   assign dram_read_address = request[0] ? input_from : (request[1] ? output_from : kernel_from);
   assign dram_write_lane = writes[2*F+:F] == DRAM ? output_lane : '0;
   assign dram_write_address = output_to;
+  logic [19:0] threefold;
+  assign threefold = 20'($signed(reads[79*F+:18])) + 20'($signed({reads[79*F+:18], 1'b0}));
   for (genvar k = 0; k < BANKS; k++) begin : gen_read
     logic [31:0] stored;
     assign stored = dram_read_words[k*32+:32];
@@ -163,13 +165,11 @@ module overlay #(
     assign output_read[k*SUM+:SUM] = writes[1*F+:F] == DRAM ? SUM'($signed(stored)) :
         (writes[1*F+:F] == TENSOR_SOURCE ? SUM'($signed(tensor_data[k*OPERAND+:OPERAND])) :
         sums[(writes[19*F]*BANKS+k)*SUM+:SUM]);
-    // What is loaded into the sums is multiplied on the way: operands of additions and means. The board's DSP slices
-    // are the array's and the requantisers'.
-    (* use_dsp = "no" *) logic [33:0] scaled;
-    assign scaled = 34'($signed(input_words[k*32+:16])) * 34'($signed(reads[79*F+:18]));
-    assign cleared[k*SUM+:SUM] = SUM'($signed(scaled));
-    logic unused_scaled;
-    assign unused_scaled = ^scaled;
+    scale_operand #(
+        .WIDTH(SUM)
+    ) of_sum (
+        .word(input_words[k*32+:9]), .factor(reads[79*F+:18]), .threefold, .scaled(cleared[k*SUM+:SUM])
+    );
   end
 
   // Bias (column 0) and factor (column 1) of every map, a bank a lane, for the requantisers.

@@ -13,8 +13,8 @@ from mapper.codegen.modulo_schedule.network.layout import layout_of, shapes_of
 from mapper.codegen.modulo_schedule.network.operand import words_of
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.models.modulo_schedule.configuration.word import Configuration
-from mapper.models.modulo_schedule.network.algorithm import SCALES
 from mapper.models.modulo_schedule.network.mapping import LayerMapping
+from mapper.models.modulo_schedule.network.way.activation import SCALES
 from mapper.models.modulo_schedule.program.constant import Values, Weights, constants_of
 from mapper.models.modulo_schedule.program.program import Program, Tensor
 from mapper.models.modulo_schedule.program.step import MOST_WORDS, Step

@@ -13,10 +13,12 @@ from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.models.modulo_schedule.configuration.assembly import assemble
 from mapper.models.modulo_schedule.configuration.live_in import with_live_ins
 from mapper.models.modulo_schedule.configuration.word import Configuration
-from mapper.models.modulo_schedule.network.algorithm import SCALES, Algorithm, rim_elements
+from mapper.models.modulo_schedule.network.algorithm import Algorithm
 from mapper.models.modulo_schedule.network.cost import element_cycles, vliw_mode
 from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapping, kernel_of
 from mapper.models.modulo_schedule.network.nest import Access, Box, Nest
+from mapper.models.modulo_schedule.network.way.activation import SCALES
+from mapper.models.modulo_schedule.network.way.pool import rim_elements
 from mapper.models.modulo_schedule.program.step import Host, Load, Place, Run, Step
 from mapper.workloads.c.way import ASSUMED_FLOAT
 

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mapper.models.modulo_schedule.network.algorithm import is_in_place
+from mapper.models.modulo_schedule.network.way.layer import is_in_place
 from mapper.models.modulo_schedule.program.constant import Values
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import LayerInput, LayerNetwork

@@ -27,6 +27,8 @@ PACE = "an inference takes no longer than asked for"
 
 WINOGRAD_SIDE = {"winograd": (2, 4), "winograd-4x4": (4, 6)}
 """Sides of output and input tiles."""
+COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64)
+"""Numbers of pieces of a layer."""
 
 
 def verify(problem: SelectionProblem, selection: Selection) -> Verdict[SelectionCost]:
@@ -83,7 +85,7 @@ def _buffered(problem: SelectionProblem, layer: OverlayLayer, algorithm: str) ->
     banks = most_banks(problem.machine)
     side = WINOGRAD_SIDE[algorithm][0] if algorithm in WINOGRAD_SIDE else 1
     bands = -(-layer.output[0] // side)
-    pieces = max(count for count in (1, 2, 4, 8, 16, 32, 64) if count <= bands)
+    pieces = max(count for count in COUNTS if count <= bands)
     rows = -(-bands // pieces)
     across = layer.output[1]
     positions = layer.images if layer.fully_connected else rows * across

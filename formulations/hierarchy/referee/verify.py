@@ -27,6 +27,7 @@ TWICE = "a loop once per level and direction"
 GIVEN_FACTOR = "given factor"
 GIVEN_ORDER = "given permutation"
 GIVEN_SPLIT = "given split"
+LATENCY = "cycles within the limit"
 
 
 def verify(problem: HierarchyProblem, mapping: HierarchyMapping) -> Verdict[HierarchyCost]:
@@ -42,7 +43,13 @@ def verify(problem: HierarchyProblem, mapping: HierarchyMapping) -> Verdict[Hier
         *_kept(problem, mapping),
         *_given(problem, mapping),
     )
-    return Verdict(broken, None if wrong else evaluate(problem.nest, problem.machine, mapping))
+    if wrong:
+        return Verdict(broken, None)
+    cost = evaluate(problem.nest, problem.machine, mapping)
+    most = problem.max_cycles
+    if most is not None and cost.cycles > most:
+        broken = (*broken, BrokenRule(LATENCY, problem.nest.name or "nest", cost.cycles - most))
+    return Verdict(broken, cost)
 
 
 def _wrong_factors(problem: HierarchyProblem, mapping: HierarchyMapping) -> Iterator[BrokenRule]:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from mapper.arch.cgra import CgraMachine
-from mapper.models.modulo_schedule.network.algorithm import Algorithm, algorithms
+from mapper.models.modulo_schedule.network.algorithm import Algorithm
 from mapper.models.modulo_schedule.network.baseline import baselines, in_registers
+from mapper.models.modulo_schedule.network.way.layer import algorithms
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network_layer import NetworkLayer
 

@@ -141,13 +141,14 @@ class ModuloProgram(OwnTimeProgram):
         """The operation with the most demands is on one PE of every orbit under the array's symmetries; each
         of the next two is on one PE of every orbit under the symmetries that keep the operations before it in
         place."""
-        self._break(self._most_tied(), array_symmetries(self.of), [])
+        if self.of.places is None:  # given PEs are not for exchange
+            self._break(self._most_tied(), array_symmetries(self.of), [])
 
     @family(r"t_a \le t_b \quad \forall (a, b) \text{ interchangeable}")
     def alike_operations(self) -> None:
         """Of two operations that an automorphism of the graph exchanges, the first issues no later than the
         second."""
-        for a, b in interchangeable(self.of):
+        for a, b in interchangeable(self.of) if self.of.places is None else ():
             self.model.add(self.time[a] <= self.time[b])
 
     @objective(r"\text{find any; } II \text{ is minimised by solving from } MII \text{ upwards}")

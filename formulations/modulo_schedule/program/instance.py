@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,11 +27,13 @@ class Demand:
 
 @dataclass(frozen=True)
 class ModuloInstance:
-    """The problem at one initiation interval ``ii`` on the PEs ``pes`` (all, or a part of the array)."""
+    """The problem at one initiation interval ``ii`` on the PEs ``pes`` (all, or a part of the array). ``places``: the
+    PEs on which operations are to stand, by operation, where these are given."""
 
     problem: ModuloProblem
     ii: int
     pes: tuple[Pe, ...]
+    places: Mapping[int, Pe] | None = None
 
     @property
     def graph(self) -> DataflowGraph:
@@ -69,12 +72,16 @@ class ModuloInstance:
 
     @cached_property
     def able(self) -> tuple[tuple[Pe, ...], ...]:
-        """Per operation the PEs that execute it."""
+        """Per operation the PEs that execute it, or the given one if it does."""
         able = {
             opcode: tuple(pe for pe in self.pes if self.machine.can_execute(pe, opcode))
             for opcode in {operation.opcode for operation in self.graph.operations}
         }
-        return tuple(able[operation.opcode] for operation in self.graph.operations)
+        given = {} if self.places is None else self.places
+        return tuple(
+            tuple(pe for pe in able[operation.opcode] if given.get(v, pe) == pe)
+            for v, operation in enumerate(self.graph.operations)
+        )
 
     @cached_property
     def givers(self) -> dict[Pe, tuple[Pe, ...]]:

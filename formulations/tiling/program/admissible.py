@@ -9,7 +9,7 @@ TIMELINE = (
     "it adds up passes and knows no timeline, as --model physical has it; use --method branch-and-bound"
 )
 
-STREAMS = "it knows whole tiles, not streams (the machine's rules.filling); use --method annealing"
+STREAMS = "it knows whole tiles, not streams (the machine's rules.filling); use --method branch-and-bound"
 
 
 def refusal(problem: TilingProblem) -> str | None:

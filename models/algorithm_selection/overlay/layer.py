@@ -16,8 +16,8 @@ LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 
 TILE = {"winograd": 2, "winograd-4x4": 4}
 """m of the Winograd algorithms F(m x m, 3 x 3), which are named like their layouts."""
-PIECES = (1, 2, 4, 8, 16, 32, 64)
-"""Numbers of pieces that an image is cut into on the generated overlay."""
+PIECES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64)
+"""Numbers of pieces that an image is cut into on the generated overlay, whose program chooses among the same."""
 Pair = tuple[int, int]
 
 

@@ -7,15 +7,9 @@ import math
 from dataclasses import replace
 
 from mapper.arch.cgra import CgraMachine
-from mapper.models.modulo_schedule.network.algorithm import (
-    ARRAY_IM2COL,
-    GEMM,
-    IM2COL,
-    REGISTERS,
-    Algorithm,
-    algorithms,
-)
+from mapper.models.modulo_schedule.network.algorithm import ARRAY_IM2COL, GEMM, IM2COL, REGISTERS, Algorithm
 from mapper.models.modulo_schedule.network.nest import Nest
+from mapper.models.modulo_schedule.network.way.layer import algorithms
 from mapper.workloads.network.network_layer import NetworkLayer
 
 BASELINE, IN_MEMORY = "register-baseline", "baseline"

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mapper.models.modulo_schedule.network.algorithm import SCALES, Algorithm
+from mapper.models.modulo_schedule.network.algorithm import Algorithm
+from mapper.models.modulo_schedule.network.way.activation import SCALES
 from mapper.models.modulo_schedule.network.winograd import WINOGRAD
 from mapper.models.modulo_schedule.program.tile_weight import winograd_constants
 from mapper.workloads.document import InputError

@@ -24,6 +24,9 @@ from mapper.workloads.process.temporary import temporary_folder
 BENCH = Path(__file__).parents[1] / "testbench"
 BUILD_SECONDS = 3600.0
 RUN_SECONDS = 3600.0
+SMALL_CODE = ("--unroll-count", "4", "--expand-limit", "4", "--output-split", "100000")
+"""Loops over elements of the array stay loops, wide words are copied by calls, and files are not too large: else an
+array of thousands of elements becomes more C++ than a compiler takes."""
 
 
 @dataclass(frozen=True)
@@ -103,17 +106,11 @@ class RtlMachine:
         command = [
             *self._program,
             *["--cc", "--exe", "--build", "-j", "1", "-Wall", "--top-module", "testbench"],
-            *["-O3", "--x-assign", "fast", "--x-initial", "fast", "-CFLAGS", "-O1"],
-            *[
-                "--output-split",
-                "0",
-                "-MAKEFLAGS",
-                f"PYTHON3={sys.executable}",
-                f"-GDRAM_WORDS={self._dram_words}",
-            ],
-            *["-y", str(folder), f"-I{folder}", "--Mdir", str(folder / "build")],
-            *["-CFLAGS", f"-I{folder}", str(BENCH / "testbench.sv"), str(BENCH / "main.cpp")],
-            str(folder / "overlay_host.c"),
+            *["-O3", "--x-assign", "fast", "--x-initial", "fast", "-CFLAGS", "-O1", *SMALL_CODE],
+            *["-MAKEFLAGS", f"PYTHON3={sys.executable} CFG_CXXFLAGS_PCH_I=-include"],
+            *[f"-GDRAM_WORDS={self._dram_words}", "-y", str(folder), f"-I{folder}"],
+            *["--Mdir", str(folder / "build"), "-CFLAGS", f"-I{folder}"],
+            *[str(BENCH / "testbench.sv"), str(BENCH / "main.cpp"), str(folder / "overlay_host.c")],
         ]
         try:
             own = _environment(self._program) | {"TMPDIR": str(folder)}

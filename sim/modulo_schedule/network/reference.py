@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from mapper.models.modulo_schedule.network.algorithm import ARRAY_IM2ROW, IM2ROW, SCALES
+from mapper.models.modulo_schedule.network.algorithm import ARRAY_IM2ROW, IM2ROW
+from mapper.models.modulo_schedule.network.way.activation import SCALES
 from mapper.models.modulo_schedule.network.winograd import WINOGRAD
 from mapper.models.modulo_schedule.program.constant import Values, Weights, folded
 from mapper.models.modulo_schedule.program.tile_weight import tile_weights

@@ -1,7 +1,8 @@
 """What is decided first: which tensors each level keeps, and which loops run in space below it.
 
 With that, the cost of a mapping is a sum over links, from a level that keeps a tensor to the next one inside that does:
-each moves a multiple of the words that arrive at one instance, and those depend on tiles and orders alone.
+each moves a multiple of the words that arrive at one instance, and those depend on tiles and orders alone. All
+arrangements that keep the same tensors are measured together, in arrays of one row for each.
 """
 
 from __future__ import annotations
@@ -9,171 +10,184 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
+from typing import Any
+
+import numpy as np
 
 from mapper.arch.hierarchy import Actions
 from mapper.formulations.hierarchy.problem import HierarchyProblem
 from mapper.models.hierarchy.cost import STEPS_PER_PJ, steps
+from mapper.solver.hierarchy.exact.group import Groups
 from mapper.solver.hierarchy.space import divisors
-from mapper.workloads.nest.loop_nest import Operand
 
+Array = Any
 Trips = dict[str, int]
+Keep = tuple[tuple[str, ...], ...]
+SpaceTrips = tuple[tuple[Trips, Trips], ...]
+"""Below each level, trips of loops along X and along Y."""
 NO_ENERGY = Actions(read=0, fill=0, update=0)
+EXACT = 2.0**53
 
 
 @dataclass(frozen=True)
 class Link:
-    """A tensor's way from level ``outer`` to ``inner`` (the number of levels stands for compute units). Of the words
-    ``M`` that arrive at an instance, the outer one reads ``positions * M - outer_part`` (none if ``handed``: neighbours
-    may hand them on) and, if ``written``, updates ``positions * M``; the inner one fills ``M - inner_part``. Energies
-    (pJ of a block) hold for all instances together."""
+    """A tensor's way from level ``outer`` to ``inner`` (the number of levels stands for compute units), with a row of
+    numbers for each arrangement. Of the words ``M`` that arrive at an instance, the outer one reads
+    ``positions * M - outer_part`` (none if ``handed``: neighbours may hand them on) and, if ``written``, updates
+    ``positions * M``; the inner one fills ``M - inner_part``. Energies (pJ of a block) hold for all instances together;
+    ``least`` words arrive in any case. Columns: positions, outer part, inner part, written, handed, pJ of a block read,
+    updated, filled, words of an outer and of an inner block, least."""
 
     tensor: int
     outer: int
     inner: int
-    positions: int
-    outer_part: int
-    inner_part: int
-    written: bool
-    handed: bool
-    read_pj: float
-    update_pj: float
-    fill_pj: float
-    outer_block: int
-    inner_block: int
+    rows: Array
+
+    @property
+    def written(self) -> bool:
+        """Whether partial sums go back."""
+        return bool(self.rows[0, 3])
 
 
-@dataclass(frozen=True)
-class Arrangement:
-    """Tensors kept by level, and trips in space below each level, split into X and Y."""
+class Outset:
+    """Arrangements that keep the same tensors: ``spread`` are trips in space by arrangement, level and group."""
 
-    problem: HierarchyProblem
-    keep: tuple[tuple[str, ...], ...]
-    across: tuple[Trips, ...]
-    down: tuple[Trips, ...]
+    def __init__(self, groups: Groups, keep: Keep, spread: Array) -> None:
+        self.problem, self.groups, self.shape, self.keep = groups.problem, groups, groups.shape, keep
+        self.machine = self.problem.machine
+        self.spread = spread
+        self.levels = len(keep)
+        self.fan = spread.prod(axis=2, dtype=np.float64)
+        ones = np.ones((len(spread), 1))
+        self.instances = np.concatenate([ones, np.cumprod(self.fan, axis=1)], axis=1)
+        inside = np.cumprod(spread[:, ::-1], axis=1)[:, ::-1]
+        self.inside = np.concatenate([inside, np.ones_like(spread[:, :1])], axis=1)
+        self.rest = np.array(groups.along(self.problem.bounds), np.int64) // self.inside[:, 0]
+        self.passes = self.rest.prod(axis=1, dtype=np.float64)
+        self.links = [
+            self._link(t, outer, inner)
+            for t, kept in enumerate(self._kept())
+            for outer, inner in zip(kept, (*kept[1:], self.levels), strict=True)
+        ]
 
-    def space(self, level: int, loop: str) -> int:
-        """Instances that a loop takes below a level."""
-        return self.across[level].get(loop, 1) * self.down[level].get(loop, 1)
+    def _kept(self) -> list[list[int]]:
+        operands = self.problem.nest.operands
+        return [[level for level, names in enumerate(self.keep) if one.name in names] for one in operands]
 
-    def fan(self, level: int) -> int:
-        """Instances in use below one instance of a level."""
-        return math.prod(self.across[level].values()) * math.prod(self.down[level].values())
-
-    @cached_property
-    def instances(self) -> list[int]:
-        """Instances in use of each level, and of the compute units."""
-        found = [1]
-        for level in range(len(self.keep)):
-            found.append(found[-1] * self.fan(level))
-        return found
-
-    @cached_property
-    def rest(self) -> Trips:
-        """What is left of each bound for loops in time; 0 trips where loops in space do not divide it."""
-        left = dict(self.problem.bounds)
-        for loop in left:
-            spread = math.prod(self.space(level, loop) for level in range(len(self.keep)))
-            left[loop] = left[loop] // spread if left[loop] % spread == 0 else 0
-        return left
-
-    @cached_property
-    def passes(self) -> int:
-        """Operations that follow one another on a unit."""
-        return math.prod(self.rest.values())
-
-    @cached_property
-    def inside(self) -> list[Trips]:
-        """Instances of each loop in space from each level inwards; those of one operation last."""
-        found: list[Trips] = [dict.fromkeys(self.problem.bounds, 1)]
-        for level in reversed(range(len(self.keep))):
-            found.append({loop: trips * self.space(level, loop) for loop, trips in found[-1].items()})
-        return list(reversed(found))
-
-    @cached_property
-    def links(self) -> tuple[Link, ...]:
-        """The links of all tensors."""
-        found = []
-        for tensor, operand in enumerate(self.problem.nest.operands):
-            kept = [level for level, names in enumerate(self.keep) if operand.name in names]
-            parts = self._parts(operand)
-            for outer, inner in zip(kept, (*kept[1:], len(self.keep)), strict=True):
-                found.append(self._link(tensor, operand, outer, inner, parts))
-        return tuple(found)
-
-    def _link(self, tensor: int, operand: Operand, outer: int, inner: int, parts: list[int]) -> Link:
-        machine = self.problem.machine
-        rules, last = machine.rules, inner == len(machine.levels)
-        here = machine.levels[outer]
-        there = None if last else machine.levels[inner]
+    def _link(self, tensor: int, outer: int, inner: int) -> Link:
+        operand, rules = self.problem.nest.operands[tensor], self.machine.rules
+        last = inner == self.levels
+        here = self.machine.levels[outer]
+        there = None if last else self.machine.levels[inner]
         first = operand.writes and operand.zero_initialised
         own = here.actions or NO_ENERGY
         other = (there.actions if there else None) or NO_ENERGY
-        return Link(
-            tensor,
-            outer,
-            inner,
-            math.prod(self._positions(operand, level) for level in range(outer, inner)),
-            parts[outer] if first and rules.first_read == "elided" else 0,
-            parts[inner] if first and not last and rules.first_fill == "elided" else 0,
-            operand.writes,
-            rules.link_transfers
-            and any(self._handed(operand, level, inner) for level in range(outer, inner)),
-            _exact(own.read) * self._paid(outer),
-            _exact(own.update) * self._paid(outer),
-            0.0 if there is None else _exact(other.fill) * self._paid(inner),
-            here.block,
-            1 if there is None else there.block,
-        )
+        parts = self._parts(tensor)
+        rows = np.zeros((len(self.spread), 11))
+        rows[:, 0] = np.prod([self._positions(tensor, level) for level in range(outer, inner)], axis=0)
+        rows[:, 1] = parts[outer] if first and rules.first_read == "elided" else 0.0
+        rows[:, 2] = parts[inner] if first and not last and rules.first_fill == "elided" else 0.0
+        rows[:, 3] = operand.writes
+        if rules.link_transfers:
+            rows[:, 4] = np.any([self._handed(tensor, one, inner) for one in range(outer, inner)], axis=0)
+        rows[:, 5] = _exact(own.read) * self._paid(outer)
+        rows[:, 6] = _exact(own.update) * self._paid(outer)
+        rows[:, 7] = 0.0 if there is None else _exact(other.fill) * self._paid(inner)
+        rows[:, 8] = here.block
+        rows[:, 9] = 1 if there is None else there.block
+        rows[:, 10] = self.passes if last else self._least(tensor, inner)
+        return Link(tensor, outer, inner, rows)
 
-    def _paid(self, level: int) -> int:
+    def _dimensions(self, tensor: int) -> Array:
+        shape = self.shape
+        return shape.coefficient[shape.dimension[tensor] : shape.dimension[tensor + 1]]
+
+    def _paid(self, level: int) -> Array:
         """Instances of a level that pay for an access, since clusters share it."""
-        machine = self.problem.machine
-        present = math.prod(one.fanout.x * one.fanout.y for one in machine.levels[:level])
-        return min(self.instances[level], max(1, present // machine.levels[level].cluster))
+        present = math.prod(one.fanout.x * one.fanout.y for one in self.machine.levels[:level])
+        return np.minimum(self.instances[:, level], max(1, present // self.machine.levels[level].cluster))
 
-    def _positions(self, operand: Operand, level: int) -> int:
+    def _positions(self, tensor: int, level: int) -> Array:
         """The least number of different tiles of a tensor below an instance of a level."""
-        fanout = self.problem.machine.levels[level].fanout
-        if not (fanout.reduction if operand.writes else fanout.multicast):
-            return self.fan(level)
-        positions = 1
-        for index in operand.index:
-            moving = [self.space(level, loop) for loop, _ in index.coefficients]
-            positions *= (
-                math.prod(moving) if sum(one > 1 for one in moving) < 2 else sum(moving) - len(moving) + 1
-            )
+        fanout = self.machine.levels[level].fanout
+        writes = self.problem.nest.operands[tensor].writes
+        if not (fanout.reduction if writes else fanout.multicast):
+            return self.fan[:, level]
+        positions = np.ones(len(self.spread))
+        for row in self._dimensions(tensor):
+            moving = self.spread[:, level, row != 0].astype(np.float64)
+            apart = (moving > 1).sum(axis=1) < 2
+            positions *= np.where(apart, moving.prod(axis=1), moving.sum(axis=1) - moving.shape[1] + 1)
         return positions
 
-    def _handed(self, operand: Operand, level: int, inner: int) -> bool:
+    def _handed(self, tensor: int, level: int, inner: int) -> Array:
         """Whether instances below a level may take words from neighbours, so that fewer are read outside."""
-        if self.fan(level) == 1:
-            return False
-        windows = [index for index in operand.index if len(index.coefficients) > 1]
-        if level + 1 == len(self.keep):
-            return True
-        if any(self.space(level, loop) > 1 for index in windows for loop, _ in index.coefficients):
-            return True
-        return level + 1 == inner and bool(windows)
+        windows = [row != 0 for row in self._dimensions(tensor) if (row != 0).sum() > 1]
+        if level + 1 == self.levels or (level + 1 == inner and windows):
+            return self.fan[:, level] > 1
+        several = np.zeros(len(self.spread), np.bool_)
+        for row in windows:
+            several |= (self.spread[:, level, row] > 1).any(axis=1)
+        return several
 
-    def _parts(self, operand: Operand) -> list[int]:
+    def _is_plain(self, tensor: int) -> bool:
+        return bool(((self._dimensions(tensor) != 0).sum(axis=1) < 2).all())
+
+    def _parts(self, tensor: int) -> list[Array]:
         """The most words of the whole tensor for which an instance of each level is responsible."""
-        parts = [operand.words(self.problem.bounds)]
-        plain = all(len(index.coefficients) < 2 for index in operand.index)
-        for level in range(len(self.keep) - 1):
-            spread = math.prod(self.space(level, loop) for loop in operand.loops) if plain else 1
-            parts.append(parts[-1] // spread)
+        operand = self.problem.nest.operands[tensor]
+        words = float(operand.words(self.problem.bounds))
+        parts = [np.full(len(self.spread), words * (1 + 1e-15) if words > EXACT else words)]
+        for level in range(self.levels - 1):
+            spread = np.ones(len(self.spread))
+            if self._is_plain(tensor):
+                spread = self.spread[:, level, self.shape.relevant[tensor]].prod(axis=1, dtype=np.float64)
+            parts.append(np.floor(parts[-1] / spread))
         return parts
 
-    @cached_property
-    def leak_pj(self) -> float:
+    def _least(self, tensor: int, level: int) -> Array:
+        """Words that must arrive at an instance whatever the tiles are: each of its words once."""
+        words = np.ones(len(self.spread))
+        for row in self._dimensions(tensor):
+            own = self.inside[:, level].astype(np.float64)
+            whole = 1 + (np.abs(row) * (own * self.rest - 1)).sum(axis=1)
+            single = 1 + (np.abs(row) * (own - 1)).sum(axis=1)
+            moving = row != 0
+            trips = self.rest[:, moving].prod(axis=1, dtype=np.float64)
+            words *= np.minimum(whole, single * trips) if moving.sum() < 3 else single
+        return words
+
+    @property
+    def leak_pj(self) -> Array:
         """Energy that leaks in a cycle."""
-        machine = self.problem.machine
-        total = machine.compute.leak_pj * self.instances[-1]
-        for level, memory in enumerate(machine.levels):
-            total += (memory.actions or NO_ENERGY).leak * (self.instances[level] if self.keep[level] else 1)
+        total = self.machine.compute.leak_pj * self.instances[:, -1]
+        for level, memory in enumerate(self.machine.levels):
+            leak = (memory.actions or NO_ENERGY).leak
+            total = total + leak * (self.instances[:, level] if self.keep[level] else 1.0)
         return total
+
+    @property
+    def compute(self) -> Array:
+        """Cycles of computing."""
+        return np.ceil(self.passes / self.machine.compute.rate)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether words that arrive say all about the cost: not where instances may share parts of windows, or hand
+        words on."""
+        windows = any(
+            (self.spread[:, level, row != 0] > 1).sum() > 1
+            for tensor in range(len(self.problem.nest.operands))
+            for row in self._dimensions(tensor)
+            for level in range(self.levels)
+        )
+        sums = [t for t, one in enumerate(self.problem.nest.operands) if one.writes]
+        return (
+            not windows
+            and all(self._is_plain(t) and (np.abs(self._dimensions(t)) < 2).all() for t in sums)
+            and not any(link.rows[:, 4].any() for link in self.links)
+        )
 
 
 def _exact(energy_pj: float) -> float:
@@ -181,21 +195,24 @@ def _exact(energy_pj: float) -> float:
     return steps(energy_pj) / STEPS_PER_PJ
 
 
-def arrangements(
-    problem: HierarchyProblem, keeps: Iterator[tuple[tuple[str, ...], ...]]
-) -> Iterator[Arrangement]:
-    """Every choice of tensors with every choice of loops in space; of splits into X and Y that take the same loops,
-    one."""
-    spaces = list(product(*(_fans(problem, level) for level in range(len(problem.machine.levels)))))
+def spaces(
+    problem: HierarchyProblem, groups: Groups
+) -> Iterator[tuple[SpaceTrips, tuple[tuple[int, ...], ...]]]:
+    """Every choice of loops in space, with the trips of groups by level; one of those whose groups have the same, and
+    of splits into X and Y that take the same loops, one."""
     bounds = problem.bounds
-    valid = []
-    for space in spaces:
+    seen = set()
+    for space in product(*(_fans(problem, level) for level in range(len(problem.machine.levels)))):
         spread = {loop: math.prod(x.get(loop, 1) * y.get(loop, 1) for x, y in space) for loop in bounds}
-        if all(bound % spread[loop] == 0 for loop, bound in bounds.items()):
-            valid.append(space)
-    for keep in keeps:
-        for space in valid:
-            yield Arrangement(problem, keep, tuple(x for x, _ in space), tuple(y for _, y in space))
+        if any(bound % spread[loop] for loop, bound in bounds.items()):
+            continue
+        key = tuple(
+            tuple(math.prod(x.get(loop, 1) * y.get(loop, 1) for loop in group) for group in groups.loops)
+            for x, y in space
+        )
+        if key not in seen:
+            seen.add(key)
+            yield space, key
 
 
 def _fans(problem: HierarchyProblem, level: int) -> list[tuple[Trips, Trips]]:

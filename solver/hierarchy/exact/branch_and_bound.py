@@ -2,17 +2,15 @@
 
 First it is decided which tensors each level keeps and which loops run in space: an arrangement. Its energy is a sum
 over links (`arrangement`), and what moves on the link that ends at a level depends on the tile of that level, the
-trip counts of the loops right outside it, and which of them are innermost. So a table from the innermost level
-outwards holds, for every tile, the least energy of the links inside it (`floors`); where no loop at a link's own
-level moves the tensor, it counts each of its words once, which is a relaxation. Tiles are then opened from the
-outermost level inwards, the most promising first: what is decided costs exactly what the model says, what is open at
+trip counts of the loops outside it, and their order (`arrival`). So a table from the innermost level outwards holds,
+for every tile, the least energy of the links inside it (`floor`). Tiles are then opened from the outermost level
+inwards, the most promising first (`expansion`): what is decided costs exactly what the model says, what is open at
 least its floor, and cycles are at least those of computing and of the words moved so far. Orders are those of
 `order_class`. A mapping whose levels are all decided is costed by the model.
 
-Arrangements wait in a heap by their bounds: the least of them is the bound of the whole. Where a loop may move an
-overlapping tile as the innermost one does (`_may_continue`), or neighbours may hand words on, the bound is lower than
-the cost of the orders that are tried; if the best mapping lies above such a bound, it is reported and nothing is
-proven.
+Arrangements are opened by their bounds: the least of those that wait is the bound of the whole. Where neighbours may
+hand words on, the bound is lower than the cost of the orders that are tried; if the best mapping lies above such a
+bound, it is reported and nothing is proven.
 """
 
 from __future__ import annotations
@@ -20,22 +18,45 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterator
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from mapper.arch.hierarchy import HIERARCHY_SCHEMA, hierarchy_from_document
 from mapper.formulations.hierarchy.infeasible import why_infeasible
 from mapper.formulations.hierarchy.problem import ROUNDING, HierarchyProblem
 from mapper.models.hierarchy.mapping import HierarchyMapping
 from mapper.solver.certificate import Stop
-from mapper.solver.hierarchy.exact.arrangement import arrangements
-from mapper.solver.hierarchy.exact.branch import Branch
-from mapper.solver.hierarchy.exact.lattice import Shape, shape_of
+from mapper.solver.hierarchy.exact.arrangement import Keep, Outset, SpaceTrips, spaces
+from mapper.solver.hierarchy.exact.branch import NO_FRONT, Branch
+from mapper.solver.hierarchy.exact.group import Groups, groups_of
+from mapper.solver.hierarchy.exact.outset_bound import Opening
 from mapper.solver.hierarchy.space import Space
 from mapper.solver.hierarchy.trial import Trials
 from mapper.solver.method import Effort, Method, Progress
 from mapper.solver.outcome import Outcome
 from mapper.workloads.nest.layer_nest import matrix_product_nest
 
+Array = Any
 MOST_ARRANGEMENTS = 200_000
+TOGETHER = 2048
+"""Arrangements that are measured at once."""
+
+
+class Waiting(NamedTuple):
+    """An arrangement that has been measured, and no more: what levels keep, loops in space, trips of groups, and the
+    fewest cycles."""
+
+    keep: Keep
+    space: SpaceTrips
+    trips: tuple[tuple[int, ...], ...]
+    cycles: float
+
+    def branch(self, groups: Groups) -> Branch:
+        """The arrangement, to be opened."""
+        spread = np.array(self.trips, np.int64).reshape(1, len(self.space), len(groups.loops))
+        return Branch(Outset(groups, self.keep, spread), self.space)
 
 
 class Search:
@@ -44,10 +65,10 @@ class Search:
     def __init__(self, problem: HierarchyProblem, effort: Effort) -> None:
         self.problem, self.effort = problem, effort
         self.trials = Trials(problem, effort)
-        self.shape: Shape = shape_of(problem)
+        self.groups = groups_of(problem)
         self.undecided = math.inf
         self.loose: list[float] = []
-        self.heap: list[tuple[float, int, Branch]] = []
+        self.heap: list[tuple[float, int, Waiting | Branch]] = []
         self.stop: Stop | None = None
 
     @property
@@ -56,35 +77,67 @@ class Search:
         value = self.trials.value
         return math.inf if value is None else value * (1 - ROUNDING)
 
+    @property
+    def front(self) -> Array:
+        """Points that mappings must not be worse than, as `expansion.Scale` has them: none, the limit says all."""
+        return NO_FRONT
+
+    def wants(self, bound: float, cycles: float) -> bool:
+        """Whether mappings with such bounds are of interest."""
+        return bound < self.limit
+
     def run(self) -> Outcome[HierarchyMapping]:
         """Open arrangements until none can hold a better mapping."""
-        space = Space(self.problem)
-        for number, arrangement in enumerate(arrangements(self.problem, space.keeps())):
-            if number >= MOST_ARRANGEMENTS:
-                self.undecided = self.trials.bound
-                break
-            if number % 256 == 0 and self._over():
-                self.undecided = self.trials.bound
-                break
-            branch = Branch(arrangement, self.shape)
-            if branch.bound < math.inf:
-                self.heap.append((branch.bound, number, branch))
-        heapq.heapify(self.heap)
+        self._gather()
         while self.heap and self.heap[0][0] < self.limit and not self._over():
             bound, number, branch = heapq.heappop(self.heap)
-            self.effort.report(Progress(self.trials.value, min(self._bound(), bound), self.trials.tried))
-            if not branch.built:
-                if not branch.build(self.effort):
-                    self.undecided = min(self.undecided, bound)
-                elif branch.bound < self.limit:
-                    heapq.heappush(self.heap, (max(bound, branch.bound), number, branch))
+            if not self.wants(bound, branch.cycles):
                 continue
-            self._open(branch, bound)
+            self.effort.report(Progress(self.trials.value, min(self._bound(), bound), self.trials.tried))
+            if isinstance(branch, Branch):
+                self._open(branch, bound)
+                continue
+            opened = branch.branch(self.groups)
+            if not opened.build(self.effort):
+                self.undecided = min(self.undecided, bound)
+            elif self.wants(opened.bound, opened.cycles):
+                if self.trials.best is None:
+                    self._dive(opened)
+                heapq.heappush(self.heap, (max(bound, opened.bound), number, opened))
         return self._ended()
+
+    def _gather(self) -> None:
+        """Put all arrangements into the heap."""
+        keeps = list(Space(self.problem).keeps())
+        waiting = spaces(self.problem, self.groups)
+        while some := list(islice(waiting, TOGETHER)):
+            shape = len(some), len(self.problem.machine.levels), len(self.groups.loops)
+            spread = np.array([trips for _, trips in some], np.int64).reshape(shape)
+            for keep in keeps:
+                if len(self.heap) >= MOST_ARRANGEMENTS or self._over():
+                    self.undecided = self.trials.bound
+                    heapq.heapify(self.heap)
+                    return
+                opening = Opening(Outset(self.groups, keep, spread))
+                rows = zip(opening.bound.tolist(), opening.cycles.tolist(), some, strict=True)
+                for bound, cycles, (space, trips) in rows:
+                    if bound < math.inf:
+                        self.heap.append((bound, len(self.heap), Waiting(keep, space, trips, cycles)))
+        heapq.heapify(self.heap)
 
     def _over(self) -> bool:
         self.stop = self.stop or self.effort.stopped()
         return self.stop is not None
+
+    def _dive(self, branch: Branch) -> None:
+        """Take the most promising mapping of an arrangement, so that there is one from early on."""
+        while not self._over():
+            least, child = next(branch.children(self), (math.inf, None))
+            if isinstance(child, HierarchyMapping):
+                self._take(child, least, branch.handed)
+            if not isinstance(child, int):
+                break
+        branch.close(0)
 
     def _open(self, branch: Branch, bound: float) -> None:
         """Go through the mappings of an arrangement, depth first."""
@@ -99,18 +152,16 @@ class Search:
                 branch.close(len(frames))
                 continue
             least, child = found
-            if least >= self.limit:
-                continue
             if isinstance(child, HierarchyMapping):
-                self._take(child, least)
+                self._take(child, least, branch.handed)
             else:
                 frames.append(branch.children(self))
         branch.forget()
 
-    def _take(self, mapping: HierarchyMapping, least: float) -> None:
+    def _take(self, mapping: HierarchyMapping, least: float, handed: bool) -> None:
         value = self.trials.take(mapping)
-        # A bound well below the cost of the order that was tried: another order may lie between.
-        if value is None or least < value * (1 - 1e-6):
+        if handed and (value is None or least < value * (1 - ROUNDING)):
+            # Another order may lie between the bound and the cost of the one that was tried.
             self.loose.append(least)
 
     def _bound(self) -> float:

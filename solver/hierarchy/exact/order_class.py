@@ -1,44 +1,99 @@
-"""Orders of the loops of one level that are as good as all others: what matters is which loops lie innermost.
+"""Orders of the loops of one level that are as good as all others.
 
-A tensor stays while loops turn that it does not depend on, as long as none outside them does. After an innermost loop,
-those that move no tensor still staying come next; then each loop that lets at least one of them stay is tried.
+A tensor stays while loops turn that it does not depend on, as long as none outside them does. Once a loop has moved it,
+loops of the same chain (`group.Shape`) may bring less than a whole tile, each if it moves the tile by just as much as
+the innermost loop does; a loop that moves it in other dimensions ends this. Which loops come next matters as long as
+some tensor stays, or some chain goes on. Loops that no staying tensor depends on come first when there is no chain.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import product
+from typing import NamedTuple
 
 Orders = tuple[tuple[int, ...], ...]
-MOST_ORDERS = 200
-"""Beyond, all orders would be too many to go through; no nest of three tensors comes near."""
+STAYS = -1
+State = tuple[int | None, ...]
+"""Of each tensor: it stays, or the chain of loops that have moved it (None: nothing of its order matters any more)."""
 
 
-def order_classes(relevant: Sequence[frozenset[int]], given: Sequence[int], loops: Sequence[int]) -> Orders:
-    """Orders, innermost first, one of which is at least as good as any other, whichever of the loops run once.
-    ``relevant``: the loops of each tensor; ``given``: loops whose order is fixed, innermost first."""
-    if given:
-        rest = [loop for loop in loops if loop not in given]
-        # Loops that are given and run once leave the innermost place to the others.
-        return tuple((*given, *order) for order in _classes(relevant, rest)) if rest else (tuple(given),)
-    return _classes(relevant, loops)
+class Mover(NamedTuple):
+    """The loops that move a tensor, with the chain of each (-1: none)."""
+
+    chain: tuple[tuple[int, int], ...]
+
+    @property
+    def chains(self) -> set[int]:
+        """All its chains."""
+        return {chain for _, chain in self.chain if chain >= 0}
 
 
-def _classes(relevant: Sequence[frozenset[int]], loops: Sequence[int]) -> Orders:
+@lru_cache(maxsize=1 << 14)
+def order_classes(
+    movers: tuple[Mover, ...], given: tuple[int, ...], loops: tuple[int, ...], inside: bool
+) -> Orders:
+    """Orders of ``loops``, innermost first, one of which is at least as good as any other; those of ``given`` are
+    innermost, in that order. With ``inside``, loops of levels further in may have moved tensors before."""
     found: dict[tuple[int, ...], None] = {}
+    first = tuple(loop for loop in given if loop in loops)
+    for entry in _entries(movers, loops) if inside else [(STAYS,) * len(movers)]:
+        state: State = entry
+        for place, loop in enumerate(first):
+            state = _after(movers, state, loop, tuple(one for one in loops if one not in first[: place + 1]))
+        rest = tuple(loop for loop in loops if loop not in first)
+        for order in _orders(movers, first, state, rest):
+            found[order] = None
+    return tuple(found)
 
-    def extend(order: tuple[int, ...], staying: tuple[frozenset[int], ...]) -> None:
-        free = tuple(loop for loop in loops if loop not in order and not any(loop in one for one in staying))
-        order = (*order, *free) if staying else order
-        rest = [loop for loop in loops if loop not in order]
-        grown = False
-        for loop in rest:
-            left = tuple(one for one in staying if loop not in one)
-            if left:
-                extend((*order, loop), left)
-                grown = True
-        if not grown or len(staying) > 1:
-            found[(*order, *rest)] = None
 
-    for loop in loops:
-        extend((loop,), tuple(one for one in relevant if loop not in one))
-    return tuple(found) or ((),)
+def _entries(movers: Sequence[Mover], loops: tuple[int, ...]) -> Iterator[State]:
+    """What loops further in may have done to tensors."""
+    for state in product(*((STAYS, *sorted(mover.chains)) for mover in movers)):
+        yield tuple(_open(mover, one, loops) for mover, one in zip(movers, state, strict=True))
+
+
+def _open(mover: Mover, state: int | None, rest: tuple[int, ...]) -> int | None:
+    """A chain is over when none of its loops is left."""
+    if state in (None, STAYS):
+        return state
+    return state if any(loop in rest and chain == state for loop, chain in mover.chain) else None
+
+
+def _after(movers: Sequence[Mover], state: State, loop: int, rest: tuple[int, ...]) -> State:
+    found: list[int | None] = []
+    for mover, one in zip(movers, state, strict=True):
+        chain = dict(mover.chain).get(loop)
+        if one is not None and chain is not None:
+            goes_on = chain >= 0 and one in (STAYS, chain)
+            one = chain if goes_on else None
+        found.append(_open(mover, one, rest))
+    return tuple(found)
+
+
+def _goes_on(movers: Sequence[Mover], state: State, loop: int) -> bool:
+    """Whether a chain has a loop as its next, if only as its last."""
+    return any(
+        one is not None and one >= 0 and dict(mover.chain).get(loop) == one
+        for mover, one in zip(movers, state, strict=True)
+    )
+
+
+def _orders(
+    movers: Sequence[Mover], order: tuple[int, ...], state: State, rest: tuple[int, ...]
+) -> Iterator[tuple[int, ...]]:
+    staying = [mover for mover, one in zip(movers, state, strict=True) if one == STAYS]
+    if order and all(one in (None, STAYS) for one in state):
+        free = [loop for loop in rest if not any(loop in dict(mover.chain) for mover in staying)]
+        order, rest = (*order, *free), tuple(loop for loop in rest if loop not in free)
+    next_ones = []
+    for loop in rest:
+        left = tuple(one for one in rest if one != loop)
+        after = _after(movers, state, loop, left)
+        if not order or any(one is not None for one in after) or _goes_on(movers, state, loop):
+            next_ones.append((loop, left, after))
+    if not next_ones:
+        yield (*order, *rest)
+    for loop, left, after in next_ones:
+        yield from _orders(movers, (*order, loop), after, left)

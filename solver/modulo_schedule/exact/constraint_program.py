@@ -140,9 +140,10 @@ def decide(
     times: Mapping[int, int] | None = None,
     slack: int | None = None,
     work: float | None = None,
+    places: Mapping[int, Pe] | None = None,
 ) -> Attempt:
-    """Decide ``ii`` on a part of the array, with issue times fixed (the first operation's 0) or else in windows with
-    ``slack``, and with limited work, where these are given. ``infeasible`` is of these times on these PEs; it is
+    """Decide ``ii`` on a part of the array, with issue times fixed or else in windows with ``slack``, on ``places`` by
+    operation, and with limited work, where these are given. ``infeasible`` is of these times on these PEs; it is
     never said of windows, which leave schedules out.
 
     Registers are first counted only; where what is kept in them cannot be named, they are told apart.
@@ -153,8 +154,8 @@ def decide(
     from mapper.formulations.modulo_schedule.program.route import NamelessError
     from mapper.solver.cp_sat import run_cp_sat
 
-    instance = ModuloInstance(problem, ii, tuple(pes))
-    if instance.spare_slots < 0:
+    instance = ModuloInstance(problem, ii, tuple(pes), places)
+    if instance.spare_slots < 0 or not all(instance.able):
         return Attempt(None, "infeasible")
     for named in (False, True):
         stop = effort.stopped()

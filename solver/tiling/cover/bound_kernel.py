@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mapper.models.compiled import borrowing, compiled
+from mapper.solver.tiling.cover import stream_kernel
 from mapper.solver.tiling.cover.table import Array, CoverTable
 from mapper.solver.tiling.exact import bound_kernel, incumbent_kernel
 from mapper.solver.tiling.exact.kernel_table import KernelTable
+from mapper.solver.tiling.stream.bound_kernel import Room as StreamRoom
 
 _crossing_bound: Any = bound_kernel.crossing_bound
 _surely: Any = bound_kernel.surely
@@ -17,6 +19,7 @@ _waited: Any = bound_kernel.waited
 _together: Any = bound_kernel.together
 _bounded_out: Any = incumbent_kernel.bounded_out
 _ranks: Any = incumbent_kernel.ranks
+_first_bound: Any = stream_kernel.first_bound
 
 
 class Crossing(NamedTuple):
@@ -47,8 +50,9 @@ def _crossing(operands: int) -> Crossing:
 
 
 def cases(t: KernelTable) -> int:
-    """For how many cases there are bounds: by the operand that stays, or that none does; or one for all."""
-    return len(t.updated) + 1 if t.alone else 1
+    """For how many cases there are bounds: by the operand that stays, or that none does; or one for all, as where
+    memories are filled as streams."""
+    return len(t.updated) + 1 if t.alone and not t.streams.on else 1
 
 
 def _words(v: CoverTable, k: int, tile: Array) -> int:
@@ -199,12 +203,14 @@ def _hopeless(
 
 
 def _first_bounds(
-    t: KernelTable, v: CoverTable, places: Array, crossing: Crossing, energies: Array, cycles: Array
-) -> None:
+    t: KernelTable, v: CoverTable, places: Array, crossing: Crossing, x: StreamRoom, energies: Array,
+    cycles: Array,
+) -> None:  # fmt: skip
     """Bounds without DRAM (energies, cycles [n][cases]) of the array tiles whose classes are in ``places``
     [n][loops]."""
     operands = len(v.dimensions)
-    tile = np.empty(places.shape[1], np.int64)
+    loops = places.shape[1]
+    tile, most, classes = np.empty(loops, np.int64), np.empty(loops, np.int64), np.empty(loops, np.int64)
     for point in range(len(places)):
         passes, size, iterations = 1, 1, 1.0
         crossing.tiles[:] = 1
@@ -212,7 +218,7 @@ def _first_bounds(
         crossing.noc_energy[:] = t.noc_unit
         for j in range(len(tile)):
             one = v.base[j] + places[point, j]
-            tile[j] = v.tile[one]
+            classes[j], tile[j], most[j] = one, v.tile[one], v.most_tile[one]
             passes *= v.trips[one]
             size *= tile[j]
             iterations *= float(tile[j] * v.trips[one])
@@ -230,8 +236,14 @@ def _first_bounds(
             words = _words(v, k, tile)
             crossing.spm_energy[k] = words * v.spm_unit
             crossing.noc_cycles[k] = -(-words // v.widths[k])
+            x.words[k], x.tiles[k], x.noc_cycles[k] = words, crossing.tiles[k], crossing.noc_cycles[k]
+            x.noc_energy[k], x.spm_energy[k] = crossing.noc_energy[k], crossing.spm_energy[k]
         compute = -(-size // t.pes) * t.iteration_cycles
-        _inner_bounds(t, passes, crossing, compute, energies[point], cycles[point])
+        if t.streams.on:
+            inner, processing = _first_bound(t, v, classes, passes, compute, tile, most, x)
+            energies[point, 0], cycles[point, 0] = inner, processing
+        else:
+            _inner_bounds(t, passes, crossing, compute, energies[point], cycles[point])
         energies[point] += v.iteration_energy * iterations
 
 
@@ -283,4 +295,6 @@ joint_bounds = compiled(
     _bounded_out=incumbent_kernel.bounded_out,
     _ranks=incumbent_kernel.ranks,
 )
-first_bounds = compiled(_first_bounds, _words=words, _inner_bounds=inner_bounds)
+first_bounds = compiled(
+    _first_bounds, _words=words, _inner_bounds=inner_bounds, _first_bound=stream_kernel.first_bound
+)

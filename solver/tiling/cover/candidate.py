@@ -61,11 +61,13 @@ class _Block:
 def candidates(t: KernelTable, v: CoverTable, incumbent: Floats) -> tuple[ArrayTiles, SpmTiles]:
     """All that may improve on ``incumbent``."""
     from mapper.solver.tiling.cover import bound_kernel
+    from mapper.solver.tiling.stream.bound_kernel import room_of
 
     reach, cases = float(incumbent[REACH]), bound_kernel.cases(t)
     places = _array_places(t, v, reach)
     energy, cycles = np.empty((len(places), cases)), np.empty((len(places), cases))
-    bound_kernel.first_bounds(t, v, places, bound_kernel.crossing_room(len(v.dimensions)), energy, cycles)
+    x = room_of(len(v.counts), len(v.dimensions), len(t.streams.along))
+    bound_kernel.first_bounds(t, v, places, bound_kernel.crossing_room(len(v.dimensions)), x, energy, cycles)
     within = (energy.min(axis=0, initial=np.inf), cycles.min(axis=0, initial=np.inf))
     above = _spm_tiles(t, v, within, reach)
     outside = (above.energy.min(initial=np.inf), above.cycles.min(initial=np.inf))
@@ -237,6 +239,9 @@ def _array_hopeless(
         cycles.append(work + load if serial else np.maximum(work, load))
     if not t.alone:
         energies, cycles = [base + kept.sum(axis=0)], [work]
+    if t.streams.on:
+        # What follows comes in part: each word once, at least.
+        energies, cycles = [base], [work]
     able = _improving(t, np.stack(energies).T, np.stack(cycles).T, out_cycles, reach)
     return ~able | (room.sum(axis=0) > t.pes * t.rf_capacity)
 

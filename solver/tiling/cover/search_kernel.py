@@ -9,13 +9,14 @@ import numpy as np
 from mapper.models.compiled import borrowing, compiled
 from mapper.models.tiling.transfer import Passes
 from mapper.solver.tiling import compiled_model
-from mapper.solver.tiling.cover import bound_kernel, split_kernel
+from mapper.solver.tiling.cover import bound_kernel, split_kernel, stream_kernel
 from mapper.solver.tiling.cover.bound_kernel import Crossing
 from mapper.solver.tiling.cover.candidate import ArrayTiles, SpmTiles
 from mapper.solver.tiling.cover.split_kernel import ADDITIONS, DELIVERED, REDUCTION, WORDS, Splits
 from mapper.solver.tiling.cover.table import Array, CoverTable
 from mapper.solver.tiling.exact import bound_kernel as exact_bounds
 from mapper.solver.tiling.exact import incumbent_kernel, pair
+from mapper.solver.tiling.exact.bound_kernel import SLACK
 from mapper.solver.tiling.exact.float_price import EXACT
 from mapper.solver.tiling.exact.incumbent_kernel import (
     ARRAY_TILE,
@@ -28,6 +29,10 @@ from mapper.solver.tiling.exact.incumbent_kernel import (
 )
 from mapper.solver.tiling.exact.kernel_table import KernelTable
 from mapper.solver.tiling.exact.pair import Held
+from mapper.solver.tiling.stream import bound_kernel as stream_bounds
+from mapper.solver.tiling.stream import order_kernel
+from mapper.solver.tiling.stream.bound_kernel import Room as StreamRoom
+from mapper.solver.tiling.stream.order_kernel import Tiling
 
 _splits: Any = split_kernel.splits
 _banks: Any = bound_kernel.banks
@@ -44,6 +49,11 @@ _counted: Any = incumbent_kernel.counted
 _layer_cycles: Any = compiled_model.layer_cycles
 _layer_energy: Any = compiled_model.layer_energy
 _reuse: Any = pair.reuse
+_room_of: Any = stream_bounds.room_of
+_least_shares: Any = stream_bounds.least_shares
+_streamed_bound: Any = stream_bounds.streamed_bound
+_all_fresh: Any = stream_kernel.all_fresh
+_orders_of_streams: Any = order_kernel.orders
 
 OPEN_ENERGY, OPEN_CYCLES = 0, 1
 
@@ -68,6 +78,7 @@ class Room(NamedTuple):
     least: Array
     energies: Array
     taken: Array
+    following: StreamRoom
     spm_reuse: Array
     dram_reuse: Array
     spm_tiles: Array
@@ -78,7 +89,7 @@ class Room(NamedTuple):
     mapping: Array
 
 
-def _room(loops: int, operands: int, cases: int) -> Room:
+def _room(loops: int, operands: int, cases: int, slots: int) -> Room:
     return Room(
         np.empty(loops, np.int64),
         np.ones(loops, np.int64),
@@ -87,6 +98,7 @@ def _room(loops: int, operands: int, cases: int) -> Room:
         np.ones(loops, np.int64),
         np.empty(operands, np.float64),
         np.empty(operands, np.int64),
+        _room_of(loops, operands, slots),
         np.empty(operands, np.int64),
         np.empty(operands, np.int64),
         np.empty(operands, np.int64),
@@ -134,6 +146,9 @@ def _orders(
         crossing.spm_energy[k] = splits.terms[split, WORDS, k] * v.spm_unit
         crossing.addition_energy[k] = splits.terms[split, ADDITIONS, k] * t.reduction_unit
         crossing.addition_cycles[k] = splits.terms[split, REDUCTION, k]
+    if t.streams.on:
+        _streamed_orders(t, v, splits, split, base, room, out_energy, out_cycles, held)
+        return
     _inner_bounds(t, passes_of_rf * passes_of_spm, crossing, compute, room.energy, room.cycles)
     if _hopeless(t, room.energy, room.cycles, base + out_energy, out_cycles, held.incumbent):
         return
@@ -167,6 +182,32 @@ def _orders(
                     opened.costs[opened.count[0], OPEN_ENERGY] = least
                     opened.costs[opened.count[0], OPEN_CYCLES] = cycles - gain
                 opened.count[0] += 1
+
+
+def _streamed_orders(
+    t: KernelTable, v: CoverTable, splits: Splits, split: int, base: float, room: Room, out_energy: float,
+    out_cycles: float, held: Held,
+) -> None:  # fmt: skip
+    """The same where memories are filled as streams."""
+    x, passes = room.following, 1
+    for j in range(len(room.inner)):
+        x.most[j] = room.inner[j]
+        passes *= room.inner[j] * room.outer[j]
+    for k in range(len(room.taken)):
+        x.tiles[k], x.noc_cycles[k] = room.crossing.tiles[k], room.crossing.noc_cycles[k]
+        x.words[k], x.delivered[k] = splits.terms[split, WORDS, k], splits.terms[split, DELIVERED, k]
+        x.noc_energy[k], x.spm_energy[k] = room.crossing.noc_energy[k], room.crossing.spm_energy[k]
+    _all_fresh(t, v, splits.tile[split], x)
+    _least_shares(t, splits.held[split], x)
+    inner, cycles_without_dma = _streamed_bound(t, passes, splits.compute[split], x)
+    least_cycles = _together(t, cycles_without_dma, out_cycles)
+    if _bounded_out(t, _surely(t, base + inner) + out_energy * SLACK, least_cycles, held.incumbent):
+        return
+    tiling = Tiling(
+        splits.compute[split], base, room.inner, room.outer, room.crossing.addition_energy, room.energies, room.taken,
+        room.spm_tiles, room.rereads, splits.held[split], least_cycles,
+    )  # fmt: skip
+    _orders_of_streams(t, tiling, x, room.mapping, held)
 
 
 def _examine(
@@ -270,7 +311,7 @@ def _search(
     from there on are bounded out (or ``last``)."""
     loops = len(v.counts)
     classes, near = np.empty(loops, np.int64), np.empty(len(above.primary), np.int64)
-    room = _room(loops, len(v.dimensions), tiles.energy.shape[1])
+    room = _room(loops, len(v.dimensions), tiles.energy.shape[1], len(t.streams.along))
     for turn in range(first, last):
         least = tiles.least[turn]
         if tiles.primary[turn] > held.incumbent[REACH] or _bounded_out(t, least[0], least[1], held.incumbent):
@@ -286,7 +327,9 @@ def _search(
         for one in near[:count]:
             out_energy = min(out_energy, above.energy[one])
             out_cycles = min(out_cycles, above.cycles[one])
-        splits = _splits(t, v, classes, energies, cycles, out_energy, out_cycles, held.incumbent)
+        splits = _splits(
+            t, v, classes, energies, cycles, out_energy, out_cycles, held.incumbent, room.following
+        )
         room.mapping[ARRAY_TILE] = turn
         if len(splits.compute) > 0:
             _class(t, v, classes, splits, above, near[:count], room, held, opened)
@@ -306,6 +349,16 @@ _ordered = borrowing(
     _bounded_out=incumbent_kernel.bounded_out,
     _consider=incumbent_kernel.consider,
     _exposed_gain=borrowing(_exposed_gain),
+    _streamed_orders=borrowing(
+        _streamed_orders,
+        _all_fresh=stream_kernel.all_fresh,
+        _least_shares=stream_bounds.least_shares,
+        _streamed_bound=stream_bounds.streamed_bound,
+        _surely=exact_bounds.surely,
+        _together=exact_bounds.together,
+        _bounded_out=incumbent_kernel.bounded_out,
+        _orders_of_streams=order_kernel.orders,
+    ),
 )
 _outside: dict[str, Any] = {
     "_banks": bound_kernel.banks,
@@ -315,7 +368,7 @@ _outside: dict[str, Any] = {
 }
 search = compiled(
     _search,
-    _room=compiled(_room, _crossing=bound_kernel.crossing_room),
+    _room=compiled(_room, _crossing=bound_kernel.crossing_room, _room_of=stream_bounds.room_of),
     _reachable=borrowing(_reachable, _hopeless=bound_kernel.hopeless),
     _splits=split_kernel.splits,
     _class=compiled(_class, _examine=borrowing(_examine, _orders=_ordered, **_outside), **_outside),

@@ -7,17 +7,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mapper.models.compiled import borrowing, compiled
-from mapper.solver.tiling.cover import bound_kernel
+from mapper.solver.tiling.cover import bound_kernel, stream_kernel
 from mapper.solver.tiling.cover.bound_kernel import Crossing
 from mapper.solver.tiling.cover.table import Array, CoverTable
 from mapper.solver.tiling.exact import bound_kernel as exact_bounds
 from mapper.solver.tiling.exact import incumbent_kernel
 from mapper.solver.tiling.exact.kernel_table import KernelTable
+from mapper.solver.tiling.stream.bound_kernel import Room as StreamRoom
 
 _words: Any = bound_kernel.words
 _crossing: Any = bound_kernel.crossing_room
 _inner_bounds: Any = bound_kernel.inner_bounds
 _hopeless: Any = bound_kernel.hopeless
+_split_bound: Any = stream_kernel.split_bound
+_held: Any = stream_kernel.held_slots
 _crossing_bound: Any = exact_bounds.crossing_bound
 _surely: Any = exact_bounds.surely
 _together: Any = exact_bounds.together
@@ -33,7 +36,7 @@ array tile."""
 class Splits(NamedTuple):
     """Array tiles of one class with their splits: ``pair`` [n][loops] (which inner pair of its class each loop has),
     ``tile`` [n][loops], ``compute`` [n], bounds without DRAM (``energy``, ``cycles`` [n][cases]), ``terms``
-    [n][4][operands].
+    [n][4][operands], ``held`` [n]: the slots along which tiles can follow each other, as bits.
     """
 
     pair: Array
@@ -42,12 +45,13 @@ class Splits(NamedTuple):
     energy: Array
     cycles: Array
     terms: Array
+    held: Array
 
 
 def _is_undercut(t: KernelTable, splits: Splits, one: int, other: int) -> bool:
     """Whether split ``other`` costs no less than ``one``, whatever surrounds them: where sums that leave are waited
     for, tiles must be the same, since more words to hide behind may then save cycles."""
-    if splits.compute[one] > splits.compute[other]:
+    if splits.compute[one] > splits.compute[other] or splits.held[other] & ~splits.held[one]:
         return False
     for j in range(splits.tile.shape[1]):
         if splits.tile[one, j] > splits.tile[other, j]:
@@ -75,6 +79,7 @@ def _without_dominated(t: KernelTable, splits: Splits, found: int) -> int:
             splits.energy[kept] = splits.energy[other]
             splits.cycles[kept] = splits.cycles[other]
             splits.terms[kept] = splits.terms[other]
+            splits.held[kept] = splits.held[other]
             kept += 1
     return kept
 
@@ -88,6 +93,7 @@ def _grown(splits: Splits) -> Splits:
         np.concatenate((splits.energy, np.empty_like(splits.energy))),
         np.concatenate((splits.cycles, np.empty_like(splits.cycles))),
         np.concatenate((splits.terms, np.empty_like(splits.terms))),
+        np.concatenate((splits.held, np.zeros_like(splits.held))),
     )
 
 
@@ -167,8 +173,9 @@ def _least_work(v: CoverTable, classes: Array, pes: int) -> Array:
 
 
 def _bounded(
-    t: KernelTable, v: CoverTable, splits: Splits, one: int, passes: int, crossing: Crossing
-) -> None:
+    t: KernelTable, v: CoverTable, classes: Array, splits: Splits, one: int, passes: int, crossing: Crossing,
+    x: StreamRoom,
+) -> None:  # fmt: skip
     """Fill in the bounds of a split whose terms are known."""
     iterations = float(passes)
     for j in range(splits.tile.shape[1]):
@@ -180,7 +187,15 @@ def _bounded(
         crossing.addition_energy[k] = splits.terms[one, ADDITIONS, k] * t.reduction_unit
         crossing.noc_cycles[k] = -(-words // v.widths[k])
         crossing.addition_cycles[k] = splits.terms[one, REDUCTION, k]
-    _inner_bounds(t, passes, crossing, splits.compute[one], splits.energy[one], splits.cycles[one])
+        x.words[k], x.tiles[k], x.noc_cycles[k] = words, crossing.tiles[k], crossing.noc_cycles[k]
+        x.noc_energy[k], x.spm_energy[k] = crossing.noc_energy[k], crossing.spm_energy[k]
+    if t.streams.on:
+        inner, processing = _split_bound(
+            t, v, classes, passes, splits.compute[one], splits.tile[one], splits.held[one], x
+        )
+        splits.energy[one, 0], splits.cycles[one, 0] = inner, processing
+    else:
+        _inner_bounds(t, passes, crossing, splits.compute[one], splits.energy[one], splits.cycles[one])
     for case in range(splits.energy.shape[1]):
         splits.energy[one, case] += v.iteration_energy * iterations
 
@@ -193,6 +208,7 @@ def _no_splits(loops: int, operands: int, cases: int) -> Splits:
         np.empty((ROOM, cases), np.float64),
         np.empty((ROOM, cases), np.float64),
         np.empty((ROOM, 4, operands), np.int64),
+        np.zeros(ROOM, np.int64),
     )
 
 
@@ -253,7 +269,7 @@ def _fails(
 
 def _splits(
     t: KernelTable, v: CoverTable, classes: Array, energies: Array, cycles: Array, out_energy: float,
-    out_cycles: float, incumbent: Array,
+    out_cycles: float, incumbent: Array, x: StreamRoom,
 ) -> Splits:  # fmt: skip
     """Splits of the array tiles of ``classes`` [loops] that may improve on the incumbent; ``energies``, ``cycles``: the
     classes' bounds."""
@@ -270,7 +286,8 @@ def _splits(
                 crossing.tiles[k] *= v.trips[classes[j]]
             elif v.runs[classes[j]]:
                 crossing.able[k] = True
-    _shared(t, v, classes, passes, room)
+    if not t.streams.on:
+        _shared(t, v, classes, passes, room)
     work = _least_work(v, classes, t.pes)
     found, j = 0, 0
     while j >= 0:
@@ -311,12 +328,14 @@ def _splits(
         _priced(t, v, registers, pes, tile, splits.terms[found])
         splits.pair[found], splits.tile[found] = pair, tile
         splits.compute[found] = size[loops] * t.iteration_cycles
-        _bounded(t, v, splits, found, passes, crossing)
+        splits.held[found] = _held(t, pes)
+        _bounded(t, v, classes, splits, found, passes, crossing, x)
         if not _hopeless(t, splits.energy[found], splits.cycles[found], out_energy, out_cycles, incumbent):
             found = _without_dominated(t, splits, found) if t.dominance else found + 1
     return Splits(
         splits.pair[:found], splits.tile[:found], splits.compute[:found], splits.energy[:found],
         splits.cycles[:found], splits.terms[:found],
+        splits.held[:found],
     )  # fmt: skip
 
 
@@ -334,7 +353,10 @@ splits = compiled(
     ),
     _words=bound_kernel.words,
     _hopeless=bound_kernel.hopeless,
-    _bounded=borrowing(_bounded, _inner_bounds=bound_kernel.inner_bounds),
+    _bounded=borrowing(
+        _bounded, _inner_bounds=bound_kernel.inner_bounds, _split_bound=stream_kernel.split_bound
+    ),
+    _held=stream_kernel.held_slots,
     _priced=borrowing(_priced, _words=bound_kernel.words),
     _grown=compiled(_grown),
     _has_room=compiled(_has_room),

@@ -34,14 +34,15 @@ class CoverTable(NamedTuple):
     Class ``base[j] + i`` is the i-th of ``counts[j]`` of loop j: least ``trips`` over DRAM and scratch-pad,
     ``tile``, and whether it ``runs`` there at all [C]; its pairs are ``r``, ``s`` from ``inner[class]`` to
     ``inner[class + 1]`` and ``p``, ``d`` from ``outer[class]`` on, and ``needed`` from ``pair[class]`` on says
-    which of them go together (row by inner pair). ``dram_counts`` [J]: how many trips at DRAM a loop may have,
-    ``dram_trips``, and their least tiles ``dram_tile`` [J, D]; ``place`` [C, D]: which pair of a class has these
-    trips at DRAM, -1 if none. The terms of the index expression in dimension ``place`` (of ``dimensions`` [K]) of
-    operand k are ``term_loop`` and ``term_factor`` from ``terms[k, place]`` to ``terms[k, place + 1]``;
-    ``is_whole[k, place]``: whether a tile that is whole in a dimension is all that is stored of it; ``own`` [K, J].
-    ``delivered``: tables of least words that PEs receive, by groups of dimensions: of group g, of operand
-    ``group_operand[g]``, from ``group_start[g]`` on with ``group_strides[g]`` [J]. ``sides`` [2]: rows and columns
-    of the array, along which loops ``may`` and ``must`` run [2, J] where the machine tells them apart.
+    which of them go together (row by inner pair); ``most_tile`` and ``most_inner`` [C] are its largest array tile
+    and factor at the scratch-pad. ``dram_counts`` [J]: how many trips at DRAM a loop may have, ``dram_trips``, and
+    their least tiles ``dram_tile`` [J, D]; ``place`` [C, D]: which pair of a class has these trips at DRAM, -1 if
+    none. The terms of the index expression in dimension ``place`` (of ``dimensions`` [K]) of operand k are
+    ``term_loop`` and ``term_factor`` from ``terms[k, place]`` to ``terms[k, place + 1]``; ``is_whole[k, place]``:
+    whether a tile that is whole in a dimension is all that is stored of it; ``own`` [K, J]. ``delivered``: tables
+    of least words that PEs receive, by groups of dimensions: of group g, of operand ``group_operand[g]``, from
+    ``group_start[g]`` on with ``group_strides[g]`` [J]. ``sides`` [2]: rows and columns of the array, along which
+    loops ``may`` and ``must`` run [2, J] where the machine tells them apart.
     """
 
     least: Array
@@ -58,6 +59,8 @@ class CoverTable(NamedTuple):
     d: Array
     pair: Array
     needed: Array
+    most_tile: Array
+    most_inner: Array
     dram_counts: Array
     dram_trips: Array
     dram_tile: Array
@@ -135,6 +138,8 @@ def cover_table(problem: TilingProblem, covers: Covers) -> CoverTable:
         d=np.array([d for one in flat for _, d in one.outer], np.int64),
         pair=_starts([len(one.inner) * len(one.outer) for one in flat]),
         needed=np.array([flag for one in flat for row in one.needed for flag in row], np.bool_),
+        most_tile=np.array([max(r * s for r, s in one.inner) for one in flat], np.int64),
+        most_inner=np.array([max(p for p, _ in one.outer) for one in flat], np.int64),
         dram_counts=dram_counts,
         dram_trips=dram_trips,
         dram_tile=dram_tile,

@@ -20,6 +20,14 @@ energy, reduction cycles and energy at once: the model grows in each of them. Of
 operand the one that reuses it most is kept (OPT 4, here a theorem). Both hold where an order reuses at most
 one operand (convolutions, matrix products) and register files are double-buffered; elsewhere every split and
 every unique order is examined. docs/kind/tiling.md has the proofs.
+
+Streams (``rules.filling: streams``). What follows a tile, and how much of it is there already, depends on which loop
+steps, and on no loop of the window running in space. So orders are told apart by the loop that moves each operand that
+slides; splits by the loops that they leave to slide along. On average a tile then takes at least fresh/words +
+(1 - fresh/words)/n of what a whole one takes, n being the most often that the loop can step; PEs wait for what does not
+slide, each time that it comes. The bounds are in ``stream/bound_kernel.py``, the orders in ``stream/order_kernel.py``.
+Sliding never costs more than not sliding, and both rules of dominance hold whatever the buffers: of splits the one that
+is undercut leaves no more to slide along, of orders both slide along the same loops.
 """
 
 from __future__ import annotations
@@ -70,9 +78,6 @@ class _Bounds:
     primary: Floats
 
 
-STREAMS = "bounds know whole tiles, not streams (the machine's rules.filling); use annealing"
-
-
 def branch_and_bound(
     problem: TilingProblem, effort: Effort, pruning: Pruning = NO_PRUNING
 ) -> Outcome[TilingMapping]:
@@ -83,8 +88,6 @@ def branch_and_bound(
     """
     from mapper.solver.tiling.exact import search_kernel
 
-    if problem.machine.streams:
-        return Outcome.refused(STREAMS, bound_of(problem))
     try:
         table = build_table(problem, pruning)
     except LatticeTooLargeError as error:
@@ -157,6 +160,7 @@ def _progress(
 
 def _bounds(problem: TilingProblem, table: SearchTable, tables: KernelTable) -> _Bounds:
     from mapper.solver.tiling.exact import bound_kernel
+    from mapper.solver.tiling.stream import bound_kernel as stream_bounds
 
     size = table.lattice.size
     outer_energy, outer_cycles = np.empty(size), np.empty(size)
@@ -164,7 +168,8 @@ def _bounds(problem: TilingProblem, table: SearchTable, tables: KernelTable) -> 
     least_energy = table.lattice.least_over_multiples(outer_energy)
     least_cycles = table.lattice.least_over_multiples(outer_cycles)
     energy, cycles = np.empty(size), np.empty(size)
-    bound_kernel.first_bounds(tables, least_energy, least_cycles, energy, cycles)
+    first_bounds = stream_bounds.first_bounds if tables.streams.on else bound_kernel.first_bounds
+    first_bounds(tables, least_energy, least_cycles, energy, cycles)
     ranked = {"edp": (energy * cycles, energy), "energy": (energy, cycles), "latency": (cycles, energy)}
     primary, secondary = ranked[problem.objective]
     usable = np.flatnonzero(np.isfinite(energy) & (cycles <= tables.reach_cycles))

@@ -15,6 +15,7 @@ from mapper.models.tiling.timeline import Loops, Paths
 from mapper.models.tiling.transfer import Buffers
 from mapper.solver.tiling.exact.float_price import just_above
 from mapper.solver.tiling.exact.search_table import SearchTable
+from mapper.solver.tiling.stream.table import StreamTable, stream_table
 
 Array = Any
 """A numpy array; the shapes are those of Lattice and SearchTable."""
@@ -98,6 +99,7 @@ class KernelTable(NamedTuple):
     spm_rows: Array
     dram_alike: Array
     dram_rows: Array
+    streams: StreamTable
 
 
 def kernel_table(problem: TilingProblem, table: SearchTable) -> KernelTable:
@@ -167,6 +169,7 @@ def kernel_table(problem: TilingProblem, table: SearchTable) -> KernelTable:
         spm_rows=_rows(nest.loops, table.orders["spm"].orders),
         dram_alike=table.orders["dram"].alike,
         dram_rows=_rows(nest.loops, table.orders["dram"].orders),
+        streams=stream_table(problem, table.fresh, table.orders["spm"].ends),
     )
 
 

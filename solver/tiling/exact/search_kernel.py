@@ -23,6 +23,8 @@ from mapper.solver.tiling.exact.incumbent_kernel import (
 from mapper.solver.tiling.exact.kernel_table import Array, KernelTable
 from mapper.solver.tiling.exact.pair import Held, Scratch, Tiles
 from mapper.solver.tiling.exact.split_kernel import Splits
+from mapper.solver.tiling.stream import bound_kernel as stream_bounds
+from mapper.solver.tiling.stream import order_kernel
 
 _splits: Any = split_kernel.splits
 _surely: Any = bound_kernel.surely
@@ -34,6 +36,8 @@ _layer_cycles: Any = compiled_model.layer_cycles
 _layer_energy: Any = compiled_model.layer_energy
 _reuse: Any = pair.reuse
 _examine_timed: Any = timeline_kernel.examine_timed
+_examine_streamed: Any = order_kernel.examine_streamed
+_room_of: Any = stream_bounds.room_of
 
 
 class Bounds(NamedTuple):
@@ -120,13 +124,14 @@ def _search(t: KernelTable, order: Array, first: int, last: int, bounds: Bounds,
         np.empty(operands, np.bool_),
         np.empty(5, np.int64),
     )
+    x = _room_of(loops, operands, len(t.streams.along))
     incumbent, outer_energy, outer_cycles = held.incumbent, bounds.outer_energy, bounds.outer_cycles
     for turn in range(first, last):
         b = order[turn]
         if _bounded_out(t, bounds.energy[b], bounds.cycles[b], incumbent):
             # The order is by this bound, so all that follow are bounded out as well.
             return turn
-        splits = _splits(t, b, bounds.least_out_energy[b], bounds.least_out_cycles[b], incumbent)
+        splits = _splits(t, b, bounds.least_out_energy[b], bounds.least_out_cycles[b], incumbent, x)
         if len(splits.spatial) == 0:
             continue
         least_energy = splits.bounds[:, 0].min()
@@ -159,10 +164,13 @@ def _search(t: KernelTable, order: Array, first: int, last: int, bounds: Bounds,
                 incumbent,
             ):
                 continue
+            tiles = Tiles(b, c, inner, outer)
             if t.timed:
-                _examine_timed(t, Tiles(b, c, inner, outer), outer_cycles[c], splits, scratch, held)
+                _examine_timed(t, tiles, outer_cycles[c], splits, scratch, held)
+            elif t.streams.on:
+                _examine_streamed(t, tiles, outer_energy[c], outer_cycles[c], splits, scratch, x, held)
             else:
-                _examine(t, Tiles(b, c, inner, outer), outer_cycles[c], splits, scratch, held)
+                _examine(t, tiles, outer_cycles[c], splits, scratch, held)
     return last
 
 
@@ -184,4 +192,6 @@ search = compiled(
     _splits=split_kernel.splits,
     _examine=_examined,
     _examine_timed=timeline_kernel.examine_timed,
+    _examine_streamed=order_kernel.examine_streamed,
+    _room_of=stream_bounds.room_of,
 )

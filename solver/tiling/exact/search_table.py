@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,29 +12,20 @@ from mapper.formulations.tiling.array_axes import ArrayAxes
 from mapper.formulations.tiling.problem import TilingProblem
 from mapper.models.tiling import tile
 from mapper.models.tiling.mapping import LEVELS
-from mapper.models.tiling.order import orders_by_reuse, orders_by_walk, reuse_ends_alone
+from mapper.models.tiling.order import reuse_ends_alone
 from mapper.models.tiling.physical import carried
+from mapper.models.tiling.stream import sliding_loops
 from mapper.solver.tiling.exact.float_price import FloatPrices
 from mapper.solver.tiling.exact.lattice import Floats, Integers, Lattice, LatticeTooLargeError, build_lattice
 from mapper.solver.tiling.exact.pruning import Pruning
-from mapper.workloads.nest.loop_nest import LoopNest, Operand
+from mapper.solver.tiling.order_table import OrderTable, order_table
+from mapper.solver.tiling.stream.table import fresh_words
+from mapper.workloads.nest.loop_nest import Operand
 
 Flags = NDArray[np.bool_]
 
 MOST_TIMED_LOOPS = 8
 """Loops of a nest whose orders are all told apart by what they move when: of eight there are some tens of thousands."""
-
-
-@dataclass(frozen=True)
-class OrderTable:
-    """Orders by which loops run more than once at a level: rows ``start[mask]:start[mask + 1]`` of ``masks``
-    (one set of loops per operand, over which it is reused) and of ``orders``; ``alike``: where the next row begins that
-    reuses otherwise."""
-
-    start: Integers
-    masks: Integers
-    alike: Integers
-    orders: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -53,6 +43,7 @@ class SearchTable:
     spm_energy: Floats
     dma_cycles: Integers
     dma_energy: Floats
+    fresh: Integers
     orders: dict[str, OrderTable]
     dominance: bool
     least_pes: int
@@ -79,7 +70,8 @@ def build_table(problem: TilingProblem, pruning: Pruning) -> SearchTable:
     dma = [tile.dma_words_and_cycles(op, machine, grid, nest.trip_counts) for op in nest.operands]
     noc_cycles = into = _noc_cycles(problem, lattice, grid)
     # An order that reuses one operand alone is judged by that operand; then further reuse never costs.
-    best_reuse = not timed and reuse_ends_alone(nest) and machine.rf.double_buffered
+    best_reuse = not timed and reuse_ends_alone(nest) and (machine.rf.double_buffered or machine.streams)
+    sliding = tuple(sliding_loops(op) for op in nest.operands) if machine.streams else None
     if timed:
         noc_cycles, into = _timed_noc_cycles(problem, lattice, grid)
     prices = FloatPrices.of(nest, machine)
@@ -97,11 +89,14 @@ def build_table(problem: TilingProblem, pruning: Pruning) -> SearchTable:
         spm_energy=lattice.words.astype(np.float64) * prices.spm,
         dma_cycles=np.stack([_flat(lattice, cycles) for _, cycles in dma]).astype(np.int64),
         dma_energy=np.stack([_flat(lattice, words * prices.dram) for words, _ in dma]),
+        fresh=fresh_words(problem, lattice, grid),
         orders={
-            level: _order_table(nest, problem.pins.innermost(level), best_reuse, timed)
+            level: order_table(
+                nest, problem.pins.innermost(level), best_reuse, timed, sliding if level == "spm" else None
+            )
             for level in ("spm", "dram")
         },
-        dominance=best_reuse or timed,
+        dominance=best_reuse or timed or machine.streams,
         least_pes=int(np.ceil(pruning.pe_utilisation * machine.pes)),
         least_rf=int(np.ceil(pruning.rf_utilisation * machine.rf_words)),
         restrictions=(*pruning.restrictions, *restrictions),
@@ -229,86 +224,3 @@ def _spm_tile_usable(
         left = lattice.quotients[position, count - 1, :count]
         fits &= _flat(lattice, lattice.axis(dram[position, left], position))
     return fits
-
-
-def _order_table(nest: LoopNest, innermost: tuple[str, ...], best_reuse: bool, by_walk: bool) -> OrderTable:
-    dependent = tuple(op.loops for op in nest.operands)
-    written = next((k for k, op in enumerate(nest.operands) if op.writes), 0) if by_walk else None
-    start, masks, alike, orders = _orders_by_mask(
-        dependent, nest.loops, tuple(bound > 1 for _, bound in nest.bounds), innermost, best_reuse, written
-    )
-    return OrderTable(start.copy(), masks.copy(), alike.copy(), orders)
-
-
-@lru_cache(maxsize=256)
-def _orders_by_mask(
-    dependent: tuple[frozenset[str], ...],
-    loops: tuple[str, ...],
-    runs: tuple[bool, ...],
-    innermost: tuple[str, ...],
-    best_reuse: bool,
-    written: int | None,
-) -> tuple[Integers, Integers, Integers, tuple[tuple[str, ...], ...]]:
-    """The orders that matter: one for each reuse, or, if the result is the operand ``written``, for each walk."""
-    start = np.zeros((1 << len(loops)) + 1, dtype=np.int64)
-    masks: list[list[int]] = []
-    alike: list[int] = []
-    orders: list[tuple[str, ...]] = []
-    for mask in range(1 << len(loops)):
-        start[mask] = len(masks)
-        active = tuple(loop for position, loop in enumerate(loops) if mask >> position & 1)
-        if any(mask >> position & 1 and not runs[position] for position in range(len(loops))):
-            continue
-        found = orders_by_reuse(dependent, loops, active, innermost)
-        if best_reuse:
-            found = _undominated(found)
-        ways: dict[tuple[frozenset[str], ...], tuple[tuple[str, ...], ...]]
-        ways = {reuse: (order,) for reuse, order in found.items()}
-        if written is not None:
-            ways = _walks(dependent, loops, active, innermost, written)
-        for reuse, some in ways.items():
-            masks += [[sum(1 << loops.index(loop) for loop in over) for over in reuse]] * len(some)
-            alike += [len(orders) + len(some)] * len(some)
-            orders += some
-    start[-1] = len(masks)
-    table = np.asarray(masks, dtype=np.int64).reshape(len(masks), len(dependent))
-    return start, table, np.asarray(alike, dtype=np.int64), tuple(orders)
-
-
-def _walks(
-    dependent: tuple[frozenset[str], ...],
-    loops: tuple[str, ...],
-    active: tuple[str, ...],
-    innermost: tuple[str, ...],
-    written: int,
-) -> dict[tuple[frozenset[str], ...], tuple[tuple[str, ...], ...]]:
-    """The orders that differ in which tiles move when, by what they reuse; loops that run once stand outermost."""
-    operands = {loop: sum(1 << k for k, own in enumerate(dependent) if loop in own) for loop in loops}
-    again = frozenset(loops) - dependent[written]
-    ways: dict[tuple[frozenset[str], ...], tuple[tuple[str, ...], ...]] = {}
-    for order in orders_by_walk(operands, again, active, innermost):
-        ends = [
-            next((n for n, loop in enumerate(reversed(order)) if loop in own), len(order))
-            for own in dependent
-        ]
-        reuse = tuple(frozenset(order[len(order) - end :]) for end in ends)
-        placed = [loop for loop in order if loop not in innermost]
-        idle = [loop for loop in loops if loop not in placed and loop not in innermost]
-        ways[reuse] = (*ways.get(reuse, ()), (*idle, *placed, *innermost))
-    return ways
-
-
-def _undominated(
-    found: dict[tuple[frozenset[str], ...], tuple[str, ...]],
-) -> dict[tuple[frozenset[str], ...], tuple[str, ...]]:
-    """OPT 4 as a dominance rule: of the orders that reuse one operand, the one that reuses it most.
-
-    Where an order reuses one operand alone, further reuse lowers its transfers and the cycles they take,
-    and changes nothing else (the proof is in docs/kind/tiling.md).
-    """
-    kept = {}
-    for reuse, order in found.items():
-        operand = next((k for k, over in enumerate(reuse) if over), None)
-        if operand is None or reuse[operand] == max((other[operand] for other in found), key=len):
-            kept[reuse] = order
-    return kept

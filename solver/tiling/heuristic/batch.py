@@ -193,7 +193,7 @@ def _python_reuse(dependent: Any, counts: Any, order: Any, factors: Any) -> None
 
 
 def _python_streamed(
-    layer: Layer, rows: Rows, stream: Stream, p: int, passes: Passes, turns: Any, noc: Any
+    layer: Layer, rows: Rows, stream: Stream, p: int, passes: Passes, turns: Any, noc: Any, between: Any
 ) -> tuple[int, float]:
     """Cycles of a row whose memories are filled as streams, and the energy that this saves."""
     saved = 0.0
@@ -207,13 +207,13 @@ def _python_streamed(
                     visits = (passes.rf // passes.spm_reuse[k]) * passes.spm
                     saved += stream.saved[p, k, loop] * (visits - visits // turns[k])
                 break
-    one, every = streamed_pass_cycles(
+    one = streamed_pass_cycles(
         rows.compute[p], passes, rows.noc_cycles[p], noc, turns, stream.waited_for, layer.read_network,
-        layer.write_network, layer.networks,
+        layer.write_network, layer.networks, between,
     )  # fmt: skip
     cycles = cycles_of_passes(
-        one, every, rows.compute[p], passes, rows.noc_cycles[p], rows.reduction_cycles[p], rows.dma_cycles[p],
-        layer.updated, rows.rereads[p], layer.buffers,
+        one, 0, rows.compute[p], passes, between, rows.reduction_cycles[p], rows.dma_cycles[p], layer.updated,
+        rows.rereads[p], layer.buffers,
     )  # fmt: skip
     return cycles, saved
 
@@ -225,7 +225,11 @@ def _python_layer_costs(layer: Layer, rows: Rows, stream: Stream, energy: Any, c
     loops = layer.dependent.shape[1]
     room, again = np.empty((2, 2 * loops), np.int64), np.empty(2 * loops, np.bool_)
     stalls = np.empty(STALLS, np.int64)
-    turns, noc = np.empty(operands, np.int64), np.empty(operands, np.int64)
+    turns, noc, between = (
+        np.empty(operands, np.int64),
+        np.empty(operands, np.int64),
+        np.empty(operands, np.int64),
+    )
     for p in range(len(energy)):
         saved = 0.0
         rf_passes, spm_passes = 1, 1
@@ -249,7 +253,7 @@ def _python_layer_costs(layer: Layer, rows: Rows, stream: Stream, energy: Any, c
             times = Times(rows.compute[p], reduction, rows.dma_cycles[p], rows.into[p], rows.out[p])
             cycles[p] = timeline(walk, times, layer.paths, stalls)
         elif layer.streams:
-            cycles[p], saved = streamed(layer, rows, stream, p, passes, turns, noc)
+            cycles[p], saved = streamed(layer, rows, stream, p, passes, turns, noc, between)
         else:
             cycles[p] = layer_cycles(
                 rows.compute[p], passes, rows.noc_cycles[p],

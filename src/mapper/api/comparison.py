@@ -11,7 +11,8 @@ from mapper.api.contradicting import refuse_contradicting_solutions
 from mapper.api.problem import PosedProblem, pose
 from mapper.api.solution import Solution, as_document
 from mapper.api.solving import Search, method_named, run
-from mapper.kind.kind import Options
+from mapper.api.verb import Given, evaluated
+from mapper.kind.part import Options
 from mapper.models.compiling import CHILD
 from mapper.models.plain import in_time, on_disk
 from mapper.solver.certificate import Certificate
@@ -19,6 +20,8 @@ from mapper.solver.method import Effort
 from mapper.workloads.document import InputError
 
 SECONDS_PER_METHOD = 60.0
+GIVEN = "given"
+"""What stands in place of a method before a mapping from elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +79,10 @@ def compare(
     search: Search | None = None,
     methods: Sequence[str] | None = None,
     fix: Mapping[str, Any] | None = None,
+    mapping: Given | None = None,
 ) -> Comparison:
-    """Every method that fits the problem, one after another, each with its own time limit.
+    """Every method that fits the problem, one after another, each with its own time limit. A ``mapping`` from anywhere,
+    judged by the referee, comes first.
 
     Raises: ContradictionError if two of them cannot both be right.
     """
@@ -88,6 +93,10 @@ def compare(
     names = list(methods or (name for name in known if name != problem.kind.default_method))
     rows, refused, found = [], {}, {}
     solutions: list[Solution] = []
+    if mapping is not None:
+        given = evaluated(problem, mapping)
+        solutions.append(given)
+        rows.append(Row(problem.arch, given.cost, replace(given.certificate, method=GIVEN)))
     for name in names:
         limit = SECONDS_PER_METHOD if search.time_limit is None else search.time_limit
         on_disk(method_named(problem, name).prepare)

@@ -10,7 +10,8 @@ from typing import Any
 from mapper.api.part.verification import verified
 from mapper.api.problem import PosedProblem
 from mapper.api.solution import Solution, assemble, repeated, unanswered
-from mapper.kind.kind import AnyKind, AnyPart, Part
+from mapper.kind.kind import AnyKind, AnyPart
+from mapper.kind.part import Part
 from mapper.solver.certificate import Certificate
 from mapper.solver.contradiction import ContradictionError, beats, contradiction
 from mapper.solver.outcome import Outcome

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from mapper.api.problem import pose
-from mapper.kind.kind import Options
+from mapper.kind.part import Options
 from mapper.workloads.process.whole_file import check_writable, write_whole
 
 Form = Literal["text", "markdown", "latex", "html"]

@@ -12,7 +12,7 @@ from typing import Any
 
 from mapper.api.problem import PosedProblem
 from mapper.api.solution import joint_certificate
-from mapper.kind.kind import JsonValue, Part
+from mapper.kind.part import JsonValue, Part
 from mapper.workloads.document import InputError
 
 MOST_POINTS = 2000

@@ -10,7 +10,8 @@ from mapper.arch.dataflow import as_solved
 from mapper.arch.source import Machine, load_machine_files, machine_from_document, machine_to_document
 from mapper.formulations.objective import Objective
 from mapper.kind import alone, imported, kind_named, kind_of, needs_machine
-from mapper.kind.kind import AnyKind, AnyPart, Options, Workload
+from mapper.kind.kind import AnyKind, AnyPart
+from mapper.kind.part import Options, Workload
 from mapper.workloads.c.reading import AS_WRITTEN, reading_from_json
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel_source import is_kernel, is_source

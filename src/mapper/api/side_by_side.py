@@ -14,7 +14,8 @@ from mapper.api.solution import Solution, as_document
 from mapper.api.solving import Search, method_named, run
 from mapper.arch.source import load_machine
 from mapper.kind import kind_of
-from mapper.kind.kind import AnyKind, Options
+from mapper.kind.kind import AnyKind
+from mapper.kind.part import Options
 from mapper.models.compiling import CHILD
 from mapper.models.plain import on_disk
 from mapper.solver.certificate import Certificate

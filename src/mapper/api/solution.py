@@ -12,7 +12,8 @@ from typing import Any
 
 from mapper.api.problem import SOLUTION_SCHEMA, PosedProblem
 from mapper.kind.cell import number, percent, proof
-from mapper.kind.kind import AnyPart, Part
+from mapper.kind.kind import AnyPart
+from mapper.kind.part import Part
 from mapper.models.plain import limited
 from mapper.solver.certificate import WORST_FIRST, Certificate, Stop
 from mapper.workloads.text.plain_text import plain

@@ -19,7 +19,8 @@ from mapper.api.part.search import Pulse, continued, searched_part
 from mapper.api.problem import PosedProblem
 from mapper.api.solution import Solution, assemble, repeated, unanswered
 from mapper.formulations.objective import Objective
-from mapper.kind.kind import AnyPart, Part
+from mapper.kind.kind import AnyPart
+from mapper.kind.part import Part
 from mapper.models.limit import Standing
 from mapper.models.plain import nobody_hears, on_disk
 from mapper.solver.certificate import Stop

@@ -14,7 +14,8 @@ from mapper.api.part.verification import verified
 from mapper.api.problem import PosedProblem, pose
 from mapper.api.solution import as_document, unanswered
 from mapper.api.solving import Search
-from mapper.kind.kind import AnyPart, Options, Part
+from mapper.kind.kind import AnyPart
+from mapper.kind.part import Options, Part
 from mapper.models.limit import UnfinishedError
 from mapper.models.plain import in_time, limited
 from mapper.solver.certificate import Certificate

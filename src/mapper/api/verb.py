@@ -10,7 +10,8 @@ from mapper.api.part.verification import verified
 from mapper.api.problem import SOLUTION_SCHEMA, PosedProblem, pose, pose_again
 from mapper.api.solution import Solution, as_document, assemble
 from mapper.api.solving import Search, run
-from mapper.kind.kind import LARGEST_SOLUTION_BYTES, AnyPart, Options
+from mapper.kind.kind import LARGEST_SOLUTION_BYTES, AnyPart
+from mapper.kind.part import Options
 from mapper.models.plain import in_time, limited
 from mapper.solver.certificate import Certificate
 from mapper.workloads.document import InputError, parse_document, read_bytes
@@ -77,11 +78,15 @@ def evaluate(
     """
     problem = pose(workload, arch, objective, options, fix)
     if isinstance(mapping, Path | str | Mapping):
-        return _evaluated(problem, mapping)
-    return tuple(_evaluated(problem, one) for one in mapping)
+        return evaluated(problem, mapping)
+    return tuple(evaluated(problem, one) for one in mapping)
 
 
-def _evaluated(problem: PosedProblem, mapping: Given) -> Solution:
+def evaluated(problem: PosedProblem, mapping: Given) -> Solution:
+    """What ``evaluate`` gives for one mapping of a problem that is posed already.
+
+    Raises: InputError as there.
+    """
     source = str(mapping) if isinstance(mapping, Path) else "mapping"
     if isinstance(mapping, Mapping):
         fields = mapping

@@ -31,7 +31,20 @@ Workload = Annotated[
         help="A catalogue name, name/part, or a file (.onnx, .yaml, .json). Default: resnet-dmazerunner.",
         autocompletion=names(
             Listing.workloads,
-            (".onnx", ".yaml", ".yml", ".json", ".c", ".ll", ".bc", ".dot", ".graphml", ".in"),
+            (
+                ".onnx",
+                ".yaml",
+                ".yml",
+                ".json",
+                ".c",
+                ".ll",
+                ".bc",
+                ".dot",
+                ".graphml",
+                ".mlir",
+                ".xml",
+                ".in",
+            ),
         ),
     ),
 ]

@@ -44,7 +44,7 @@ from mapper.workloads.document import InputError
 if TYPE_CHECKING:
     from mapper.api.solving import Search
     from mapper.cli.progress import ProgressReport
-    from mapper.kind.kind import Options
+    from mapper.kind.part import Options
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -106,7 +106,7 @@ class MappedProblem:
 
     @property
     def options(self) -> Options:
-        from mapper.kind.kind import Options
+        from mapper.kind.part import Options
         from mapper.workloads.c.reading import SourceReading
 
         sized = {}

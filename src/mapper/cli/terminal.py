@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 import sys
 from collections.abc import Iterable, Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from mapper.api.solution import Solution
     from mapper.api.solving import Search
     from mapper.api.trade_off import TradeOff
-    from mapper.kind.kind import Part
+    from mapper.kind.part import Part
     from mapper.solver.certificate import Certificate
 
 TableRows = tuple[list[str], list[list[str]]]
@@ -181,6 +182,16 @@ def as_markdown(heading: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     return "".join("| " + " | ".join(row) + " |\n" for row in rows)
 
 
+def passed_over(solution: Solution) -> str | None:
+    """What another tool's file says of the machine and is not represented, in a line."""
+    fields: dict[str, list[str]] = {}
+    for entry in getattr(solution.posed.machine, "passed_over", []):
+        place, _, reason = entry.partition(": ")
+        fields.setdefault(reason, []).append(place)
+    said = [f"{', '.join(places)}: {reason}" for reason, places in fields.items()]
+    return f"{solution.posed.arch}: not represented: {'; '.join(said)}" if said else None
+
+
 def skipped_lines(solution: Solution) -> list[str]:
     """What was not mapped, in a few lines."""
     skipped = solution.skipped
@@ -194,7 +205,9 @@ def skipped_lines(solution: Solution) -> list[str]:
         f"{len(shares)} {op} ({sum(shares):.1%} of MACs)" for op, shares in listed[:SHOWN_SKIPPED]
     )
     more = f", {len(listed) - SHOWN_SKIPPED} more kinds" if len(listed) > SHOWN_SKIPPED else ""
-    return [f"not mapped: {text}{more}"]
+    least = math.fsum(entry.get("least_ms") or 0.0 for entry in skipped)
+    beside = f"; beside the machine at least {least:.2g} ms, not counted" if least else ""
+    return [f"not mapped: {text}{more}{beside}"]
 
 
 def started_lines(solution: Solution) -> list[str]:

@@ -14,7 +14,8 @@ from mapper.api.part.verification import verified
 from mapper.api.problem import SOLUTION_SCHEMA, PosedProblem, pose_again
 from mapper.api.solution import Solution, as_document, assemble, repeated
 from mapper.api.verb import read_document
-from mapper.kind.kind import AnyPart, FrontAxes, Part
+from mapper.kind.kind import AnyPart
+from mapper.kind.part import FrontAxes, Part
 from mapper.solver.certificate import Certificate, certificate_from_json
 from mapper.workloads.document import InputError
 

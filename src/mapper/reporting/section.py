@@ -11,7 +11,8 @@ from xml.etree.ElementTree import Element
 from markupsafe import Markup
 
 from mapper.kind.cell import number, percent, proof
-from mapper.kind.kind import AnyPart, Part
+from mapper.kind.kind import AnyPart
+from mapper.kind.part import Part
 from mapper.reporting import chart
 from mapper.reporting.certificate_words import PROVEN, Words, words
 from mapper.reporting.document import Solved

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from mapper.kind.kind import FrontAxes
+from mapper.kind.part import FrontAxes
 from mapper.reporting.chart import blank, figure_text, finished
 from mapper.reporting.colour import SERIES, VALUE
 from mapper.reporting.drawing import LONGEST

@@ -15,7 +15,8 @@ from mapper.api.part.verification import verified
 from mapper.api.problem import PosedProblem
 from mapper.api.solution import as_document
 from mapper.formulations.objective import Objective
-from mapper.kind.kind import AnyKind, AnyPart, Part
+from mapper.kind.kind import AnyKind, AnyPart
+from mapper.kind.part import Part
 from mapper.solver.certificate import Certificate, certificate_from_json
 from mapper.solver.contradiction import ContradictionError, contradiction
 from mapper.solver.method import Start

@@ -19,7 +19,8 @@ from mapper.api.part.search import solve_part
 from mapper.api.problem import PosedProblem
 from mapper.api.solving import Search, method_named
 from mapper.arch.source import machine_to_document
-from mapper.kind.kind import AnyPart, Options
+from mapper.kind.kind import AnyPart
+from mapper.kind.part import Options
 from mapper.models.plain import on_disk
 from mapper.solver.contradiction import ContradictionError
 from mapper.store import StoreError, part_contents, problem_key, version_key

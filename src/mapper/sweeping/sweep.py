@@ -18,7 +18,7 @@ from mapper.api.problem import PosedProblem, pose, posed
 from mapper.api.solution import Solution, assemble, unanswered
 from mapper.api.solving import Search, run
 from mapper.arch.source import machine_from_document, machine_to_document
-from mapper.kind.kind import Options
+from mapper.kind.part import Options
 from mapper.models.compiling import CHILD
 from mapper.models.plain import in_time
 from mapper.solver.certificate import Stop
@@ -168,9 +168,9 @@ def _varied(base: PosedProblem, point: Mapping[str, Any]) -> Any:
     document = machine_to_document(base.machine)
     for key, value in point.items():
         *path, last = key.split(".")
-        place = document
+        place: Any = document
         for step in path:
-            place = place.get(step) if isinstance(place, dict) else None  # type: ignore[assignment]
+            place = _inside(place, step)
         if not isinstance(place, dict) or last not in place:
             close = meant(key, _paths(document))
             remedy = f"{base.arch} has no such field; {close}mapper show {base.arch} shows them"
@@ -180,11 +180,24 @@ def _varied(base: PosedProblem, point: Mapping[str, Any]) -> Any:
     return machine_from_document(document, f"--vary {source}")
 
 
+def _inside(place: Any, step: str) -> Any:
+    """What a document has under a key, or a list of named parts under a name; None if it has nothing there."""
+    if isinstance(place, list):
+        return next((one for one in place if isinstance(one, dict) and one.get("name") == step), None)
+    return place.get(step) if isinstance(place, dict) else None
+
+
 def _paths(document: Mapping[str, Any]) -> Iterator[str]:
     """Every field of a machine that can be varied, with dots."""
     for key, value in document.items():
         if isinstance(value, Mapping):
             yield from (f"{key}.{path}" for path in _paths(value))
+        elif (
+            isinstance(value, list)
+            and value
+            and all(isinstance(one, Mapping) and "name" in one for one in value)
+        ):
+            yield from (f"{key}.{one['name']}.{path}" for one in value for path in _paths(one))
         else:
             yield key
 

@@ -15,7 +15,8 @@ from mapper.api.contradicting import documented, refuse_contradicting_parts, ref
 from mapper.api.problem import SOLUTION_SCHEMA, PosedProblem, pose_again
 from mapper.api.solution import Solution, assemble, repeated, unanswered
 from mapper.api.solving import Search, method_named, run
-from mapper.kind.kind import AnyPart, Part
+from mapper.kind.kind import AnyPart
+from mapper.kind.part import Part
 from mapper.solver.certificate import Stop
 from mapper.solver.contradiction import ContradictionError
 from mapper.solver.method import Progress

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mapper.arch.hierarchy import HierarchyMachine
-from mapper.arch.source import load_machine_files
+from mapper.arch.source import load_machine_files, preset_text
 from mapper.workloads.document import InputError
 from mapper.workloads.source import load_network
 
@@ -204,3 +204,25 @@ def test_what_is_no_dense_problem_is_one_line(tmp_path: Path, change: tuple[str,
     path.write_text(PROBLEM.replace(*change, 1))
     with pytest.raises(InputError, match=said):
         load_network(str(path))
+
+
+def test_attributes_that_change_nothing_are_listed(tmp_path: Path) -> None:
+    path = tmp_path / "arch.yaml"
+    path.write_text(NEW.replace("read_bandwidth: 4", "read_bandwidth: 4, technology: 45nm, colour: red"))
+    machine, _ = load_machine_files(str(path))
+    assert isinstance(machine, HierarchyMachine)
+    assert "technology of buffer: changes nothing here" in machine.passed_over
+    assert "colour of buffer: changes nothing here" in machine.passed_over
+
+
+def test_a_number_without_end_is_no_size(tmp_path: Path) -> None:
+    path = tmp_path / "arch.yaml"
+    path.write_text(NEW.replace("depth: 16*64", "depth: .inf"))
+    with pytest.raises(InputError, match=r"depth: 'inf' is no number"):
+        load_machine_files(str(path))
+
+
+def test_constraints_in_a_document_of_this_project_with_other_line_ends_are_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "machine.yaml"
+    path.write_bytes(b"\xef\xbb\xbf" + (preset_text("eyeriss-like") or "").replace("\n", "\r").encode())
+    assert load_machine_files(str(path))[0].name == "eyeriss-like"

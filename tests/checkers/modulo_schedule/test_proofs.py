@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mapper.arch.cgra import CgraMachine
+from mapper.arch.cgra import OPERATION_CLASS, CgraMachine
 from mapper.arch.source import load_machine
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
@@ -23,6 +23,7 @@ from mapper.solver.modulo_schedule.proof import prove
 from mapper.solver.outcome import Outcome
 from mapper.solver.proof import Claim, NotCertifiedError
 from mapper.workloads.graph.kernel_source import load_kernel
+from mapper.workloads.graph.opcode import ARITY
 from tests.checkers.modulo_schedule.checking import (
     CHECKER,
     PATH,
@@ -56,6 +57,8 @@ AT_THE_BOUND = {
     ("saturate", "srp-4x4"): "units",
     ("saturate", "mesh-2x2"): "units",
     ("saturate", "left-memory-2x2"): "units",
+    ("dot", "wide-4x4"): "cycle",
+    ("saturate", "mesh7-4x4"): "units",
 }
 
 
@@ -66,6 +69,13 @@ def test_a_schedule_at_the_bound_is_certified(kernel: str, array: str) -> None:
     assert document["evidence"]["bound"]["rule"] == AT_THE_BOUND[kernel, array]
     assert CHECKER.verdict(document) == ("part", "certified", f"optimal {found.value}")
     assert len(json.dumps(document)) < 10_000
+
+
+def test_the_checker_knows_the_unit_of_every_operation() -> None:
+    own = {
+        opcode: CHECKER.UNIT.get(opcode, "integer") for opcode in {*OPERATION_CLASS, *CHECKER.UNIT, *ARITY}
+    }
+    assert own == {opcode: OPERATION_CLASS.get(opcode, "integer") for opcode in own}
 
 
 def test_memory_ports_and_colours_show_bounds_too() -> None:

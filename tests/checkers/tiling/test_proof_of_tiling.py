@@ -55,7 +55,7 @@ def test_three_objectives_of_a_layer_are_certified_by_the_checker_alone(tmp_path
 
 @pytest.mark.slow
 @pytest.mark.parametrize("objective", OBJECTIVES)
-@pytest.mark.parametrize("machine", ["dmazerunner-256", "eyeriss-168"])
+@pytest.mark.parametrize("machine", ["dmazerunner-256", "eyeriss-168-tiles"])
 @pytest.mark.parametrize("layer", LAYERS)
 def test_every_layer_of_the_paper_is_certified(layer: str, machine: str, objective: Objective) -> None:
     proof = proof_of(layer_problem(layer, machine, objective))

@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from mapper.arch.cgra import CgraMachine
 from mapper.formulations.modulo_schedule.network.program.cover import CoverSearch, Sizes
-from mapper.models.modulo_schedule.network.algorithm import IM2ROW, Algorithm, algorithms
+from mapper.models.modulo_schedule.network.algorithm import IM2ROW, Algorithm
 from mapper.models.modulo_schedule.network.nest import Box, Nest
+from mapper.models.modulo_schedule.network.way.layer import algorithms
 from mapper.models.modulo_schedule.network.winograd import WINOGRAD
 from mapper.workloads.network.network_layer import LayerInput, NetworkLayer, Work
 from mapper.workloads.network.operator_network import Attribute, NetworkOperator, Shape, Window

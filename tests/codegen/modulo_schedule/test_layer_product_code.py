@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mapper.models.modulo_schedule.network.algorithm import algorithms
+from mapper.models.modulo_schedule.network.way.layer import algorithms
 from mapper.workloads.reference.layer import layer_results
 from tests.codegen.modulo_schedule.layer_program import drawn, machine, program_of, same_bits, weights_of
 from tests.codegen.modulo_schedule.small_layer import (

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mapper.models.modulo_schedule.network.algorithm import Algorithm, algorithms
+from mapper.models.modulo_schedule.network.algorithm import Algorithm
+from mapper.models.modulo_schedule.network.way.layer import algorithms
 from mapper.models.modulo_schedule.network.winograd import WINOGRAD, Tiling, tiling
 from mapper.models.modulo_schedule.program.constant import constants_of
 from mapper.sim.modulo_schedule.network.reference import layer_reference

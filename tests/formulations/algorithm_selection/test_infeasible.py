@@ -12,7 +12,7 @@ from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
 from mapper.solver.algorithm_selection.exact.joint import joint
 from mapper.solver.method import Effort
 
-SMALL = {"dsp": 30, "bram36": 2160, "uram": 960, "lut": 1182240}
+SMALL = {"dsp": 46, "bram36": 2160, "uram": 960, "lut": 1182240}
 LITTLE = {"input": 1024, "kernel": 1024, "result": 1024}
 
 
@@ -48,7 +48,7 @@ def network(width: int = 6, **changed: object) -> OverlayNetwork:
         (SelectionProblem(network(engines={}), array=(2, 8)), "more than the 4 lanes"),
         (
             SelectionProblem(network(engines={}, board=SMALL), array=(4, 4)),
-            "takes 32 dsp, and the board has 30",
+            "takes 47 dsp, and the board has 46",
         ),
         (
             SelectionProblem(network(600, engines={"buffers": LITTLE})),

@@ -16,7 +16,7 @@ import mapper as api
 from mapper.api.problem import PosedProblem, pose
 from mapper.api.solving import Search, run
 from mapper.cli.contradiction_file import SCHEMA
-from mapper.kind.kind import Options, Part
+from mapper.kind.part import Options, Part
 from mapper.kind.pbqp.kind import Pbqp
 from mapper.kind.pe_allocation.kind import PeAllocation
 from mapper.kind.tiling.kind import Tiling

@@ -15,7 +15,7 @@ from ortools.sat.python import cp_model
 
 from mapper import explain
 from mapper.kind import ENTRIES, kind_of, kinds
-from mapper.kind.kind import Options
+from mapper.kind.part import Options
 from mapper.kind.pbqp.kind import PBQP
 
 SOLVER = (Path(__file__).parents[3] / "solver").resolve()

@@ -8,7 +8,7 @@ from importlib import metadata
 import pytest
 
 import mapper
-from mapper.kind.kind import Options
+from mapper.kind.part import Options
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from mapper.api import joint_front
 from mapper.api.joint_front import PartFront, joint_points, unbeaten
 from mapper.api.problem import PosedProblem, posed
 from mapper.api.trade_off import front_of
-from mapper.kind.kind import Options, Workload
+from mapper.kind.part import Options, Workload
 from mapper.kind.tiling.kind import TILING
 from mapper.workloads.document import InputError
 from mapper.workloads.network.network import Layer, Network

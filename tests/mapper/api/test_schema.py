@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 import mapper as package
 from mapper.arch.source import machine_names, preset_text
 from mapper.kind import ENTRIES
-from mapper.kind.kind import Options
+from mapper.kind.part import Options
 from mapper.schema import schema, schema_names
 from mapper.schema.document import READ
 from mapper.workloads.catalogue import CATALOGUE, document_text

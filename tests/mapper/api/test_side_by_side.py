@@ -14,7 +14,7 @@ from mapper.api.side_by_side import MachineRow, SideBySide, side_by_side
 from mapper.api.solution import Solution
 from mapper.api.solving import Search, run
 from mapper.cli.machine_table import machine_rows
-from mapper.kind.kind import Options
+from mapper.kind.part import Options
 from mapper.workloads.document import InputError
 
 MACHINES = ("dmazerunner-256", "tcpa-16x16", "dynamap-u200")

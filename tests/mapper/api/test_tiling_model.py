@@ -14,7 +14,7 @@ import mapper
 from mapper.api.problem import pose, pose_again
 from mapper.arch.dataflow import PHYSICAL_RULES, DataflowMachine
 from mapper.arch.source import load_machine
-from mapper.kind.kind import Options
+from mapper.kind.part import Options
 from mapper.workloads.document import InputError
 
 PHYSICAL = Options(model="physical")
@@ -95,7 +95,7 @@ def test_one_scratch_pad_buffer_takes_more_cycles_than_two(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     ("preset", "rule"),
-    [("dmazerunner-256", "exposed"), ("dmazerunner-256-fine", "exposed"), ("eyeriss-168", "buffered")],
+    [("dmazerunner-256", "exposed"), ("dmazerunner-256-fine", "exposed"), ("eyeriss-168-tiles", "buffered")],
 )
 def test_what_the_original_did_is_a_rule_of_its_machine(preset: str, rule: str) -> None:
     machine, _ = load_machine(preset)

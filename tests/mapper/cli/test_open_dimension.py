@@ -12,7 +12,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import mapper as package
-from mapper.kind.kind import Options
+from mapper.kind.part import Options
 
 
 @pytest.fixture

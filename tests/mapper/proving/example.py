@@ -15,6 +15,7 @@ from mapper.solver.pbqp import proof as pbqp_proof
 from mapper.solver.pbqp.catalogue import METHODS
 from mapper.solver.proof import Claim
 from mapper.workloads.pbqp.instance import instance
+from tests.checkers.hierarchy.test_check_hierarchy import nothing_fits
 from tests.checkers.modulo_schedule.checking import claim_of, proof_of
 from tests.checkers.modulo_schedule.test_proofs import posed, solved
 from tests.checkers.modulo_schedule.test_refutations import twelve
@@ -64,6 +65,8 @@ PROOFS: dict[str, Callable[[], Document]] = {
     "selection": lambda: _certified("lenet5", "dynamap-u200-model"),
     "selection, engines": lambda: _certified("lenet5", "dynamap-u200"),
     "pbqp": _pbqp,
+    "hierarchy": lambda: _certified("resnet-dmazerunner/conv5_2", "gemmini-16"),
+    "hierarchy, nothing fits": nothing_fits,
     "chain": chain,
 }
 

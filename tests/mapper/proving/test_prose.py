@@ -43,6 +43,8 @@ SAID = {
         "3 vertices are eliminated, in the order",
         "No vertex is left",
     ),
+    "hierarchy": ("no mapping has an EDP of less than 6314117777186881536/3125", "leave 25 arrangements"),
+    "hierarchy, nothing fits": ("there is no mapping", "inner: the smallest tiles take"),
     "chain": ("a chain of 2 layers", "costs recomputed", "lemma Potentials"),
 }
 

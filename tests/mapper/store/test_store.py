@@ -19,7 +19,7 @@ import pytest
 import mapper
 from mapper.api import solving
 from mapper.api.solving import Search
-from mapper.kind.kind import Options
+from mapper.kind.part import Options
 from mapper.store import Entry, Store, StoreError, default_path, recall
 
 LAYER = "resnet-dmazerunner/conv5_2"

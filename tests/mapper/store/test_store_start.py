@@ -15,8 +15,8 @@ from mapper.api.part.search import solve_part
 from mapper.api.problem import pose
 from mapper.api.solution import Solution
 from mapper.api.solving import Search
-from mapper.kind.kind import Options, Part
 from mapper.kind.modulo_schedule.kind import MODULO_SCHEDULING
+from mapper.kind.part import Options, Part
 from mapper.kind.pe_allocation.kind import PE_ALLOCATION, NamedAllocation
 from mapper.kind.trace_partition.kind import TRACE_PARTITION
 from mapper.kind.trace_partition.part import NamedPartition

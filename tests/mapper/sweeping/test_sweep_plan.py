@@ -13,7 +13,8 @@ import yaml
 from mapper.api.part.search import solve_part
 from mapper.api.solving import Search
 from mapper.arch.source import preset_text
-from mapper.kind.kind import AnyPart, Part
+from mapper.kind.kind import AnyPart
+from mapper.kind.part import Part
 from mapper.store import Store
 from mapper.sweeping import planning
 from mapper.sweeping.planning import plan

@@ -9,7 +9,8 @@ from xml.etree.ElementTree import Element
 
 from mapper.formulations.formulation import Formulation
 from mapper.formulations.objective import Objective
-from mapper.kind.kind import Kind, Options, Part, ProblemPart, ShownVerdict, Workload
+from mapper.kind.kind import Kind
+from mapper.kind.part import Options, Part, ProblemPart, ShownVerdict, Workload
 from mapper.kind.words import ProofWords
 from mapper.solver.method import Method
 from mapper.workloads.document import InputError

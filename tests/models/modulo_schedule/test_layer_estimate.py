@@ -21,12 +21,13 @@ from mapper.arch.cgra import CgraMachine
 from mapper.arch.source import load_machine
 from mapper.models.modulo_schedule.bound import mii
 from mapper.models.modulo_schedule.network import mapping
-from mapper.models.modulo_schedule.network.algorithm import IM2ROW, Algorithm, algorithms
+from mapper.models.modulo_schedule.network.algorithm import IM2ROW, Algorithm
 from mapper.models.modulo_schedule.network.baseline import baselines
 from mapper.models.modulo_schedule.network.cost import live_ins
 from mapper.models.modulo_schedule.network.estimate import Counts, Estimator, counts
 from mapper.models.modulo_schedule.network.mapping import kernel_of
 from mapper.models.modulo_schedule.network.nest import Box, Nest
+from mapper.models.modulo_schedule.network.way.layer import algorithms
 from mapper.workloads.graph.kernel import Kernel
 from mapper.workloads.source import load_layers
 

@@ -74,7 +74,7 @@ def test_a_burst_takes_what_its_decimals_say_one_by_one_in_arrays_and_in_the_sim
     assert [burst_cycles(one, n) for n in words] == exact
 
 
-@pytest.mark.parametrize("preset", ["dmazerunner-256", "dmazerunner-256-fine", "eyeriss-168"])
+@pytest.mark.parametrize("preset", ["dmazerunner-256", "dmazerunner-256-fine", "eyeriss-168-tiles"])
 def test_bursts_of_the_presets_take_what_floats_said(preset: str) -> None:
     one, _ = load_machine(preset)
     assert isinstance(one, DataflowMachine)

@@ -15,7 +15,7 @@ def test_memories_are_counted_bank_by_bank_and_the_largest_are_ultrarams() -> No
     assert without.bram36 == 4 * 1 + 4 * 4 + 8 * 1 and without.uram == 0
     some = resources(sizes, 8)
     assert (some.uram, some.bram36) == (8, 4 + 8)
-    assert without.dsp == 16 + 4 * 4
+    assert without.dsp == 16 + 4 * 5 + 11
 
 
 def test_deeper_buffers_take_more() -> None:

@@ -24,7 +24,7 @@ def test_yosys_reads_every_module_and_builds_the_whole() -> None:
 def test_an_element_takes_a_dsp_slice() -> None:
     found = synthesise(verilog(SMALL), "systolic_array", {"P1": 2, "P2": 3})
     assert found.cells["DSP48E2"] == 6
-    assert found.modules["pe"][0] == 6 and found.modules["pe_row"][0] == 2
+    assert found.modules["pe_row"][0] == 2
 
 
 @needs_yosys

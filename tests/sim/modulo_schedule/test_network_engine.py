@@ -16,10 +16,11 @@ from mapper.codegen.modulo_schedule.nest_program import nest_words
 from mapper.codegen.modulo_schedule.network.layer_steps import configured
 from mapper.models.modulo_schedule.configuration.live_in import live_in_names
 from mapper.models.modulo_schedule.configuration.word import Configuration, Immediate, Output, Word
-from mapper.models.modulo_schedule.network.algorithm import Algorithm, algorithms
+from mapper.models.modulo_schedule.network.algorithm import Algorithm
 from mapper.models.modulo_schedule.network.baseline import baselines
 from mapper.models.modulo_schedule.network.mapping import LoopMapping, kernel_of
 from mapper.models.modulo_schedule.network.nest import Box, Nest
+from mapper.models.modulo_schedule.network.way.layer import algorithms
 from mapper.sim.modulo_schedule.network.encoding import OPCODES, encoded, in_order
 from mapper.sim.modulo_schedule.network.engine import OUTSIDE, starts
 from mapper.sim.modulo_schedule.simulation import simulate

@@ -26,7 +26,7 @@ def nest_of(name: str) -> LoopNest:
 
 
 def machine_of(preset: str = "dmazerunner-256", **sections: dict[str, Any]) -> DataflowMachine:
-    """A preset with sections changed: ``machine_of("eyeriss-168", rf={"double_buffered": False})``."""
+    """A preset with sections changed: ``machine_of("eyeriss-168-tiles", rf={"double_buffered": False})``."""
     document = yaml.safe_load((PRESETS / f"{preset}.yaml").read_text(encoding="utf-8"))
     for section, changes in sections.items():
         document[section] = document[section] | changes
@@ -58,7 +58,7 @@ def machines(draw: st.DrawFn) -> DataflowMachine:
         networks.append({"carries": carries, "width_words": draw(st.integers(1, 3))})
     timing = draw(st.sampled_from(["steady", "timeline"]))
     return machine_of(
-        draw(st.sampled_from(["dmazerunner-256", "eyeriss-168"])),
+        draw(st.sampled_from(["dmazerunner-256", "eyeriss-168-tiles"])),
         rules={
             "timing": timing,
             "filling": "tiles" if timing == "timeline" else draw(st.sampled_from(["tiles", "streams"])),

@@ -38,7 +38,7 @@ def convolution() -> tuple[LoopNest, DataflowMachine, TilingMapping]:
         Fx={"rf": 3},
         Fy={"spatial": 3},
     )
-    return nest, machine_of("eyeriss-168-streams", spm={"double_buffered": True}), mapping
+    return nest, machine_of("eyeriss-168", spm={"double_buffered": True}), mapping
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -76,7 +76,7 @@ def test_a_line_of_dma_says_where_from_where_to_how_many_bytes_and_into_which_ha
     moved = sum(int(line.split(", ")[6]) for line in transfers)
     assert moved == sum(words["dram"] for words in model.words.values()) * machine.word_bytes
     assert {line.split(", ")[3] for line in transfers} == {"0", "1"}
-    single = machine_of("eyeriss-168-streams")
+    single = machine_of("eyeriss-168")
     assert {
         line.split(", ")[3] for line in generate_tables(nest, single, mapping)["dma.inc"].splitlines()[1:]
     } == {"0"}

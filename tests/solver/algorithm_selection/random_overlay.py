@@ -68,7 +68,7 @@ def generated(draw: st.DrawFn) -> dict[str, Any]:
     if draw(st.booleans()):
         engines["buffers"] = {name: draw(words) for name in ("input", "kernel", "result")}
     board = {"dsp": 6840, "bram36": draw(st.sampled_from([60, 2160])), "uram": 960, "lut": 1182240}
-    board["dsp"] = draw(st.sampled_from([6840, 13, 18]))
+    board["dsp"] = draw(st.sampled_from([6840, 26, 33]))
     return {"engines": engines, **({"board": board} if draw(st.booleans()) else {})}
 
 

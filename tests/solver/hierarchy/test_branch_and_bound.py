@@ -12,6 +12,7 @@ from mapper.solver.hierarchy.exact import brute_force as oracle
 from mapper.solver.hierarchy.exact.branch_and_bound import branch_and_bound
 from mapper.solver.method import Effort
 from mapper.workloads.document import InputError
+from mapper.workloads.nest.layer_nest import matrix_product_nest
 from tests.solver.hierarchy.random_hierarchy import random_problem
 
 FAST, SLOW = range(60), range(60, 1000)
@@ -46,6 +47,14 @@ def test_what_is_proven_is_what_brute_force_finds(seed: int, monkeypatch: pytest
 @pytest.mark.parametrize("seed", SLOW)
 def test_what_is_proven_is_what_brute_force_finds_on_more(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     check(seed, 2_000, monkeypatch, links=seed % 3 == 0)
+
+
+def test_a_nest_of_one_operation_has_one_mapping() -> None:
+    machine = random_problem(1).machine
+    problem = HierarchyProblem(matrix_product_nest("one", (), 1, 1, 1), machine, "edp")
+    found = branch_and_bound(problem, Effort())
+    assert found.proven
+    assert found.value == oracle.brute_force(problem, Effort()).value
 
 
 def with_energies(own: HierarchyMachine) -> HierarchyMachine:

@@ -39,6 +39,8 @@ LOOPS = {
     "a continue": "for (i = 0; i < N; i++) { if (a[i] < 0) continue; b[i] = a[i]; total += a[i]; }",
     "a while": "k = 12345; while (k > 0) { total += k % 10; k /= 10; }",
     "a do": "k = 999; do { k = k / 3; a[0] += k; } while (k > LEFT);",
+    "a while that counts": "k = 9; while (k--) b[k] = a[k] + k; total = k;",
+    "a do that counts": "k = 9; do { b[k] = a[k] + k; } while (--k); total = k;",
     "two counters": "for (i = 0, j = 20; i < j; i++, j--) { int t = a[i]; a[i] = a[j]; a[j] = t; }",
     "a call": "for (i = 0; i < n; i++) a[i] = clip(b[i], 100) + (a[i] > 0 ? a[i] : -a[i]);",
     "a shadow": "k = 3; for (i = 0; i < n; i++) { int k = a[i]; b[i] = k; } a[0] = k;",

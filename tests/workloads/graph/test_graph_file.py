@@ -85,7 +85,11 @@ def test_lines_that_are_no_edges_are_refused(tmp_path: Path, text: str) -> None:
 
 def test_a_cycle_of_distance_zero_is_named(tmp_path: Path) -> None:
     assert "1 -> 2 -> 0 -> 1" in refused(tmp_path, "g_edges", "0 1 0 1\n1 2 0 1\n2 0 0 1\n2 3 0 1")
-    assert "a -> a" in refused(tmp_path, "g.dot", "digraph { a -> a }")
+    assert "a -> a" in refused(tmp_path, "g.dot", "digraph { a -> a [distance=0] }")
+
+
+def test_an_edge_from_an_operation_to_itself_is_of_the_iteration_before(tmp_path: Path) -> None:
+    assert shape(read(tmp_path, "g.dot", "digraph { a -> a }")) == [(0, 0, 0, 1, None)]
 
 
 def test_dot_gives_opcodes_operands_chains_and_defaults(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from mapper.workloads.document import InputError
@@ -48,3 +50,36 @@ def test_a_function_and_a_loop_that_there_are_not_are_named() -> None:
         kernel_from_llvm(text, "f.ll", "f", "g")
     with pytest.raises(InputError, match="1 innermost loops"):
         kernel_from_llvm(text, "f.ll", "f", "f", 3)
+
+
+TABLE = (
+    LOOP.format(line="store i32 %t, ptr %x").replace(
+        "%p = getelementptr inbounds { i32, i64 }, ptr %x, i32 %i, i32 1",
+        "%q = getelementptr inbounds i32, ptr @table, i32 %i\n  %t = load i32, ptr %q",
+    )
+    + "@table = global [64 x i32] zeroinitializer\n"
+)
+
+
+def test_a_global_is_an_array_of_its_name() -> None:
+    kernel = kernel_from_llvm(TABLE.encode(), "f.ll", "f")
+    assert {array.name for array in kernel.arrays} == {"table", "x"}
+
+
+def test_bitcode_is_read_as_its_text_is() -> None:
+    import llvmlite.binding as llvm
+
+    bitcode = llvm.parse_assembly(TABLE).as_bitcode()
+    assert kernel_from_llvm(bitcode, "f.bc", "f").graph == kernel_from_llvm(TABLE.encode(), "f.ll", "f").graph
+
+
+@pytest.mark.parametrize("seed", [7, 17, 30, 84])
+def test_broken_bitcode_is_one_line_even_where_llvm_would_end_the_process(seed: int) -> None:
+    import llvmlite.binding as llvm
+
+    random, broken = Random(seed), bytearray(llvm.parse_assembly(TABLE).as_bitcode())
+    broken[random.randrange(4, len(broken))] = random.randrange(256)
+    del broken[random.randrange(len(broken) // 2, len(broken)) :]
+    with pytest.raises(InputError, match="cannot read it") as caught:
+        kernel_from_llvm(bytes(broken), "f.bc", "f")
+    assert "\n" not in str(caught.value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mapper.workloads.loop.affine import Form, as_number, at, plus, split
 from mapper.workloads.loop.body import Node, Value, integer
-from mapper.workloads.loop.kind import Kind
+from mapper.workloads.loop.kind import Kind, may_overlap
 from mapper.workloads.loop.lowered import LoweredLoop
 
 
@@ -14,8 +14,10 @@ def stores(loop: LoweredLoop, array: str) -> list[int] | None:
         index for index, node in enumerate(loop.body.nodes) if node.opcode == "store" and not node.replaced
     ]
     own = [index for index in found if loop.body.nodes[index].array == array]
-    if array in loop.aliases and any(
-        loop.body.nodes[index].array in loop.aliases for index in found if index not in own
+    if any(
+        may_overlap(array, str(loop.body.nodes[index].array), loop.aliases)
+        for index in found
+        if index not in own
     ):
         return None
     return own

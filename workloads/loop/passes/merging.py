@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from mapper.workloads.loop.affine import as_number, plus
 from mapper.workloads.loop.body import LoopBody, Node, Value
+from mapper.workloads.loop.kind import may_overlap
 from mapper.workloads.loop.lowered import LoweredLoop
 
 MOST_LEAVES = 8
@@ -41,7 +42,8 @@ def _group(loop: LoweredLoop, first: int) -> list[int] | None:
                 return None
             found.append(at)
         elif at > first and (
-            same is None or (node.array != own.array and {node.array, own.array} <= loop.aliases)
+            same is None
+            or (node.array != own.array and may_overlap(node.array, str(own.array), loop.aliases))
         ):
             doubt = at
             break

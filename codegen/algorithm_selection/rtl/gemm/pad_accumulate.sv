@@ -19,25 +19,28 @@ module pad_accumulate #(
     output logic [31:0] offset,
     output logic [LANES-1:0] covers
 );
-  logic [31:0] base_y, base_x;
-  logic [31:0] y[LANES+1];
-  logic [31:0] x[LANES+1];
+  logic [15:0] base_y, base_x, wide;
+  logic [15:0] y[LANES+1];
+  logic [15:0] x[LANES+1];
+  assign wide = width[15:0];
   always_comb begin
     y[0] = base_y;
     x[0] = base_x;
     for (int r = 0; r < LANES; r++) begin
-      x[r+1] = x[r] + 1 == width ? '0 : x[r] + 1;
-      y[r+1] = x[r] + 1 == width ? y[r] + 1 : y[r];
+      x[r+1] = x[r] + 16'd1 == wide ? '0 : x[r] + 16'd1;
+      y[r+1] = x[r] + 16'd1 == wide ? y[r] + 16'd1 : y[r];
     end
   end
 
-  assign offset = shift_row * width + shift_column;
+  logic signed [32:0] rows_on;
+  assign rows_on = 33'($signed(shift_row[16:0])) * 33'($signed({1'b0, wide}));
+  assign offset = rows_on[31:0] + shift_column;
   // Below zero is beyond every extent when read without a sign.
   for (genvar r = 0; r < LANES; r++) begin : gen_lane
-    logic [31:0] out_y, out_x;
-    assign out_y = y[r] + shift_row;
-    assign out_x = x[r] + shift_column;
-    assign covers[r] = out_y < out_rows && out_x < out_columns;
+    logic [16:0] out_y, out_x;
+    assign out_y = 17'(y[r]) + shift_row[16:0];
+    assign out_x = 17'(x[r]) + shift_column[16:0];
+    assign covers[r] = out_y < 17'(out_rows[15:0]) && out_x < 17'(out_columns[15:0]);
   end
 
   always_ff @(posedge clk) begin
@@ -52,4 +55,6 @@ module pad_accumulate #(
         end
     end
   end
+  logic unused;
+  assign unused = ^{rows_on[32], width[31:16], shift_row[31:17], out_rows[31:16], out_columns[31:16]};
 endmodule

@@ -98,14 +98,21 @@ module mover #(
     assign linear_valid = 1'b0;
     assign linear_words = '0;
   end else begin : gen_transform
+    // Operands of the array are no longer than OPERAND bits, transformed or not.
+    localparam int WIDTH = LINEAR == 3 ? WORD : OPERAND;
+    logic [LANES*WIDTH-1:0] taken, transformed;
+    for (genvar k = 0; k < LANES; k++) begin : gen_width
+      assign taken[k*WIDTH+:WIDTH] = arrived[k*WORD+:WIDTH];
+      assign linear_words[k*WORD+:WORD] = WORD'($signed(transformed[k*WIDTH+:WIDTH]));
+    end
     linear_transform #(
         .LANES(LANES),
-        .WIDTH(WORD),
+        .WIDTH(WIDTH),
         .KIND (LINEAR),
         .LARGE(LARGE)
     ) transform (
-        .clk, .start(go), .six(unit > POOL), .valid(arrives && linear), .words(arrived),
-        .out_valid(linear_valid), .out_words(linear_words)
+        .clk, .start(go), .six(unit > POOL), .valid(arrives && linear), .words(taken),
+        .out_valid(linear_valid), .out_words(transformed)
     );
   end
   if (POOLS != 0) begin : gen_pool

@@ -22,18 +22,18 @@ module requantise #(
 );
   /* verilator no_inline_module */
   logic signed [WIDTH:0] whole;
-  logic signed [63:0] product, scaled;
+  logic signed [63:0] product, sought, scaled;
   logic signed [15:0] limited;
-  logic signed [31:0] bent;
+  logic signed [33:0] bent;
   assign whole = (WIDTH + 1)'($signed(sum)) + (WIDTH + 1)'($signed(bias));
 
-  logic [39:0] magnitude, taken;
-  logic [63:0] exact, divided;
-  assign magnitude = whole < 0 ? 40'(-whole) : 40'(whole);
-  assign exact = 64'(taken) * 64'(factor[30:0]);
+  logic [63:0] divided;
   if (SINGLE != 0) begin : gen_single
-    logic [39:0] kept;
-    logic [63:0] near, rest, half, quotient;
+    logic [39:0] magnitude, taken, kept;
+    logic [63:0] exact, near, rest, half, quotient;
+    assign magnitude = whole < 0 ? 40'(-whole) : 40'(whole);
+    assign exact = 64'(taken) * 64'(factor[30:0]);
+    assign product = whole < 0 ? -$signed(exact) : $signed(exact);
     significant #(.WIDTH(40)) of_sum (.magnitude, .rounded(kept));
     assign taken = single ? kept : magnitude;
     significant #(.WIDTH(64)) of_product (.magnitude(exact), .rounded(near));
@@ -42,15 +42,15 @@ module requantise #(
     assign half = shift == 0 ? '0 : 64'(1) << (shift - 1);
     assign divided = quotient + 64'(shift != 0 && (rest > half || (rest == half && quotient[0])));
   end else begin : gen_integers
-    assign taken = magnitude;
+    assign product = 64'(whole) * 64'($signed({1'b0, factor[30:0]}));
     assign divided = '0;
   end
-  assign product = (whole < 0 ? -$signed(exact) : $signed(exact)) + 64'($signed(addend));
-  assign scaled = SINGLE != 0 && single ? (whole < 0 ? -$signed(divided) : $signed(divided)) : product >>> shift;
+  assign sought = product + 64'($signed(addend));
+  assign scaled = SINGLE != 0 && single ? (whole < 0 ? -$signed(divided) : $signed(divided)) : sought >>> shift;
   assign limited = scaled < 64'($signed(lowest)) ? $signed(lowest) :
       (scaled > 64'($signed(highest)) ? $signed(highest) : $signed(scaled[15:0]));
-  assign bent = (32'(limited) * $signed(slope) + 32'sd32768) >>> 16;
+  assign bent = (34'(limited) * 34'($signed(slope[17:0])) + 34'sd32768) >>> 16;
   assign word = enable ? (limited < 0 ? WIDTH'(bent) : WIDTH'(limited)) : sum;
   logic unused;
-  assign unused = ^{factor[31], single, bent};
+  assign unused = ^{factor[31], slope[31:18], single, bent};
 endmodule

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from mapper.api.contradicting import refuse_own_contradiction
 from mapper.api.history import Recorder, joined
 from mapper.api.part.verification import verified
-from mapper.kind.kind import AnyKind, AnyPart, Part
+from mapper.kind.kind import AnyKind, AnyPart
+from mapper.kind.part import Part
 from mapper.models.limit import GRACE, SHORT_GRACE, Standing, UnfinishedError
 from mapper.models.plain import limited
 from mapper.solver.certificate import Certificate

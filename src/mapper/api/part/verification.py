@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from mapper.kind.kind import AnyKind, AnyPart, Part
+from mapper.kind.kind import AnyKind, AnyPart
+from mapper.kind.part import Part
 from mapper.solver.certificate import Certificate
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,6 +21,9 @@ def compare(
     problem: ProblemOptions,
     *,
     method: Annotated[list[str] | None, typer.Option(help="Only these methods. Repeatable.")] = None,
+    mapping: Annotated[
+        Path | None, typer.Option(help="A mapping from elsewhere, to stand beside the methods.")
+    ] = None,
     how: SearchOptions,
     table: TableFormat,
     progress: ProgressOptions,
@@ -37,6 +41,8 @@ def compare(
                 method[0],
                 "machines side by side are each solved by their default method; leave it out",
             )
+        if mapping is not None:
+            raise InputError("--mapping", str(mapping), "is for one machine; leave the others out")
         _side_by_side(problem, problem.arch.split(","), search, progress, table)
     if method:
         from mapper.api.problem import pose
@@ -47,7 +53,13 @@ def compare(
     with interruptible(search), progress.report(1) as report:
         listening = replace(search, listener=report.progress, compiling=report.compiling)
         comparison = api(
-            problem.workload, problem.arch, problem.objective, problem.options, listening, method
+            problem.workload,
+            problem.arch,
+            problem.objective,
+            problem.options,
+            listening,
+            method,
+            mapping=mapping,
         )
     if table.print(comparison.to_json(), *terminal.comparison_rows(comparison)):
         terminal.say(*comparison.remarks)

@@ -159,6 +159,8 @@ def _answer(
     from mapper.cli.table import print_table
     from mapper.models.plain import limited
 
+    if (line := terminal.passed_over(solution)) is not None:
+        terminal.complain(line)
     # What is there is shown at once: nothing of it waits for machine code.
     with limited(lambda: None):
         document = dumped(solution.to_json())

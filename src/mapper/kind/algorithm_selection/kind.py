@@ -14,8 +14,9 @@ from mapper.formulations.formulation import Formulation
 from mapper.formulations.objective import DSPS, EDP, LATENCY, Objective
 from mapper.kind.algorithm_selection import part as selection_part
 from mapper.kind.algorithm_selection.part import SelectionPart
-from mapper.kind.kind import JsonValue, Kind, Options, Part, ShownVerdict, Workload
+from mapper.kind.kind import Kind
 from mapper.kind.operator_structure import operator_structure, read_operator_structure
+from mapper.kind.part import JsonValue, Options, Part, ShownVerdict, Workload
 from mapper.kind.words import ProofWords
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.mapping_file import selection_from_json

@@ -17,12 +17,13 @@ from mapper.formulations.objective import DSPS, EDP, Objective
 from mapper.formulations.pbqp.problem import PbqpProblem
 from mapper.kind.algorithm_selection.numbers import Run
 from mapper.kind.algorithm_selection.pins import read_fix
-from mapper.kind.kind import Options, ProblemPart, ShownVerdict, Workload
+from mapper.kind.part import Options, ProblemPart, ShownVerdict, Workload
 from mapper.models.algorithm_selection.control.sequence import Control
 from mapper.models.algorithm_selection.mapping import Selection
 from mapper.models.algorithm_selection.number.network_number import NetworkNumbers
 from mapper.models.algorithm_selection.overlay.building import overlay_network
 from mapper.models.algorithm_selection.overlay.network import OverlayNetwork
+from mapper.models.algorithm_selection.overlay.running import is_joined, joined
 from mapper.workloads.document import InputError
 from mapper.workloads.network.building import network_layers
 from mapper.workloads.network.network import Dims
@@ -94,10 +95,18 @@ def pose_network(
 
 
 def skipped(value: LayerNetwork, machine: OverlayMachine) -> tuple[dict[str, Any], ...]:
-    """What takes none of the overlay's time."""
+    """What takes none of the overlay's time, with what its words take on the host at the least where the overlay is
+    counted as it is generated; nothing where parts of a concatenation lie side by side."""
+    from mapper.sim.algorithm_selection.host import hosted
+
     macs, network = value.macs or 1, overlay_network(value, machine)
     pooled = machine.engines is not None and machine.engines.pools
     timed = {pool.name for pool in network.running.pools} if pooled else set()
+    aliased = joined(value)
+    beside = {
+        one["name"]: one["least_ms"]
+        for one in hosted(value, [one.name for one in value.layers if is_joined(one, aliased)], machine)
+    }
     return tuple(
         {
             "name": layer.name,
@@ -106,6 +115,7 @@ def skipped(value: LayerNetwork, machine: OverlayMachine) -> tuple[dict[str, Any
             "macs": layer.macs,
             "share_of_macs": layer.macs / macs,
             "share_of_time": None,
+            **({} if machine.engines is None else {"least_ms": beside.get(layer.name)}),
         }
         for layer in network.host
         if layer.name not in timed

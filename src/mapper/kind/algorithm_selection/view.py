@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from mapper.formulations.algorithm_selection.problem import SelectionProblem
 from mapper.kind.algorithm_selection.part import NamedSelection
-from mapper.kind.kind import JsonValue, Part
+from mapper.kind.part import JsonValue, Part
 from mapper.kind.text_table import text_table
 from mapper.models.algorithm_selection.cost import evaluate
 from mapper.models.algorithm_selection.overlay.module import module_of, module_units

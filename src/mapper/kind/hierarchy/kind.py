@@ -14,14 +14,18 @@ from mapper.formulations.hierarchy.problem import ROUNDING, HierarchyProblem, Ob
 from mapper.formulations.hierarchy.referee.verify import verify
 from mapper.formulations.objective import EDP, ENERGY, LATENCY, Objective
 from mapper.kind.hierarchy.pins import parse_pins
-from mapper.kind.kind import Kind, Options, Part, ProblemPart, ShownVerdict, Workload
-from mapper.kind.tiling.kind import TILING
+from mapper.kind.kind import Kind
+from mapper.kind.part import FrontAxes, Options, Part, ProblemPart, ShownVerdict, Workload
+from mapper.kind.tiling.kind import FRONT_AXES, TILING
+from mapper.kind.tiling.limit import most_cycles
 from mapper.kind.tiling.pins import own_pins
 from mapper.kind.words import ProofWords
 from mapper.models.hierarchy.mapping import HierarchyMapping
 from mapper.models.hierarchy.mapping_file import hierarchy_mapping
 from mapper.models.hierarchy.one_line import is_one_line, one_line_document
-from mapper.solver.method import Method
+from mapper.solver.front import Front
+from mapper.solver.method import Effort, Method
+from mapper.solver.proof import Claim, Proof
 from mapper.workloads.document import InputError, decoded, parse_document
 from mapper.workloads.network.network import Dims, Network
 
@@ -31,7 +35,7 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
 
     name: ClassVar[str] = "hierarchy"
     objectives: ClassVar[tuple[Objective, ...]] = (EDP, ENERGY, LATENCY)
-    options: ClassVar[frozenset[str]] = frozenset({"batch", "fix"})
+    options: ClassVar[frozenset[str]] = frozenset({"batch", "fix", "max_latency"})
     leaves_out: ClassVar[tuple[str, ...]] = TILING.leaves_out
 
     def peak(self, machine: HierarchyMachine) -> int:
@@ -44,10 +48,11 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
         self, value: Network, machine: HierarchyMachine, objective: Objective, options: Options
     ) -> tuple[ProblemPart[Network, HierarchyProblem], ...]:
         names = [layer.name for layer in value.layers]
+        most = most_cycles(options.max_latency, machine, names)
         parts = []
         for layer in value.layers:
             pins = parse_pins(own_pins(options.fix, layer.name, names), layer.nest, machine)
-            problem = HierarchyProblem(layer.nest, machine, cast(ObjectiveName, objective.name), pins)
+            problem = HierarchyProblem(layer.nest, machine, cast(ObjectiveName, objective.name), pins, most)
             key = (layer.nest.same_problem(), repr(pins))
             parts.append(ProblemPart(layer.name, layer.source, problem, key, value, layer.merged))
         return tuple(parts)
@@ -57,11 +62,37 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
 
         return dict(METHODS)
 
+    def front(self, problem: HierarchyProblem, effort: Effort) -> Front[HierarchyMapping]:
+        from mapper.solver.hierarchy.front import front
+
+        return front(problem, effort)
+
+    def front_axes(self) -> FrontAxes:
+        return FRONT_AXES
+
+    def criteria(self, problem: HierarchyProblem, mapping: HierarchyMapping) -> tuple[int, ...]:
+        from mapper.solver.hierarchy.front import criteria
+
+        return criteria(problem, mapping)
+
     def slack(self, problem: HierarchyProblem, value: int | float) -> float:
         return ROUNDING * abs(value)
 
+    def prove(self, problem: HierarchyProblem, claim: Claim[HierarchyMapping], effort: Effort) -> Proof:
+        from mapper.solver.hierarchy.proof import prove
+
+        return prove(problem, claim, effort)
+
+    def restated(self, problem: HierarchyProblem) -> Mapping[str, Any] | None:
+        from mapper.solver.hierarchy.proof import restated
+
+        return restated(problem)
+
     def why_infeasible(self, problem: HierarchyProblem) -> str | None:
-        return why_infeasible(problem)
+        reason, most = why_infeasible(problem), problem.max_cycles
+        if reason is None and most is not None:
+            return f"none that fits takes {most:,} cycles or fewer; raise --max-latency"
+        return reason
 
     def verify(self, problem: HierarchyProblem, mapping: HierarchyMapping) -> ShownVerdict:
         verdict = verify(problem, mapping)
@@ -121,6 +152,11 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
             "hierarchy", "", "has no constraint program yet; docs/kind/hierarchy.md says the problem"
         )
 
+    def proof_lines(self, proof: Mapping[str, Any], reason: str) -> list[str]:
+        from mapper.kind.hierarchy.words import proof_lines
+
+        return proof_lines(proof, reason)
+
     def words(self, problem: HierarchyProblem, part: Part) -> ProofWords:
         from mapper.kind.hierarchy.words import WORDS
 
@@ -131,25 +167,28 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
     ) -> list[Element]:
         from mapper.kind.hierarchy.picture import hierarchy_picture
 
-        return hierarchy_picture(problem, mapping, part.breakdown or {})
+        return hierarchy_picture(problem, mapping, part, prefix)
 
     def simulate(
         self, part: ProblemPart[Network, HierarchyProblem], mapping: HierarchyMapping, seed: int
     ) -> dict[str, Any]:
-        raise InputError(
-            "simulate", "", "a hierarchy solution has no simulator yet; mapper evaluate costs it"
-        )
+        from mapper.sim.hierarchy import report
+
+        problem = part.problem
+        return report(problem.nest, problem.machine, mapping, seed)
 
     def generate(
         self, part: ProblemPart[Network, HierarchyProblem], mapping: HierarchyMapping, seed: int
     ) -> dict[str, str]:
         from yaml import safe_dump
 
+        from mapper.codegen.hierarchy import generate_c
         from mapper.models.hierarchy.one_line import line_of
         from mapper.models.hierarchy.timeloop_mapping import timeloop_document
 
         nest = part.problem.nest
         return {
+            **generate_c(nest, part.problem.machine, mapping, seed),
             "map.yaml": safe_dump(
                 timeloop_document(mapping, nest), sort_keys=False, default_flow_style=None, width=100
             ),

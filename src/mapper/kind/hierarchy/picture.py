@@ -1,4 +1,4 @@
-"""A mapping onto a hierarchy as a picture: levels as bands with their loops, and energy by level and tensor."""
+"""A mapping onto a hierarchy as a picture: levels as bands, energy by level and tensor, and the roofline."""
 
 from __future__ import annotations
 
@@ -7,41 +7,58 @@ from xml.etree.ElementTree import Element
 
 from mapper.formulations.hierarchy.problem import HierarchyProblem
 from mapper.kind.cell import number
+from mapper.kind.hierarchy.roofline import roofline
+from mapper.kind.part import Part
 from mapper.models.hierarchy.mapping import HierarchyMapping
-from mapper.reporting.drawing import node, plain, table
+from mapper.reporting.chart import stacked
+from mapper.reporting.colour import colours
+from mapper.reporting.drawing import figure, node, plain, table
 
 
 def hierarchy_picture(
-    problem: HierarchyProblem, mapping: HierarchyMapping, breakdown: dict[str, Any]
+    problem: HierarchyProblem, mapping: HierarchyMapping, part: Part, prefix: str
 ) -> list[Element]:
-    """The loop nest by level, and tables of tiles, accesses and energies."""
-    return [_nest(mapping), _table(problem, mapping, breakdown)]
+    """The loop nest by level, energy by level and tensor, the roofline, and tables of tiles and accesses."""
+    breakdown, cost = part.breakdown or {}, part.cost or {}
+    shown = [_nest(problem, mapping, breakdown)]
+    if breakdown["energy_pj"]:
+        said = "Energy by level and tensor"
+        drawn = stacked(said, "pJ", breakdown["energy_pj"], f"{prefix}energy", "level")
+        shown.append(figure(drawn, f"{said}.", data_energy="level"))
+    shown.append(roofline(problem.machine, breakdown, problem.nest.iterations, cost["cycles"]))
+    return [*shown, _table(problem, breakdown)]
 
 
-def _nest(mapping: HierarchyMapping) -> Element:
-    lines = node("ol", class_="nest", aria_label="loop nest, outer to inner")
-    depth = 0
+def _nest(problem: HierarchyProblem, mapping: HierarchyMapping, breakdown: dict[str, Any]) -> Element:
+    """Each level as a band around all inside it: what it keeps, with words of the tiles, then its loops."""
+    whole = inside = node("ol", class_="nest", aria_label="loop nest, outer to inner")
+    chosen = colours(operand.name for operand in problem.nest.operands)
     for level in mapping.levels:
-        kept = ", ".join(plain(name) for name in level.keep) or "nothing"
-        lines.append(node("li", node("b", plain(level.level)), f": keeps {kept}", class_="level dram"))
-        loops = [("for", "spm", one.loop, one.trips) for one in level.temporal]
-        loops += [("parallel for", "spatial", one.loop, one.trips) for one in level.spatial]
-        for word, style, loop, trips in loops:
-            depth += 1
-            lines.append(
+        title = node("p", node("b", plain(level.level)))
+        for name in level.keep:
+            words = number(breakdown["tiles"][level.level][name])
+            kept = f"{plain(name)}: {words} words"
+            title.append(node("span", kept, class_="stays", style=f"border-color: {chosen[name]}"))
+        band = node("ol", class_="loops")
+        loops = [("for", "time", one.loop, one.trips, "") for one in level.temporal]
+        loops += [("parallel for", "space", one.loop, one.trips, f" ({one.axis})") for one in level.spatial]
+        for word, style, loop, trips, axis in loops:
+            band.append(
                 node(
                     "li",
-                    node("code", f"{word} {plain(loop)} = 0..{trips - 1}"),
+                    node("code", f"{word} {plain(loop)} = 0..{trips - 1}{axis}"),
                     class_=f"loop {style}",
                     data_level=plain(level.level),
                     data_loop=plain(loop),
-                    style=f"--depth: {depth}",
                 )
             )
-    return node("figure", lines, node("figcaption", "Loop nest by level, and what each level keeps."))
+        inside.append(node("li", title, band, class_="level band", data_band=plain(level.level)))
+        inside = band
+    inside.append(node("li", node("b", plain(problem.machine.compute.name)), class_="level band"))
+    return node("figure", whole, node("figcaption", "Loop nest by level, and what each level keeps."))
 
 
-def _table(problem: HierarchyProblem, mapping: HierarchyMapping, breakdown: dict[str, Any]) -> Element:
+def _table(problem: HierarchyProblem, breakdown: dict[str, Any]) -> Element:
     rows = []
     energies = breakdown["energy_pj"] or {}
     for level in problem.machine.levels:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from mapper.kind.words import ProofWords
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from mapper.kind.words import ProofWords, claimed, counted, exact, listed
 
 WORDS = ProofWords(
     "all factors of every loop, in time at each level and in space below it, that multiply to its bound, with every "
@@ -14,3 +18,42 @@ WORDS = ProofWords(
         "level was either costed or has a bound on what remains that reaches the value",
     },
 )
+
+CLOSED = {
+    "arrangements by their operations and words": "what operations and the fewest words cost reaches the claimed "
+    "value, whatever the tiles are (lemma Run)",
+    "arrangements by rooms": "no tiles that the trips allow fit all levels",
+    "arrangements by floors": "the least that tiles of each level cost, in the best order for each, adds up to the "
+    "claimed value (lemmas Kept and Least)",
+    "arrangements by tiles": "opened level by level from outside; every tile, with every order that counts, reaches "
+    "the claimed value with what levels inside cost at least (lemmas Run, Slide, Coincide, Orders and Least)",
+    "tiles": "the tiles with orders of which that was computed",
+}
+"""Why an arrangement is closed, by what the checker calls it."""
+
+
+def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
+    """An accepted proof of a mapping onto a hierarchy in sentences."""
+    problem, claim = proof["problem"], proof["claim"]
+    _, measure, _, unit = problem["objective"].split(" ")
+    levels = listed(level["name"] for level in problem["levels"])
+    iterations = exact(math.prod(problem["loops"].values()))
+    lines = [
+        claimed(claim, "mapping", f"{'a' if measure == 'latency' else 'an'} {measure}", unit),
+        f"Problem: {iterations} iterations ("
+        + listed((f"{name}={bound:,}" for name, bound in problem["loops"].items()), " ")
+        + f") on a hierarchy of {counted(len(problem['levels']), 'level')} ({levels}).",
+    ]
+    if claim["status"] == "infeasible":
+        return [*lines, f"Evidence: {reason.partition(': ')[2]}."]
+    counts = reason.partition("closed: ")[2].split(", ")
+    found = {name: int(count) for count, _, name in (one.partition(" ") for one in counts) if count.isdigit()}
+    lines.append("The checker costs the document's mapping with its own model and finds the claimed value.")
+    arrangements = sum(count for name, count in found.items() if name != "tiles")
+    lines.append(
+        f"Evidence: what levels keep and which loops run in space leave {counted(arrangements, 'arrangement')}, each "
+        "of which is closed:"
+    )
+    lines += [f"{count:,} {name}: {CLOSED[name]}." for name, count in found.items() if name in CLOSED]
+    lines.append("Values are taken for equal if they differ by no more than one part in 1e9 (lemma Equal).")
+    return lines

@@ -9,8 +9,8 @@ from typing import Any
 from mapper.arch.cgra import CgraMachine
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.formulations.modulo_schedule.referee.verify import verify
-from mapper.kind.kind import ProblemPart, ShownVerdict
 from mapper.kind.modulo_schedule.pins import pinned_interval
+from mapper.kind.part import ProblemPart, ShownVerdict
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel import Kernel

@@ -12,7 +12,8 @@ from mapper.formulations.formulation import Formulation
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.formulations.objective import II, LATENCY, Objective
-from mapper.kind.kind import JsonValue, Kind, Options, Part, ProblemPart, ShownVerdict, Workload
+from mapper.kind.kind import Kind
+from mapper.kind.modulo_schedule.given_placement import routed
 from mapper.kind.modulo_schedule.kernel_part import NamedSchedule, pose_kernel, verify_kernel
 from mapper.kind.modulo_schedule.layer_part import (
     NamedLayer,
@@ -25,10 +26,12 @@ from mapper.kind.modulo_schedule.layer_part import (
     with_least_intervals,
 )
 from mapper.kind.operator_structure import operator_structure, read_operator_structure
+from mapper.kind.part import JsonValue, Options, Part, ProblemPart, ShownVerdict, Workload
 from mapper.kind.words import ProofWords
 from mapper.models.modulo_schedule.mapping import ModuloSchedule
 from mapper.models.modulo_schedule.mapping_file import schedule_from_json
 from mapper.models.modulo_schedule.network.mapping import LayerMapping
+from mapper.models.modulo_schedule.neura_mapping import COMPILED_II, neura_document, placements_from_neura
 from mapper.solver.method import Effort, Method
 from mapper.solver.proof import Claim, Proof
 from mapper.workloads.c.reading import AS_WRITTEN, SourceReading
@@ -110,9 +113,14 @@ class ModuloScheduling(Kind[Value, Problem, Answer]):
             return verify_layer(problem, _layer(mapping))
         return verify_kernel(problem, _schedule(mapping))
 
+    def mapping_document(self, data: bytes, source: str) -> dict[str, Any]:
+        return neura_document(data, source) or super().mapping_document(data, source)
+
     def read_mapping(self, fields: Mapping[str, Any], problem: Problem, source: str) -> Answer:
         if isinstance(problem, LayerProblem):
             return read_layer(fields, problem, source)
+        if COMPILED_II in fields:
+            return routed(problem, *placements_from_neura(fields, problem.kernel, source), source)
         return schedule_from_json(fields, problem.kernel, source)
 
     def shown(self, problem: Problem, mapping: Answer) -> JsonValue:

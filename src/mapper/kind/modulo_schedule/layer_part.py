@@ -11,13 +11,13 @@ from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.modulo_schedule.network.referee.verify import verify_layer as verdict_of_layer
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
 from mapper.formulations.modulo_schedule.referee.verify import verify
-from mapper.kind.kind import ProblemPart, ShownVerdict, Workload
 from mapper.kind.modulo_schedule.pins import pinned_layers
-from mapper.models.modulo_schedule.network.algorithm import is_in_place
+from mapper.kind.part import ProblemPart, ShownVerdict, Workload
 from mapper.models.modulo_schedule.network.cost import vliw_mode
 from mapper.models.modulo_schedule.network.mapping import LayerMapping, LoopMapping, kernel_of
 from mapper.models.modulo_schedule.network.mapping_file import layer_from_json, layer_to_json
 from mapper.models.modulo_schedule.network.nest import Nest
+from mapper.models.modulo_schedule.network.way.layer import is_in_place
 from mapper.solver.certificate import Certificate
 from mapper.workloads.network.network import Dims
 from mapper.workloads.network.network_layer import LayerNetwork

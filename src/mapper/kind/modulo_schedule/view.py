@@ -5,9 +5,9 @@ from __future__ import annotations
 from mapper.formulations.modulo_schedule.network.limit import limit, limits
 from mapper.formulations.modulo_schedule.network.problem import LayerProblem
 from mapper.formulations.modulo_schedule.problem import ModuloProblem
-from mapper.kind.kind import Part
 from mapper.kind.modulo_schedule.kernel_part import NamedSchedule
 from mapper.kind.modulo_schedule.layer_part import NamedLayer
+from mapper.kind.part import Part
 from mapper.kind.text_table import text_table
 from mapper.models.modulo_schedule.bound import rec_mii, res_mii
 from mapper.models.modulo_schedule.network.algorithm import Algorithm

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mapper.kind.checker_lines import checker
-from mapper.kind.kind import Part
+from mapper.kind.part import Part
 from mapper.kind.words import ProofWords, claimed, counted, exact, listed
 
 Evidence = Mapping[str, Any]

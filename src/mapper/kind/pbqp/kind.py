@@ -9,7 +9,8 @@ from xml.etree.ElementTree import Element
 from mapper.formulations.formulation import Formulation
 from mapper.formulations.objective import VALUE, Objective
 from mapper.formulations.pbqp.problem import PbqpProblem
-from mapper.kind.kind import JsonValue, Kind, Options, Part, ShownVerdict, Workload
+from mapper.kind.kind import Kind
+from mapper.kind.part import JsonValue, Options, Part, ShownVerdict, Workload
 from mapper.kind.pbqp import part as pbqp_part
 from mapper.kind.pbqp.part import InstancePart
 from mapper.kind.words import ProofWords

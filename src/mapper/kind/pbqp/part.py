@@ -10,7 +10,7 @@ import numpy as np
 
 from mapper.formulations.pbqp.problem import PbqpProblem, pbqp_problem
 from mapper.formulations.pbqp.referee.verify import verify
-from mapper.kind.kind import Options, ProblemPart, ShownVerdict, Workload
+from mapper.kind.part import Options, ProblemPart, ShownVerdict, Workload
 from mapper.models.pbqp.mapping import PbqpAssignment
 from mapper.workloads.document import InputError, sha256
 from mapper.workloads.network.network import InputFile

@@ -16,8 +16,9 @@ from mapper.formulations.pe_allocation.magnitude import refuse_large
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.formulations.pe_allocation.problem import Objective as ObjectiveName
 from mapper.formulations.pe_allocation.referee.verify import verify
-from mapper.kind.kind import FrontAxes, JsonValue, Kind, Options, Part, ProblemPart, ShownVerdict, Workload
+from mapper.kind.kind import Kind
 from mapper.kind.operator_structure import operator_structure, read_operator_structure
+from mapper.kind.part import FrontAxes, JsonValue, Options, Part, ProblemPart, ShownVerdict, Workload
 from mapper.kind.pe_allocation.nest.kind import NestAllocation
 from mapper.kind.pe_allocation.pins import Fixed, read_fix
 from mapper.kind.pe_allocation.recurrence.kind import RecurrenceAllocation

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mapper.formulations.pe_allocation.problem import AllocationProblem
-from mapper.kind.kind import ProblemPart
 from mapper.kind.network_constants import file_weights, network_model
+from mapper.kind.part import ProblemPart
 from mapper.models.pe_allocation.number.plan import NumberPlan, word_bits
 from mapper.models.pe_allocation.number.unknown import UnknownNumbersError
 from mapper.workloads.network.network_layer import LayerNetwork

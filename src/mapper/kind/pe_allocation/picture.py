@@ -10,7 +10,7 @@ from mapper.codegen.pe_allocation.chart import chart
 from mapper.codegen.pe_allocation.picture import picture
 from mapper.formulations.pe_allocation.problem import AllocationProblem
 from mapper.kind.cell import number
-from mapper.kind.kind import FrontAxes
+from mapper.kind.part import FrontAxes
 from mapper.kind.pe_allocation.words import caps, limits
 from mapper.models.pe_allocation.cost import evaluate
 from mapper.models.pe_allocation.mapping import Allocation

@@ -12,17 +12,8 @@ from mapper.formulations.formulation import Formulation
 from mapper.formulations.objective import LATENCY, PES, THROUGHPUT, Objective
 from mapper.formulations.pe_allocation.nest.problem import NestProblem
 from mapper.formulations.pe_allocation.recurrence.problem import RecurrenceProblem
-from mapper.kind.kind import (
-    AnyKind,
-    FrontAxes,
-    JsonValue,
-    Kind,
-    Options,
-    Part,
-    ProblemPart,
-    ShownVerdict,
-    Workload,
-)
+from mapper.kind.kind import AnyKind, Kind
+from mapper.kind.part import FrontAxes, JsonValue, Options, Part, ProblemPart, ShownVerdict, Workload
 from mapper.kind.words import ProofWords
 from mapper.models.pe_allocation.nest.mapping import NestMapping
 from mapper.solver.front import Front

@@ -13,7 +13,8 @@ from mapper.formulations.objective import EDP, ENERGY, LATENCY, Objective
 from mapper.formulations.tiling.problem import ROUNDING, Pins, TilingProblem
 from mapper.formulations.tiling.problem import Objective as ObjectiveName
 from mapper.formulations.tiling.referee.verify import verify
-from mapper.kind.kind import FrontAxes, Kind, Options, Part, ProblemPart, ShownVerdict, Workload
+from mapper.kind.kind import Kind
+from mapper.kind.part import FrontAxes, Options, Part, ProblemPart, ShownVerdict, Workload
 from mapper.kind.tiling.limit import most_cycles
 from mapper.kind.tiling.pins import AUTO, OFF, PADDING, is_published, own_pins, padding_of
 from mapper.kind.words import ProofWords

@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 
 from mapper.formulations.tiling.problem import TilingProblem
-from mapper.kind.kind import Part
+from mapper.kind.part import Part
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.models.tiling.padding import NO_PADDING, Padding
 

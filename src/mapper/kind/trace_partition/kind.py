@@ -15,8 +15,9 @@ from mapper.formulations.trace_partition.magnitude import refuse_large
 from mapper.formulations.trace_partition.problem import Objective as ObjectiveName
 from mapper.formulations.trace_partition.problem import PartitionProblem
 from mapper.formulations.trace_partition.referee.verify import verify
-from mapper.kind.kind import JsonValue, Kind, Options, Part, ProblemPart, ShownVerdict, Workload
+from mapper.kind.kind import Kind
 from mapper.kind.operator_structure import operator_structure, read_operator_structure
+from mapper.kind.part import JsonValue, Options, Part, ProblemPart, ShownVerdict, Workload
 from mapper.kind.trace_partition import part as trace_part
 from mapper.kind.trace_partition.part import PartitionPart
 from mapper.kind.trace_partition.pins import read_fix

@@ -8,7 +8,7 @@ from typing import Any
 
 from mapper.arch.snowflake import SnowflakeMachine
 from mapper.formulations.trace_partition.problem import PartitionProblem
-from mapper.kind.kind import Part, ProblemPart
+from mapper.kind.part import Part, ProblemPart
 from mapper.models.trace_partition.cost import evaluate
 from mapper.models.trace_partition.host_cost import host_cycles
 from mapper.models.trace_partition.lowering.layer import TensorView, TraceLayer, TraceNetwork

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from xml.etree.ElementTree import Element
 
-from mapper.kind.kind import Part
+from mapper.kind.part import Part
 from mapper.models.pe_allocation.nest.cost import tiles_of
 from mapper.models.pe_allocation.nest.mapping import NestMapping
 from mapper.reporting.drawing import figure, node, plain, svg

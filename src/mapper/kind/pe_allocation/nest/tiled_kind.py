@@ -10,7 +10,8 @@ from mapper.arch.tcpa import TcpaMachine
 from mapper.formulations.objective import LATENCY, Objective
 from mapper.formulations.pe_allocation.nest.tiled_problem import NestPins, TiledProblem
 from mapper.formulations.verdict import Verdict
-from mapper.kind.kind import Kind, Options, Part, ProblemPart, ShownVerdict
+from mapper.kind.kind import Kind
+from mapper.kind.part import Options, Part, ProblemPart, ShownVerdict
 from mapper.kind.pe_allocation.nest.pins import read_nest_fix
 from mapper.models.pe_allocation.nest.cost import NestCost
 from mapper.models.pe_allocation.nest.mapping import NestMapping

@@ -12,7 +12,7 @@ from mapper.formulations.pe_allocation.nest.tiled_problem import NestPins
 from mapper.formulations.pe_allocation.recurrence.problem import RecurrenceProblem
 from mapper.formulations.pe_allocation.referee.verify_recurrence import verify_recurrence
 from mapper.formulations.verdict import Verdict
-from mapper.kind.kind import Options, Part, ProblemPart, Workload
+from mapper.kind.part import Options, Part, ProblemPart, Workload
 from mapper.kind.pe_allocation.nest.tiled_kind import TiledAllocation
 from mapper.kind.words import ProofWords
 from mapper.models.pe_allocation.nest.cost import NestCost

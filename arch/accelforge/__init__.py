@@ -1,0 +1,1 @@
+"""AccelForge's machines as memory hierarchies."""

@@ -1,0 +1,1 @@
+"""ZigZag's machines as memory hierarchies."""

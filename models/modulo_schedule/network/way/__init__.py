@@ -1,0 +1,1 @@
+"""How a layer can run: its nests, by what it computes."""

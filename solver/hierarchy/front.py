@@ -1,0 +1,98 @@
+"""The trade-offs of energy and latency, in one search: a branch is left when some point found so far has no more energy
+than the branch's bound, and takes no more cycles than it must take."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right, insort
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mapper.formulations.hierarchy.infeasible import why_infeasible
+from mapper.formulations.hierarchy.problem import ROUNDING, HierarchyProblem
+from mapper.formulations.hierarchy.referee.verify import verify
+from mapper.models.hierarchy.cost import HierarchyCost, evaluate
+from mapper.models.hierarchy.mapping import HierarchyMapping
+from mapper.solver.front import Front
+from mapper.solver.hierarchy.exact.branch_and_bound import Search
+from mapper.solver.method import Effort
+from mapper.solver.outcome import Outcome
+
+Array = Any
+
+
+class FrontSearch(Search):
+    """A search for all points that no other is better than. Energies count as equal within `ROUNDING`, as
+    everywhere."""
+
+    def __init__(self, problem: HierarchyProblem, effort: Effort) -> None:
+        super().__init__(replace(problem, objective="energy"), effort)
+        self.asked = problem
+        self.cycles: list[int] = []
+        self.points: dict[int, tuple[int, HierarchyMapping, HierarchyCost]] = {}
+
+    @property
+    def limit(self) -> float:
+        return math.inf
+
+    @property
+    def front(self) -> Array:
+        rows = [(cycles, self._limit_at(cycles)) for cycles in self.cycles]
+        return np.array(rows, np.float64).reshape(-1, 2)
+
+    def _limit_at(self, cycles: int) -> float:
+        return (self.points[cycles][2].energy_pj or 0.0) * (1 - ROUNDING)
+
+    def wants(self, bound: float, cycles: float) -> bool:
+        place = bisect_right(self.cycles, cycles)
+        return place == 0 or bound < self._limit_at(self.cycles[place - 1])
+
+    def _take(self, mapping: HierarchyMapping, least: float, handed: bool) -> None:
+        verdict = verify(self.problem, mapping)
+        if verdict.cost is None or verdict.broken:
+            return
+        self.trials.take(mapping)
+        cost = verdict.cost
+        energy, cycles = cost.energy_steps or 0, cost.cycles
+        if handed and least < (cost.energy_pj or 0.0) * (1 - ROUNDING):
+            self.loose.append(least)
+        place = bisect_right(self.cycles, cycles)
+        if place and self.points[self.cycles[place - 1]][0] <= energy:
+            return
+        for beaten in [one for one in self.cycles if one >= cycles and self.points[one][0] >= energy]:
+            self.cycles.remove(beaten)
+            del self.points[beaten]
+        insort(self.cycles, cycles)
+        self.points[cycles] = (energy, mapping, cost)
+
+    def found(self) -> Front[HierarchyMapping]:
+        """The points, ascending by energy."""
+        self.run()
+        complete = self.stop is None and self.undecided == math.inf and not self.loose and not self.heap
+        return Front(tuple(self._outcome(cycles, complete) for cycles in reversed(self.cycles)), complete)
+
+    def _outcome(self, cycles: int, complete: bool) -> Outcome[HierarchyMapping]:
+        """A point with its value in the objective that was asked for."""
+        _, mapping, cost = self.points[cycles]
+        value, tried = self.asked.value(cost), self.trials.tried
+        if complete:
+            return Outcome.optimal(mapping, value, evaluations=tried)
+        return Outcome.bounded(mapping, value, None, self.stop or "complete", evaluations=tried)
+
+
+def front(problem: HierarchyProblem, effort: Effort) -> Front[HierarchyMapping]:
+    """All points that no other is better than in energy or cycles and as good as in both, ascending by energy.
+
+    If the effort ends first, or neighbours may hand words on, what was found is not proven to be all there is.
+    """
+    if why_infeasible(problem) is not None:
+        return Front((), True)
+    return FrontSearch(problem, effort).found()
+
+
+def criteria(problem: HierarchyProblem, mapping: HierarchyMapping) -> tuple[int, int]:
+    """Energy in the model's steps, and cycles, both of which least is best."""
+    cost = evaluate(problem.nest, problem.machine, mapping)
+    return cost.energy_steps or 0, cost.cycles

@@ -1,0 +1,124 @@
+"""Mappings onto a hierarchy, drawn from everything that can be written down, whether or not tiles fit."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from mapper.arch.hierarchy import HierarchyMachine, hierarchy_from_document
+from mapper.arch.source import load_machine
+from mapper.models.hierarchy.mapping import HierarchyMapping, LevelMapping, SpatialLoop, TemporalLoop
+from mapper.solver.hierarchy.space import prime_factors
+from mapper.workloads.nest.loop_nest import LoopNest
+from mapper.workloads.nest.nest_file import nest_from_document
+
+
+def preset_machine(name: str) -> HierarchyMachine:
+    """A preset."""
+    machine, _ = load_machine(name)
+    assert isinstance(machine, HierarchyMachine)
+    return machine
+
+
+def drawn_mapping(random: Random, nest: LoopNest, machine: HierarchyMachine) -> HierarchyMapping:
+    """Every prime factor of a bound at some level, in time or in space; levels keep what they like."""
+    places: dict[tuple[int, str], dict[str, int]] = {}
+    for loop, bound in nest.bounds:
+        for prime in prime_factors(bound):
+            level = random.randrange(len(machine.levels))
+            own = places.setdefault((level, random.choice(("", "", "x", "y"))), {})
+            own[loop] = own.get(loop, 1) * prime
+    names = [operand.name for operand in nest.operands]
+    levels = []
+    for place, memory in enumerate(machine.levels):
+        temporal = [TemporalLoop(*one) for one in places.get((place, ""), {}).items()]
+        spatial = [SpatialLoop(*one, "x") for one in places.get((place, "x"), {}).items()]
+        spatial += [SpatialLoop(*one, "y") for one in places.get((place, "y"), {}).items()]
+        random.shuffle(temporal)
+        random.shuffle(spatial)
+        kept = tuple(name for name in names if not place or random.random() < 0.6)
+        levels.append(LevelMapping(memory.name, kept, tuple(temporal), tuple(spatial)))
+    return HierarchyMapping(tuple(levels))
+
+
+def drawn_machine(random: Random) -> HierarchyMachine:
+    """Two to five levels, every rule either way."""
+    levels = []
+    for place in range(random.randint(2, 5)):
+        level = {
+            "name": f"L{place}",
+            "block": random.choice((1, 2, 4)),
+            "cluster": random.choice((1, 1, 4)),
+            "energy_pj": {
+                "read": random.choice((1.5, 3, 100.25)),
+                "fill": random.randint(0, 50),
+                "update": random.randint(1, 50),
+                "leak": random.choice((0, 0.125)),
+            },
+            "fanout": {
+                "x": random.choice((1, 4, 8)),
+                "y": random.choice((1, 4)),
+                "multicast": random.random() < 0.8,
+                "reduction": random.random() < 0.8,
+            },
+        }
+        if random.random() < 0.5:
+            level["bandwidth"] = {random.choice(("read", "write", "shared")): random.choice((0.3, 1, 2.5))}
+        levels.append(level)
+    rules = {
+        "first_read": random.choice(("elided", "counted")),
+        "first_fill": random.choice(("elided", "counted")),
+        "link_transfers": random.random() < 0.6,
+        "throttling": random.choice(("exact", "floating")),
+    }
+    compute = {
+        "rate": random.choice((1, 2)),
+        "energy_pj": random.choice((0.5, 2)),
+        "leak_pj": random.choice((0, 1)),
+    }
+    document = {"schema": "mapper.hierarchy/1", "name": "drawn", "levels": levels, "compute": compute}
+    return hierarchy_from_document({**document, "rules": rules, "clock_mhz": 200}, "drawn")
+
+
+def drawn_nest(random: Random) -> LoopNest:
+    """A product, a convolution, one whose results lie interleaved, four tensors, or a sum."""
+    size = (1, 2, 3, 4, 6)
+    indices, operation = random.choice(
+        (
+            ({"A": ["I", "K"], "B": ["K", "J"], "O": ["I", "J"]}, "multiply_add"),
+            (
+                {"W": ["K", "C", "R"], "I": ["N", "C", "2*P + R"], "O": ["N", "K", "P"]},
+                "multiply_add",
+            ),
+            (
+                {"W": ["K", "C", "R"], "I": ["C", "P + 2*R - 3"], "O": ["K", "P"]},
+                "multiply_add",
+            ),
+            ({"W": ["C", "R"], "I": ["C", "P"], "O": ["R + 6*P"]}, "multiply_add"),
+            ({"A": ["I", "K", "L"], "B": ["K", "J"], "D": ["L", "J"], "O": ["I", "J"]}, "multiply_add"),
+            ({"A": ["I - J", "K"], "B": ["K"], "O": ["I", "J"]}, "multiply_add"),
+            ({"A": ["I", "K"], "B": ["K"], "O": ["I"]}, "add"),
+            ({"A": ["I", "J + 2"], "O": ["I", "2*J"]}, "add"),
+        )
+    )
+    text = " ".join(place for index in indices.values() for place in index)
+    names = sorted({character for character in text if character.isalpha()})
+    operands: list[dict[str, Any]] = [
+        {"tensor": name, "index": index, "access": "read_write" if name == "O" else "read"}
+        for name, index in indices.items()
+    ]
+    if set(indices) == {"A", "O"}:
+        operands[-1]["access"] = "write"
+    if random.random() < 0.2:
+        operands[-1]["zero_initialised"] = False
+    loops = {name: random.choice(size) for name in names}
+    return nest_from_document(
+        {
+            "schema": "mapper.nest/1",
+            "name": "drawn",
+            "loops": loops,
+            "operands": operands,
+            "operation": operation,
+        },
+        "drawn",
+    )

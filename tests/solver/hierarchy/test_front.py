@@ -1,0 +1,91 @@
+"""Trade-offs and limits on latency against all mappings of small problems."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from mapper.formulations.hierarchy.problem import HierarchyProblem
+from mapper.formulations.hierarchy.referee.verify import verify
+from mapper.models.hierarchy.cost import evaluate
+from mapper.models.hierarchy.mapping import HierarchyMapping
+from mapper.solver.hierarchy.exact import brute_force as oracle
+from mapper.solver.hierarchy.exact.branch_and_bound import branch_and_bound
+from mapper.solver.hierarchy.front import criteria, front
+from mapper.solver.hierarchy.trial import Trials
+from mapper.solver.method import Effort
+from mapper.workloads.document import InputError
+from tests.solver.hierarchy.random_hierarchy import random_problem
+
+FAST, SLOW = range(40), range(40, 600)
+Points = set[tuple[int, ...]]
+
+
+def all_points(problem: HierarchyProblem, monkeypatch: pytest.MonkeyPatch) -> Points | None:
+    """Energy and cycles of every mapping; None if there are too many."""
+    seen: Points = set()
+    take = Trials.take
+
+    def remembered(self: Trials, mapping: HierarchyMapping) -> int | float | None:
+        value = take(self, mapping)
+        if value is not None:
+            seen.add(criteria(problem, mapping))
+        return value
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trials, "take", remembered)
+        try:
+            oracle.brute_force(problem, Effort())
+        except InputError:
+            return None
+    return seen
+
+
+def check(seed: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(oracle, "MOST_MAPPINGS", most)
+    problem = random_problem(seed)
+    seen = all_points(problem, monkeypatch)
+    if seen is None:
+        return
+    best = {
+        point
+        for point in seen
+        if not any(one != point and one[0] <= point[0] and one[1] <= point[1] for one in seen)
+    }
+    found = front(problem, Effort())
+    assert found.complete
+    assert {criteria(problem, one.mapping) for one in found.points if one.mapping} == best
+    for energy, cycles in best:
+        limited = replace(problem, max_cycles=cycles, objective="energy")
+        one = branch_and_bound(limited, Effort())
+        assert one.proven
+        assert one.mapping is not None
+        assert not verify(limited, one.mapping).broken
+        assert evaluate(problem.nest, problem.machine, one.mapping).energy_steps == energy
+
+
+@pytest.mark.parametrize("seed", FAST)
+def test_a_front_is_what_all_mappings_leave(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(seed, 60, monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SLOW)
+def test_a_front_is_what_all_mappings_leave_on_more(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(seed, 1_000, monkeypatch)
+
+
+def test_a_limit_that_no_mapping_keeps_is_proven_to_leave_none() -> None:
+    problem = random_problem(3)
+    fastest = branch_and_bound(replace(problem, objective="latency"), Effort())
+    assert fastest.value is not None
+    none = branch_and_bound(replace(problem, max_cycles=int(fastest.value) - 1), Effort())
+    assert none.proven
+    assert none.mapping is None
+
+
+def test_a_search_that_is_stopped_has_no_complete_front() -> None:
+    effort = Effort()
+    effort.interrupt.set()
+    assert not front(random_problem(3), effort).complete
