@@ -125,8 +125,10 @@ COLUMNS = (
         "any hierarchy",
         {
             "models": "Timeloop's dense\nmodel",
-            "formulations": "problem, bound",
-            "solver": "branch and bound,\nannealing, ...",
+            "formulations": "constraint program\n(CP-SAT)",
+            "solver": "branch and bound,\nCP-SAT, annealing, ...",
+            "codegen": "C with its buffers",
+            "sim": "every tile moved",
         },
     ),
 )
