@@ -60,7 +60,7 @@ def with_covers(method: TilingMethod) -> TilingMethod:
         from mapper.solver.tiling.cover.covering import covering
 
         plain = method.search(problem.as_it_is(), replace(effort, start=None))
-        return covering(problem, effort, plain)
+        return covering(problem, effort, plain, _with_small_factors(method, problem, effort))
 
     def both() -> None:
         from mapper.solver.tiling.cover.covering import prepare
@@ -69,6 +69,17 @@ def with_covers(method: TilingMethod) -> TilingMethod:
         prepare()
 
     return replace(method, search=search, prepare=both)
+
+
+def _with_small_factors(method: TilingMethod, problem: TilingProblem, effort: Effort) -> TilingMapping | None:
+    """The best mapping of bounds that have small factors, where those as they are have not: no layer is worth a search
+    of all covers below a mapping that is many times too slow."""
+    sizes = friendly_bounds(problem)
+    if not sizes:
+        return None
+    fixed = Padding(tuple((loop, size, size) for loop, size in sizes.items()))
+    found = _least_bounds(method.search, replace(problem, padding=fixed), replace(effort, start=None)).mapping
+    return None if found is None else lowered(problem, found)
 
 
 def _least_bounds(search: Search, problem: TilingProblem, effort: Effort) -> Outcome[TilingMapping]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,15 +11,48 @@ from mapper.solver.tiling.cover import stream_kernel
 from mapper.solver.tiling.cover.table import Array, CoverTable
 from mapper.solver.tiling.exact import bound_kernel, incumbent_kernel
 from mapper.solver.tiling.exact.kernel_table import KernelTable
-from mapper.solver.tiling.stream import bound_kernel as stream_bounds
+from mapper.solver.tiling.stream.bound_kernel import Room as StreamRoom
 
 _crossing_bound: Any = bound_kernel.crossing_bound
 _surely: Any = bound_kernel.surely
 _waited: Any = bound_kernel.waited
 _together: Any = bound_kernel.together
 _bounded_out: Any = incumbent_kernel.bounded_out
-_room_of: Any = stream_bounds.room_of
+_ranks: Any = incumbent_kernel.ranks
 _first_bound: Any = stream_kernel.first_bound
+
+
+class Crossing(NamedTuple):
+    """What crosses between scratch-pad and PEs, by operand: number of ``tiles``, whether an order is ``able`` to keep
+    one for more than a pass, energies of one crossing at the NoC, at the scratch-pad and of the additions between PEs,
+    cycles of a crossing and of its additions."""
+
+    tiles: Array
+    able: Array
+    noc_energy: Array
+    spm_energy: Array
+    addition_energy: Array
+    noc_cycles: Array
+    addition_cycles: Array
+
+
+def _crossing(operands: int) -> Crossing:
+    """Room for that; without additions."""
+    return Crossing(
+        np.ones(operands, np.int64),
+        np.zeros(operands, np.bool_),
+        np.zeros(operands, np.float64),
+        np.zeros(operands, np.float64),
+        np.zeros(operands, np.float64),
+        np.zeros(operands, np.int64),
+        np.zeros(operands, np.int64),
+    )
+
+
+def cases(t: KernelTable) -> int:
+    """For how many cases there are bounds: by the operand that stays, or that none does; or one for all, as where
+    memories are filled as streams."""
+    return len(t.updated) + 1 if t.alone and not t.streams.on else 1
 
 
 def _words(v: CoverTable, k: int, tile: Array) -> int:
@@ -93,16 +126,15 @@ def _outer_bound(
     return energy, _waited(cycles)
 
 
-def _outer_bounds(t: KernelTable, v: CoverTable, energy: Array, cycles: Array) -> None:
-    """The same for every point of the grid of scratch-pad tiles; infinity where none fits."""
+def _outer_bounds(t: KernelTable, v: CoverTable, places: Array, energy: Array, cycles: Array) -> None:
+    """The same for scratch-pad tiles, whose trips at DRAM are in ``places`` [n][loops]; infinity where none fits."""
     loops, operands = len(v.dram_counts), len(v.dimensions)
     tile, trips = np.empty(loops, np.int64), np.empty(loops, np.int64)
     energies, taken = np.empty(operands, np.float64), np.empty(operands, np.int64)
     for point in range(len(energy)):
         energy[point], cycles[point] = np.inf, np.inf
         for j in range(loops):
-            place = point // v.dram_strides[j] % v.dram_counts[j]
-            tile[j], trips[j] = v.dram_tile[j, place], v.dram_trips[j, place]
+            tile[j], trips[j] = v.dram_tile[j, places[point, j]], v.dram_trips[j, places[point, j]]
         if _banks(v, tile) > v.banks:
             continue
         for k in range(operands):
@@ -111,80 +143,131 @@ def _outer_bounds(t: KernelTable, v: CoverTable, energy: Array, cycles: Array) -
         energy[point], cycles[point] = _outer_bound(t, v, tile, trips, energies, taken)
 
 
-def _inner_bound(
-    t: KernelTable,
-    passes: int,
-    own_tiles: Array,
-    compute: int,
-    noc_energy: Array,
-    spm_energy: Array,
-    noc_cycles: Array,
-) -> tuple[float, float]:
-    """Least NoC and scratch-pad energy, and least cycles, of all tilings whose array tile takes this of the machine in
-    each of so many passes at least: as in ``exact/bound_kernel.py``."""
-    least_energy, least_cycles = np.inf, np.inf
-    for reused in range(len(noc_cycles) if t.alone else 1):
-        energy, load, serial = 0.0, 0, not t.buffers.rf
+def _load(t: KernelTable, noc_cycles: Array, stays: int) -> int:
+    """Cycles of the busiest network when all operands come, but the one that ``stays``."""
+    load = 0
+    for network in range(t.networks):
+        busy = 0
         for k in range(len(noc_cycles)):
-            stays = k == reused or not t.alone
-            energy += (noc_energy[k] + spm_energy[k]) * _crossing_bound(t, k, passes, own_tiles[k], stays)
-            if not stays:
-                load = max(load, noc_cycles[k])
-                serial = serial or (t.buffers.exposed and t.updated[k])
-        cycles = float(passes) * ((compute + load) if serial else max(compute, load))
-        least_energy, least_cycles = min(least_energy, energy), min(least_cycles, cycles)
-    return least_energy, _waited(least_cycles)
+            if k != stays and (t.read_network[k] == network or t.write_network[k] == network):
+                busy += noc_cycles[k]
+        load = max(load, busy)
+    return load
+
+
+def _inner_bounds(
+    t: KernelTable, passes: int, crossing: Crossing, compute: int, energies: Array, cycles: Array
+) -> None:
+    """Least energy of NoC and scratch-pad, and least cycles without DMA, of all tilings with these passes, by the
+    operand that does not cross in every pass; behind them, of those where all do. Where several operands may stay at
+    once, of all tilings."""
+    operands = len(crossing.tiles)
+    for stays in range(len(energies)):
+        if t.alone and stays < operands and not crossing.able[stays]:
+            energies[stays], cycles[stays] = np.inf, np.inf
+            continue
+        energy, added, exposed = 0.0, 0, False
+        for k in range(operands):
+            kept = k == stays or not t.alone
+            moves = _crossing_bound(t, k, passes, crossing.tiles[k], kept)
+            energy += (crossing.noc_energy[k] + crossing.spm_energy[k]) * moves
+            energy += crossing.addition_energy[k] * (crossing.tiles[k] if kept else passes)
+            if t.updated[k] and not kept:
+                exposed = exposed or t.buffers.exposed
+                added += crossing.addition_cycles[k]
+        load = _load(t, crossing.noc_cycles, stays) if t.alone else 0
+        every = max(compute, load) if t.buffers.rf and not exposed else compute + load
+        total = float(passes) * (every + added)
+        if t.alone and stays < operands:
+            # What stays comes now and then: nothing hides more of it than a pass, nor of the work behind a sum that
+            # leaves.
+            now = max(0, crossing.noc_cycles[stays] - every)
+            if t.updated[stays]:
+                now += crossing.addition_cycles[stays]
+                now += compute if t.buffers.exposed and not exposed else 0
+            total += float(crossing.tiles[stays]) * now
+        energies[stays], cycles[stays] = energy, _waited(total)
+
+
+def _hopeless(
+    t: KernelTable, energies: Array, cycles: Array, out_energy: float, out_cycles: float, incumbent: Array
+) -> bool:  # fmt: skip
+    """Whether nothing can improve on the incumbent that has at least these energies and cycles (by the operand that
+    stays) and those outside."""
+    for stays in range(len(energies)):
+        energy = _surely(t, energies[stays] + out_energy)
+        least = _together(t, cycles[stays], out_cycles)
+        if not _bounded_out(t, energy, least, incumbent):
+            return False
+    return True
 
 
 def _first_bounds(
-    t: KernelTable, v: CoverTable, least_out_energy: Array, least_out_cycles: Array, incumbent: Array, energy: Array,
+    t: KernelTable, v: CoverTable, places: Array, crossing: Crossing, x: StreamRoom, energies: Array,
     cycles: Array,
 ) -> None:  # fmt: skip
-    """Bounds on energy and cycles for every point of the grid of array tiles; infinity where none fits, or can improve
-    on the incumbent."""
-    loops, operands = len(v.counts), len(v.dimensions)
-    tile, most = np.empty(loops, np.int64), np.empty(loops, np.int64)
-    place, classes = np.empty(loops, np.int64), np.empty(loops, np.int64)
-    x = _room_of(loops, operands, len(t.streams.along))
-    for point in range(len(energy)):
-        energy[point], cycles[point] = np.inf, np.inf
-        if np.isinf(least_out_energy[point]):
-            continue
-        passes, iterations, size = 1, 1.0, 1
-        for j in range(loops):
-            place[j] = point // v.strides[j] % v.counts[j]
-            one = v.base[j] + place[j]
+    """Bounds without DRAM (energies, cycles [n][cases]) of the array tiles whose classes are in ``places``
+    [n][loops]."""
+    operands = len(v.dimensions)
+    loops = places.shape[1]
+    tile, most, classes = np.empty(loops, np.int64), np.empty(loops, np.int64), np.empty(loops, np.int64)
+    for point in range(len(places)):
+        passes, size, iterations = 1, 1, 1.0
+        crossing.tiles[:] = 1
+        crossing.able[:] = False
+        crossing.noc_energy[:] = t.noc_unit
+        for j in range(len(tile)):
+            one = v.base[j] + places[point, j]
             classes[j], tile[j], most[j] = one, v.tile[one], v.most_tile[one]
             passes *= v.trips[one]
             size *= tile[j]
             iterations *= float(tile[j] * v.trips[one])
-        compute = -(-size // t.pes) * t.iteration_cycles
-        least = _surely(t, v.iteration_energy * iterations + least_out_energy[point])
-        if _bounded_out(t, least, _together(t, float(passes) * compute, least_out_cycles[point]), incumbent):
-            continue
-        x.tiles[:] = 1
-        x.noc_energy[:] = t.noc_unit
-        for j in range(loops):
             for k in range(operands):
                 if v.own[k, j]:
-                    x.tiles[k] *= v.trips[classes[j]]
+                    crossing.tiles[k] *= v.trips[one]
+                elif v.runs[one]:
+                    crossing.able[k] = True
         for group in range(len(v.group_operand)):
             at = v.group_start[group]
-            for j in range(loops):
-                at += place[j] * v.group_strides[group, j]
-            x.noc_energy[v.group_operand[group]] *= v.delivered[at]
+            for j in range(len(tile)):
+                at += places[point, j] * v.group_strides[group, j]
+            crossing.noc_energy[v.group_operand[group]] *= v.delivered[at]
         for k in range(operands):
-            x.words[k] = _words(v, k, tile)
-            x.spm_energy[k] = x.words[k] * v.spm_unit
-            x.noc_cycles[k] = -(-x.words[k] // v.widths[k])
+            words = _words(v, k, tile)
+            crossing.spm_energy[k] = words * v.spm_unit
+            crossing.noc_cycles[k] = -(-words // v.widths[k])
+            x.words[k], x.tiles[k], x.noc_cycles[k] = words, crossing.tiles[k], crossing.noc_cycles[k]
+            x.noc_energy[k], x.spm_energy[k] = crossing.noc_energy[k], crossing.spm_energy[k]
+        compute = -(-size // t.pes) * t.iteration_cycles
         if t.streams.on:
             inner, processing = _first_bound(t, v, classes, passes, compute, tile, most, x)
+            energies[point, 0], cycles[point, 0] = inner, processing
         else:
-            inner, processing = _inner_bound(
-                t, passes, x.tiles, compute, x.noc_energy, x.spm_energy, x.noc_cycles
-            )
-        energy[point] = _surely(t, v.iteration_energy * iterations + inner + least_out_energy[point])
-        cycles[point] = _together(t, processing, least_out_cycles[point])
+            _inner_bounds(t, passes, crossing, compute, energies[point], cycles[point])
+        energies[point] += v.iteration_energy * iterations
+
+
+def _joint_bounds(
+    t: KernelTable, v: CoverTable, array: tuple[Array, Array, Array], above: tuple[Array, Array, Array],
+    incumbent: Array, joint: Array,
+) -> None:  # fmt: skip
+    """Bounds of array tiles with the best scratch-pad tiles that may be above them (both: places, energies, cycles):
+    into ``joint`` [n][3] the objective, energy and cycles; infinity where nothing improves on the incumbent."""
+    places, energies, cycles = array
+    joint[:] = np.inf
+    for one in range(len(places)):
+        for spm in range(len(above[0])):
+            fits = True
+            for j in range(places.shape[1]):
+                fits = fits and v.place[v.base[j] + places[one, j], above[0][spm, j]] >= 0
+            if not fits:
+                continue
+            for case in range(energies.shape[1]):
+                energy = _surely(t, energies[one, case] + above[1][spm])
+                least = _together(t, cycles[one, case], above[2][spm])
+                if not _bounded_out(t, energy, least, incumbent):
+                    joint[one, 0] = min(joint[one, 0], _ranks(t.objective, energy, least)[0])
+                    joint[one, 1], joint[one, 2] = min(joint[one, 1], energy), min(joint[one, 2], least)
 
 
 words = borrowing(_words)
@@ -192,16 +275,26 @@ banks = borrowing(_banks, _words=words)
 moved = borrowing(_moved)
 outer_bound = borrowing(_outer_bound, _waited=bound_kernel.waited)
 outer_bounds = compiled(_outer_bounds, _banks=banks, _moved=moved, _outer_bound=outer_bound)
-inner_bound = borrowing(
-    _inner_bound, _crossing_bound=bound_kernel.crossing_bound, _waited=bound_kernel.waited
+inner_bounds = borrowing(
+    _inner_bounds,
+    _crossing_bound=bound_kernel.crossing_bound,
+    _waited=bound_kernel.waited,
+    _load=borrowing(_load),
 )
-first_bounds = compiled(
-    _first_bounds,
-    _words=words,
-    _inner_bound=inner_bound,
-    _room_of=stream_bounds.room_of,
-    _first_bound=stream_kernel.first_bound,
+hopeless = borrowing(
+    _hopeless,
     _surely=bound_kernel.surely,
     _together=bound_kernel.together,
     _bounded_out=incumbent_kernel.bounded_out,
+)
+crossing_room = compiled(_crossing)
+joint_bounds = compiled(
+    _joint_bounds,
+    _surely=bound_kernel.surely,
+    _together=bound_kernel.together,
+    _bounded_out=incumbent_kernel.bounded_out,
+    _ranks=incumbent_kernel.ranks,
+)
+first_bounds = compiled(
+    _first_bounds, _words=words, _inner_bounds=inner_bounds, _first_bound=stream_kernel.first_bound
 )

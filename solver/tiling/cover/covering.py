@@ -5,7 +5,10 @@ product is B'. Two mappings whose loops run at the same levels, in the same orde
 with no larger factor costs no more (docs/kind/tiling.md has the argument). So only least covers matter (`cover`), and
 the search branches on t = ceil(B/b) for every loop (b = r*s, the array tile), then on (r, s), then on (p, d), then on
 the orders. The bounds are those of ``exact/branch_and_bound.py``, each taken at the smallest tiles of its class, with
-at least as many passes as the class has. The first incumbent is the optimum of the bounds as they are.
+at least as many passes as the class has, and for each operand that may stay in the array by itself: what stays is on
+its network at least once for each of its tiles, whatever hides it. Array tiles and scratch-pad tiles that cannot be
+part of a better mapping are left out block by block of loops, before they are put together (`candidate`). The first
+incumbent is the best of the bounds as they are and of those with small factors.
 
 Where PEs wait for sums that leave them, a larger array tile may save cycles, since the sums that come next hide behind
 whatever else comes in every pass. Mappings that could be undercut in this way, by an amount that is bounded, are kept;
@@ -32,6 +35,7 @@ from mapper.models.tiling.padding import NO_PADDING, Padding
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Progress
 from mapper.solver.outcome import Outcome
+from mapper.solver.tiling.cover.candidate import ArrayTiles, SpmTiles, candidates
 from mapper.solver.tiling.cover.cover import classes_of
 from mapper.solver.tiling.cover.exposed import raised
 from mapper.solver.tiling.cover.table import Covers, CoverTable, cover_table, grid_size
@@ -63,7 +67,7 @@ from mapper.solver.tiling.exact.search_table import build_table
 from mapper.workloads.nest.layer_nest import matrix_product_nest
 from mapper.workloads.nest.loop_nest import LoopNest
 
-POINTS_PER_SLICE = 64
+TILES_PER_SLICE = 64
 MOST_OPENED = 1 << 14
 TOO_MANY = "bounds as they are: their covers have {found} tiles, more than the {most} that are tabulated"
 TIMELINE = "bounds as they are: no bound of a timeline is known over all paddings"
@@ -74,30 +78,25 @@ EXPOSED = (
 
 
 @dataclass(frozen=True)
-class _Grid:
-    """Points of the grid of array tiles by ascending bound, and that bound; ``known`` to the kernel as ``bounds``."""
-
-    order: Integers
-    primary: Floats
-    bounds: tuple[Floats, Floats, Floats, Floats]
-
-
-@dataclass(frozen=True)
 class _Space:
     """What is searched: the covers, what kernels know of the problem and of them, and the best so far."""
 
     covers: Covers
     tables: KernelTable
     view: CoverTable
-    grid: _Grid
+    tiles: ArrayTiles
+    above: SpmTiles
     held: Held
 
 
 def covering(
-    problem: TilingProblem, effort: Effort, unpadded: Outcome[TilingMapping]
+    problem: TilingProblem,
+    effort: Effort,
+    unpadded: Outcome[TilingMapping],
+    friendly: TilingMapping | None = None,
 ) -> Outcome[TilingMapping]:
     """Find the least objective over all paddings of ``problem``, and prove it; ``unpadded`` is the outcome of a search
-    of the bounds as they are, by branch and bound."""
+    of the bounds as they are, by branch and bound, ``friendly`` a mapping of others, if one is known."""
     argued = bound_of(problem)
     if unpadded.stop != "complete" or unpadded.restrictions:
         return _not_padded(unpadded, argued, unpadded.restrictions)
@@ -106,16 +105,17 @@ def covering(
     covers, restriction = _covers_of(problem)
     if restriction is not None:
         return _not_padded(unpadded, argued, (restriction,))
-    known, mapping = effort.known_mapping(problem), unpadded.mapping
-    if known is not None and (mapping is None or _rank(problem, known) < _rank(problem, mapping)):
-        mapping = known
+    mapping = unpadded.mapping
+    for known in (effort.known_mapping(problem), friendly):
+        if known is not None and (mapping is None or _rank(problem, known) < _rank(problem, mapping)):
+            mapping = known
     if not all(covers):
         return Outcome.ended(mapping, unpadded.value, unpadded.value, "complete", proven=True)
     tables, restrictions = _shared_table(problem)
     view = cover_table(problem, covers)
     incumbent, best = first_incumbent(problem, tables, mapping)
     try:
-        grid = _grid(problem, tables, view, incumbent)
+        tiles, above = candidates(tables, view, incumbent)
     except UnfinishedError:
         stop = effort.stopped() or "time_limit"
         found = None if mapping is None else problem.value(evaluate(problem.nest, problem.machine, mapping))
@@ -123,7 +123,7 @@ def covering(
             replace(unpadded, mapping=mapping, value=found, stop=stop, proven=False), argued, ()
         )
     held = Held(incumbent, best, np.empty((MOST_TIES, 5), dtype=np.int64))
-    space = _Space(covers, tables, view, grid, held)
+    space = _Space(covers, tables, view, tiles, above, held)
     return _searched(problem, effort, space, restrictions, mapping, unpadded.evaluations or 0)
 
 
@@ -187,31 +187,30 @@ def _searched(
     mapping: TilingMapping | None,
     evaluations: int,
 ) -> Outcome[TilingMapping]:
-    """Examine the grid from its least bound on; ``mapping`` is known, from so many ``evaluations``."""
+    """Examine array tiles from the least bound on; ``mapping`` is known, from so many ``evaluations``."""
     from mapper.solver.tiling.cover import search_kernel
 
-    grid, held, tables = space.grid, space.held, space.tables
+    tiles, held, tables = space.tiles, space.held, space.tables
     opened = search_kernel.Opened(
         np.empty((MOST_OPENED, 5), np.int64), np.empty((MOST_OPENED, 2)), np.zeros(1, np.int64)
     )
-    bounds = search_kernel.Bounds(*grid.bounds)
-    turn, total = 0, len(grid.order)
+    turn, total = 0, len(tiles.primary)
     stop: Stop | None = effort.stopped() if total else None
     while turn < total and stop is None:
-        last = min(turn + POINTS_PER_SLICE, total)
+        last = min(turn + TILES_PER_SLICE, total)
         try:
-            reached = search_kernel.search(tables, space.view, grid.order, turn, last, bounds, held, opened)
+            reached = search_kernel.search(tables, space.view, tiles, space.above, turn, last, held, opened)
         except UnfinishedError:
             stop = effort.stopped() or "time_limit"
             break
-        effort.report(_progress(problem, tables, grid, reached, held.incumbent, evaluations))
+        effort.report(_progress(problem, tables, tiles, reached, held.incumbent, evaluations))
         if reached < last:
             break
         turn = reached
         stop = effort.stopped() if turn < total else None
     steps = steps_of(problem, tables)
     mapping = best_of(problem, lambda row: _extract(problem, space, row), held.best, held.ties, mapping)
-    left, reason = [float(grid.primary[turn])] if stop else [], TIED
+    left, reason = [float(tiles.primary[turn])] if stop else [], TIED
     if held.best[TIES] > MOST_TIES:
         left.append(
             float(held.incumbent[PRIMARY]) * (1 - KNOWN_SLACK) - tables.per_pj * float(held.best[CYCLES])
@@ -220,7 +219,7 @@ def _searched(
         rows = _still_open(problem, opened, held.incumbent)
         mapping, beyond = raised(problem, [_extract(problem, space, row) for row in rows], mapping)
         if opened.count[0] > MOST_OPENED:
-            beyond = Fraction(float(grid.primary[0])) / steps
+            beyond = Fraction(float(tiles.primary[0])) / steps
         if beyond is not None:
             left.append(float(beyond * steps) * (1 - KNOWN_SLACK))
             reason = EXPOSED
@@ -238,57 +237,29 @@ def _still_open(problem: TilingProblem, opened: Any, incumbent: Floats) -> Integ
     return still
 
 
-def _grid(problem: TilingProblem, tables: KernelTable, view: CoverTable, incumbent: Floats) -> _Grid:
-    """Bounds of all array tiles, those that may improve on the incumbent by ascending bound."""
-    from mapper.solver.tiling.cover import bound_kernel
-
-    shape = tuple(view.dram_counts.tolist())
-    out_energy, out_cycles = np.empty(int(np.prod(shape))), np.empty(int(np.prod(shape)))
-    bound_kernel.outer_bounds(tables, view, out_energy, out_cycles)
-    least_energy, least_cycles = (
-        _least_above(view, table.reshape(shape)).reshape(-1) for table in (out_energy, out_cycles)
-    )
-    energy, cycles = np.empty(len(least_energy)), np.empty(len(least_energy))
-    bound_kernel.first_bounds(tables, view, least_energy, least_cycles, incumbent, energy, cycles)
-    ranked = {"edp": (energy * cycles, energy), "energy": (energy, cycles), "latency": (cycles, energy)}
-    primary, secondary = ranked[problem.objective]
-    short = np.isfinite(energy) & (cycles <= tables.reach_cycles)
-    usable = np.flatnonzero(short & (primary <= incumbent[PRIMARY]))
-    order = usable[np.lexsort((usable, secondary[usable], primary[usable]))]
-    return _Grid(order, primary[order], (energy, cycles, least_energy, least_cycles))
-
-
-def _least_above(view: CoverTable, table: Floats) -> Floats:
-    """For every array tile the least of ``table`` over the scratch-pad tiles that some cover has with it."""
-    for j, count in enumerate(view.counts):
-        trips = view.dram_trips[j, : view.dram_counts[j]]
-        places = {int(d): place for place, d in enumerate(trips)}
-        slices = []
-        for one in range(int(view.base[j]), int(view.base[j] + count)):
-            able = sorted({places[int(d)] for d in view.d[view.outer[one] : view.outer[one + 1]]})
-            slices.append(np.take(table, able, axis=j).min(axis=j))
-        table = np.stack(slices, axis=j)
-    return np.ascontiguousarray(table)
-
-
 def _progress(
-    problem: TilingProblem, tables: KernelTable, grid: _Grid, reached: int, incumbent: Floats, before: int
+    problem: TilingProblem,
+    tables: KernelTable,
+    tiles: ArrayTiles,
+    reached: int,
+    incumbent: Floats,
+    before: int,
 ) -> Progress:
     steps = steps_of(problem, tables)
     value = float(incumbent[PRIMARY]) / steps if np.isfinite(incumbent[PRIMARY]) else None
-    bound = float(grid.primary[reached]) / steps if reached < len(grid.primary) else value
+    bound = float(tiles.primary[reached]) / steps if reached < len(tiles.primary) else value
     if value is not None and bound is not None:
         bound = min(bound, value)
     return Progress(value, bound, before + int(incumbent[EVALUATIONS]))
 
 
 def _extract(problem: TilingProblem, space: _Space, row: Integers) -> TilingMapping:
-    """The mapping of a kernel's row: a point of the grid, and which pairs of its classes."""
-    nest, covers, view, tables = problem.nest, space.covers, space.view, space.tables
-    point, inner, outer = int(row[ARRAY_TILE]), int(row[SPATIAL]), int(row[SPM_TILE])
+    """The mapping of a kernel's row: an array tile, and which pairs of its classes."""
+    nest, covers, tables = problem.nest, space.covers, space.tables
+    turn, inner, outer = int(row[ARRAY_TILE]), int(row[SPATIAL]), int(row[SPM_TILE])
     factors = []
     for j in reversed(range(len(nest.loops))):
-        one = covers[j][point // int(view.strides[j]) % int(view.counts[j])]
+        one = covers[j][int(space.tiles.places[turn, j])]
         inner, in_place = divmod(inner, len(one.inner))
         outer, out_place = divmod(outer, len(one.outer))
         (r, s), (p, d) = one.inner[in_place], one.outer[out_place]

@@ -10,6 +10,8 @@ from mapper.models.compiled import borrowing, compiled
 from mapper.models.tiling.transfer import Passes
 from mapper.solver.tiling import compiled_model
 from mapper.solver.tiling.cover import bound_kernel, split_kernel, stream_kernel
+from mapper.solver.tiling.cover.bound_kernel import Crossing
+from mapper.solver.tiling.cover.candidate import ArrayTiles, SpmTiles
 from mapper.solver.tiling.cover.split_kernel import ADDITIONS, DELIVERED, REDUCTION, WORDS, Splits
 from mapper.solver.tiling.cover.table import Array, CoverTable
 from mapper.solver.tiling.exact import bound_kernel as exact_bounds
@@ -20,6 +22,7 @@ from mapper.solver.tiling.exact.incumbent_kernel import (
     ARRAY_TILE,
     DRAM_PATTERN,
     EVALUATIONS,
+    REACH,
     SPATIAL,
     SPM_PATTERN,
     SPM_TILE,
@@ -35,7 +38,9 @@ _splits: Any = split_kernel.splits
 _banks: Any = bound_kernel.banks
 _moved: Any = bound_kernel.moved
 _outer_bound: Any = bound_kernel.outer_bound
-_inner_bound: Any = bound_kernel.inner_bound
+_inner_bounds: Any = bound_kernel.inner_bounds
+_hopeless: Any = bound_kernel.hopeless
+_crossing: Any = bound_kernel.crossing_room
 _surely: Any = exact_bounds.surely
 _together: Any = exact_bounds.together
 _bounded_out: Any = incumbent_kernel.bounded_out
@@ -53,15 +58,6 @@ _orders_of_streams: Any = order_kernel.orders
 OPEN_ENERGY, OPEN_CYCLES = 0, 1
 
 
-class Bounds(NamedTuple):
-    """Of each point of the grid of array tiles: bounds on energy and cycles, and the least above it."""
-
-    energy: Array
-    cycles: Array
-    least_out_energy: Array
-    least_out_cycles: Array
-
-
 class Opened(NamedTuple):
     """Mappings whose covers may have to be lowered no further: ``rows`` [n][5] as the incumbent's, ``costs`` [n][2]
     (energy, and cycles that no cover above them undercuts), ``count`` [1], which may exceed n."""
@@ -72,7 +68,8 @@ class Opened(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Scratch arrays, per loop (``pair``, ``trips``, ``inner``, ``outer``, ``tile``) and per operand."""
+    """Scratch arrays, per loop (``pair``, ``inner``, ``outer``, ``tile``, ``least``), per operand and per case
+    (``energy``, ``cycles``)."""
 
     pair: Array
     inner: Array
@@ -84,17 +81,17 @@ class Room(NamedTuple):
     following: StreamRoom
     spm_reuse: Array
     dram_reuse: Array
-    rf_tiles: Array
     spm_tiles: Array
     rereads: Array
-    noc_cycles: Array
-    terms: Array
+    crossing: Crossing
+    energy: Array
+    cycles: Array
     mapping: Array
 
 
-def _room(loops: int, operands: int, slots: int) -> Room:
+def _room(loops: int, operands: int, cases: int, slots: int) -> Room:
     return Room(
-        np.full(loops, -1, np.int64),
+        np.empty(loops, np.int64),
         np.ones(loops, np.int64),
         np.ones(loops, np.int64),
         np.ones(loops, np.int64),
@@ -105,10 +102,10 @@ def _room(loops: int, operands: int, slots: int) -> Room:
         np.empty(operands, np.int64),
         np.empty(operands, np.int64),
         np.empty(operands, np.int64),
-        np.empty(operands, np.int64),
         np.empty(operands, np.bool_),
-        np.empty(operands, np.int64),
-        np.empty((4, operands), np.float64),
+        _crossing(operands),
+        np.empty(cases, np.float64),
+        np.empty(cases, np.float64),
         np.empty(5, np.int64),
     )
 
@@ -133,34 +130,31 @@ def _orders(
     for j in range(len(room.inner)):
         passes_of_rf *= room.inner[j]
         passes_of_spm *= room.outer[j]
+    crossing, noc_cycles = room.crossing, room.crossing.noc_cycles
     for k in range(len(room.taken)):
-        tiles = 1
-        room.spm_tiles[k] = 1
+        crossing.tiles[k], room.spm_tiles[k] = 1, 1
+        crossing.able[k] = False
         for j in range(len(room.inner)):
             if v.own[k, j]:
                 room.spm_tiles[k] *= room.outer[j]
-                tiles *= room.inner[j] * room.outer[j]
-        room.rf_tiles[k] = tiles
+                crossing.tiles[k] *= room.inner[j] * room.outer[j]
+            elif room.inner[j] * room.outer[j] > 1:
+                crossing.able[k] = True
         room.rereads[k] = t.updated[k] and (t.doubled or not t.zero[k] or passes_of_spm > room.spm_tiles[k])
-        room.noc_cycles[k] = -(-splits.terms[split, WORDS, k] // v.widths[k])
-        room.terms[DELIVERED, k] = splits.terms[split, DELIVERED, k] * t.noc_unit
-        room.terms[WORDS, k] = splits.terms[split, WORDS, k] * v.spm_unit
-        room.terms[ADDITIONS, k] = splits.terms[split, ADDITIONS, k] * t.reduction_unit
+        noc_cycles[k] = -(-splits.terms[split, WORDS, k] // v.widths[k])
+        crossing.noc_energy[k] = splits.terms[split, DELIVERED, k] * t.noc_unit
+        crossing.spm_energy[k] = splits.terms[split, WORDS, k] * v.spm_unit
+        crossing.addition_energy[k] = splits.terms[split, ADDITIONS, k] * t.reduction_unit
+        crossing.addition_cycles[k] = splits.terms[split, REDUCTION, k]
     if t.streams.on:
         _streamed_orders(t, v, splits, split, base, room, out_energy, out_cycles, held)
         return
-    inner, cycles_without_dma = _inner_bound(
-        t,
-        passes_of_rf * passes_of_spm,
-        room.rf_tiles,
-        compute,
-        room.terms[DELIVERED],
-        room.terms[WORDS],
-        room.noc_cycles,
-    )
-    least_cycles = _together(t, cycles_without_dma, out_cycles)
-    if _bounded_out(t, _surely(t, base + inner) + out_energy * SLACK, least_cycles, held.incumbent):
+    _inner_bounds(t, passes_of_rf * passes_of_spm, crossing, compute, room.energy, room.cycles)
+    if _hopeless(t, room.energy, room.cycles, base + out_energy, out_cycles, held.incumbent):
         return
+    least_cycles = np.inf
+    for case in range(len(room.cycles)):
+        least_cycles = min(least_cycles, _together(t, room.cycles[case], out_cycles))
     for spm_pattern in range(t.spm_start[masks[0]], t.spm_start[masks[0] + 1]):
         _reuse(t.spm_masks, spm_pattern, room.inner, room.spm_reuse)
         for dram_pattern in range(t.dram_start[masks[1]], t.dram_start[masks[1] + 1]):
@@ -168,19 +162,19 @@ def _orders(
             passes = Passes(passes_of_rf, passes_of_spm, room.spm_reuse, room.dram_reuse)
             held.incumbent[EVALUATIONS] += 1
             energy = _counted(t, _layer_energy(
-                base, 0.0, passes, t.updated, t.zero, room.rf_tiles, room.spm_tiles, room.terms[DELIVERED],
-                room.terms[WORDS], room.terms[ADDITIONS], room.energies, t.doubled,
+                base, 0.0, passes, t.updated, t.zero, crossing.tiles, room.spm_tiles, crossing.noc_energy,
+                crossing.spm_energy, crossing.addition_energy, room.energies, t.doubled,
             ))  # fmt: skip
             least = energy if t.whole and energy < EXACT else _surely(t, energy)
             if _bounded_out(t, least, least_cycles, held.incumbent):
                 continue
             cycles = _layer_cycles(
-                compute, passes, room.noc_cycles, splits.terms[split, REDUCTION], room.taken, t.updated,
+                compute, passes, noc_cycles, crossing.addition_cycles, room.taken, t.updated,
                 room.rereads, t.read_network, t.write_network, t.networks, t.buffers,
             )  # fmt: skip
             room.mapping[SPM_PATTERN], room.mapping[DRAM_PATTERN] = spm_pattern, dram_pattern
             _consider(t, energy, cycles, room.mapping, held.incumbent, held.best, held.ties)
-            gain = _exposed_gain(t, passes, compute, room.noc_cycles)
+            gain = _exposed_gain(t, passes, compute, noc_cycles)
             if gain > 0 and not _bounded_out(t, least, float(cycles - gain), held.incumbent):
                 if opened.count[0] < len(opened.rows):
                     for at in range(len(room.mapping)):
@@ -200,9 +194,9 @@ def _streamed_orders(
         x.most[j] = room.inner[j]
         passes *= room.inner[j] * room.outer[j]
     for k in range(len(room.taken)):
-        x.tiles[k], x.noc_cycles[k] = room.rf_tiles[k], room.noc_cycles[k]
+        x.tiles[k], x.noc_cycles[k] = room.crossing.tiles[k], room.crossing.noc_cycles[k]
         x.words[k], x.delivered[k] = splits.terms[split, WORDS, k], splits.terms[split, DELIVERED, k]
-        x.noc_energy[k], x.spm_energy[k] = room.terms[DELIVERED, k], room.terms[WORDS, k]
+        x.noc_energy[k], x.spm_energy[k] = room.crossing.noc_energy[k], room.crossing.spm_energy[k]
     _all_fresh(t, v, splits.tile[split], x)
     _least_shares(t, splits.held[split], x)
     inner, cycles_without_dma = _streamed_bound(t, passes, splits.compute[split], x)
@@ -210,7 +204,7 @@ def _streamed_orders(
     if _bounded_out(t, _surely(t, base + inner) + out_energy * SLACK, least_cycles, held.incumbent):
         return
     tiling = Tiling(
-        splits.compute[split], base, room.inner, room.outer, room.terms[ADDITIONS], room.energies, room.taken,
+        splits.compute[split], base, room.inner, room.outer, room.crossing.addition_energy, room.energies, room.taken,
         room.spm_tiles, room.rereads, splits.held[split], least_cycles,
     )  # fmt: skip
     _orders_of_streams(t, tiling, x, room.mapping, held)
@@ -220,14 +214,13 @@ def _examine(
     t: KernelTable, v: CoverTable, classes: Array, splits: Splits, room: Room, held: Held, opened: Opened
 ) -> None:
     """Cost every split in the scratch-pad tiles of ``room.pair``, whose trips are ``room.inner`` and ``room.outer``."""
-    masks, places = (0, 0), 0
+    places = 0
     inner_mask, outer_mask = 0, 0
     for j in range(len(classes)):
         count = v.outer[classes[j] + 1] - v.outer[classes[j]]
         places = places * count + room.pair[j]
         inner_mask |= (1 << j) if room.inner[j] > 1 else 0
         outer_mask |= (1 << j) if room.outer[j] > 1 else 0
-    masks = (inner_mask, outer_mask)
     room.mapping[SPM_TILE] = places
     for split in range(len(splits.compute)):
         base, needed, code = v.iteration_energy, True, 0
@@ -244,109 +237,109 @@ def _examine(
             words, room.taken[k] = _moved(v, k, room.tile, room.outer)
             room.energies[k] = words * v.dram_unit
         out_energy, out_cycles = _outer_bound(t, v, room.tile, room.outer, room.energies, room.taken)
-        if _bounded_out(
-            t,
-            splits.bounds[split, 0] + out_energy * SLACK,
-            _together(t, splits.bounds[split, 1], out_cycles),
-            held.incumbent,
-        ):
+        energy, cycles = splits.energy[split], splits.cycles[split]
+        if _hopeless(t, energy, cycles, out_energy, out_cycles, held.incumbent):
             continue
         room.mapping[SPATIAL] = code
-        _orders(t, v, splits, split, masks, base, room, out_energy, out_cycles, held, opened)
+        _orders(
+            t, v, splits, split, (inner_mask, outer_mask), base, room, out_energy, out_cycles, held, opened
+        )
+
+
+def _reachable(
+    t: KernelTable, v: CoverTable, classes: Array, energies: Array, cycles: Array, above: SpmTiles,
+    incumbent: Array, near: Array,
+) -> int:  # fmt: skip
+    """How many scratch-pad tiles the array tiles of ``classes`` may have above them and improve on the incumbent: they
+    are put into ``near``."""
+    count = 0
+    for one in range(len(above.primary)):
+        if above.primary[one] > incumbent[REACH]:
+            break
+        fits = True
+        for j in range(len(classes)):
+            fits = fits and v.place[classes[j], above.places[one, j]] >= 0
+        if fits and not _hopeless(t, energies, cycles, above.energy[one], above.cycles[one], incumbent):
+            near[count] = one
+            count += 1
+    return count
 
 
 def _class(
-    t: KernelTable, v: CoverTable, classes: Array, splits: Splits, room: Room, held: Held, opened: Opened
-) -> None:
-    """Go through the pairs (scratch-pad, DRAM) of ``classes``, for which ``splits`` are left."""
+    t: KernelTable, v: CoverTable, classes: Array, splits: Splits, above: SpmTiles, near: Array, room: Room,
+    held: Held, opened: Opened,
+) -> None:  # fmt: skip
+    """Go through the scratch-pad tiles ``near`` of ``classes``, for which ``splits`` are left."""
     loops = len(classes)
-    least_energy, least_cycles = np.inf, np.inf
+    for case in range(len(room.energy)):
+        room.energy[case], room.cycles[case] = np.inf, np.inf
+        for split in range(len(splits.compute)):
+            room.energy[case] = min(room.energy[case], splits.energy[split, case])
+            room.cycles[case] = min(room.cycles[case], splits.cycles[split, case])
+    least_energy, least_cycles = room.energy.copy(), room.cycles.copy()
     for split in range(len(splits.compute)):
-        least_energy = min(least_energy, splits.bounds[split, 0])
-        least_cycles = min(least_cycles, splits.bounds[split, 1])
         for j in range(loops):
             tile = splits.tile[split, j]
             room.least[j] = tile if split == 0 else min(room.least[j], tile)
-    for j in range(loops):
-        room.pair[j], room.inner[j] = -1, 1
-    j = 0
-    while j >= 0:
-        room.pair[j] += 1
-        one = classes[j]
-        if room.pair[j] >= v.outer[one + 1] - v.outer[one]:
-            room.pair[j] = -1
-            room.inner[j] = 1
-            j -= 1
-            continue
-        at = v.outer[one] + room.pair[j]
-        room.inner[j], room.outer[j] = v.p[at], v.d[at]
-        for i in range(loops):
-            room.tile[i] = room.least[i] * room.inner[i]
-        if _banks(v, room.tile) > v.banks:
-            continue
-        if j + 1 < loops:
-            j += 1
+    for one in near:
+        if _hopeless(t, least_energy, least_cycles, above.energy[one], above.cycles[one], held.incumbent):
             continue
         more, usual = 1.0, 1.0
-        for i in range(loops):
-            more *= float(room.tile[i] * room.outer[i])
-            usual *= float(room.least[i] * v.trips[classes[i]])
+        for j in range(loops):
+            room.pair[j] = v.place[classes[j], above.places[one, j]]
+            at = v.outer[classes[j]] + room.pair[j]
+            room.inner[j], room.outer[j] = v.p[at], v.d[at]
+            room.tile[j] = room.least[j] * room.inner[j]
+            more *= float(room.tile[j] * room.outer[j])
+            usual *= float(room.least[j] * v.trips[classes[j]])
+        if _banks(v, room.tile) > v.banks:
+            continue
         for k in range(len(room.taken)):
             words, room.taken[k] = _moved(v, k, room.tile, room.outer)
             room.energies[k] = words * v.dram_unit
         out_energy, out_cycles = _outer_bound(t, v, room.tile, room.outer, room.energies, room.taken)
         out_energy += v.iteration_energy * (more - usual)
-        if not _bounded_out(
-            t,
-            least_energy + out_energy * SLACK,
-            _together(t, least_cycles, out_cycles),
-            held.incumbent,
-        ):
+        if not _hopeless(t, least_energy, least_cycles, out_energy, out_cycles, held.incumbent):
             _examine(t, v, classes, splits, room, held, opened)
 
 
 def _search(
-    t: KernelTable,
-    v: CoverTable,
-    order: Array,
-    first: int,
-    last: int,
-    bounds: Bounds,
-    held: Held,
+    t: KernelTable, v: CoverTable, tiles: ArrayTiles, above: SpmTiles, first: int, last: int, held: Held,
     opened: Opened,
-) -> int:
-    """Examine points order[first:last] of the grid of array tiles; returns the position of the first one not examined
-    because all from there on are bounded out (or ``last``)."""
+) -> int:  # fmt: skip
+    """Examine array tiles from ``first`` to ``last``; returns the position of the first one not examined because all
+    from there on are bounded out (or ``last``)."""
     loops = len(v.counts)
-    classes = np.empty(loops, np.int64)
-    room = _room(loops, len(v.dimensions), len(t.streams.along))
+    classes, near = np.empty(loops, np.int64), np.empty(len(above.primary), np.int64)
+    room = _room(loops, len(v.dimensions), tiles.energy.shape[1], len(t.streams.along))
     for turn in range(first, last):
-        point = order[turn]
-        energy, cycles = bounds.energy[point], bounds.cycles[point]
-        if _bounded_out(t, energy, cycles, held.incumbent):
+        least = tiles.least[turn]
+        if tiles.primary[turn] > held.incumbent[REACH] or _bounded_out(t, least[0], least[1], held.incumbent):
             # The order is by this bound, so all that follow are bounded out as well.
             return turn
         for j in range(loops):
-            classes[j] = v.base[j] + point // v.strides[j] % v.counts[j]
+            classes[j] = v.base[j] + tiles.places[turn, j]
+        energies, cycles = tiles.energy[turn], tiles.cycles[turn]
+        count = _reachable(t, v, classes, energies, cycles, above, held.incumbent, near)
+        if count == 0:
+            continue
+        out_energy, out_cycles = np.inf, np.inf
+        for one in near[:count]:
+            out_energy = min(out_energy, above.energy[one])
+            out_cycles = min(out_cycles, above.cycles[one])
         splits = _splits(
-            t,
-            v,
-            classes,
-            energy,
-            bounds.least_out_energy[point],
-            bounds.least_out_cycles[point],
-            held.incumbent,
-            room.following,
+            t, v, classes, energies, cycles, out_energy, out_cycles, held.incumbent, room.following
         )
-        room.mapping[ARRAY_TILE] = point
+        room.mapping[ARRAY_TILE] = turn
         if len(splits.compute) > 0:
-            _class(t, v, classes, splits, room, held, opened)
+            _class(t, v, classes, splits, above, near[:count], room, held, opened)
     return last
 
 
 _ordered = borrowing(
     _orders,
-    _inner_bound=bound_kernel.inner_bound,
+    _inner_bounds=bound_kernel.inner_bounds,
+    _hopeless=bound_kernel.hopeless,
     _reuse=pair.reuse,
     _counted=incumbent_kernel.counted,
     _layer_energy=compiled_model.layer_energy,
@@ -371,13 +364,13 @@ _outside: dict[str, Any] = {
     "_banks": bound_kernel.banks,
     "_moved": bound_kernel.moved,
     "_outer_bound": bound_kernel.outer_bound,
-    "_together": exact_bounds.together,
-    "_bounded_out": incumbent_kernel.bounded_out,
+    "_hopeless": bound_kernel.hopeless,
 }
 search = compiled(
     _search,
-    _room=compiled(_room, _room_of=stream_bounds.room_of),
+    _room=compiled(_room, _crossing=bound_kernel.crossing_room, _room_of=stream_bounds.room_of),
+    _reachable=borrowing(_reachable, _hopeless=bound_kernel.hopeless),
     _splits=split_kernel.splits,
-    _class=borrowing(_class, _examine=borrowing(_examine, _orders=_ordered, **_outside), **_outside),
+    _class=compiled(_class, _examine=borrowing(_examine, _orders=_ordered, **_outside), **_outside),
     _bounded_out=incumbent_kernel.bounded_out,
 )

@@ -8,20 +8,23 @@ import numpy as np
 
 from mapper.models.compiled import borrowing, compiled
 from mapper.solver.tiling.cover import bound_kernel, stream_kernel
+from mapper.solver.tiling.cover.bound_kernel import Crossing
 from mapper.solver.tiling.cover.table import Array, CoverTable
 from mapper.solver.tiling.exact import bound_kernel as exact_bounds
 from mapper.solver.tiling.exact import incumbent_kernel
-from mapper.solver.tiling.exact.bound_kernel import SLACK
 from mapper.solver.tiling.exact.kernel_table import KernelTable
-from mapper.solver.tiling.stream.bound_kernel import Room
+from mapper.solver.tiling.stream.bound_kernel import Room as StreamRoom
 
 _words: Any = bound_kernel.words
-_inner_bound: Any = bound_kernel.inner_bound
+_crossing: Any = bound_kernel.crossing_room
+_inner_bounds: Any = bound_kernel.inner_bounds
+_hopeless: Any = bound_kernel.hopeless
+_split_bound: Any = stream_kernel.split_bound
+_held: Any = stream_kernel.held_slots
+_crossing_bound: Any = exact_bounds.crossing_bound
 _surely: Any = exact_bounds.surely
 _together: Any = exact_bounds.together
 _bounded_out: Any = incumbent_kernel.bounded_out
-_split_bound: Any = stream_kernel.split_bound
-_held: Any = stream_kernel.held_slots
 
 ROOM = 256
 INFEASIBLE = np.inf
@@ -32,13 +35,15 @@ array tile."""
 
 class Splits(NamedTuple):
     """Array tiles of one class with their splits: ``pair`` [n][loops] (which inner pair of its class each loop has),
-    ``tile`` [n][loops], ``compute`` [n], ``bounds`` [n][2] (energy and cycles without DMA), ``terms``
-    [n][4][operands], ``held`` [n]: the slots along which tiles can follow each other, as bits."""
+    ``tile`` [n][loops], ``compute`` [n], bounds without DRAM (``energy``, ``cycles`` [n][cases]), ``terms``
+    [n][4][operands], ``held`` [n]: the slots along which tiles can follow each other, as bits.
+    """
 
     pair: Array
     tile: Array
     compute: Array
-    bounds: Array
+    energy: Array
+    cycles: Array
     terms: Array
     held: Array
 
@@ -71,7 +76,8 @@ def _without_dominated(t: KernelTable, splits: Splits, found: int) -> int:
             splits.pair[kept] = splits.pair[other]
             splits.tile[kept] = splits.tile[other]
             splits.compute[kept] = splits.compute[other]
-            splits.bounds[kept] = splits.bounds[other]
+            splits.energy[kept] = splits.energy[other]
+            splits.cycles[kept] = splits.cycles[other]
             splits.terms[kept] = splits.terms[other]
             splits.held[kept] = splits.held[other]
             kept += 1
@@ -84,7 +90,8 @@ def _grown(splits: Splits) -> Splits:
         np.concatenate((splits.pair, np.empty_like(splits.pair))),
         np.concatenate((splits.tile, np.empty_like(splits.tile))),
         np.concatenate((splits.compute, np.empty_like(splits.compute))),
-        np.concatenate((splits.bounds, np.empty_like(splits.bounds))),
+        np.concatenate((splits.energy, np.empty_like(splits.energy))),
+        np.concatenate((splits.cycles, np.empty_like(splits.cycles))),
         np.concatenate((splits.terms, np.empty_like(splits.terms))),
         np.concatenate((splits.held, np.zeros_like(splits.held))),
     )
@@ -108,26 +115,6 @@ def _priced(t: KernelTable, v: CoverTable, registers: Array, pes: Array, tile: A
         terms[WORDS, k] = _words(v, k, tile)
         taken += words
     return taken
-
-
-def _into_room(t: KernelTable, v: CoverTable, terms: Array, x: Room) -> None:
-    """What a split takes, and what that costs, into ``x``."""
-    for k in range(len(x.words)):
-        x.words[k] = terms[WORDS, k]
-        x.noc_energy[k] = terms[DELIVERED, k] * t.noc_unit
-        x.spm_energy[k] = x.words[k] * v.spm_unit
-        x.noc_cycles[k] = -(-x.words[k] // v.widths[k])
-
-
-def _inside(
-    t: KernelTable, v: CoverTable, classes: Array, passes: int, compute: int, tile: Array, held: int, x: Room
-) -> tuple[float, float]:
-    """The bound for a split that ``x`` knows, without DMA."""
-    if t.streams.on:
-        energy, cycles = _split_bound(t, v, classes, passes, compute, tile, held, x)
-    else:
-        energy, cycles = _inner_bound(t, passes, x.tiles, compute, x.noc_energy, x.spm_energy, x.noc_cycles)
-    return energy, cycles
 
 
 def _has_room(v: CoverTable, pes: Array) -> bool:
@@ -185,32 +172,122 @@ def _least_work(v: CoverTable, classes: Array, pes: int) -> Array:
     return least
 
 
-def _splits(
-    t: KernelTable, v: CoverTable, classes: Array, least_energy: float, out_energy: float, out_cycles: float,
-    incumbent: Array, x: Room,
-) -> Splits:  # fmt: skip
-    """Splits of the array tiles of ``classes`` [loops] that may improve on the incumbent; ``least_energy``: the
-    classes' bound."""
-    loops, operands = len(v.counts), len(v.dimensions)
-    splits = Splits(
+def _bounded(
+    t: KernelTable, v: CoverTable, classes: Array, splits: Splits, one: int, passes: int, crossing: Crossing,
+    x: StreamRoom,
+) -> None:  # fmt: skip
+    """Fill in the bounds of a split whose terms are known."""
+    iterations = float(passes)
+    for j in range(splits.tile.shape[1]):
+        iterations *= float(splits.tile[one, j])
+    for k in range(len(crossing.tiles)):
+        words = splits.terms[one, WORDS, k]
+        crossing.noc_energy[k] = splits.terms[one, DELIVERED, k] * t.noc_unit
+        crossing.spm_energy[k] = words * v.spm_unit
+        crossing.addition_energy[k] = splits.terms[one, ADDITIONS, k] * t.reduction_unit
+        crossing.noc_cycles[k] = -(-words // v.widths[k])
+        crossing.addition_cycles[k] = splits.terms[one, REDUCTION, k]
+        x.words[k], x.tiles[k], x.noc_cycles[k] = words, crossing.tiles[k], crossing.noc_cycles[k]
+        x.noc_energy[k], x.spm_energy[k] = crossing.noc_energy[k], crossing.spm_energy[k]
+    if t.streams.on:
+        inner, processing = _split_bound(
+            t, v, classes, passes, splits.compute[one], splits.tile[one], splits.held[one], x
+        )
+        splits.energy[one, 0], splits.cycles[one, 0] = inner, processing
+    else:
+        _inner_bounds(t, passes, crossing, splits.compute[one], splits.energy[one], splits.cycles[one])
+    for case in range(splits.energy.shape[1]):
+        splits.energy[one, case] += v.iteration_energy * iterations
+
+
+def _no_splits(loops: int, operands: int, cases: int) -> Splits:
+    return Splits(
         np.empty((ROOM, loops), np.int64),
         np.empty((ROOM, loops), np.int64),
         np.empty(ROOM, np.int64),
-        np.empty((ROOM, 2), np.float64),
+        np.empty((ROOM, cases), np.float64),
+        np.empty((ROOM, cases), np.float64),
         np.empty((ROOM, 4, operands), np.int64),
         np.zeros(ROOM, np.int64),
     )
+
+
+class Room(NamedTuple):
+    """Scratch arrays: ``crossing``; ``others`` [loops + 1][operands], PEs along loops that an operand does not depend
+    on; what each of them but the first adds to energy and cycles (``more_energy``, ``more_cycles`` [cases][operands]).
+    """
+
+    crossing: Crossing
+    others: Array
+    more_energy: Array
+    more_cycles: Array
+
+
+def _room(loops: int, operands: int, cases: int) -> Room:
+    more = np.zeros((cases, operands))
+    return Room(_crossing(operands), np.ones((loops + 1, operands)), more, more.copy())
+
+
+def _shared(t: KernelTable, v: CoverTable, classes: Array, passes: int, room: Room) -> None:
+    """Fill in what PEs add that share words, or add up each other's: bounds count every word as delivered to one PE,
+    and no additions."""
+    loops, crossing = len(classes), room.crossing
+    for k in range(len(crossing.tiles)):
+        words = 1.0
+        for group in range(len(v.group_operand)):
+            place = v.group_start[group]
+            for j in range(loops):
+                place += (classes[j] - v.base[j]) * v.group_strides[group, j]
+            if v.group_operand[group] == k:
+                words *= v.delivered[place]
+        for case in range(len(room.more_energy)):
+            kept = k == case or not t.alone
+            if t.updated[k]:
+                count = crossing.tiles[k] if kept else passes
+                room.more_energy[case, k] += words * count * t.reduction_unit
+                room.more_cycles[case, k] += 0.0 if t.mesh or t.systolic else words * count
+            if not t.writes[k]:
+                moves = _crossing_bound(t, k, passes, crossing.tiles[k], kept)
+                room.more_energy[case, k] += words * t.noc_unit * moves
+
+
+def _fails(
+    t: KernelTable, room: Room, j: int, bounds: tuple[Array, Array], busy: float, outside: tuple[float, float],
+    incumbent: Array,
+) -> bool:  # fmt: skip
+    """Whether nothing can improve on the incumbent with the first loops in space up to ``j``, by the classes'
+    ``bounds``, if all PEs are ``busy`` so long."""
+    for case in range(len(room.more_energy)):
+        energy, cycles = bounds[0][case], max(bounds[1][case], busy)
+        for k in range(room.others.shape[1]):
+            energy += room.more_energy[case, k] * (room.others[j + 1, k] - 1.0)
+            cycles += room.more_cycles[case, k] * (room.others[j + 1, k] - 1.0)
+        if not _bounded_out(t, _surely(t, energy + outside[0]), _together(t, cycles, outside[1]), incumbent):
+            return False
+    return True
+
+
+def _splits(
+    t: KernelTable, v: CoverTable, classes: Array, energies: Array, cycles: Array, out_energy: float,
+    out_cycles: float, incumbent: Array, x: StreamRoom,
+) -> Splits:  # fmt: skip
+    """Splits of the array tiles of ``classes`` [loops] that may improve on the incumbent; ``energies``, ``cycles``: the
+    classes' bounds."""
+    loops, operands = len(v.counts), len(v.dimensions)
+    splits, room = _no_splits(loops, operands, len(energies)), _room(loops, operands, len(energies))
     pair = np.full(loops, -1, np.int64)
     registers, pes, tile = np.ones(loops, np.int64), np.ones(loops, np.int64), np.ones(loops, np.int64)
     size, in_space = np.ones(loops + 1, np.int64), np.ones(loops + 1, np.int64)
-    passes = 1
-    x.tiles[:] = 1
-    for back in range(loops):
-        j = loops - 1 - back
+    passes, crossing = 1, room.crossing
+    for j in range(loops):
         passes *= v.trips[classes[j]]
         for k in range(operands):
             if v.own[k, j]:
-                x.tiles[k] *= v.trips[classes[j]]
+                crossing.tiles[k] *= v.trips[classes[j]]
+            elif v.runs[classes[j]]:
+                crossing.able[k] = True
+    if not t.streams.on:
+        _shared(t, v, classes, passes, room)
     work = _least_work(v, classes, t.pes)
     found, j = 0, 0
     while j >= 0:
@@ -230,12 +307,18 @@ def _splits(
         # What the loops that are left bring, on the PEs that are left.
         left = _room_place(t.pes, t.pes // in_space[j + 1])
         busy = float(passes) * t.iteration_cycles * size[j + 1] * work[j + 1, left]
-        if _bounded_out(t, least_energy, _together(t, busy, out_cycles), incumbent):
+        for k in range(operands):
+            room.others[j + 1, k] = room.others[j, k] * (1 if v.own[k, j] else pes[j])
+        if _fails(t, room, j, (energies, cycles), busy, (out_energy, out_cycles), incumbent):
             continue
         taken = 0
         for k in range(operands):
             taken += _words(v, k, registers)
-        if taken > t.rf_capacity or (j + 1 == loops and t.axes and not _has_room(v, pes)):
+        if taken > t.rf_capacity:
+            # The pairs that follow have larger tiles in the register file.
+            pair[j] = v.inner[one + 1] - v.inner[one] - 1
+            continue
+        if j + 1 == loops and t.axes and not _has_room(v, pes):
             continue
         if j + 1 < loops:
             j += 1
@@ -243,37 +326,38 @@ def _splits(
         if found + 1 >= len(splits.compute):
             splits = _grown(splits)
         _priced(t, v, registers, pes, tile, splits.terms[found])
-        iterations = 1.0
-        for i in range(loops):
-            iterations *= float(tile[i] * v.trips[classes[i]])
-        _into_room(t, v, splits.terms[found], x)
-        compute = size[loops] * t.iteration_cycles
-        splits.held[found] = _held(t, pes)
-        energy, cycles = _inside(t, v, classes, passes, compute, tile, splits.held[found], x)
-        energy = _surely(t, v.iteration_energy * iterations + energy)
-        if _bounded_out(t, energy + out_energy * SLACK, _together(t, cycles, out_cycles), incumbent):
-            continue
         splits.pair[found], splits.tile[found] = pair, tile
-        splits.compute[found] = compute
-        splits.bounds[found, 0], splits.bounds[found, 1] = energy, cycles
-        found = _without_dominated(t, splits, found) if t.dominance else found + 1
+        splits.compute[found] = size[loops] * t.iteration_cycles
+        splits.held[found] = _held(t, pes)
+        _bounded(t, v, classes, splits, found, passes, crossing, x)
+        if not _hopeless(t, splits.energy[found], splits.cycles[found], out_energy, out_cycles, incumbent):
+            found = _without_dominated(t, splits, found) if t.dominance else found + 1
     return Splits(
-        splits.pair[:found], splits.tile[:found], splits.compute[:found], splits.bounds[:found],
-        splits.terms[:found], splits.held[:found],
+        splits.pair[:found], splits.tile[:found], splits.compute[:found], splits.energy[:found],
+        splits.cycles[:found], splits.terms[:found],
+        splits.held[:found],
     )  # fmt: skip
 
 
 room_place = borrowing(_room_place)
 splits = compiled(
     _splits,
+    _room=compiled(_room, _crossing=bound_kernel.crossing_room),
+    _no_splits=compiled(_no_splits),
+    _shared=borrowing(_shared, _crossing_bound=exact_bounds.crossing_bound),
+    _fails=borrowing(
+        _fails,
+        _surely=exact_bounds.surely,
+        _together=exact_bounds.together,
+        _bounded_out=incumbent_kernel.bounded_out,
+    ),
     _words=bound_kernel.words,
-    _surely=exact_bounds.surely,
-    _together=exact_bounds.together,
-    _bounded_out=incumbent_kernel.bounded_out,
-    _inside=borrowing(_inside, _inner_bound=bound_kernel.inner_bound, _split_bound=stream_kernel.split_bound),
+    _hopeless=bound_kernel.hopeless,
+    _bounded=borrowing(
+        _bounded, _inner_bounds=bound_kernel.inner_bounds, _split_bound=stream_kernel.split_bound
+    ),
     _held=stream_kernel.held_slots,
     _priced=borrowing(_priced, _words=bound_kernel.words),
-    _into_room=borrowing(_into_room),
     _grown=compiled(_grown),
     _has_room=compiled(_has_room),
     _room_place=room_place,

@@ -31,17 +31,18 @@ Covers = tuple[tuple[CoverClass, ...], ...]
 class CoverTable(NamedTuple):
     """J loops, K operands, C classes of all loops together.
 
-    Class ``base[j] + i`` is the i-th of ``counts[j]`` of loop j: ``trips`` and ``tile`` [C]; its pairs are ``r``, ``s``
-    from ``inner[class]`` to ``inner[class + 1]`` and ``p``, ``d`` from ``outer[class]`` on, and ``needed`` from
-    ``pair[class]`` on says which of them go together (row by inner pair); ``most_tile`` and ``most_inner`` [C] are its
-    largest array tile and factor at the scratch-pad. ``strides`` [J] of the grid of array tiles.
-    ``dram_counts``, ``dram_strides`` [J]: of the grid of scratch-pad tiles, whose trips are ``dram_trips`` and least
-    tiles ``dram_tile`` [J, D]. The terms of the index expression in dimension ``place`` (of ``dimensions`` [K]) of
-    operand k are ``term_loop`` and ``term_factor`` from ``terms[k, place]`` to ``terms[k, place + 1]``;
-    ``is_whole[k, place]``: whether a tile that is whole in a dimension is all that is stored of it; ``own``
-    [K, J]. ``delivered``: tables of least words that PEs receive, by groups of dimensions: of group g, of operand
-    ``group_operand[g]``, from ``group_start[g]`` on with ``group_strides[g]`` [J]. ``sides`` [2]: rows and columns of
-    the array, along which loops ``may`` and ``must`` run [2, J] where the machine tells them apart.
+    Class ``base[j] + i`` is the i-th of ``counts[j]`` of loop j: least ``trips`` over DRAM and scratch-pad,
+    ``tile``, and whether it ``runs`` there at all [C]; its pairs are ``r``, ``s`` from ``inner[class]`` to
+    ``inner[class + 1]`` and ``p``, ``d`` from ``outer[class]`` on, and ``needed`` from ``pair[class]`` on says
+    which of them go together (row by inner pair); ``most_tile`` and ``most_inner`` [C] are its largest array tile
+    and factor at the scratch-pad. ``dram_counts`` [J]: how many trips at DRAM a loop may have, ``dram_trips``, and
+    their least tiles ``dram_tile`` [J, D]; ``place`` [C, D]: which pair of a class has these trips at DRAM, -1 if
+    none. The terms of the index expression in dimension ``place`` (of ``dimensions`` [K]) of operand k are
+    ``term_loop`` and ``term_factor`` from ``terms[k, place]`` to ``terms[k, place + 1]``; ``is_whole[k, place]``:
+    whether a tile that is whole in a dimension is all that is stored of it; ``own`` [K, J]. ``delivered``: tables
+    of least words that PEs receive, by groups of dimensions: of group g, of operand ``group_operand[g]``, from
+    ``group_start[g]`` on with ``group_strides[g]`` [J]. ``sides`` [2]: rows and columns of the array, along which
+    loops ``may`` and ``must`` run [2, J] where the machine tells them apart.
     """
 
     least: Array
@@ -49,6 +50,7 @@ class CoverTable(NamedTuple):
     counts: Array
     trips: Array
     tile: Array
+    runs: Array
     inner: Array
     r: Array
     s: Array
@@ -59,11 +61,10 @@ class CoverTable(NamedTuple):
     needed: Array
     most_tile: Array
     most_inner: Array
-    strides: Array
     dram_counts: Array
-    dram_strides: Array
     dram_trips: Array
     dram_tile: Array
+    place: Array
     terms: Array
     term_loop: Array
     term_factor: Array
@@ -126,8 +127,9 @@ def cover_table(problem: TilingProblem, covers: Covers) -> CoverTable:
         least=np.array([problem.padding.range_of(*one)[0] for one in nest.bounds], np.int64),
         base=np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
         counts=counts,
-        trips=np.array([one.trips for one in flat], np.int64),
+        trips=np.array([min(p * d for p, d in one.outer) for one in flat], np.int64),
         tile=np.array([one.tile for one in flat], np.int64),
+        runs=np.array([max(p * d for p, d in one.outer) > 1 for one in flat], np.bool_),
         inner=_starts([len(one.inner) for one in flat]),
         r=np.array([r for one in flat for r, _ in one.inner], np.int64),
         s=np.array([s for one in flat for _, s in one.inner], np.int64),
@@ -138,11 +140,10 @@ def cover_table(problem: TilingProblem, covers: Covers) -> CoverTable:
         needed=np.array([flag for one in flat for row in one.needed for flag in row], np.bool_),
         most_tile=np.array([max(r * s for r, s in one.inner) for one in flat], np.int64),
         most_inner=np.array([max(p for p, _ in one.outer) for one in flat], np.int64),
-        strides=_strides(counts),
         dram_counts=dram_counts,
-        dram_strides=_strides(dram_counts),
         dram_trips=dram_trips,
         dram_tile=dram_tile,
+        place=_places(covers, trips_at_dram, widest),
         terms=terms,
         term_loop=np.array(term_loop, np.int64),
         term_factor=np.array(term_factor, np.int64),
@@ -261,5 +262,12 @@ def _starts(lengths: list[int]) -> NDArray[np.int64]:
     return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
 
 
-def _strides(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.array([math.prod(counts[place + 1 :].tolist()) for place in range(len(counts))], np.int64)
+def _places(covers: Covers, trips_at_dram: list[list[int]], widest: int) -> NDArray[np.int64]:
+    rows = []
+    for classes, trips in zip(covers, trips_at_dram, strict=True):
+        at = {d: place for place, d in enumerate(trips)}
+        for one in classes:
+            row = np.full(widest, -1, np.int64)
+            row[[at[d] for _, d in one.outer]] = np.arange(len(one.outer))
+            rows.append(row)
+    return np.stack(rows)

@@ -108,13 +108,14 @@ def branch_and_bound(
         bounds.energy, bounds.cycles, bounds.outer_energy, bounds.outer_cycles, bounds.least_out_energy,
         bounds.least_out_cycles,
     )  # fmt: skip
+    search = search_kernel.search_of(tables)
     turn, total = 0, len(bounds.order)
     # Without array tiles there is no mapping, whatever the time.
     stop = effort.stopped() if total else None
     while turn < total and stop is None:
         last = min(turn + TILES_PER_SLICE, total)
         try:
-            reached = search_kernel.search(tables, bounds.order, turn, last, known_bounds, held)
+            reached = search(tables, bounds.order, turn, last, known_bounds, held)
         except UnfinishedError:
             stop = effort.stopped() or "time_limit"
             break

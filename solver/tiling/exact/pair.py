@@ -6,16 +6,19 @@ from typing import Any, NamedTuple
 
 from mapper.models.compiled import compiled
 from mapper.solver.tiling.exact.kernel_table import Array
+from mapper.solver.tiling.stream.bound_kernel import Room
 
 
 class Tiles(NamedTuple):
     """A pair of an array tile and a scratch-pad tile that it divides: the trip counts of the two ordered levels,
-    ``inner`` and ``outer`` [loops]."""
+    ``inner`` and ``outer`` [loops], and bounds of energy and cycles of what lies above the scratch-pad tile."""
 
     array: int
     spm: int
     inner: Array
     outer: Array
+    outer_energy: float
+    outer_cycles: float
 
 
 class Held(NamedTuple):
@@ -28,13 +31,14 @@ class Held(NamedTuple):
 
 class Scratch(NamedTuple):
     """Room for one mapping: reuse factors, numbers of tiles [2] (RF, scratch-pad) and rereads per operand; tiles and
-    orders [5]."""
+    orders [5]; ``room`` for what follows in streams."""
 
     spm_reuse: Array
     dram_reuse: Array
     tiles: Array
     rereads: Array
     mapping: Array
+    room: Room
 
 
 def _reuse(masks: Array, pattern: int, counts: Array, reuse: Array) -> None:

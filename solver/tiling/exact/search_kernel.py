@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mapper.models.compiled import compiled
+from mapper.models.compiled import Compiled, compiled
 from mapper.models.tiling.transfer import Passes
 from mapper.solver.tiling import compiled_model
 from mapper.solver.tiling.exact import bound_kernel, incumbent_kernel, pair, split_kernel, timeline_kernel
@@ -35,8 +35,6 @@ _counted: Any = incumbent_kernel.counted
 _layer_cycles: Any = compiled_model.layer_cycles
 _layer_energy: Any = compiled_model.layer_energy
 _reuse: Any = pair.reuse
-_examine_timed: Any = timeline_kernel.examine_timed
-_examine_streamed: Any = order_kernel.examine_streamed
 _room_of: Any = stream_bounds.room_of
 
 
@@ -52,9 +50,7 @@ class Bounds(NamedTuple):
     least_out_cycles: Array
 
 
-def _examine(
-    t: KernelTable, pair: Tiles, out_cycles: float, splits: Splits, scratch: Scratch, held: Held
-) -> None:
+def _examine(t: KernelTable, pair: Tiles, splits: Splits, scratch: Scratch, held: Held) -> None:
     """Cost every split of an array tile under a scratch-pad tile in every order that matters."""
     b, c, inner, outer = pair.array, pair.spm, pair.inner, pair.outer
     spatial, compute, bounds, terms, energies = (
@@ -92,7 +88,7 @@ def _examine(
                     t.dma_energy[:, c], t.doubled,
                 ))  # fmt: skip
                 least = energy if t.whole and energy < EXACT else _surely(t, energy)
-                if _bounded_out(t, least, _together(t, bounds[split, 1], out_cycles), incumbent):
+                if _bounded_out(t, least, _together(t, bounds[split, 1], pair.outer_cycles), incumbent):
                     continue
                 cycles = _layer_cycles(
                     compute[split], passes, t.noc_cycles[:, b],
@@ -123,15 +119,17 @@ def _search(t: KernelTable, order: Array, first: int, last: int, bounds: Bounds,
         np.empty((2, operands), np.int64),
         np.empty(operands, np.bool_),
         np.empty(5, np.int64),
+        _room_of(loops, operands, len(t.streams.along)),
     )
-    x = _room_of(loops, operands, len(t.streams.along))
     incumbent, outer_energy, outer_cycles = held.incumbent, bounds.outer_energy, bounds.outer_cycles
     for turn in range(first, last):
         b = order[turn]
         if _bounded_out(t, bounds.energy[b], bounds.cycles[b], incumbent):
             # The order is by this bound, so all that follow are bounded out as well.
             return turn
-        splits = _splits(t, b, bounds.least_out_energy[b], bounds.least_out_cycles[b], incumbent, x)
+        splits = _splits(
+            t, b, bounds.least_out_energy[b], bounds.least_out_cycles[b], incumbent, scratch.room
+        )
         if len(splits.spatial) == 0:
             continue
         least_energy = splits.bounds[:, 0].min()
@@ -164,17 +162,12 @@ def _search(t: KernelTable, order: Array, first: int, last: int, bounds: Bounds,
                 incumbent,
             ):
                 continue
-            tiles = Tiles(b, c, inner, outer)
-            if t.timed:
-                _examine_timed(t, tiles, outer_cycles[c], splits, scratch, held)
-            elif t.streams.on:
-                _examine_streamed(t, tiles, outer_energy[c], outer_cycles[c], splits, scratch, x, held)
-            else:
-                _examine(t, tiles, outer_cycles[c], splits, scratch, held)
+            tiles = Tiles(b, c, inner, outer, outer_energy[c], outer_cycles[c])
+            _examine(t, tiles, splits, scratch, held)
     return last
 
 
-_examined = compiled(
+_examine_buffered = compiled(
     _examine,
     _reuse=pair.reuse,
     _surely=bound_kernel.surely,
@@ -185,13 +178,20 @@ _examined = compiled(
     _bounded_out=incumbent_kernel.bounded_out,
     _consider=incumbent_kernel.consider,
 )
-search = compiled(
-    _search,
-    _together=bound_kernel.together,
-    _bounded_out=incumbent_kernel.bounded_out,
-    _splits=split_kernel.splits,
-    _examine=_examined,
-    _examine_timed=timeline_kernel.examine_timed,
-    _examine_streamed=order_kernel.examine_streamed,
-    _room_of=stream_bounds.room_of,
-)
+_shared = {
+    "_together": bound_kernel.together,
+    "_bounded_out": incumbent_kernel.bounded_out,
+    "_splits": split_kernel.splits,
+    "_room_of": stream_bounds.room_of,
+}
+# One search for each way to cost a pair, so that nobody waits for the compilation of the others.
+_buffered = compiled(_search, _examine=_examine_buffered, **_shared)
+_timed = compiled(_search, _examine=timeline_kernel.examine_timed, **_shared)
+_streamed = compiled(_search, _examine=order_kernel.examine_streamed, **_shared)
+
+
+def search_of(t: KernelTable) -> Compiled:
+    """`_search` for cycles of a timeline, for tiles that follow each other in streams, or for neither."""
+    if t.timed:
+        return _timed
+    return _streamed if t.streams.on else _buffered

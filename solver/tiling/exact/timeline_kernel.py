@@ -69,9 +69,7 @@ def _time(
                 return
 
 
-def _examine_timed(
-    t: KernelTable, pair: Tiles, out_cycles: float, splits: Splits, scratch: Scratch, held: Held
-) -> None:
+def _examine_timed(t: KernelTable, pair: Tiles, splits: Splits, scratch: Scratch, held: Held) -> None:
     """Cost every split of an array tile under a scratch-pad tile in every order that matters."""
     b, c = pair.array, pair.spm
     spm_reuse, dram_reuse, tiles, mapping = (
@@ -106,7 +104,9 @@ def _examine_timed(
                     splits.energies[split, 1], t.dma_energy[:, c], t.doubled,
                 ))  # fmt: skip
                 least = energy if t.whole and energy < EXACT else _surely(t, energy)
-                if _bounded_out(t, least, _together(t, splits.bounds[split, 1], out_cycles), held.incumbent):
+                if _bounded_out(
+                    t, least, _together(t, splits.bounds[split, 1], pair.outer_cycles), held.incumbent
+                ):
                     continue
                 compute, reduction = splits.compute[split], splits.terms[split, 1, written]
                 floor = _least_timeline(t, b, c, passes, tiles, compute, reduction, room)

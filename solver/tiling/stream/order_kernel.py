@@ -125,12 +125,9 @@ def _orders(t: KernelTable, tiling: Tiling, x: Room, mapping: Array, held: Held)
             _consider(t, energy, cycles, mapping, held.incumbent, held.best, held.ties)
 
 
-def _examine_streamed(
-    t: KernelTable, tiles: Tiles, out_energy: float, out_cycles: float, splits: Splits, scratch: Scratch, x: Room,
-    held: Held,
-) -> None:  # fmt: skip
+def _examine_streamed(t: KernelTable, tiles: Tiles, splits: Splits, scratch: Scratch, held: Held) -> None:
     """Cost every split of an array tile under a scratch-pad tile in every order that matters."""
-    b, c = tiles.array, tiles.spm
+    b, c, x = tiles.array, tiles.spm, scratch.room
     base = t.operation_energy + t.rf_energy
     passes = t.all_product[t.full] // t.all_product[b]
     spm_passes = t.all_product[t.full] // t.all_product[c]
@@ -147,8 +144,10 @@ def _examine_streamed(
             x.noc_energy[k] = splits.energies[split, 0, k]
         _least_shares(t, splits.held[split], x)
         energy, cycles = _streamed_bound(t, passes, splits.compute[split], x)
-        least_cycles = _together(t, cycles, out_cycles)
-        if _bounded_out(t, _surely(t, base + energy) + out_energy * SLACK, least_cycles, held.incumbent):
+        least_cycles = _together(t, cycles, tiles.outer_cycles)
+        if _bounded_out(
+            t, _surely(t, base + energy) + tiles.outer_energy * SLACK, least_cycles, held.incumbent
+        ):
             continue
         tiling = Tiling(
             splits.compute[split], base, tiles.inner, tiles.outer, splits.energies[split, 1], t.dma_energy[:, c],
