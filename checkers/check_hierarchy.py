@@ -147,7 +147,8 @@ OBJECTIVES = ("least EDP in pJ*cycles", "least energy in pJ", "least latency in 
 STEPS_PER_PJ, SAME = 10**9, 10**9  # energies are integers of 1e-9 pJ; values are equal to one part in so many
 RATES = {sort: [Fraction, 0, 1] for sort in ("read", "write", "shared")}  # words a cycle of an instance; []: any
 LEVEL = {
-    "name": str, "words": [SIZE, 0, 1], "block": SIZE, "cluster": SIZE, "rates": RATES, "innermost": [str, 0, 24],
+    "name": str, "words": [range(1 << 50), 0, 1], "block": SIZE, "cluster": SIZE, "rates": RATES,
+    "innermost": [str, 0, 24],
     "energy": dict.fromkeys(("read", "fill", "update", "leak"), NUMBER), "keep": [str, 0, 8], "may": [str, 0, 8],
     "fanout": {"x": SIZE, "y": SIZE, "multicast": FLAG, "reduction": FLAG},
     "most": {way: {"": SIZE} for way in ("time", "x", "y")}, "exact": {way: {"": SIZE} for way in ("time", "space")},
@@ -263,7 +264,7 @@ class Hierarchy:
         """Energy of a link, and the words that it moves: read and updated outside, filled inside."""
         k, o, i = link
         outer, energy = self.levels[o], 0
-        reads -= parts[o] if self.first[k] and self.rules["first_read"] == "elided" else 0
+        reads = max(0, reads - (parts[o] if self.first[k] and self.rules["first_read"] == "elided" else 0))
         energy = up(reads, outer["block"]) * outer["energy"]["read"]
         if self.written[k]:
             energy += up(updates, outer["block"]) * outer["energy"]["update"]
@@ -271,7 +272,7 @@ class Hierarchy:
         filled = 0
         if i < self.depth:
             inner = self.levels[i]
-            filled = arriving - (parts[i] if self.first[k] and self.rules["first_fill"] == "elided" else 0)
+            filled = max(0, arriving - (parts[i] if self.first[k] and self.rules["first_fill"] == "elided" else 0))
             energy += up(filled, inner["block"]) * inner["energy"]["fill"] * self.pays(i, instances[i])
         return energy, reads, updates if self.written[k] else 0, filled
 
@@ -389,11 +390,11 @@ class Hierarchy:
                 peer = Fraction(linked[b - 1], instances[b]) if b else Fraction(0)
                 share = Fraction(crossing[b - 1][1], instances[b] // instances[b - 1]) if b else Fraction(0)
                 less = parts[b] if zero and self.rules["first_read"] == "elided" else 0
-                read_words = math.floor(reads[b] + peer - less + Fraction(1, 2))
+                read_words = max(0, math.floor(reads[b] + peer - less + Fraction(1, 2)))
                 if not b or not zero or self.rules["first_fill"] == "counted":
                     fills = math.floor(share + peer)
                 else:
-                    fills = math.floor(share + peer - parts[b] + Fraction(1, 2))
+                    fills = max(0, math.floor(share + peer - parts[b] + Fraction(1, 2)))
                 updates = math.floor(reads[b] + Fraction(1, 2)) if self.written[k] else 0
                 actions = zip((read_words, fills, updates), ("read", "fill", "update"))
                 own = sum(up(words, level["block"]) * level["energy"][name] for words, name in actions)
@@ -616,9 +617,12 @@ class Arrangement:
             if not h.levels[b]["fanout"]["reduction" if h.written[k] else "multicast"]:
                 positions *= 1 if loose else fan
             elif not loose:
+                seen = set()  # Of dimensions that a loop has in common only one: places may lie on a diagonal.
                 for dim in h.dims[k]:
-                    some = [own[j] for j in dim if own[j] > 1]
-                    positions *= math.prod(some) if len(some) < 2 else sum(some) - len(some) + 1
+                    some = {j for j in dim if own[j] > 1}
+                    if not some & seen:
+                        positions *= 1 + sum(own[j] - 1 for j in some)
+                        seen |= some
         return link, parts, positions, always, coinciding
 
     def charge(self, row, words, moved=None):

@@ -80,9 +80,7 @@ class HierarchyProblem:
             passed = {one for name in level.bypass for one in tensors_called(self.nest, name)} - keep
             keep |= {tensor for own, tensor in self.pins.keep if own == level.name}
             passed |= {tensor for own, tensor in self.pins.bypass if own == level.name}
-            found.append(
-                (every, every) if place == 0 else (frozenset(keep), (every - passed) | frozenset(keep))
-            )
+            found.append((every, every) if place == 0 else (frozenset(keep), every - passed))
         return tuple(found)
 
     def most(self, level: int, axis: Axis, loop: str) -> int:

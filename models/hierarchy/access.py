@@ -120,14 +120,15 @@ def _counts(
     part: int,
     outermost: bool,
 ) -> tuple[int, int, int]:
-    """Words read, filled and updated by an instance."""
+    """Words read, filled and updated by an instance; of words that are left out, no more than there are, which matters
+    where the tiles of a sum have gaps between them (Timeloop counts such gaps as left out too)."""
     if not operand.writes:
         return _rounded(content + peer), math.floor(share + peer), 0
     zero = operand.zero_initialised
     reads = content + peer - (part if zero and rules.first_read == "elided" else 0)
     if outermost or not zero or rules.first_fill == "counted":
-        return _rounded(reads), math.floor(share + peer), _rounded(content)
-    return _rounded(reads), _rounded(share + peer - part), _rounded(content)
+        return max(0, _rounded(reads)), math.floor(share + peer), _rounded(content)
+    return max(0, _rounded(reads)), max(0, _rounded(share + peer - part)), _rounded(content)
 
 
 def _rounded(count: Fraction) -> int:

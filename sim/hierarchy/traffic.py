@@ -152,8 +152,9 @@ def _counted(
     # Every partial sum is read before it is updated, but not while it is known to be zero.
     spared = share if zero and rules.first_read == "elided" else 0
     unfilled = share if zero and rules.first_fill == "elided" and not outermost else None
-    filled = math.floor(taken + passed) if unfilled is None else _nearest(taken + passed - unfilled)
-    return _nearest(served + passed - spared), filled, _nearest(served)
+    # A share may hold gaps between tiles, which nobody reads or fills in any case.
+    filled = math.floor(taken + passed) if unfilled is None else max(0, _nearest(taken + passed - unfilled))
+    return max(0, _nearest(served + passed - spared)), filled, _nearest(served)
 
 
 def _nearest(count: Fraction) -> int:

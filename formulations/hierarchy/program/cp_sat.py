@@ -252,16 +252,22 @@ class HierarchyProgram(HierarchySpace):
         return may and not any(name in self.problem.kept(level)[0] for level in range(outer + 1, inner))
 
     def _different(self, level: int, operand: Operand) -> Any:
-        """Different tiles of a tensor below an instance of a level, at least."""
+        """Different tiles of a tensor below an instance of a level, at least: of dimensions that a loop has in common
+        only the first counts, since places may lie on a diagonal."""
         fanout = self.problem.machine.levels[level].fanout
         name = f"different_{level}_{operand.name}_{len(self.model.proto.variables)}"
         if not (fanout.reduction if operand.writes else fanout.multicast):
             return self._product(
                 name, [self.space[level, loop, "both"] for loop in self.loops], fanout.x * fanout.y
             )
-        extents = []
+        extents: list[Any] = []
+        seen: set[str] = set()
         for index in operand.index:
-            own = [self.space[level, loop, "both"] for loop, _ in index.coefficients if loop in self.loops]
+            loops = {loop for loop, _ in index.coefficients if loop in self.loops}
+            if loops & seen:
+                continue
+            seen |= loops
+            own = [self.space[level, loop, "both"] for loop in self.loops if loop in loops]
             moving = [one for one in own if not (isinstance(one, int) and one == 1)]
             if len(moving) < 2:
                 extents += moving

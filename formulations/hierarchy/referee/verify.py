@@ -127,7 +127,7 @@ def _kept(problem: HierarchyProblem, mapping: HierarchyMapping) -> Iterator[Brok
         must = {tensor for name in memory.keep for tensor in tensors_called(nest, name)}
         never = {tensor for name in memory.bypass for tensor in tensors_called(nest, name)} - must
         must |= {tensor for own, tensor in pins.keep if own == memory.name}
-        never |= {tensor for own, tensor in pins.bypass if own == memory.name} - must
+        never |= {tensor for own, tensor in pins.bypass if own == memory.name}
         if place == 0:
             must, never = {one.name for one in nest.operands}, set()
         missing, extra = must - set(level.keep), never & set(level.keep)

@@ -36,20 +36,15 @@ EXACT = 2.0**53
 class Link:
     """A tensor's way from level ``outer`` to ``inner`` (the number of levels stands for compute units), with a row of
     numbers for each arrangement. Of the words ``M`` that arrive at an instance, the outer one reads
-    ``positions * M - outer_part`` (none if ``handed``: neighbours may hand them on) and, if ``written``, updates
-    ``positions * M``; the inner one fills ``M - inner_part``. Energies (pJ of a block) hold for all instances together;
-    ``least`` words arrive in any case. Columns: positions, outer part, inner part, written, handed, pJ of a block read,
-    updated, filled, words of an outer and of an inner block, least."""
+    ``positions * M - outer_part`` and, if ``written``, updates ``positions * M`` (both none if ``handed``: neighbours
+    may hand them on); the inner one fills ``M - inner_part``. Energies (pJ of a block) hold for all instances together;
+    ``least`` words arrive in any case. Columns: positions, outer part, inner part, written (and not handed), handed, pJ
+    of a block read, updated, filled, words of an outer and of an inner block, least."""
 
     tensor: int
     outer: int
     inner: int
     rows: Array
-
-    @property
-    def written(self) -> bool:
-        """Whether partial sums go back."""
-        return bool(self.rows[0, 3])
 
 
 class Outset:
@@ -93,6 +88,7 @@ class Outset:
         rows[:, 3] = operand.writes
         if rules.link_transfers:
             rows[:, 4] = np.any([self._handed(tensor, one, inner) for one in range(outer, inner)], axis=0)
+            rows[:, 3] *= rows[:, 4] == 0
         rows[:, 5] = _exact(own.read) * self._paid(outer)
         rows[:, 6] = _exact(own.update) * self._paid(outer)
         rows[:, 7] = 0.0 if there is None else _exact(other.fill) * self._paid(inner)
@@ -117,11 +113,20 @@ class Outset:
         if not (fanout.reduction if writes else fanout.multicast):
             return self.fan[:, level]
         positions = np.ones(len(self.spread))
-        for row in self._dimensions(tensor):
+        for row, alone in self._apart(tensor, self.spread[:, level]):
             moving = self.spread[:, level, row != 0].astype(np.float64)
-            apart = (moving > 1).sum(axis=1) < 2
-            positions *= np.where(apart, moving.prod(axis=1), moving.sum(axis=1) - moving.shape[1] + 1)
+            positions *= np.where(alone, moving.sum(axis=1) - moving.shape[1] + 1, 1)
         return positions
+
+    def _apart(self, tensor: int, trips: Array) -> Iterator[tuple[Array, Array]]:
+        """The dimensions of a tensor, each with whether no loop that turns moves it and one before (by arrangement).
+        Where one does, places may lie on a diagonal, and no more differ than those of the one before."""
+        seen = np.zeros(trips.shape, np.bool_)
+        for row in self._dimensions(tensor):
+            own = (trips > 1) & (row != 0)
+            alone = ~(seen & own).any(axis=1)
+            seen |= own & alone[:, None]
+            yield row, alone
 
     def _handed(self, tensor: int, level: int, inner: int) -> Array:
         """Whether instances below a level may take words from neighbours, so that fewer are read outside."""
@@ -151,13 +156,15 @@ class Outset:
     def _least(self, tensor: int, level: int) -> Array:
         """Words that must arrive at an instance whatever the tiles are: each of its words once."""
         words = np.ones(len(self.spread))
-        for row in self._dimensions(tensor):
+        for row, alone in self._apart(tensor, self.rest):
             own = self.inside[:, level].astype(np.float64)
             whole = 1 + (np.abs(row) * (own * self.rest - 1)).sum(axis=1)
             single = 1 + (np.abs(row) * (own - 1)).sum(axis=1)
             moving = row != 0
             trips = self.rest[:, moving].prod(axis=1, dtype=np.float64)
-            words *= np.minimum(whole, single * trips) if moving.sum() < 3 else single
+            words *= (
+                np.where(alone, np.minimum(whole, single * trips), single) if moving.sum() < 3 else single
+            )
         return words
 
     @property
@@ -187,7 +194,7 @@ class Outset:
         sums = [t for t, one in enumerate(self.problem.nest.operands) if one.writes]
         return (
             not windows
-            and all(self._is_plain(t) and (np.abs(self._dimensions(t)) < 2).all() for t in sums)
+            and all(self._is_plain(t) and (np.abs(self._dimensions(t)).sum(axis=0) < 2).all() for t in sums)
             and not any(link.rows[:, 4].any() for link in self.links)
         )
 

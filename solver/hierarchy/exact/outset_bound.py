@@ -45,8 +45,7 @@ class Opening:
         arriving = rows[:, 10]
         read = np.maximum(0.0, rows[:, 0] * arriving - rows[:, 1])
         self.moved[:, link.outer, 0] += np.where(rows[:, 4] > 0, 0.0, read)
-        if link.written:
-            self.moved[:, link.outer, 1] += rows[:, 0] * arriving
+        self.moved[:, link.outer, 1] += rows[:, 3] * rows[:, 0] * arriving
         if link.inner < self.outset.levels:
             self.moved[:, link.inner, 1] += np.maximum(0.0, arriving - rows[:, 2])
 
@@ -87,8 +86,7 @@ def _priced(link: Link) -> Array:
     moved = rows[:, 0] * rows[:, 10]
     read = np.ceil(np.maximum(0.0, moved - rows[:, 1]) / rows[:, 8]) * rows[:, 5]
     energy: Array = np.where(rows[:, 4] > 0, 0.0, read)
-    if link.written:
-        energy = energy + np.ceil(moved / rows[:, 8]) * rows[:, 6]
+    energy += rows[:, 3] * np.ceil(moved / rows[:, 8]) * rows[:, 6]
     return energy + np.ceil(np.maximum(0.0, rows[:, 10] - rows[:, 2]) / rows[:, 9]) * rows[:, 7]
 
 
