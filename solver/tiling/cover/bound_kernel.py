@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mapper.models.compiled import borrowing, compiled
+from mapper.models.compiled import Compiled, borrowing, compiled
 from mapper.solver.tiling.cover import stream_kernel
 from mapper.solver.tiling.cover.table import Array, CoverTable
 from mapper.solver.tiling.exact import bound_kernel, incumbent_kernel
@@ -202,6 +202,45 @@ def _hopeless(
     return True
 
 
+class _Tile(NamedTuple):
+    """An array tile: its ``classes``, the ``least`` and ``most`` that its loops have there [loops], RF passes and the
+    cycles of one."""
+
+    classes: Array
+    least: Array
+    most: Array
+    passes: int
+    compute: int
+
+
+def _bound(
+    t: KernelTable,
+    v: CoverTable,
+    tile: _Tile,
+    crossing: Crossing,
+    x: StreamRoom,
+    energy: Array,
+    cycles: Array,
+) -> None:
+    """Bounds without operations [cases], where tiles come whole."""
+    _inner_bounds(t, tile.passes, crossing, tile.compute, energy, cycles)
+
+
+def _streamed(
+    t: KernelTable,
+    v: CoverTable,
+    tile: _Tile,
+    crossing: Crossing,
+    x: StreamRoom,
+    energy: Array,
+    cycles: Array,
+) -> None:
+    """The same where memories are filled as streams."""
+    energy[0], cycles[0] = _first_bound(
+        t, v, tile.classes, tile.passes, tile.compute, tile.least, tile.most, x
+    )
+
+
 def _first_bounds(
     t: KernelTable, v: CoverTable, places: Array, crossing: Crossing, x: StreamRoom, energies: Array,
     cycles: Array,
@@ -239,11 +278,7 @@ def _first_bounds(
             x.words[k], x.tiles[k], x.noc_cycles[k] = words, crossing.tiles[k], crossing.noc_cycles[k]
             x.noc_energy[k], x.spm_energy[k] = crossing.noc_energy[k], crossing.spm_energy[k]
         compute = -(-size // t.pes) * t.iteration_cycles
-        if t.streams.on:
-            inner, processing = _first_bound(t, v, classes, passes, compute, tile, most, x)
-            energies[point, 0], cycles[point, 0] = inner, processing
-        else:
-            _inner_bounds(t, passes, crossing, compute, energies[point], cycles[point])
+        _bound(t, v, _Tile(classes, tile, most, passes, compute), crossing, x, energies[point], cycles[point])
         energies[point] += v.iteration_energy * iterations
 
 
@@ -295,6 +330,12 @@ joint_bounds = compiled(
     _bounded_out=incumbent_kernel.bounded_out,
     _ranks=incumbent_kernel.ranks,
 )
-first_bounds = compiled(
-    _first_bounds, _words=words, _inner_bounds=inner_bounds, _first_bound=stream_kernel.first_bound
+_buffered_first = compiled(_first_bounds, _words=words, _bound=borrowing(_bound, _inner_bounds=inner_bounds))
+_streamed_first = compiled(
+    _first_bounds, _words=words, _bound=borrowing(_streamed, _first_bound=stream_kernel.first_bound)
 )
+
+
+def first_bounds_of(t: KernelTable) -> Compiled:
+    """`_first_bounds` for tiles that follow each other in streams, or that come whole."""
+    return _streamed_first if t.streams.on else _buffered_first

@@ -194,12 +194,13 @@ def _searched(
     opened = search_kernel.Opened(
         np.empty((MOST_OPENED, 5), np.int64), np.empty((MOST_OPENED, 2)), np.zeros(1, np.int64)
     )
+    search = search_kernel.search_of(tables)
     turn, total = 0, len(tiles.primary)
     stop: Stop | None = effort.stopped() if total else None
     while turn < total and stop is None:
         last = min(turn + TILES_PER_SLICE, total)
         try:
-            reached = search_kernel.search(tables, space.view, tiles, space.above, turn, last, held, opened)
+            reached = search(tables, space.view, tiles, space.above, turn, last, held, opened)
         except UnfinishedError:
             stop = effort.stopped() or "time_limit"
             break

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mapper.models.compiled import borrowing, compiled
+from mapper.models.compiled import Compiled, borrowing, compiled
 from mapper.models.tiling.transfer import Passes
 from mapper.solver.tiling import compiled_model
 from mapper.solver.tiling.cover import bound_kernel, split_kernel, stream_kernel
@@ -34,7 +34,7 @@ from mapper.solver.tiling.stream import order_kernel
 from mapper.solver.tiling.stream.bound_kernel import Room as StreamRoom
 from mapper.solver.tiling.stream.order_kernel import Tiling
 
-_splits: Any = split_kernel.splits
+_splits: Any = split_kernel.buffered_splits
 _banks: Any = bound_kernel.banks
 _moved: Any = bound_kernel.moved
 _outer_bound: Any = bound_kernel.outer_bound
@@ -121,12 +121,27 @@ def _exposed_gain(t: KernelTable, passes: Passes, compute: int, noc_cycles: Arra
     return gain
 
 
+class _Known(NamedTuple):
+    """A tiling whose orders are still open: the split, which loops step at the two ordered levels (``masks``), energy
+    of its operations and register files (``base``), RF and scratch-pad passes, bounds of what lies above."""
+
+    v: CoverTable
+    splits: Splits
+    split: int
+    masks: tuple[int, int]
+    base: float
+    passes_of_rf: int
+    passes_of_spm: int
+    out_energy: float
+    out_cycles: float
+
+
 def _orders(
     t: KernelTable, v: CoverTable, splits: Splits, split: int, masks: tuple[int, int], base: float, room: Room,
     out_energy: float, out_cycles: float, held: Held, opened: Opened,
 ) -> None:  # fmt: skip
     """Cost a tiling in every order that matters."""
-    compute, passes_of_rf, passes_of_spm = splits.compute[split], 1, 1
+    passes_of_rf, passes_of_spm = 1, 1
     for j in range(len(room.inner)):
         passes_of_rf *= room.inner[j]
         passes_of_spm *= room.outer[j]
@@ -146,9 +161,16 @@ def _orders(
         crossing.spm_energy[k] = splits.terms[split, WORDS, k] * v.spm_unit
         crossing.addition_energy[k] = splits.terms[split, ADDITIONS, k] * t.reduction_unit
         crossing.addition_cycles[k] = splits.terms[split, REDUCTION, k]
-    if t.streams.on:
-        _streamed_orders(t, v, splits, split, base, room, out_energy, out_cycles, held)
-        return
+    known = _Known(v, splits, split, masks, base, passes_of_rf, passes_of_spm, out_energy, out_cycles)
+    _in_orders(t, known, room, held, opened)
+
+
+def _in_orders(t: KernelTable, known: _Known, room: Room, held: Held, opened: Opened) -> None:
+    """The same where tiles come whole."""
+    compute, base, masks = known.splits.compute[known.split], known.base, known.masks
+    passes_of_rf, passes_of_spm = known.passes_of_rf, known.passes_of_spm
+    out_energy, out_cycles = known.out_energy, known.out_cycles
+    crossing, noc_cycles = room.crossing, room.crossing.noc_cycles
     _inner_bounds(t, passes_of_rf * passes_of_spm, crossing, compute, room.energy, room.cycles)
     if _hopeless(t, room.energy, room.cycles, base + out_energy, out_cycles, held.incumbent):
         return
@@ -184,15 +206,12 @@ def _orders(
                 opened.count[0] += 1
 
 
-def _streamed_orders(
-    t: KernelTable, v: CoverTable, splits: Splits, split: int, base: float, room: Room, out_energy: float,
-    out_cycles: float, held: Held,
-) -> None:  # fmt: skip
+def _streamed_orders(t: KernelTable, known: _Known, room: Room, held: Held, opened: Opened) -> None:
     """The same where memories are filled as streams."""
-    x, passes = room.following, 1
+    v, splits, split, base = known.v, known.splits, known.split, known.base
+    x, passes = room.following, known.passes_of_rf * known.passes_of_spm
     for j in range(len(room.inner)):
         x.most[j] = room.inner[j]
-        passes *= room.inner[j] * room.outer[j]
     for k in range(len(room.taken)):
         x.tiles[k], x.noc_cycles[k] = room.crossing.tiles[k], room.crossing.noc_cycles[k]
         x.words[k], x.delivered[k] = splits.terms[split, WORDS, k], splits.terms[split, DELIVERED, k]
@@ -200,8 +219,8 @@ def _streamed_orders(
     _all_fresh(t, v, splits.tile[split], x)
     _least_shares(t, splits.held[split], x)
     inner, cycles_without_dma = _streamed_bound(t, passes, splits.compute[split], x)
-    least_cycles = _together(t, cycles_without_dma, out_cycles)
-    if _bounded_out(t, _surely(t, base + inner) + out_energy * SLACK, least_cycles, held.incumbent):
+    least_cycles = _together(t, cycles_without_dma, known.out_cycles)
+    if _bounded_out(t, _surely(t, base + inner) + known.out_energy * SLACK, least_cycles, held.incumbent):
         return
     tiling = Tiling(
         splits.compute[split], base, room.inner, room.outer, room.crossing.addition_energy, room.energies, room.taken,
@@ -336,20 +355,47 @@ def _search(
     return last
 
 
-_ordered = borrowing(
-    _orders,
-    _inner_bounds=bound_kernel.inner_bounds,
-    _hopeless=bound_kernel.hopeless,
-    _reuse=pair.reuse,
-    _counted=incumbent_kernel.counted,
-    _layer_energy=compiled_model.layer_energy,
-    _layer_cycles=compiled_model.layer_cycles,
-    _surely=exact_bounds.surely,
-    _together=exact_bounds.together,
-    _bounded_out=incumbent_kernel.bounded_out,
-    _consider=incumbent_kernel.consider,
-    _exposed_gain=borrowing(_exposed_gain),
-    _streamed_orders=borrowing(
+_outside: dict[str, Any] = {
+    "_banks": bound_kernel.banks,
+    "_moved": bound_kernel.moved,
+    "_outer_bound": bound_kernel.outer_bound,
+    "_hopeless": bound_kernel.hopeless,
+}
+
+
+def _compiled_search(orders: Compiled, splits: Compiled) -> Compiled:
+    """`_search` with one way to cost the orders of a tiling, and to bound its splits."""
+    examine = borrowing(_examine, _orders=borrowing(_orders, _in_orders=orders), **_outside)
+    return compiled(
+        _search,
+        _room=compiled(_room, _crossing=bound_kernel.crossing_room, _room_of=stream_bounds.room_of),
+        _reachable=borrowing(_reachable, _hopeless=bound_kernel.hopeless),
+        _splits=splits,
+        _class=compiled(_class, _examine=examine, **_outside),
+        _bounded_out=incumbent_kernel.bounded_out,
+    )
+
+
+# One search for each, so that nobody waits for the compilation of the other.
+_buffered = _compiled_search(
+    borrowing(
+        _in_orders,
+        _inner_bounds=bound_kernel.inner_bounds,
+        _hopeless=bound_kernel.hopeless,
+        _reuse=pair.reuse,
+        _counted=incumbent_kernel.counted,
+        _layer_energy=compiled_model.layer_energy,
+        _layer_cycles=compiled_model.layer_cycles,
+        _surely=exact_bounds.surely,
+        _together=exact_bounds.together,
+        _bounded_out=incumbent_kernel.bounded_out,
+        _consider=incumbent_kernel.consider,
+        _exposed_gain=borrowing(_exposed_gain),
+    ),
+    split_kernel.buffered_splits,
+)
+_streamed = _compiled_search(
+    borrowing(
         _streamed_orders,
         _all_fresh=stream_kernel.all_fresh,
         _least_shares=stream_bounds.least_shares,
@@ -359,18 +405,10 @@ _ordered = borrowing(
         _bounded_out=incumbent_kernel.bounded_out,
         _orders_of_streams=order_kernel.orders,
     ),
+    split_kernel.streamed_splits,
 )
-_outside: dict[str, Any] = {
-    "_banks": bound_kernel.banks,
-    "_moved": bound_kernel.moved,
-    "_outer_bound": bound_kernel.outer_bound,
-    "_hopeless": bound_kernel.hopeless,
-}
-search = compiled(
-    _search,
-    _room=compiled(_room, _crossing=bound_kernel.crossing_room, _room_of=stream_bounds.room_of),
-    _reachable=borrowing(_reachable, _hopeless=bound_kernel.hopeless),
-    _splits=split_kernel.splits,
-    _class=compiled(_class, _examine=borrowing(_examine, _orders=_ordered, **_outside), **_outside),
-    _bounded_out=incumbent_kernel.bounded_out,
-)
+
+
+def search_of(t: KernelTable) -> Compiled:
+    """`_search` for tiles that follow each other in streams, or that come whole."""
+    return _streamed if t.streams.on else _buffered

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mapper.models.compiled import borrowing, compiled
+from mapper.models.compiled import Compiled, borrowing, compiled
 from mapper.solver.tiling.cover import bound_kernel, stream_kernel
 from mapper.solver.tiling.cover.bound_kernel import Crossing
 from mapper.solver.tiling.cover.table import Array, CoverTable
@@ -189,15 +189,27 @@ def _bounded(
         crossing.addition_cycles[k] = splits.terms[one, REDUCTION, k]
         x.words[k], x.tiles[k], x.noc_cycles[k] = words, crossing.tiles[k], crossing.noc_cycles[k]
         x.noc_energy[k], x.spm_energy[k] = crossing.noc_energy[k], crossing.spm_energy[k]
-    if t.streams.on:
-        inner, processing = _split_bound(
-            t, v, classes, passes, splits.compute[one], splits.tile[one], splits.held[one], x
-        )
-        splits.energy[one, 0], splits.cycles[one, 0] = inner, processing
-    else:
-        _inner_bounds(t, passes, crossing, splits.compute[one], splits.energy[one], splits.cycles[one])
+    _bound(t, v, classes, splits, one, passes, crossing, x)
     for case in range(splits.energy.shape[1]):
         splits.energy[one, case] += v.iteration_energy * iterations
+
+
+def _bound(
+    t: KernelTable, v: CoverTable, classes: Array, splits: Splits, one: int, passes: int, crossing: Crossing,
+    x: StreamRoom,
+) -> None:  # fmt: skip
+    """The bounds without operations, where tiles come whole."""
+    _inner_bounds(t, passes, crossing, splits.compute[one], splits.energy[one], splits.cycles[one])
+
+
+def _streamed_bound(
+    t: KernelTable, v: CoverTable, classes: Array, splits: Splits, one: int, passes: int, crossing: Crossing,
+    x: StreamRoom,
+) -> None:  # fmt: skip
+    """The same where memories are filled as streams."""
+    splits.energy[one, 0], splits.cycles[one, 0] = _split_bound(
+        t, v, classes, passes, splits.compute[one], splits.tile[one], splits.held[one], x
+    )
 
 
 def _no_splits(loops: int, operands: int, cases: int) -> Splits:
@@ -340,27 +352,33 @@ def _splits(
 
 
 room_place = borrowing(_room_place)
-splits = compiled(
-    _splits,
-    _room=compiled(_room, _crossing=bound_kernel.crossing_room),
-    _no_splits=compiled(_no_splits),
-    _shared=borrowing(_shared, _crossing_bound=exact_bounds.crossing_bound),
-    _fails=borrowing(
-        _fails,
-        _surely=exact_bounds.surely,
-        _together=exact_bounds.together,
-        _bounded_out=incumbent_kernel.bounded_out,
-    ),
-    _words=bound_kernel.words,
-    _hopeless=bound_kernel.hopeless,
-    _bounded=borrowing(
-        _bounded, _inner_bounds=bound_kernel.inner_bounds, _split_bound=stream_kernel.split_bound
-    ),
-    _held=stream_kernel.held_slots,
-    _priced=borrowing(_priced, _words=bound_kernel.words),
-    _grown=compiled(_grown),
-    _has_room=compiled(_has_room),
-    _room_place=room_place,
-    _least_work=compiled(_least_work, _room_place=room_place),
-    _without_dominated=compiled(_without_dominated, _is_undercut=borrowing(_is_undercut)),
-)
+
+
+def _compiled_splits(bound: Compiled) -> Compiled:
+    """`_splits` with one way to bound a split."""
+    return compiled(
+        _splits,
+        _room=compiled(_room, _crossing=bound_kernel.crossing_room),
+        _no_splits=compiled(_no_splits),
+        _shared=borrowing(_shared, _crossing_bound=exact_bounds.crossing_bound),
+        _fails=borrowing(
+            _fails,
+            _surely=exact_bounds.surely,
+            _together=exact_bounds.together,
+            _bounded_out=incumbent_kernel.bounded_out,
+        ),
+        _words=bound_kernel.words,
+        _hopeless=bound_kernel.hopeless,
+        _bounded=borrowing(_bounded, _bound=bound),
+        _held=stream_kernel.held_slots,
+        _priced=borrowing(_priced, _words=bound_kernel.words),
+        _grown=compiled(_grown),
+        _has_room=compiled(_has_room),
+        _room_place=room_place,
+        _least_work=compiled(_least_work, _room_place=room_place),
+        _without_dominated=compiled(_without_dominated, _is_undercut=borrowing(_is_undercut)),
+    )
+
+
+buffered_splits = _compiled_splits(borrowing(_bound, _inner_bounds=bound_kernel.inner_bounds))
+streamed_splits = _compiled_splits(borrowing(_streamed_bound, _split_bound=stream_kernel.split_bound))
