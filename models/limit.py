@@ -41,13 +41,15 @@ class Limit:
     ``compiling`` hears how far the making of machine code is, whenever that changes.
     ``run`` takes a function that has no machine code here,
     this limit and the arguments, and has the result. ``on_disk``: nothing runs as plain Python, nothing is
-    compiled. Not ``plain``: nothing runs as plain Python, machine code is awaited."""
+    compiled. Not ``plain``: nothing runs as plain Python, machine code is awaited. Not ``compiles``: no machine code is
+    asked for, however long that takes."""
 
     stopped: Callable[[], object]
     compiling: Callable[[Standing], None]
     run: Callable[..., Any]
     on_disk: bool = False
     plain: bool = True
+    compiles: bool = True
     grace: float = GRACE
     told: Standing | None = None
     _since: tuple[float, float] | None = field(default=None, init=False)

@@ -118,13 +118,18 @@ def limited(
     compiling: Callable[[Standing], None] = nobody_hears,
     plain: bool = True,
     grace: float = GRACE,
+    compiles: bool = True,
 ) -> Iterator[None]:
     """Nothing in this block waits for machine code that is not there: functions run as plain Python until it is. Where
-    that is hopeless (not ``plain``) they wait for it, but no longer than until ``stopped``.
+    that is hopeless (not ``plain``) they wait for it, but no longer than until ``stopped``. Where it is not worth the
+    while (not ``compiles``) they run as plain Python to their ends.
 
     Raises: UnfinishedError, soon after ``stopped`` says so, where a function is at it.
     """
-    with CHILD.wanted(), of_this_thread(Limit(stopped, compiling, bridged, plain=plain, grace=grace)):
+    with (
+        CHILD.wanted(),
+        of_this_thread(Limit(stopped, compiling, bridged, plain=plain, grace=grace, compiles=compiles)),
+    ):
         yield
 
 
@@ -185,7 +190,7 @@ def _tried_plainly(wanted: Wanted, limit: Limit, arguments: list[Any]) -> tuple[
     began = time.monotonic()
 
     def is_enough() -> bool:
-        if _spent + time.monotonic() - began > PATIENCE:
+        if limit.compiles and _spent + time.monotonic() - began > PATIENCE:
             CHILD.ask(wanted, limit)
         if limit.told is not None:
             limit.tell(CHILD.standing())
@@ -196,7 +201,7 @@ def _tried_plainly(wanted: Wanted, limit: Limit, arguments: list[Any]) -> tuple[
             return _as_numba_has_it(wanted.kernel.plain(*arguments))
 
     tried = _tried(run, is_enough)
-    _spent += time.monotonic() - began
+    _spent += time.monotonic() - began if limit.compiles else 0.0
     return tried
 
 

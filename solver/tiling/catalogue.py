@@ -13,6 +13,7 @@ from mapper.solver.outcome import Outcome
 from mapper.solver.tiling.exact import branch_and_bound
 from mapper.solver.tiling.exact.brute_force import BRUTE_FORCE
 from mapper.solver.tiling.heuristic import annealing, genetic, random_search
+from mapper.solver.tiling.heuristic.dive import DIVE
 from mapper.solver.tiling.heuristic.prior_dataflow import PRIOR_DATAFLOWS
 from mapper.solver.tiling.padded import (
     AS_THEY_ARE,
@@ -36,7 +37,7 @@ ANNEALING, GENETIC, RANDOM_SEARCH = (
         (random_search.RANDOM_SEARCH, random_search.random_search(random_search.EVALUATIONS // 2)),
     )
 )
-DRAWN = random_search.DRAWN
+AT_ONCE = with_friendly_bounds(DIVE, DIVE)
 
 
 def _lacks_padding_alone(exact: Outcome[TilingMapping]) -> bool:
@@ -75,7 +76,7 @@ AUTOMATIC: Method[TilingProblem, TilingMapping] = Method(
     "branch and bound; brute force or annealing for what it cannot prove",
     _automatic,
     BRANCH_AND_BOUND.prepare,
-    DRAWN,
+    AT_ONCE,
     BRANCH_AND_BOUND.before,
 )
 

@@ -59,7 +59,9 @@ def with_covers(method: TilingMethod) -> TilingMethod:
             return _least_bounds(method.search, problem, effort)
         from mapper.solver.tiling.cover.covering import covering
 
-        plain = method.search(problem.as_it_is(), replace(effort, start=None))
+        plain = _known_plain(method, problem, effort)
+        if plain is None:
+            plain = method.search(problem.as_it_is(), replace(effort, start=None))
         return covering(problem, effort, plain, _with_small_factors(method, problem, effort))
 
     def both() -> None:
@@ -69,6 +71,17 @@ def with_covers(method: TilingMethod) -> TilingMethod:
         prepare()
 
     return replace(method, search=search, prepare=both)
+
+
+def _known_plain(
+    method: TilingMethod, problem: TilingProblem, effort: Effort
+) -> Outcome[TilingMapping] | None:
+    """What this method has found already, in place of its search of the bounds as they are: those are among the
+    covers, so that search has nothing but a first mapping to give."""
+    known = effort.known(problem)
+    if known is None or known.method != method.name:
+        return None
+    return Outcome.bounded(known.mapping, known.value, None, "complete")
 
 
 def _with_small_factors(method: TilingMethod, problem: TilingProblem, effort: Effort) -> TilingMapping | None:

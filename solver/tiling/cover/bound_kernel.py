@@ -7,17 +7,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mapper.models.compiled import Compiled, borrowing, compiled
-from mapper.solver.tiling.cover import stream_kernel
-from mapper.solver.tiling.cover.table import Array, CoverTable
+from mapper.solver.tiling.cover import goal_kernel, stream_kernel
+from mapper.solver.tiling.cover.table import Array, CoverTable, Dma, Spans
 from mapper.solver.tiling.exact import bound_kernel, incumbent_kernel
 from mapper.solver.tiling.exact.kernel_table import KernelTable
 from mapper.solver.tiling.stream.bound_kernel import Room as StreamRoom
 
-_crossing_bound: Any = bound_kernel.crossing_bound
 _surely: Any = bound_kernel.surely
 _waited: Any = bound_kernel.waited
 _together: Any = bound_kernel.together
-_bounded_out: Any = incumbent_kernel.bounded_out
+_goal_of: Any = goal_kernel.goal_of
+_misses: Any = goal_kernel.misses
 _ranks: Any = incumbent_kernel.ranks
 _first_bound: Any = stream_kernel.first_bound
 
@@ -36,8 +36,38 @@ class Crossing(NamedTuple):
     addition_cycles: Array
 
 
+class Ways(NamedTuple):
+    """How often operands cross: ``kept`` times their tiles where they stay, else ``every`` times the passes, less
+    ``first`` times the tiles [operands]; which are ``updated``, and their networks; what machine and rules say."""
+
+    kept: Array
+    every: Array
+    first: Array
+    updated: Array
+    read_network: Array
+    write_network: Array
+    networks: int
+    alone: bool
+    beside: bool
+    exposed: bool
+
+
+def _ways_of(t: KernelTable) -> Ways:
+    operands = len(t.updated)
+    kept, every, first = np.ones(operands), np.ones(operands), np.zeros(operands)
+    for k in range(operands):
+        if t.updated[k]:
+            every[k] = 2.0
+            kept[k] = 1.0 if t.zero[k] else 2.0
+            first[k] = 1.0 if t.zero[k] and not t.doubled else 0.0
+    return Ways(
+        kept, every, first, t.updated, t.read_network, t.write_network, t.networks, t.alone, t.buffers.rf,
+        t.buffers.exposed,
+    )  # fmt: skip
+
+
 def _crossing(operands: int) -> Crossing:
-    """Room for that; without additions."""
+    """Room for what crosses; without additions."""
     return Crossing(
         np.ones(operands, np.int64),
         np.zeros(operands, np.bool_),
@@ -55,46 +85,63 @@ def cases(t: KernelTable) -> int:
     return len(t.updated) + 1 if t.alone and not t.streams.on else 1
 
 
-def _words(v: CoverTable, k: int, tile: Array) -> int:
+def _words(spans: Spans, k: int, tile: Array) -> int:
     """Words of operand ``k`` in a tile."""
     words = 1
-    for place in range(v.dimensions[k]):
+    for place in range(spans.dimensions[k]):
         span = 1
-        for term in range(v.terms[k, place], v.terms[k, place + 1]):
-            span += v.term_factor[term] * (tile[v.term_loop[term]] - 1)
+        for term in range(spans.terms[k, place], spans.terms[k, place + 1]):
+            span += spans.term_factor[term] * (tile[spans.term_loop[term]] - 1)
         words *= span
     return words
 
 
-def _banks(v: CoverTable, tile: Array) -> int:
+def _banks(spans: Spans, dma: Dma, tile: Array) -> int:
     """Scratch-pad banks that a tile takes."""
     taken = 0
-    for k in range(len(v.dimensions)):
-        taken += -(-_words(v, k, tile) * v.word_bytes // v.bank_bytes)
+    for k in range(len(spans.dimensions)):
+        taken += -(-_words(spans, k, tile) * dma.word_bytes // dma.bank_bytes)
     return taken
 
 
-def _moved(v: CoverTable, k: int, tile: Array, trips: Array) -> tuple[int, int]:
+def _moved(spans: Spans, dma: Dma, k: int, tile: Array, trips: Array) -> tuple[int, int]:
     """Words that a scratch-pad tile of operand ``k`` moves by DMA, and cycles; it is whole in the loops that run once
     at DRAM."""
     burst, bursts, contiguous = 1, 1, True
-    for back in range(v.dimensions[k]):
-        place = v.dimensions[k] - 1 - back
-        span, whole = 1, v.is_whole[k, place]
-        for term in range(v.terms[k, place], v.terms[k, place + 1]):
-            span += v.term_factor[term] * (tile[v.term_loop[term]] - 1)
-            whole = whole and trips[v.term_loop[term]] == 1
+    for back in range(spans.dimensions[k]):
+        place = spans.dimensions[k] - 1 - back
+        span, whole = 1, dma.is_whole[k, place]
+        for term in range(spans.terms[k, place], spans.terms[k, place + 1]):
+            span += spans.term_factor[term] * (tile[spans.term_loop[term]] - 1)
+            whole = whole and trips[spans.term_loop[term]] == 1
         if contiguous:
             burst *= span
         else:
             bursts *= span
         contiguous = contiguous and whole
-    return burst * bursts, bursts * (-(-(v.burst_fixed + v.burst_word * burst) // v.burst_whole))
+    return burst * bursts, bursts * (-(-(dma.burst_fixed + dma.burst_word * burst) // dma.burst_whole))
 
 
-def _outer_bound(
-    t: KernelTable, v: CoverTable, tile: Array, trips: Array, energies: Array, taken: Array
-) -> tuple[float, float]:
+class Trips(NamedTuple):
+    """What moves by DMA in the orders of the trips at DRAM: orders from ``start[which loops run]`` on, as bits of the
+    loops that each operand stays over (``masks``); which loops an operand depends on (``own``), whether it is
+    ``updated``, and from ``zero``; what machine and rules say."""
+
+    start: Array
+    masks: Array
+    own: Array
+    updated: Array
+    zero: Array
+    doubled: bool
+    alone: bool
+    beside: bool
+
+
+def _trips_of(t: KernelTable, v: CoverTable) -> Trips:
+    return Trips(t.dram_start, t.dram_masks, v.own, t.updated, t.zero, t.doubled, t.alone, t.buffers.spm)
+
+
+def _outer_bound(o: Trips, trips: Array, energies: Array, taken: Array) -> tuple[float, float]:
     """Least DRAM energy, and DMA cycles, over the orders of a scratch-pad tile; ``energies`` and ``taken`` [operands]
     are of one tile of each operand."""
     mask, passes = 0, 1
@@ -103,103 +150,91 @@ def _outer_bound(
         if trips[j] > 1:
             mask |= 1 << j
     energy, cycles = np.inf, np.inf
-    for pattern in range(t.dram_start[mask], t.dram_start[mask + 1]):
+    for pattern in range(o.start[mask], o.start[mask + 1]):
         total, busy = 0.0, 0.0
         for k in range(len(taken)):
             reuse, tiles = 1, 1
             for j in range(len(trips)):
-                if t.dram_masks[pattern, k] >> j & 1:
+                if o.masks[pattern, k] >> j & 1:
                     reuse *= trips[j]
-                if v.own[k, j]:
+                if o.own[k, j]:
                     tiles *= trips[j]
             visits = passes // reuse
             moves = visits
-            if t.updated[k]:
-                moves = 2 * visits - tiles if t.zero[k] else 2 * visits
+            if o.updated[k]:
+                moves = 2 * visits - tiles if o.zero[k] else 2 * visits
             total += energies[k] * moves
             if reuse == 1:
-                rereads = t.updated[k] and (t.doubled or not t.zero[k] or passes > tiles)
+                rereads = o.updated[k] and (o.doubled or not o.zero[k] or passes > tiles)
                 busy += float(taken[k]) * visits * (2 if rereads else 1)
-            elif t.alone or not t.buffers.spm:
-                busy += float(taken[k]) * visits * (2 if t.updated[k] else 1)
+            elif o.alone or not o.beside:
+                busy += float(taken[k]) * visits * (2 if o.updated[k] else 1)
         energy, cycles = min(energy, total), min(cycles, busy)
     return energy, _waited(cycles)
 
 
 def _outer_bounds(t: KernelTable, v: CoverTable, places: Array, energy: Array, cycles: Array) -> None:
     """The same for scratch-pad tiles, whose trips at DRAM are in ``places`` [n][loops]; infinity where none fits."""
-    loops, operands = len(v.dram_counts), len(v.dimensions)
+    o, loops, operands = _trips_of(t, v), len(v.dram_counts), len(v.spans.dimensions)
     tile, trips = np.empty(loops, np.int64), np.empty(loops, np.int64)
     energies, taken = np.empty(operands, np.float64), np.empty(operands, np.int64)
     for point in range(len(energy)):
         energy[point], cycles[point] = np.inf, np.inf
         for j in range(loops):
             tile[j], trips[j] = v.dram_tile[j, places[point, j]], v.dram_trips[j, places[point, j]]
-        if _banks(v, tile) > v.banks:
+        if _banks(v.spans, v.dma, tile) > v.banks:
             continue
         for k in range(operands):
-            words, taken[k] = _moved(v, k, tile, trips)
+            words, taken[k] = _moved(v.spans, v.dma, k, tile, trips)
             energies[k] = words * v.dram_unit
-        energy[point], cycles[point] = _outer_bound(t, v, tile, trips, energies, taken)
+        energy[point], cycles[point] = _outer_bound(o, trips, energies, taken)
 
 
-def _load(t: KernelTable, noc_cycles: Array, stays: int) -> int:
+def _load(w: Ways, noc_cycles: Array, stays: int) -> int:
     """Cycles of the busiest network when all operands come, but the one that ``stays``."""
     load = 0
-    for network in range(t.networks):
+    for network in range(w.networks):
         busy = 0
         for k in range(len(noc_cycles)):
-            if k != stays and (t.read_network[k] == network or t.write_network[k] == network):
+            if k != stays and (w.read_network[k] == network or w.write_network[k] == network):
                 busy += noc_cycles[k]
         load = max(load, busy)
     return load
 
 
 def _inner_bounds(
-    t: KernelTable, passes: int, crossing: Crossing, compute: int, energies: Array, cycles: Array
+    w: Ways, passes: int, crossing: Crossing, compute: int, energies: Array, cycles: Array
 ) -> None:
     """Least energy of NoC and scratch-pad, and least cycles without DMA, of all tilings with these passes, by the
     operand that does not cross in every pass; behind them, of those where all do. Where several operands may stay at
     once, of all tilings."""
     operands = len(crossing.tiles)
     for stays in range(len(energies)):
-        if t.alone and stays < operands and not crossing.able[stays]:
+        if w.alone and stays < operands and not crossing.able[stays]:
             energies[stays], cycles[stays] = np.inf, np.inf
             continue
         energy, added, exposed = 0.0, 0, False
         for k in range(operands):
-            kept = k == stays or not t.alone
-            moves = _crossing_bound(t, k, passes, crossing.tiles[k], kept)
+            kept = k == stays or not w.alone
+            tiles = float(crossing.tiles[k])
+            moves = w.kept[k] * tiles if kept else w.every[k] * passes - w.first[k] * tiles
             energy += (crossing.noc_energy[k] + crossing.spm_energy[k]) * moves
             energy += crossing.addition_energy[k] * (crossing.tiles[k] if kept else passes)
-            if t.updated[k] and not kept:
-                exposed = exposed or t.buffers.exposed
+            if w.updated[k] and not kept:
+                exposed = exposed or w.exposed
                 added += crossing.addition_cycles[k]
-        load = _load(t, crossing.noc_cycles, stays) if t.alone else 0
-        every = max(compute, load) if t.buffers.rf and not exposed else compute + load
+        load = _load(w, crossing.noc_cycles, stays) if w.alone else 0
+        every = max(compute, load) if w.beside and not exposed else compute + load
         total = float(passes) * (every + added)
-        if t.alone and stays < operands:
+        if w.alone and stays < operands:
             # What stays comes now and then: nothing hides more of it than a pass, nor of the work behind a sum that
             # leaves.
             now = max(0, crossing.noc_cycles[stays] - every)
-            if t.updated[stays]:
+            if w.updated[stays]:
                 now += crossing.addition_cycles[stays]
-                now += compute if t.buffers.exposed and not exposed else 0
+                now += compute if w.exposed and not exposed else 0
             total += float(crossing.tiles[stays]) * now
         energies[stays], cycles[stays] = energy, _waited(total)
-
-
-def _hopeless(
-    t: KernelTable, energies: Array, cycles: Array, out_energy: float, out_cycles: float, incumbent: Array
-) -> bool:  # fmt: skip
-    """Whether nothing can improve on the incumbent that has at least these energies and cycles (by the operand that
-    stays) and those outside."""
-    for stays in range(len(energies)):
-        energy = _surely(t, energies[stays] + out_energy)
-        least = _together(t, cycles[stays], out_cycles)
-        if not _bounded_out(t, energy, least, incumbent):
-            return False
-    return True
 
 
 class _Tile(NamedTuple):
@@ -216,6 +251,7 @@ class _Tile(NamedTuple):
 def _bound(
     t: KernelTable,
     v: CoverTable,
+    w: Ways,
     tile: _Tile,
     crossing: Crossing,
     x: StreamRoom,
@@ -223,12 +259,13 @@ def _bound(
     cycles: Array,
 ) -> None:
     """Bounds without operations [cases], where tiles come whole."""
-    _inner_bounds(t, tile.passes, crossing, tile.compute, energy, cycles)
+    _inner_bounds(w, tile.passes, crossing, tile.compute, energy, cycles)
 
 
 def _streamed(
     t: KernelTable,
     v: CoverTable,
+    w: Ways,
     tile: _Tile,
     crossing: Crossing,
     x: StreamRoom,
@@ -247,8 +284,7 @@ def _first_bounds(
 ) -> None:  # fmt: skip
     """Bounds without DRAM (energies, cycles [n][cases]) of the array tiles whose classes are in ``places``
     [n][loops]."""
-    operands = len(v.dimensions)
-    loops = places.shape[1]
+    w, operands, loops = _ways_of(t), len(v.spans.dimensions), places.shape[1]
     tile, most, classes = np.empty(loops, np.int64), np.empty(loops, np.int64), np.empty(loops, np.int64)
     for point in range(len(places)):
         passes, size, iterations = 1, 1, 1.0
@@ -272,14 +308,23 @@ def _first_bounds(
                 at += places[point, j] * v.group_strides[group, j]
             crossing.noc_energy[v.group_operand[group]] *= v.delivered[at]
         for k in range(operands):
-            words = _words(v, k, tile)
+            words = _words(v.spans, k, tile)
             crossing.spm_energy[k] = words * v.spm_unit
             crossing.noc_cycles[k] = -(-words // v.widths[k])
             x.words[k], x.tiles[k], x.noc_cycles[k] = words, crossing.tiles[k], crossing.noc_cycles[k]
             x.noc_energy[k], x.spm_energy[k] = crossing.noc_energy[k], crossing.spm_energy[k]
         compute = -(-size // t.pes) * t.iteration_cycles
-        _bound(t, v, _Tile(classes, tile, most, passes, compute), crossing, x, energies[point], cycles[point])
+        here = _Tile(classes, tile, most, passes, compute)
+        _bound(t, v, w, here, crossing, x, energies[point], cycles[point])
         energies[point] += v.iteration_energy * iterations
+
+
+def _fits(place: Array, classes: Array, trips: Array) -> bool:
+    """Whether array tiles of ``classes`` can have scratch-pad tiles above them with these ``trips`` at DRAM."""
+    fits = True
+    for j in range(len(classes)):
+        fits = fits and place[classes[j], trips[j]] >= 0
+    return fits
 
 
 def _joint_bounds(
@@ -289,18 +334,23 @@ def _joint_bounds(
     """Bounds of array tiles with the best scratch-pad tiles that may be above them (both: places, energies, cycles):
     into ``joint`` [n][3] the objective, energy and cycles; infinity where nothing improves on the incumbent."""
     places, energies, cycles = array
+    g, classes = _goal_of(t), np.empty(places.shape[1], np.int64)
     joint[:] = np.inf
     for one in range(len(places)):
+        for j in range(len(classes)):
+            classes[j] = v.base[j] + places[one, j]
+        least_energy, least_cycles = energies[one].min(), cycles[one].min()
         for spm in range(len(above[0])):
-            fits = True
-            for j in range(places.shape[1]):
-                fits = fits and v.place[v.base[j] + places[one, j], above[0][spm, j]] >= 0
-            if not fits:
+            out_energy, out_cycles = above[1][spm], above[2][spm]
+            if _misses(g, incumbent, least_energy + out_energy, least_cycles, out_cycles):
+                continue
+            if not _fits(v.place, classes, above[0][spm]):
                 continue
             for case in range(energies.shape[1]):
-                energy = _surely(t, energies[one, case] + above[1][spm])
-                least = _together(t, cycles[one, case], above[2][spm])
-                if not _bounded_out(t, energy, least, incumbent):
+                total = energies[one, case] + out_energy
+                if not _misses(g, incumbent, total, cycles[one, case], out_cycles):
+                    energy = _surely(t, total)
+                    least = _together(t, cycles[one, case], out_cycles)
                     joint[one, 0] = min(joint[one, 0], _ranks(t.objective, energy, least)[0])
                     joint[one, 1], joint[one, 2] = min(joint[one, 1], energy), min(joint[one, 2], least)
 
@@ -309,30 +359,31 @@ words = borrowing(_words)
 banks = borrowing(_banks, _words=words)
 moved = borrowing(_moved)
 outer_bound = borrowing(_outer_bound, _waited=bound_kernel.waited)
-outer_bounds = compiled(_outer_bounds, _banks=banks, _moved=moved, _outer_bound=outer_bound)
-inner_bounds = borrowing(
-    _inner_bounds,
-    _crossing_bound=bound_kernel.crossing_bound,
-    _waited=bound_kernel.waited,
-    _load=borrowing(_load),
+trips_of = compiled(_trips_of)
+outer_bounds = compiled(
+    _outer_bounds, _banks=banks, _moved=moved, _outer_bound=outer_bound, _trips_of=trips_of
 )
-hopeless = borrowing(
-    _hopeless,
-    _surely=bound_kernel.surely,
-    _together=bound_kernel.together,
-    _bounded_out=incumbent_kernel.bounded_out,
-)
+inner_bounds = borrowing(_inner_bounds, _waited=bound_kernel.waited, _load=borrowing(_load))
+ways_of = compiled(_ways_of)
+fits = borrowing(_fits)
 crossing_room = compiled(_crossing)
 joint_bounds = compiled(
     _joint_bounds,
+    _goal_of=goal_kernel.goal_of,
+    _misses=goal_kernel.misses,
+    _fits=fits,
     _surely=bound_kernel.surely,
     _together=bound_kernel.together,
-    _bounded_out=incumbent_kernel.bounded_out,
     _ranks=incumbent_kernel.ranks,
 )
-_buffered_first = compiled(_first_bounds, _words=words, _bound=borrowing(_bound, _inner_bounds=inner_bounds))
+_buffered_first = compiled(
+    _first_bounds, _words=words, _ways_of=ways_of, _bound=borrowing(_bound, _inner_bounds=inner_bounds)
+)
 _streamed_first = compiled(
-    _first_bounds, _words=words, _bound=borrowing(_streamed, _first_bound=stream_kernel.first_bound)
+    _first_bounds,
+    _words=words,
+    _ways_of=ways_of,
+    _bound=borrowing(_streamed, _first_bound=stream_kernel.first_bound),
 )
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mapper.models.limit import UnfinishedError
 from mapper.solver.tiling.cover.table import Array, CoverTable
 from mapper.solver.tiling.exact.bound_kernel import SLACK
 from mapper.solver.tiling.exact.incumbent_kernel import REACH
@@ -23,8 +24,19 @@ from mapper.solver.tiling.exact.lattice import Floats, Integers
 MOST_PAIRS = 1 << 26
 """Pairs of tiles that are bounded together; of more each array tile is bounded with the least above any."""
 
+MOST_AT_ONCE = 1 << 13
+"""Tiles whose products are compared at once."""
+
+MOST_OPEN = 1 << 21
+"""Tiles that are kept at a time; a few hundred bytes each."""
+TILES_PER_CALL = 1 << 15
+
 Hopeless = Callable[[Floats], Array]
 """Which columns of factors [F, n] cannot improve on the incumbent."""
+
+
+class TooManyOpenError(Exception):
+    """More tiles may improve on the incumbent than are kept."""
 
 
 class ArrayTiles(NamedTuple):
@@ -58,19 +70,25 @@ class _Block:
     factors: Floats
 
 
-def candidates(t: KernelTable, v: CoverTable, incumbent: Floats) -> tuple[ArrayTiles, SpmTiles]:
-    """All that may improve on ``incumbent``."""
+def candidates(
+    t: KernelTable, v: CoverTable, incumbent: Floats, stopped: Callable[[], object]
+) -> tuple[ArrayTiles, SpmTiles]:
+    """All that may improve on ``incumbent``.
+
+    Raises: UnfinishedError when ``stopped`` says that time is over (by anything but None); TooManyOpenError.
+    """
     from mapper.solver.tiling.cover import bound_kernel
     from mapper.solver.tiling.stream.bound_kernel import room_of
 
     reach, cases = float(incumbent[REACH]), bound_kernel.cases(t)
-    places = _array_places(t, v, reach)
+    places = _array_places(t, v, reach, stopped)
     energy, cycles = np.empty((len(places), cases)), np.empty((len(places), cases))
-    x = room_of(len(v.counts), len(v.dimensions), len(t.streams.along))
-    first_bounds = bound_kernel.first_bounds_of(t)
-    first_bounds(t, v, places, bound_kernel.crossing_room(len(v.dimensions)), x, energy, cycles)
+    x = room_of(len(v.counts), len(v.spans.dimensions), len(t.streams.along))
+    first_bounds, room = bound_kernel.first_bounds_of(t), bound_kernel.crossing_room(len(v.spans.dimensions))
+    for some in _slices(len(places), TILES_PER_CALL, stopped):
+        first_bounds(t, v, places[some], room, x, energy[some], cycles[some])
     within = (energy.min(axis=0, initial=np.inf), cycles.min(axis=0, initial=np.inf))
-    above = _spm_tiles(t, v, within, reach)
+    above = _spm_tiles(t, v, within, reach, stopped)
     outside = (above.energy.min(initial=np.inf), above.cycles.min(initial=np.inf))
     able = np.flatnonzero(_improving(t, energy + outside[0], cycles, outside[1], reach))
     places, energy, cycles, joint = places[able], energy[able], cycles[able], np.empty((len(able), 3))
@@ -87,6 +105,18 @@ def candidates(t: KernelTable, v: CoverTable, incumbent: Floats) -> tuple[ArrayT
     order = usable[np.lexsort((second[usable], joint[usable, 0]))]
     array = ArrayTiles(places[order], energy[order], cycles[order], joint[order, 1:].copy(), joint[order, 0])
     return array, above
+
+
+def _slices(count: int, step: int, stopped: Callable[[], object]) -> Iterator[slice]:
+    """All of so many, a few at a time.
+
+    Raises: UnfinishedError when time is over.
+    """
+    for first in range(0, count, step):
+        reason = stopped()
+        if reason is not None:
+            raise UnfinishedError(str(reason))
+        yield slice(first, min(first + step, count))
 
 
 def _values(t: KernelTable, energy: Floats, processing: Floats, dma: Floats | float) -> Floats:
@@ -108,28 +138,33 @@ def _improving(
     return alive
 
 
-def _array_places(t: KernelTable, v: CoverTable, reach: float) -> Integers:
+def _array_places(t: KernelTable, v: CoverTable, reach: float, stopped: Callable[[], object]) -> Integers:
     """The array tiles, with a scratch-pad tile above them that moves every word once."""
     spm_blocks = [_spm_block(v, loops) for loops in _blocks(v.dram_counts, v)]
     kept = np.prod([block.factors.min(axis=1) for block in spm_blocks], axis=0).reshape(3, -1)[2]
     moved = np.where(t.updated & ~t.zero, 2.0, 1.0) * kept
-    out_cycles = kept.sum() * v.burst_word / v.burst_whole if t.alone else 0.0
+    out_cycles = kept.sum() * v.dma.burst_word / v.dma.burst_whole if t.alone else 0.0
     return _joined(
         [_array_block(v, loops) for loops in _blocks(v.counts, v)],
         lambda factors: _array_hopeless(t, v, factors, v.dram_unit * moved.sum(), out_cycles, reach),
+        stopped,
     )
 
 
-def _spm_tiles(t: KernelTable, v: CoverTable, within: tuple[Floats, Floats], reach: float) -> SpmTiles:
+def _spm_tiles(
+    t: KernelTable, v: CoverTable, within: tuple[Floats, Floats], reach: float, stopped: Callable[[], object]
+) -> SpmTiles:
     """The scratch-pad tiles, around array tiles of at least these energies and cycles ``within`` [cases]."""
     from mapper.solver.tiling.cover import bound_kernel
 
     places = _joined(
         [_spm_block(v, loops) for loops in _blocks(v.dram_counts, v)],
         lambda factors: _spm_hopeless(t, v, factors, within, reach),
+        stopped,
     )
     energy, cycles = np.empty(len(places)), np.empty(len(places))
-    bound_kernel.outer_bounds(t, v, places, energy, cycles)
+    for some in _slices(len(places), TILES_PER_CALL, stopped):
+        bound_kernel.outer_bounds(t, v, places[some], energy[some], cycles[some])
     values = np.full(len(energy), np.inf)
     for case in range(len(within[0])):
         values = np.minimum(values, _values(t, within[0][case] + energy, within[1][case], cycles))
@@ -141,9 +176,12 @@ def _spm_tiles(t: KernelTable, v: CoverTable, within: tuple[Floats, Floats], rea
 def _blocks(counts: Integers, v: CoverTable) -> list[tuple[int, ...]]:
     """The loops by blocks: those without a choice first, then those with the most."""
     blocks = [{j} for j in range(len(v.counts))]
-    for k, dimensions in enumerate(v.dimensions):
+    for k, dimensions in enumerate(v.spans.dimensions):
         for place in range(dimensions):
-            met = {int(v.term_loop[term]) for term in range(v.terms[k, place], v.terms[k, place + 1])}
+            met = {
+                int(v.spans.term_loop[term])
+                for term in range(v.spans.terms[k, place], v.spans.terms[k, place + 1])
+            }
             joined = set[int]().union(*(block for block in blocks if block & met))
             if joined:
                 blocks = [block for block in blocks if not block & met] + [joined]
@@ -152,20 +190,30 @@ def _blocks(counts: Integers, v: CoverTable) -> list[tuple[int, ...]]:
     return sorted(ordered, key=lambda block: (choices[block] > 1, -choices[block]))
 
 
-def _joined(blocks: list[_Block], hopeless: Hopeless) -> Integers:
-    """The choices of all blocks [n, loops] that are not hopeless."""
+def _joined(blocks: list[_Block], hopeless: Hopeless, stopped: Callable[[], object]) -> Integers:
+    """The choices of all blocks [n, loops] that are not hopeless.
+
+    Raises: UnfinishedError, TooManyOpenError.
+    """
     rest = [np.ones(len(blocks[0].factors))]
     for block in reversed(blocks):
         rest.append(rest[-1] * block.factors.min(axis=1))
     rest = rest[::-1][1:]
     factors, places = np.ones((len(blocks[0].factors), 1)), np.zeros((1, 0), np.int64)
     for block, least in zip(blocks, rest, strict=True):
-        together = (factors[:, :, None] * block.factors[:, None, :]).reshape(len(factors), -1)
-        kept = np.flatnonzero(~hopeless(together * least[:, None]))
-        before, chosen = np.divmod(kept, block.factors.shape[1])
-        factors = together[:, kept]
+        choices = block.factors.shape[1]
+        kept, count = [np.zeros(0, np.int64)], 0
+        # A few at a time: longer rows would leave the processor's caches.
+        for part in _slices(factors.shape[1], max(1, MOST_AT_ONCE // choices), stopped):
+            some = factors[:, part, None] * (block.factors * least[:, None])[:, None, :]
+            kept.append(part.start * choices + np.flatnonzero(~hopeless(some.reshape(len(factors), -1))))
+            count += len(kept[-1])
+            if count > MOST_OPEN:
+                raise TooManyOpenError
+        before, chosen = np.divmod(np.concatenate(kept), choices)
+        factors = factors[:, before] * block.factors[:, chosen]
         places = np.concatenate((places[before], block.places[chosen]), axis=1)
-        if not len(kept):
+        if not len(before):
             return np.zeros((0, sum(len(block.loops) for block in blocks)), np.int64)
     order = np.argsort([loop for block in blocks for loop in block.loops])
     return np.ascontiguousarray(places[:, order])
@@ -173,13 +221,14 @@ def _joined(blocks: list[_Block], hopeless: Hopeless) -> Integers:
 
 def _words(v: CoverTable, loops: tuple[int, ...], tile: Integers) -> Iterator[Floats]:
     """Of each operand, the words of tiles [n, loops] in the dimensions of these loops."""
-    for k, dimensions in enumerate(v.dimensions):
+    for k, dimensions in enumerate(v.spans.dimensions):
         words = np.ones(len(tile))
         for place in range(dimensions):
-            terms = range(v.terms[k, place], v.terms[k, place + 1])
-            if terms and int(v.term_loop[terms[0]]) in loops:
+            terms = range(v.spans.terms[k, place], v.spans.terms[k, place + 1])
+            if terms and int(v.spans.term_loop[terms[0]]) in loops:
                 words *= 1 + sum(
-                    v.term_factor[term] * (tile[:, loops.index(int(v.term_loop[term]))] - 1) for term in terms
+                    v.spans.term_factor[term] * (tile[:, loops.index(int(v.spans.term_loop[term]))] - 1)
+                    for term in terms
                 )
         yield words
 
@@ -190,7 +239,7 @@ def _places(counts: Integers, loops: tuple[int, ...]) -> Integers:
 
 def _own(v: CoverTable, loops: tuple[int, ...], trips: Integers) -> Iterator[Floats]:
     """Of each operand, the product of the trips [n, loops] of the loops that it depends on."""
-    for k in range(len(v.dimensions)):
+    for k in range(len(v.spans.dimensions)):
         yield np.where(v.own[k, list(loops)], trips, 1).prod(axis=1, dtype=np.float64)
 
 
@@ -201,7 +250,7 @@ def _array_block(v: CoverTable, loops: tuple[int, ...]) -> _Block:
     classes = places + v.base[list(loops)]
     tile, trips = v.tile[classes], v.trips[classes]
     passes = trips.prod(axis=1, dtype=np.float64)
-    delivered = np.ones((len(v.dimensions), len(places)))
+    delivered = np.ones((len(v.spans.dimensions), len(places)))
     for group, k in enumerate(v.group_operand):
         strides = v.group_strides[group, list(loops)]
         if strides.any():
@@ -275,7 +324,7 @@ def _spm_hopeless(
     if not t.alone:
         energies, cycles = [(kept * twice).sum(axis=0)], [np.zeros(factors.shape[1])]
     energy = v.dram_unit * np.minimum.reduce(energies)[:, None]
-    busy = np.minimum.reduce(cycles) * (v.burst_word / v.burst_whole)
+    busy = np.minimum.reduce(cycles) * (v.dma.burst_word / v.dma.burst_whole)
     able = _improving(t, within[0] + energy, within[1], busy, reach)
-    banks = np.ceil(words * (v.word_bytes * SLACK / v.bank_bytes)).sum(axis=0)
+    banks = np.ceil(words * (v.dma.word_bytes * SLACK / v.dma.bank_bytes)).sum(axis=0)
     return ~able | (banks > v.banks)

@@ -35,7 +35,7 @@ from mapper.models.tiling.padding import NO_PADDING, Padding
 from mapper.solver.certificate import Stop
 from mapper.solver.method import Effort, Progress
 from mapper.solver.outcome import Outcome
-from mapper.solver.tiling.cover.candidate import ArrayTiles, SpmTiles, candidates
+from mapper.solver.tiling.cover.candidate import ArrayTiles, SpmTiles, TooManyOpenError, candidates
 from mapper.solver.tiling.cover.cover import classes_of
 from mapper.solver.tiling.cover.exposed import raised
 from mapper.solver.tiling.cover.table import Covers, CoverTable, cover_table, grid_size
@@ -60,7 +60,7 @@ from mapper.solver.tiling.exact.incumbent_kernel import (
     TIES,
 )
 from mapper.solver.tiling.exact.kernel_table import KernelTable, kernel_table
-from mapper.solver.tiling.exact.lattice import LARGEST_LATTICE, Floats, Integers
+from mapper.solver.tiling.exact.lattice import Floats, Integers
 from mapper.solver.tiling.exact.pair import Held
 from mapper.solver.tiling.exact.pruning import NO_PRUNING
 from mapper.solver.tiling.exact.search_table import build_table
@@ -69,7 +69,10 @@ from mapper.workloads.nest.loop_nest import LoopNest
 
 TILES_PER_SLICE = 64
 MOST_OPENED = 1 << 14
-TOO_MANY = "bounds as they are: their covers have {found} tiles, more than the {most} that are tabulated"
+MOST_COVERS = 1 << 26
+"""Tiles that covers may have: to put together that many, less what is left out early, takes seconds."""
+TOO_MANY = "bounds as they are: their covers have {found} tiles, more than the {most} that are searched"
+MANY_OPEN = "bounds as they are: bounds leave more tiles of their covers open than are kept"
 TIMELINE = "bounds as they are: no bound of a timeline is known over all paddings"
 TOO_LONG = "bounds as they are: a padded mapping could take more cycles than are counted exactly"
 EXPOSED = (
@@ -112,19 +115,28 @@ def covering(
     if not all(covers):
         return Outcome.ended(mapping, unpadded.value, unpadded.value, "complete", proven=True)
     tables, restrictions = _shared_table(problem)
+    if restrictions:
+        return _not_padded(unpadded, argued, restrictions)
     view = cover_table(problem, covers)
     incumbent, best = first_incumbent(problem, tables, mapping)
     try:
-        tiles, above = candidates(tables, view, incumbent)
+        tiles, above = candidates(tables, view, incumbent, effort.stopped)
+    except TooManyOpenError:
+        return _not_padded(_with(problem, unpadded, mapping), argued, (MANY_OPEN,))
     except UnfinishedError:
         stop = effort.stopped() or "time_limit"
-        found = None if mapping is None else problem.value(evaluate(problem.nest, problem.machine, mapping))
-        return _not_padded(
-            replace(unpadded, mapping=mapping, value=found, stop=stop, proven=False), argued, ()
-        )
+        return _not_padded(replace(_with(problem, unpadded, mapping), stop=stop), argued, ())
     held = Held(incumbent, best, np.empty((MOST_TIES, 5), dtype=np.int64))
     space = _Space(covers, tables, view, tiles, above, held)
-    return _searched(problem, effort, space, restrictions, mapping, unpadded.evaluations or 0)
+    return _searched(problem, effort, space, mapping, unpadded.evaluations or 0)
+
+
+def _with(
+    problem: TilingProblem, unpadded: Outcome[TilingMapping], mapping: TilingMapping | None
+) -> Outcome[TilingMapping]:
+    """The outcome with the best mapping that is known."""
+    value = None if mapping is None else problem.value(evaluate(problem.nest, problem.machine, mapping))
+    return replace(unpadded, mapping=mapping, value=value, proven=False)
 
 
 def _not_padded(
@@ -156,8 +168,8 @@ def _covers_of(problem: TilingProblem) -> tuple[Covers, str | None]:
     covers = tuple(classes_of(problem, loop, backwards) for loop in nest.loops)
     if not all(covers):
         return covers, None
-    if grid_size(covers) > LARGEST_LATTICE:
-        return covers, TOO_MANY.format(found=grid_size(covers), most=LARGEST_LATTICE)
+    if grid_size(covers) > MOST_COVERS:
+        return covers, TOO_MANY.format(found=grid_size(covers), most=MOST_COVERS)
     if largest_cycles(nest.padded(problem.padding.most), problem.machine) >= LARGEST_CYCLES:
         return covers, TOO_LONG
     return covers, None
@@ -183,7 +195,6 @@ def _searched(
     problem: TilingProblem,
     effort: Effort,
     space: _Space,
-    restrictions: tuple[str, ...],
     mapping: TilingMapping | None,
     evaluations: int,
 ) -> Outcome[TilingMapping]:
@@ -226,7 +237,7 @@ def _searched(
             reason = EXPOSED
     least = min(left) / steps if left else None
     count = evaluations + int(held.incumbent[EVALUATIONS])
-    return outcome_of(problem, restrictions, mapping, stop, least, count, reason)
+    return outcome_of(problem, (), mapping, stop, least, count, reason)
 
 
 def _still_open(problem: TilingProblem, opened: Any, incumbent: Floats) -> Integers:

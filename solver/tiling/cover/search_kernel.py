@@ -9,9 +9,10 @@ import numpy as np
 from mapper.models.compiled import Compiled, borrowing, compiled
 from mapper.models.tiling.transfer import Passes
 from mapper.solver.tiling import compiled_model
-from mapper.solver.tiling.cover import bound_kernel, split_kernel, stream_kernel
-from mapper.solver.tiling.cover.bound_kernel import Crossing
+from mapper.solver.tiling.cover import bound_kernel, goal_kernel, split_kernel, stream_kernel
+from mapper.solver.tiling.cover.bound_kernel import Crossing, Trips, Ways
 from mapper.solver.tiling.cover.candidate import ArrayTiles, SpmTiles
+from mapper.solver.tiling.cover.goal_kernel import Goal
 from mapper.solver.tiling.cover.split_kernel import ADDITIONS, DELIVERED, REDUCTION, WORDS, Splits
 from mapper.solver.tiling.cover.table import Array, CoverTable
 from mapper.solver.tiling.exact import bound_kernel as exact_bounds
@@ -39,7 +40,11 @@ _banks: Any = bound_kernel.banks
 _moved: Any = bound_kernel.moved
 _outer_bound: Any = bound_kernel.outer_bound
 _inner_bounds: Any = bound_kernel.inner_bounds
-_hopeless: Any = bound_kernel.hopeless
+_trips_of: Any = bound_kernel.trips_of
+_ways_of: Any = bound_kernel.ways_of
+_fits: Any = bound_kernel.fits
+_goal_of: Any = goal_kernel.goal_of
+_hopeless: Any = goal_kernel.hopeless
 _crossing: Any = bound_kernel.crossing_room
 _surely: Any = exact_bounds.surely
 _together: Any = exact_bounds.together
@@ -69,7 +74,7 @@ class Opened(NamedTuple):
 
 class Room(NamedTuple):
     """Scratch arrays, per loop (``pair``, ``inner``, ``outer``, ``tile``, ``least``), per operand and per case
-    (``energy``, ``cycles``)."""
+    (``energy``, ``cycles``); what inner loops need of the problem's table."""
 
     pair: Array
     inner: Array
@@ -87,9 +92,12 @@ class Room(NamedTuple):
     energy: Array
     cycles: Array
     mapping: Array
+    goal: Goal
+    ways: Ways
+    trips: Trips
 
 
-def _room(loops: int, operands: int, cases: int, slots: int) -> Room:
+def _room(t: KernelTable, v: CoverTable, loops: int, operands: int, cases: int) -> Room:
     return Room(
         np.empty(loops, np.int64),
         np.ones(loops, np.int64),
@@ -98,7 +106,7 @@ def _room(loops: int, operands: int, cases: int, slots: int) -> Room:
         np.ones(loops, np.int64),
         np.empty(operands, np.float64),
         np.empty(operands, np.int64),
-        _room_of(loops, operands, slots),
+        _room_of(loops, operands, len(t.streams.along)),
         np.empty(operands, np.int64),
         np.empty(operands, np.int64),
         np.empty(operands, np.int64),
@@ -107,6 +115,9 @@ def _room(loops: int, operands: int, cases: int, slots: int) -> Room:
         np.empty(cases, np.float64),
         np.empty(cases, np.float64),
         np.empty(5, np.int64),
+        _goal_of(t),
+        _ways_of(t),
+        _trips_of(t, v),
     )
 
 
@@ -171,8 +182,8 @@ def _in_orders(t: KernelTable, known: _Known, room: Room, held: Held, opened: Op
     passes_of_rf, passes_of_spm = known.passes_of_rf, known.passes_of_spm
     out_energy, out_cycles = known.out_energy, known.out_cycles
     crossing, noc_cycles = room.crossing, room.crossing.noc_cycles
-    _inner_bounds(t, passes_of_rf * passes_of_spm, crossing, compute, room.energy, room.cycles)
-    if _hopeless(t, room.energy, room.cycles, base + out_energy, out_cycles, held.incumbent):
+    _inner_bounds(room.ways, passes_of_rf * passes_of_spm, crossing, compute, room.energy, room.cycles)
+    if _hopeless(room.goal, held.incumbent, room.energy, room.cycles, base + out_energy, out_cycles):
         return
     least_cycles = np.inf
     for case in range(len(room.cycles)):
@@ -250,14 +261,14 @@ def _examine(
             room.tile[j] = splits.tile[split, j] * room.inner[j]
             base *= float(room.tile[j] * room.outer[j])
             code = code * (v.inner[one + 1] - v.inner[one]) + splits.pair[split, j]
-        if not needed or _banks(v, room.tile) > v.banks:
+        if not needed or _banks(v.spans, v.dma, room.tile) > v.banks:
             continue
         for k in range(len(room.taken)):
-            words, room.taken[k] = _moved(v, k, room.tile, room.outer)
+            words, room.taken[k] = _moved(v.spans, v.dma, k, room.tile, room.outer)
             room.energies[k] = words * v.dram_unit
-        out_energy, out_cycles = _outer_bound(t, v, room.tile, room.outer, room.energies, room.taken)
+        out_energy, out_cycles = _outer_bound(room.trips, room.outer, room.energies, room.taken)
         energy, cycles = splits.energy[split], splits.cycles[split]
-        if _hopeless(t, energy, cycles, out_energy, out_cycles, held.incumbent):
+        if _hopeless(room.goal, held.incumbent, energy, cycles, out_energy, out_cycles):
             continue
         room.mapping[SPATIAL] = code
         _orders(
@@ -266,8 +277,8 @@ def _examine(
 
 
 def _reachable(
-    t: KernelTable, v: CoverTable, classes: Array, energies: Array, cycles: Array, above: SpmTiles,
-    incumbent: Array, near: Array,
+    g: Goal, place: Array, classes: Array, energies: Array, cycles: Array, above: SpmTiles, incumbent: Array,
+    near: Array,
 ) -> int:  # fmt: skip
     """How many scratch-pad tiles the array tiles of ``classes`` may have above them and improve on the incumbent: they
     are put into ``near``."""
@@ -275,10 +286,9 @@ def _reachable(
     for one in range(len(above.primary)):
         if above.primary[one] > incumbent[REACH]:
             break
-        fits = True
-        for j in range(len(classes)):
-            fits = fits and v.place[classes[j], above.places[one, j]] >= 0
-        if fits and not _hopeless(t, energies, cycles, above.energy[one], above.cycles[one], incumbent):
+        if _hopeless(g, incumbent, energies, cycles, above.energy[one], above.cycles[one]):
+            continue
+        if _fits(place, classes, above.places[one]):
             near[count] = one
             count += 1
     return count
@@ -301,7 +311,9 @@ def _class(
             tile = splits.tile[split, j]
             room.least[j] = tile if split == 0 else min(room.least[j], tile)
     for one in near:
-        if _hopeless(t, least_energy, least_cycles, above.energy[one], above.cycles[one], held.incumbent):
+        if _hopeless(
+            room.goal, held.incumbent, least_energy, least_cycles, above.energy[one], above.cycles[one]
+        ):
             continue
         more, usual = 1.0, 1.0
         for j in range(loops):
@@ -311,14 +323,14 @@ def _class(
             room.tile[j] = room.least[j] * room.inner[j]
             more *= float(room.tile[j] * room.outer[j])
             usual *= float(room.least[j] * v.trips[classes[j]])
-        if _banks(v, room.tile) > v.banks:
+        if _banks(v.spans, v.dma, room.tile) > v.banks:
             continue
         for k in range(len(room.taken)):
-            words, room.taken[k] = _moved(v, k, room.tile, room.outer)
+            words, room.taken[k] = _moved(v.spans, v.dma, k, room.tile, room.outer)
             room.energies[k] = words * v.dram_unit
-        out_energy, out_cycles = _outer_bound(t, v, room.tile, room.outer, room.energies, room.taken)
+        out_energy, out_cycles = _outer_bound(room.trips, room.outer, room.energies, room.taken)
         out_energy += v.iteration_energy * (more - usual)
-        if not _hopeless(t, least_energy, least_cycles, out_energy, out_cycles, held.incumbent):
+        if not _hopeless(room.goal, held.incumbent, least_energy, least_cycles, out_energy, out_cycles):
             _examine(t, v, classes, splits, room, held, opened)
 
 
@@ -330,7 +342,7 @@ def _search(
     from there on are bounded out (or ``last``)."""
     loops = len(v.counts)
     classes, near = np.empty(loops, np.int64), np.empty(len(above.primary), np.int64)
-    room = _room(loops, len(v.dimensions), tiles.energy.shape[1], len(t.streams.along))
+    room = _room(t, v, loops, len(v.spans.dimensions), tiles.energy.shape[1])
     for turn in range(first, last):
         least = tiles.least[turn]
         if tiles.primary[turn] > held.incumbent[REACH] or _bounded_out(t, least[0], least[1], held.incumbent):
@@ -339,7 +351,7 @@ def _search(
         for j in range(loops):
             classes[j] = v.base[j] + tiles.places[turn, j]
         energies, cycles = tiles.energy[turn], tiles.cycles[turn]
-        count = _reachable(t, v, classes, energies, cycles, above, held.incumbent, near)
+        count = _reachable(room.goal, v.place, classes, energies, cycles, above, held.incumbent, near)
         if count == 0:
             continue
         out_energy, out_cycles = np.inf, np.inf
@@ -359,7 +371,7 @@ _outside: dict[str, Any] = {
     "_banks": bound_kernel.banks,
     "_moved": bound_kernel.moved,
     "_outer_bound": bound_kernel.outer_bound,
-    "_hopeless": bound_kernel.hopeless,
+    "_hopeless": goal_kernel.hopeless,
 }
 
 
@@ -368,8 +380,15 @@ def _compiled_search(orders: Compiled, splits: Compiled) -> Compiled:
     examine = borrowing(_examine, _orders=borrowing(_orders, _in_orders=orders), **_outside)
     return compiled(
         _search,
-        _room=compiled(_room, _crossing=bound_kernel.crossing_room, _room_of=stream_bounds.room_of),
-        _reachable=borrowing(_reachable, _hopeless=bound_kernel.hopeless),
+        _room=compiled(
+            _room,
+            _crossing=bound_kernel.crossing_room,
+            _room_of=stream_bounds.room_of,
+            _goal_of=goal_kernel.goal_of,
+            _ways_of=bound_kernel.ways_of,
+            _trips_of=bound_kernel.trips_of,
+        ),
+        _reachable=borrowing(_reachable, _hopeless=goal_kernel.hopeless, _fits=bound_kernel.fits),
         _splits=splits,
         _class=compiled(_class, _examine=examine, **_outside),
         _bounded_out=incumbent_kernel.bounded_out,
@@ -381,7 +400,7 @@ _buffered = _compiled_search(
     borrowing(
         _in_orders,
         _inner_bounds=bound_kernel.inner_bounds,
-        _hopeless=bound_kernel.hopeless,
+        _hopeless=goal_kernel.hopeless,
         _reuse=pair.reuse,
         _counted=incumbent_kernel.counted,
         _layer_energy=compiled_model.layer_energy,

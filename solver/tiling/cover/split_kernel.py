@@ -7,24 +7,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mapper.models.compiled import Compiled, borrowing, compiled
-from mapper.solver.tiling.cover import bound_kernel, stream_kernel
-from mapper.solver.tiling.cover.bound_kernel import Crossing
+from mapper.solver.tiling.cover import bound_kernel, goal_kernel, stream_kernel
+from mapper.solver.tiling.cover.bound_kernel import Crossing, Ways
+from mapper.solver.tiling.cover.goal_kernel import Goal
 from mapper.solver.tiling.cover.table import Array, CoverTable
 from mapper.solver.tiling.exact import bound_kernel as exact_bounds
-from mapper.solver.tiling.exact import incumbent_kernel
 from mapper.solver.tiling.exact.kernel_table import KernelTable
 from mapper.solver.tiling.stream.bound_kernel import Room as StreamRoom
 
 _words: Any = bound_kernel.words
 _crossing: Any = bound_kernel.crossing_room
 _inner_bounds: Any = bound_kernel.inner_bounds
-_hopeless: Any = bound_kernel.hopeless
+_ways_of: Any = bound_kernel.ways_of
+_goal_of: Any = goal_kernel.goal_of
+_hopeless: Any = goal_kernel.hopeless
+_misses: Any = goal_kernel.misses
 _split_bound: Any = stream_kernel.split_bound
 _held: Any = stream_kernel.held_slots
 _crossing_bound: Any = exact_bounds.crossing_bound
-_surely: Any = exact_bounds.surely
-_together: Any = exact_bounds.together
-_bounded_out: Any = incumbent_kernel.bounded_out
 
 ROOM = 256
 INFEASIBLE = np.inf
@@ -102,8 +102,8 @@ def _priced(t: KernelTable, v: CoverTable, registers: Array, pes: Array, tile: A
     taken, everywhere = 0, 1
     for j in range(len(pes)):
         everywhere *= pes[j]
-    for k in range(len(v.dimensions)):
-        words, groups = _words(v, k, registers), 1
+    for k in range(len(v.spans.dimensions)):
+        words, groups = _words(v.spans, k, registers), 1
         for j in range(len(pes)):
             if v.own[k, j]:
                 groups *= pes[j]
@@ -112,7 +112,7 @@ def _priced(t: KernelTable, v: CoverTable, registers: Array, pes: Array, tile: A
         terms[DELIVERED, k] = words * (groups if t.writes[k] else everywhere)
         terms[REDUCTION, k] = 0 if t.systolic else words * (members - 1) if t.mesh else additions
         terms[ADDITIONS, k] = additions
-        terms[WORDS, k] = _words(v, k, tile)
+        terms[WORDS, k] = _words(v.spans, k, tile)
         taken += words
     return taken
 
@@ -143,38 +143,42 @@ def _has_room(v: CoverTable, pes: Array) -> bool:
     return False
 
 
-def _room_place(pes: int, room: int) -> int:
-    """Where a number of PEs that are left (``pes`` divided by some number, rounded down) stands among all such."""
-    root = int(np.sqrt(pes))
+def _room_place(pes: int, root: int, room: int) -> int:
+    """Where a number of PEs that are left (``pes`` divided by some number, rounded down) stands among all such;
+    ``root`` of ``pes``, rounded down."""
     return room - 1 if room <= root else 2 * root + 2 - pes // room
 
 
-def _least_work(v: CoverTable, classes: Array, pes: int) -> Array:
+def _least_work(v: CoverTable, classes: Array, pes: int, root: int) -> Array:
     """The least product of register-file factors of the loops from j on, on so many PEs as are left [loops + 1][room].
 
     Rooms are numbered by `_room_place`; those that no choice of PEs leaves are not filled in.
     """
-    loops, root = len(classes), int(np.sqrt(pes))
+    loops = len(classes)
     least = np.full((loops + 1, 2 * root + 3), INFEASIBLE)
     least[loops] = 1
     for back in range(loops):
         j = loops - 1 - back
-        one = classes[j]
+        first, last = v.inner[classes[j]], v.inner[classes[j] + 1]
+        if last == first + 1 and v.s[first] == 1:
+            for place in range(2 * root + 3):
+                least[j, place] = v.r[first] * least[j + 1, place]
+            continue
         for turn in range(2 * root + 2):
             room = turn + 1 if turn < root else pes // (2 * root + 2 - turn)
             if room == 0:
                 continue
-            place = _room_place(pes, room)
-            for at in range(v.inner[one], v.inner[one + 1]):
+            found = INFEASIBLE
+            for at in range(first, last):
                 if v.s[at] <= room:
-                    rest = least[j + 1, _room_place(pes, room // v.s[at])]
-                    least[j, place] = min(least[j, place], v.r[at] * rest)
+                    found = min(found, v.r[at] * least[j + 1, _room_place(pes, root, room // v.s[at])])
+            least[j, _room_place(pes, root, room)] = found
     return least
 
 
 def _bounded(
-    t: KernelTable, v: CoverTable, classes: Array, splits: Splits, one: int, passes: int, crossing: Crossing,
-    x: StreamRoom,
+    t: KernelTable, v: CoverTable, w: Ways, classes: Array, splits: Splits, one: int, passes: int,
+    crossing: Crossing, x: StreamRoom,
 ) -> None:  # fmt: skip
     """Fill in the bounds of a split whose terms are known."""
     iterations = float(passes)
@@ -189,22 +193,22 @@ def _bounded(
         crossing.addition_cycles[k] = splits.terms[one, REDUCTION, k]
         x.words[k], x.tiles[k], x.noc_cycles[k] = words, crossing.tiles[k], crossing.noc_cycles[k]
         x.noc_energy[k], x.spm_energy[k] = crossing.noc_energy[k], crossing.spm_energy[k]
-    _bound(t, v, classes, splits, one, passes, crossing, x)
+    _bound(t, v, w, classes, splits, one, passes, crossing, x)
     for case in range(splits.energy.shape[1]):
         splits.energy[one, case] += v.iteration_energy * iterations
 
 
 def _bound(
-    t: KernelTable, v: CoverTable, classes: Array, splits: Splits, one: int, passes: int, crossing: Crossing,
-    x: StreamRoom,
+    t: KernelTable, v: CoverTable, w: Ways, classes: Array, splits: Splits, one: int, passes: int,
+    crossing: Crossing, x: StreamRoom,
 ) -> None:  # fmt: skip
     """The bounds without operations, where tiles come whole."""
-    _inner_bounds(t, passes, crossing, splits.compute[one], splits.energy[one], splits.cycles[one])
+    _inner_bounds(w, passes, crossing, splits.compute[one], splits.energy[one], splits.cycles[one])
 
 
 def _streamed_bound(
-    t: KernelTable, v: CoverTable, classes: Array, splits: Splits, one: int, passes: int, crossing: Crossing,
-    x: StreamRoom,
+    t: KernelTable, v: CoverTable, w: Ways, classes: Array, splits: Splits, one: int, passes: int,
+    crossing: Crossing, x: StreamRoom,
 ) -> None:  # fmt: skip
     """The same where memories are filled as streams."""
     splits.energy[one, 0], splits.cycles[one, 0] = _split_bound(
@@ -226,18 +230,21 @@ def _no_splits(loops: int, operands: int, cases: int) -> Splits:
 
 class Room(NamedTuple):
     """Scratch arrays: ``crossing``; ``others`` [loops + 1][operands], PEs along loops that an operand does not depend
-    on; what each of them but the first adds to energy and cycles (``more_energy``, ``more_cycles`` [cases][operands]).
+    on; what each of them but the first adds to energy and cycles (``more_energy``, ``more_cycles`` [cases][operands]);
+    ``spans`` [loops + 1][operands][dimensions] of tiles in the register file.
     """
 
     crossing: Crossing
     others: Array
     more_energy: Array
     more_cycles: Array
+    spans: Array
 
 
-def _room(loops: int, operands: int, cases: int) -> Room:
-    more = np.zeros((cases, operands))
-    return Room(_crossing(operands), np.ones((loops + 1, operands)), more, more.copy())
+def _room(steps: Array, cases: int) -> Room:
+    loops, operands, places = steps.shape
+    more, spans = np.zeros((cases, operands)), np.ones((loops + 1, operands, places), np.int64)
+    return Room(_crossing(operands), np.ones((loops + 1, operands)), more, more.copy(), spans)
 
 
 def _shared(t: KernelTable, v: CoverTable, classes: Array, passes: int, room: Room) -> None:
@@ -264,19 +271,32 @@ def _shared(t: KernelTable, v: CoverTable, classes: Array, passes: int, room: Ro
 
 
 def _fails(
-    t: KernelTable, room: Room, j: int, bounds: tuple[Array, Array], busy: float, outside: tuple[float, float],
-    incumbent: Array,
+    g: Goal, incumbent: Array, more_energy: Array, more_cycles: Array, others: Array, energies: Array,
+    cycles: Array, busy: float, out_cycles: float,
 ) -> bool:  # fmt: skip
-    """Whether nothing can improve on the incumbent with the first loops in space up to ``j``, by the classes'
-    ``bounds``, if all PEs are ``busy`` so long."""
-    for case in range(len(room.more_energy)):
-        energy, cycles = bounds[0][case], max(bounds[1][case], busy)
-        for k in range(room.others.shape[1]):
-            energy += room.more_energy[case, k] * (room.others[j + 1, k] - 1.0)
-            cycles += room.more_cycles[case, k] * (room.others[j + 1, k] - 1.0)
-        if not _bounded_out(t, _surely(t, energy + outside[0]), _together(t, cycles, outside[1]), incumbent):
+    """Whether nothing can improve on the incumbent with the loops in space so far, which have so many ``others``
+    [operands] share words, by the classes' ``energies`` and ``cycles`` [cases], if all PEs are ``busy`` so long."""
+    for case in range(len(energies)):
+        energy, taken = energies[case], max(cycles[case], busy)
+        for k in range(len(others)):
+            energy += more_energy[case, k] * (others[k] - 1.0)
+            taken += more_cycles[case, k] * (others[k] - 1.0)
+        if not _misses(g, incumbent, energy, taken, out_cycles):
             return False
     return True
+
+
+def _widen(steps: Array, registers: int, before: Array, after: Array) -> int:
+    """The spans of all operands with one more loop in the register file, into ``after`` [operands][dimensions]; the
+    words of all operands together."""
+    taken = 0
+    for k in range(len(steps)):
+        words = 1
+        for place in range(steps.shape[1]):
+            after[k, place] = before[k, place] + steps[k, place] * (registers - 1)
+            words *= after[k, place]
+        taken += words
+    return taken
 
 
 def _splits(
@@ -285,11 +305,12 @@ def _splits(
 ) -> Splits:  # fmt: skip
     """Splits of the array tiles of ``classes`` [loops] that may improve on the incumbent; ``energies``, ``cycles``: the
     classes' bounds."""
-    loops, operands = len(v.counts), len(v.dimensions)
-    splits, room = _no_splits(loops, operands, len(energies)), _room(loops, operands, len(energies))
+    loops, operands = len(v.counts), len(v.spans.dimensions)
+    splits, room = _no_splits(loops, operands, len(energies)), _room(v.steps, len(energies))
+    g, w, inside, root = _goal_of(t), _ways_of(t), energies + out_energy, int(np.sqrt(t.pes))
     pair = np.full(loops, -1, np.int64)
     registers, pes, tile = np.ones(loops, np.int64), np.ones(loops, np.int64), np.ones(loops, np.int64)
-    size, in_space = np.ones(loops + 1, np.int64), np.ones(loops + 1, np.int64)
+    size, left = np.ones(loops + 1, np.int64), np.full(loops + 1, t.pes, np.int64)
     passes, crossing = 1, room.crossing
     for j in range(loops):
         passes *= v.trips[classes[j]]
@@ -300,33 +321,32 @@ def _splits(
                 crossing.able[k] = True
     if not t.streams.on:
         _shared(t, v, classes, passes, room)
-    work = _least_work(v, classes, t.pes)
+    work = _least_work(v, classes, t.pes, root)
     found, j = 0, 0
     while j >= 0:
         pair[j] += 1
         one = classes[j]
-        if pair[j] >= v.inner[one + 1] - v.inner[one]:
+        at = v.inner[one] + pair[j]
+        if at >= v.inner[one + 1]:
             pair[j] = -1
             registers[j] = 1
             j -= 1
             continue
-        at = v.inner[one] + pair[j]
-        in_space[j + 1] = in_space[j] * v.s[at]
-        if in_space[j + 1] > t.pes:
+        left[j + 1] = left[j] // v.s[at]
+        if left[j + 1] == 0:
             continue
         registers[j], pes[j], tile[j] = v.r[at], v.s[at], v.r[at] * v.s[at]
         size[j + 1] = size[j] * registers[j]
         # What the loops that are left bring, on the PEs that are left.
-        left = _room_place(t.pes, t.pes // in_space[j + 1])
-        busy = float(passes) * t.iteration_cycles * size[j + 1] * work[j + 1, left]
+        rest = work[j + 1, _room_place(t.pes, root, left[j + 1])]
+        busy = float(passes) * t.iteration_cycles * size[j + 1] * rest
         for k in range(operands):
             room.others[j + 1, k] = room.others[j, k] * (1 if v.own[k, j] else pes[j])
-        if _fails(t, room, j, (energies, cycles), busy, (out_energy, out_cycles), incumbent):
+        if _fails(
+            g, incumbent, room.more_energy, room.more_cycles, room.others[j + 1], inside, cycles, busy, out_cycles
+        ):  # fmt: skip
             continue
-        taken = 0
-        for k in range(operands):
-            taken += _words(v, k, registers)
-        if taken > t.rf_capacity:
+        if _widen(v.steps[j], registers[j], room.spans[j], room.spans[j + 1]) > t.rf_capacity:
             # The pairs that follow have larger tiles in the register file.
             pair[j] = v.inner[one + 1] - v.inner[one] - 1
             continue
@@ -341,8 +361,8 @@ def _splits(
         splits.pair[found], splits.tile[found] = pair, tile
         splits.compute[found] = size[loops] * t.iteration_cycles
         splits.held[found] = _held(t, pes)
-        _bounded(t, v, classes, splits, found, passes, crossing, x)
-        if not _hopeless(t, splits.energy[found], splits.cycles[found], out_energy, out_cycles, incumbent):
+        _bounded(t, v, w, classes, splits, found, passes, crossing, x)
+        if not _hopeless(g, incumbent, splits.energy[found], splits.cycles[found], out_energy, out_cycles):
             found = _without_dominated(t, splits, found) if t.dominance else found + 1
     return Splits(
         splits.pair[:found], splits.tile[:found], splits.compute[:found], splits.energy[:found],
@@ -361,14 +381,11 @@ def _compiled_splits(bound: Compiled) -> Compiled:
         _room=compiled(_room, _crossing=bound_kernel.crossing_room),
         _no_splits=compiled(_no_splits),
         _shared=borrowing(_shared, _crossing_bound=exact_bounds.crossing_bound),
-        _fails=borrowing(
-            _fails,
-            _surely=exact_bounds.surely,
-            _together=exact_bounds.together,
-            _bounded_out=incumbent_kernel.bounded_out,
-        ),
-        _words=bound_kernel.words,
-        _hopeless=bound_kernel.hopeless,
+        _goal_of=goal_kernel.goal_of,
+        _ways_of=bound_kernel.ways_of,
+        _fails=borrowing(_fails, _misses=goal_kernel.misses),
+        _widen=borrowing(_widen),
+        _hopeless=goal_kernel.hopeless,
         _bounded=borrowing(_bounded, _bound=bound),
         _held=stream_kernel.held_slots,
         _priced=borrowing(_priced, _words=bound_kernel.words),

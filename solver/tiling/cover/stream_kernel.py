@@ -21,12 +21,12 @@ _streamed_bound: Any = bound_kernel.streamed_bound
 def _fresh(v: CoverTable, k: int, j: int, tile: Array) -> int:
     """Words of operand ``k`` in a tile that the one before it has not, when loop ``j`` steps."""
     words, kept = 1, 1
-    for place in range(v.dimensions[k]):
+    for place in range(v.spans.dimensions[k]):
         span, step = 1, 0
-        for term in range(v.terms[k, place], v.terms[k, place + 1]):
-            span += v.term_factor[term] * (tile[v.term_loop[term]] - 1)
-            if v.term_loop[term] == j:
-                step += v.term_factor[term] * tile[j]
+        for term in range(v.spans.terms[k, place], v.spans.terms[k, place + 1]):
+            span += v.spans.term_factor[term] * (tile[v.spans.term_loop[term]] - 1)
+            if v.spans.term_loop[term] == j:
+                step += v.spans.term_factor[term] * tile[j]
         words *= span
         kept *= max(0, span - step)
     return words - kept
@@ -35,12 +35,12 @@ def _fresh(v: CoverTable, k: int, j: int, tile: Array) -> int:
 def _least_share(v: CoverTable, k: int, j: int, least: Array, most: Array) -> float:
     """The least share of its words that a tile between ``least`` and ``most`` brings when loop ``j`` steps."""
     kept = 1.0
-    for place in range(v.dimensions[k]):
+    for place in range(v.spans.dimensions[k]):
         span, step = 1, 0
-        for term in range(v.terms[k, place], v.terms[k, place + 1]):
-            span += v.term_factor[term] * (most[v.term_loop[term]] - 1)
-            if v.term_loop[term] == j:
-                step += v.term_factor[term] * least[j]
+        for term in range(v.spans.terms[k, place], v.spans.terms[k, place + 1]):
+            span += v.spans.term_factor[term] * (most[v.spans.term_loop[term]] - 1)
+            if v.spans.term_loop[term] == j:
+                step += v.spans.term_factor[term] * least[j]
         kept *= max(0.0, 1.0 - step / span)
     return 1.0 - kept
 

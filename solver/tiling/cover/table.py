@@ -28,6 +28,29 @@ Covers = tuple[tuple[CoverClass, ...], ...]
 """The classes of every loop, in the nest's order."""
 
 
+class Spans(NamedTuple):
+    """The index expressions: the terms in dimension ``place`` (of ``dimensions`` [K]) of operand k are ``term_loop``
+    and ``term_factor`` from ``terms[k, place]`` to ``terms[k, place + 1]``."""
+
+    terms: Array
+    term_loop: Array
+    term_factor: Array
+    dimensions: Array
+
+
+class Dma(NamedTuple):
+    """What moves between DRAM and scratch-pad takes: ``is_whole[k, place]``: whether a tile that is whole in a
+    dimension of operand k is all that is stored of it; words and banks in bytes; cycles of a burst, of each of its
+    words, and into how many of either one cycle is divided."""
+
+    is_whole: Array
+    word_bytes: int
+    bank_bytes: int
+    burst_fixed: int
+    burst_word: int
+    burst_whole: int
+
+
 class CoverTable(NamedTuple):
     """J loops, K operands, C classes of all loops together.
 
@@ -37,9 +60,8 @@ class CoverTable(NamedTuple):
     which of them go together (row by inner pair); ``most_tile`` and ``most_inner`` [C] are its largest array tile
     and factor at the scratch-pad. ``dram_counts`` [J]: how many trips at DRAM a loop may have, ``dram_trips``, and
     their least tiles ``dram_tile`` [J, D]; ``place`` [C, D]: which pair of a class has these trips at DRAM, -1 if
-    none. The terms of the index expression in dimension ``place`` (of ``dimensions`` [K]) of operand k are
-    ``term_loop`` and ``term_factor`` from ``terms[k, place]`` to ``terms[k, place + 1]``; ``is_whole[k, place]``:
-    whether a tile that is whole in a dimension is all that is stored of it; ``own`` [K, J]. ``delivered``: tables
+    none; ``own`` [K, J].
+    ``steps`` [J, K, dimensions]: by how much the span grows with each further step of a loop. ``delivered``: tables
     of least words that PEs receive, by groups of dimensions: of group g, of operand ``group_operand[g]``, from
     ``group_start[g]`` on with ``group_strides[g]`` [J]. ``sides`` [2]: rows and columns of the array, along which
     loops ``may`` and ``must`` run [2, J] where the machine tells them apart.
@@ -65,11 +87,9 @@ class CoverTable(NamedTuple):
     dram_trips: Array
     dram_tile: Array
     place: Array
-    terms: Array
-    term_loop: Array
-    term_factor: Array
-    dimensions: Array
-    is_whole: Array
+    spans: Spans
+    steps: Array
+    dma: Dma
     own: Array
     delivered: Array
     group_operand: Array
@@ -83,11 +103,6 @@ class CoverTable(NamedTuple):
     spm_unit: float
     dram_unit: float
     banks: int
-    bank_bytes: int
-    word_bytes: int
-    burst_fixed: int
-    burst_word: int
-    burst_whole: int
 
 
 def cover_table(problem: TilingProblem, covers: Covers) -> CoverTable:
@@ -95,18 +110,20 @@ def cover_table(problem: TilingProblem, covers: Covers) -> CoverTable:
     nest, machine = problem.nest, problem.machine
     flat = [one for classes in covers for one in classes]
     counts = np.array([len(classes) for classes in covers], np.int64)
-    trips_at_dram = [sorted({d for one in classes for _, d in one.outer}, reverse=True) for classes in covers]
+    least_tiles = [_least_tiles(classes) for classes in covers]
+    trips_at_dram = [sorted(tiles, reverse=True) for tiles in least_tiles]
     widest = max(map(len, trips_at_dram))
     dram_trips = np.ones((len(covers), widest), np.int64)
     dram_tile = np.ones((len(covers), widest), np.int64)
-    for j, (classes, trips) in enumerate(zip(covers, trips_at_dram, strict=True)):
+    for j, (tiles, trips) in enumerate(zip(least_tiles, trips_at_dram, strict=True)):
         dram_trips[j, : len(trips)] = trips
-        dram_tile[j, : len(trips)] = [_least_tile(classes, d) for d in trips]
+        dram_tile[j, : len(trips)] = [tiles[d] for d in trips]
     dram_counts = np.array([len(trips) for trips in trips_at_dram], np.int64)
     most = max(len(operand.index) for operand in nest.operands)
     terms = np.zeros((len(nest.operands), most + 1), np.int64)
     term_loop: list[int] = []
     term_factor: list[int] = []
+    steps = np.zeros((len(nest.loops), len(nest.operands), most), np.int64)
     is_whole = np.zeros((len(nest.operands), most), np.bool_)
     for k, operand in enumerate(nest.operands):
         for place, dimension in enumerate(operand.index):
@@ -114,6 +131,7 @@ def cover_table(problem: TilingProblem, covers: Covers) -> CoverTable:
             for loop, factor in dimension.coefficients:
                 term_loop.append(nest.loops.index(loop))
                 term_factor.append(abs(factor))
+                steps[nest.loops.index(loop), k, place] += abs(factor)
             terms[k, place + 1 :] = len(term_loop)
             stored = operand.extents[place] if machine.rules.stored_extent == "declared" else None
             is_whole[k, place] = stored is None or stored == dimension.span(nest.trip_counts)
@@ -144,11 +162,14 @@ def cover_table(problem: TilingProblem, covers: Covers) -> CoverTable:
         dram_trips=dram_trips,
         dram_tile=dram_tile,
         place=_places(covers, trips_at_dram, widest),
-        terms=terms,
-        term_loop=np.array(term_loop, np.int64),
-        term_factor=np.array(term_factor, np.int64),
-        dimensions=np.array([len(operand.index) for operand in nest.operands], np.int64),
-        is_whole=is_whole,
+        spans=Spans(
+            terms,
+            np.array(term_loop, np.int64),
+            np.array(term_factor, np.int64),
+            np.array([len(operand.index) for operand in nest.operands], np.int64),
+        ),
+        steps=steps,
+        dma=Dma(is_whole, machine.word_bytes, machine.spm.bank_bytes, fixed, each, whole),
         own=np.array([[loop in operand.loops for loop in nest.loops] for operand in nest.operands]),
         delivered=np.concatenate([table.reshape(-1) for table in tables]),
         group_operand=np.array([k for k, _ in groups], np.int64),
@@ -160,11 +181,6 @@ def cover_table(problem: TilingProblem, covers: Covers) -> CoverTable:
         spm_unit=prices.spm,
         dram_unit=prices.dram,
         banks=machine.spm.visible_banks,
-        bank_bytes=machine.spm.bank_bytes,
-        word_bytes=machine.word_bytes,
-        burst_fixed=fixed,
-        burst_word=each,
-        burst_whole=whole,
     )
 
 
@@ -195,16 +211,16 @@ def _iteration_energy(nest: LoopNest, problem: TilingProblem, prices: FloatPrice
     return float(steps) if prices.whole else steps / exact.per_pj
 
 
-def _least_tile(classes: tuple[CoverClass, ...], trips: int) -> int:
-    """The least scratch-pad tile of covers with these trips at DRAM."""
-    return min(
-        r * s * p
-        for one in classes
-        for place, (p, d) in enumerate(one.outer)
-        if d == trips
-        for (r, s), row in zip(one.inner, one.needed, strict=True)
-        if row[place]
-    )
+def _least_tiles(classes: tuple[CoverClass, ...]) -> dict[int, int]:
+    """The least scratch-pad tile of a loop's covers, by their trips at DRAM."""
+    least: dict[int, int] = {}
+    for one in classes:
+        tiles = [r * s for r, s in one.inner]
+        for (p, d), column in zip(one.outer, zip(*one.needed, strict=True), strict=True):
+            tile = min((p * tile for tile, needed in zip(tiles, column, strict=True) if needed), default=None)
+            if tile is not None:
+                least[d] = min(least.get(d, tile), tile)
+    return least
 
 
 def _groups(operand: Operand) -> list[tuple[AffineIndex, ...]]:

@@ -9,7 +9,7 @@ from mapper.models.tiling.mapping import TilingMapping
 from mapper.solver.method import Effort, Method
 from mapper.solver.outcome import Outcome
 from mapper.solver.tiling.heuristic.sampling import Space
-from mapper.solver.tiling.heuristic.trial import BATCH, FEW, Trials, draw_few, prepare, searched
+from mapper.solver.tiling.heuristic.trial import BATCH, Trials, prepare, searched
 
 EVALUATIONS = 500_000
 
@@ -38,6 +38,3 @@ def random_search(evaluations: int = EVALUATIONS) -> Method[TilingProblem, Tilin
 
 
 RANDOM_SEARCH = random_search()
-DRAWN: Method[TilingProblem, TilingMapping] = Method(
-    "random", False, f"the best of {FEW} drawn tilings, repaired where they are not valid", draw_few
-)

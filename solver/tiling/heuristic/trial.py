@@ -23,7 +23,6 @@ Values = NDArray[np.float64]
 
 BATCH = 250
 """Mappings costed at once."""
-FEW = 8
 BEYOND_LIMIT = 1e200
 """What a cycle counts where there are more than there may be: mappings within the limit are always better, and others
 are led to it."""
@@ -105,17 +104,6 @@ def searched(
         return Outcome.unknown(stop, bound_of(problem), evaluations=trials.evaluations)
     value = problem.value(verdict.cost)
     return Outcome.bounded(mapping, value, bound_of(problem), stop, evaluations=trials.evaluations)
-
-
-def draw_few(problem: TilingProblem, effort: Effort) -> Outcome[TilingMapping]:
-    """The best of a few valid mappings, drawn and repaired: there in milliseconds, also as plain Python."""
-    return searched(problem, effort, FEW, _cost_few)
-
-
-def _cost_few(space: Space, trials: Trials, rng: np.random.Generator) -> None:
-    drawn = space.first(rng, FEW, trials.known)
-    if len(drawn):
-        trials.costs(drawn)
 
 
 def prepare() -> None:

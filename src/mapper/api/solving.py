@@ -147,7 +147,7 @@ def run(
 
     if answers:
         heard({})
-    for stage in (*method.before, method):
+    for stage in _stages(method) if unknown else (method,):
         last = stage is method
         if not last and search.stopped() is not None and answers.keys() >= unknown:
             continue
@@ -155,10 +155,19 @@ def run(
         waiting = {
             key: first_of[key] for key in chosen if key not in answers or not answers[key].certificate.proven
         }
-        own = search if last else replace(search, in_turn=True)
+        own = search if last or stage is method.at_once else replace(search, in_turn=True)
         found = _searched_once(posed, stage, own, waiting, known, partial(heard, last=last))
         known |= {key: _further(posed, first_of[key], *one) or known[key] for key, one in found.items()}
     return _solution(posed, method, search, first_of, answers)
+
+
+def _stages(method: Method[Any, Any]) -> tuple[Method[Any, Any], ...]:
+    """The methods that go over all parts, one after another: where machine code is to be made first, what the method
+    has at once, so that no part waits for another's."""
+    stages = (*method.before, method)
+    if method.at_once is None or len(stages) == 1 or on_disk(method.prepare):
+        return stages
+    return (method.at_once, *stages)
 
 
 _Searched = tuple[Part, Any | None]
