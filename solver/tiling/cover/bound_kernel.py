@@ -329,10 +329,11 @@ def _fits(place: Array, classes: Array, trips: Array) -> bool:
 
 def _joint_bounds(
     t: KernelTable, v: CoverTable, array: tuple[Array, Array, Array], above: tuple[Array, Array, Array],
-    incumbent: Array, joint: Array,
+    front: Array, incumbent: Array, joint: Array,
 ) -> None:  # fmt: skip
     """Bounds of array tiles with the best scratch-pad tiles that may be above them (both: places, energies, cycles):
-    into ``joint`` [n][3] the objective, energy and cycles; infinity where nothing improves on the incumbent."""
+    into ``joint`` [n][3] the objective, energy and cycles; infinity where nothing improves on the incumbent.
+    ``front``: scratch-pad tiles than which no other is as good in both."""
     places, energies, cycles = array
     g, classes = _goal_of(t), np.empty(places.shape[1], np.int64)
     joint[:] = np.inf
@@ -340,7 +341,11 @@ def _joint_bounds(
         for j in range(len(classes)):
             classes[j] = v.base[j] + places[one, j]
         least_energy, least_cycles = energies[one].min(), cycles[one].min()
-        for spm in range(len(above[0])):
+        alive = False
+        for spm in front:
+            if not alive:
+                alive = not _misses(g, incumbent, least_energy + above[1][spm], least_cycles, above[2][spm])
+        for spm in range(len(above[0]) if alive else 0):
             out_energy, out_cycles = above[1][spm], above[2][spm]
             if _misses(g, incumbent, least_energy + out_energy, least_cycles, out_cycles):
                 continue

@@ -93,7 +93,8 @@ def candidates(
     able = np.flatnonzero(_improving(t, energy + outside[0], cycles, outside[1], reach))
     places, energy, cycles, joint = places[able], energy[able], cycles[able], np.empty((len(able), 3))
     if joint.size * len(above.primary) <= MOST_PAIRS:
-        bound_kernel.joint_bounds(t, v, (places, energy, cycles), above[:3], incumbent, joint)
+        front = _front(above.energy, above.cycles)
+        bound_kernel.joint_bounds(t, v, (places, energy, cycles), above[:3], front, incumbent, joint)
     else:
         total = _values(t, energy + outside[0], cycles, outside[1])
         least = energy.min(axis=1) + outside[0], cycles.min(axis=1)
@@ -105,6 +106,14 @@ def candidates(
     order = usable[np.lexsort((second[usable], joint[usable, 0]))]
     array = ArrayTiles(places[order], energy[order], cycles[order], joint[order, 1:].copy(), joint[order, 0])
     return array, above
+
+
+def _front(energy: Floats, cycles: Floats) -> Integers:
+    """Where no other is as good in both, and one of those that are equal."""
+    order = np.lexsort((cycles, energy))
+    before = np.minimum.accumulate(np.concatenate(([np.inf], cycles[order])))[:-1]
+    front: Integers = order[cycles[order] < before]
+    return front
 
 
 def _slices(count: int, step: int, stopped: Callable[[], object]) -> Iterator[slice]:

@@ -52,6 +52,8 @@ class Sides:
 
     def divisions(self, factor: int) -> list[Pair]:
         """Of a factor in space between the axes."""
+        if self.loop == ALONG_ONE:
+            return [(factor, 1)] if factor <= self.size[0] else []
         return [way for way in self.loop.ways(factor) if way[0] <= self.size[0] and way[1] <= self.size[1]]
 
     def covering(self, need: int) -> set[int]:
