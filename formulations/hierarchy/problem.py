@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal
 
 from mapper.arch.hierarchy import Constraint, HierarchyMachine
 from mapper.models.hierarchy.cost import STEPS_PER_PJ, HierarchyCost
-from mapper.models.hierarchy.role import loops_called, tensors_called
+from mapper.models.hierarchy.role import loops_called, loops_meant, tensors_called
 from mapper.workloads.document import InputError
 from mapper.workloads.nest.loop_nest import LoopNest
 
@@ -111,23 +112,25 @@ class HierarchyProblem:
             for axis, width, allowed in (("x", fanout.x, fanout.x_loops), ("y", fanout.y, fanout.y_loops)):
                 most = dict.fromkeys(self.nest.loops, width)
                 if allowed is not None:
-                    carried = {loop for name in allowed for loop in loops_called(self.nest, name)}
+                    carried = {loop for name in allowed for loop in self._meant(name)}
                     most |= {loop: 1 for loop in self.nest.loops if loop not in carried}
                 found[place, axis] = ({}, most, ())  # type: ignore[index]
-        for constraint in (*self.machine.constraints, *self.pins.constraints):
+        given = [(one, self._meant) for one in self.machine.constraints]
+        given += [(one, partial(loops_called, self.nest)) for one in self.pins.constraints]
+        for constraint, called in given:
             place = names.index(constraint.level)
-            self._constrain(found, place, constraint)
-            if constraint.kind == "temporal" and constraint.permutation:
-                orders[place].append(self._listed(constraint))
-        for place, given in enumerate(orders):
+            order = list(dict.fromkeys(loop for name in constraint.permutation for loop in called(name)))
+            self._constrain(found, place, constraint, order, called)
+            if constraint.kind == "temporal" and order:
+                orders[place].append(order)
+        for place, rows in enumerate(orders):
             exact, most, _ = found[place, "temporal"]
             turning = [loop for loop in self.nest.loops if exact.get(loop, most.get(loop, 2)) > 1]
-            found[place, "temporal"] = (exact, most, self._ordered(place, given, turning))
+            found[place, "temporal"] = (exact, most, self._ordered(place, rows, turning))
         return found
 
-    def _listed(self, constraint: Constraint) -> list[str]:
-        listed = (loop for name in constraint.permutation for loop in loops_called(self.nest, name))
-        return list(dict.fromkeys(listed))
+    def _meant(self, name: str) -> tuple[str, ...]:
+        return loops_meant(self.nest, self.machine, name)
 
     def _ordered(self, place: int, given: list[list[str]], turning: list[str]) -> tuple[str, ...]:
         """The one order that several are which are given for a level, but for loops that cannot turn there."""
@@ -148,17 +151,18 @@ class HierarchyProblem:
         found: dict[tuple[int, Axis], tuple[dict[str, int], dict[str, int], tuple[str, ...]]],
         place: int,
         constraint: Constraint,
+        order: list[str],
+        called: Callable[[str], tuple[str, ...]],
     ) -> None:
         axes: tuple[Axis, ...] = ("temporal",) if constraint.kind == "temporal" else ("x", "y")
-        order = self._listed(constraint)
         for axis in axes:
             exact, most, _ = found[place, axis]
             for name, trips in constraint.factors.items():
-                for loop in loops_called(self.nest, name):
+                for loop in called(name):
                     exact[loop] = trips if exact.get(loop, trips) == trips else self.bounds[loop] + 1
                     most[loop] = min(trips, most.get(loop, trips))
             for name, trips in constraint.most.items():
-                for loop in loops_called(self.nest, name):
+                for loop in called(name):
                     most[loop] = min(trips, most.get(loop, trips))
             if constraint.split is not None:
                 _split(most, order, constraint.split, axis, len(self.nest.loops))
