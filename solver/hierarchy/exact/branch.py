@@ -153,7 +153,10 @@ class Branch:
         if children is None:
             return None
         found, _ = children
-        return float(found[:, 0].min()) * SHY if len(found) else math.inf
+        if not len(found):
+            return math.inf
+        self.cycles = max(self.cycles, float(found[:, 3].min()))
+        return float(found[:, 0].min()) * SHY
 
     def _expand(self, level: int, limit: float, front: Array) -> tuple[Array, Array] | None:
         """The children of the tile at ``level``, most promising first; None if they are too many."""
