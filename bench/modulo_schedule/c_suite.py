@@ -37,7 +37,7 @@ from mapper.arch.source import load_machine
 from mapper.kind.modulo_schedule.kernel_part import pose_kernel
 from mapper.kind.part import Options
 from mapper.models.modulo_schedule.bound import rec_mii, res_mii
-from mapper.sim.modulo_schedule.against import agreement
+from mapper.sim.modulo_schedule.against import Origins, agreement
 from mapper.workloads.c.file import expanded
 from mapper.workloads.c.reading import SourceReading
 from mapper.workloads.c.unit import cut
@@ -127,7 +127,7 @@ def _verdict(library: ctypes.CDLL, one: Found, seed: int) -> str:
     return VERDICTS[0] if found.equal else VERDICTS[2] if found.leaves is None else VERDICTS[1]
 
 
-def _after(library: ctypes.CDLL, loop: Recorded, memory: Memory) -> Memory | None:
+def _after(library: ctypes.CDLL, loop: Recorded, memory: Memory, origins: Origins) -> Memory | None:
     """The memory after the compiled loop, of a process of its own: on other words than it is meant for it may never
     end, or leave its arrays."""
     reading, writing = os.pipe()
@@ -135,7 +135,7 @@ def _after(library: ctypes.CDLL, loop: Recorded, memory: Memory) -> Memory | Non
     if process == 0:
         os.close(reading)
         signal.alarm(MOST_SECONDS)
-        found = run_compiled(library, "k", loop, memory)
+        found = run_compiled(library, "k", loop, memory, origins)
         with os.fdopen(writing, "wb") as file:
             for name in memory:
                 file.write(found[name].tobytes())

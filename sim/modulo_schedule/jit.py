@@ -6,10 +6,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from types import MappingProxyType
 
 import numpy as np
 
+from mapper.sim.modulo_schedule.against import Origins
 from mapper.workloads.document import InputError
 from mapper.workloads.graph.kernel_execution import Memory
 from mapper.workloads.llvm.alone import ENTRY, LoopModule
@@ -32,7 +33,7 @@ engine.finalize_object()
 arrays = [bytearray(sys.stdin.buffer.read(size)) for size in given["sizes"]]
 held = [(ctypes.c_char * max(1, len(words))).from_buffer(words or bytearray(1)) for words in arrays]
 call = ctypes.CFUNCTYPE(None, *([ctypes.c_void_p] * len(held)))(engine.get_function_address(given["entry"]))
-call(*map(ctypes.addressof, held))
+call(*(ctypes.addressof(words) + first for words, first in zip(held, given["first"])))
 for words in arrays:
     sys.stdout.buffer.write(words)
 """
@@ -43,18 +44,20 @@ SECONDS = 5
 LIMITS = {
     "RLIMIT_AS": LARGEST_MEMORY, "RLIMIT_CPU": SECONDS, "RLIMIT_CORE": 0, "RLIMIT_FSIZE": 0, "RLIMIT_NOFILE": 0,
 }  # fmt: skip
+NOWHERE: Origins = MappingProxyType({})
 SPARE_BYTES = 1 << 16
 """For arrays of which nothing is left in the kernel."""
 
 
-def run_jitted(module: LoopModule, memory: Mapping[str, np.ndarray]) -> Memory | None:
-    """The memory after the loop; ``memory`` is left as it is. None if it does not end within ``SECONDS``, or is ended
-    for what it touches.
+def run_jitted(module: LoopModule, memory: Memory, origins: Origins = NOWHERE) -> Memory | None:
+    """The memory after the loop, whose pointers lead to the words ``origins``; ``memory`` is left as it is. None if it
+    does not end within ``SECONDS``, or is ended for what it touches.
 
     Raises: InputError if LLVM does not take the loop alone.
     """
     sizes = [memory[name].nbytes if name in memory else SPARE_BYTES for name in module.arrays]
-    given = {"module": module.text, "sizes": sizes, "limits": LIMITS, "entry": ENTRY}
+    first = [origins.get(name, 0) * memory[name].itemsize if name in memory else 0 for name in module.arrays]
+    given = {"module": module.text, "sizes": sizes, "first": first, "limits": LIMITS, "entry": ENTRY}
     words = b"".join(
         memory[name].tobytes() if name in memory else bytes(SPARE_BYTES) for name in module.arrays
     )

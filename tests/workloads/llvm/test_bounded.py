@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -44,7 +45,7 @@ def test_simulating_a_loop_of_a_file_compares_it_with_the_jit(tmp_path: Path) ->
 def test_a_graph_that_computes_something_else_is_told_from_the_compiled_loop() -> None:
     halved = lowering_of(HALVED.encode(), "f.ll", "f", 0).kernel("f")
     doubled = alone(lowering_of(HALVED.replace("5.0", "2.5").encode(), "f.ll", "f", 0))
-    found = agreement(halved, lambda memory: jit.run_jitted(doubled, memory), 0)
+    found = agreement(halved, partial(jit.run_jitted, doubled), 0)
     assert not found.equal and found.error > 0
 
 

@@ -41,8 +41,10 @@ def simulated_source(text: str, seed: int) -> dict[str, Any]:
     notes = [f"compared with llvmlite's JIT over {found.iterations} iterations", *kernel.notes]
     if not found.iterations:
         notes[:1] = ["the compiled loop did not end, or was ended for what it touched"]
-    if found.small:
-        notes.append("integers in memory are from 0 to 7, as others lead out of the arrays")
+    if found.most is not None:
+        notes.append(f"integers in memory are from 0 to {found.most}, as others lead out of the arrays")
+    if found.middle:
+        notes.append("pointers lead to the middles of larger arrays, as indices are negative, too")
     part = {
         "name": kernel.name,
         "outputs_equal": found.equal,
