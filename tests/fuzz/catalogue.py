@@ -140,6 +140,10 @@ def _overlay(changed: str, path: Path) -> None:
     loaded.run({name: np.zeros(tensors[name]) for name in loaded.network.operators.inputs})
 
 
+def _overlay_seeds(name: str) -> tuple[bytes, ...]:
+    return (seed.overlay_files()[name],)
+
+
 def _solution(path: Path) -> None:
     from mapper.reporting.document import Solved, read
 
@@ -291,7 +295,7 @@ _ONE = (
         Reader(
             f"overlay-{name.partition('.')[0]}",
             Path(name).suffix,
-            lambda name=name: (seed.overlay_files()[name],),
+            functools.partial(_overlay_seeds, name),
             mutated_json if name.endswith(".json") else mutated_bytes,
             functools.partial(_overlay, name),
         )
