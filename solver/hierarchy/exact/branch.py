@@ -28,7 +28,7 @@ MOST_CHILDREN = 1 << 12
 NO_FRONT = np.zeros((0, 2))
 MOST_ROWS = 4_000_000
 """Children of the outermost tile, with orders."""
-STEPS_AT_ONCE = 1_000_000
+STEPS_AT_ONCE = 20_000
 """From tiles to those inside them, between two looks at the time."""
 MOST_LINKS = 20
 """Between levels, of all tensors: sets of them are counted as bits."""
