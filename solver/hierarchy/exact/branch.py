@@ -74,7 +74,15 @@ class Branch:
         return True
 
     def _begin(self) -> None:
-        """Stand at the outermost tile, with nothing decided."""
+        """Stand at the outermost tile, with what begins there as bound."""
+        self._stand()
+        if not self.lattice.allowed[0][int(self.digits[0] @ self.lattice.radix)]:
+            self.bound = math.inf
+        elif self.levels > 1:
+            self.bound = max(self.bound, self._root())
+
+    def _stand(self) -> None:
+        """Decide nothing."""
         lattice, groups = self.lattice, len(self.lattice.counts)
         self.digits = np.zeros((self.levels + 1, groups), np.int64)
         self.digits[0] = lattice.counts - 1
@@ -84,10 +92,6 @@ class Branch:
         self.costed: set[tuple[float, bytes]] = set()
         self.paid = [0.0] * (self.levels + 1)
         self.words = [self.opening.moved[0]] * (self.levels + 1)
-        if not lattice.allowed[0][int(self.digits[0] @ lattice.radix)]:
-            self.bound = math.inf
-        elif self.levels > 1:
-            self.bound = max(self.bound, self._root())
 
     def _tabulate(self, level: int) -> None:
         lattice = self.lattice

@@ -53,10 +53,10 @@ class Waiting(NamedTuple):
     trips: tuple[tuple[int, ...], ...]
     cycles: float
 
-    def branch(self, groups: Groups) -> Branch:
-        """The arrangement, to be opened."""
+    def outset(self, groups: Groups) -> Outset:
+        """The arrangement by itself, to be opened."""
         spread = np.array(self.trips, np.int64).reshape(1, len(self.space), len(groups.loops))
-        return Branch(Outset(groups, self.keep, spread), self.space)
+        return Outset(groups, self.keep, spread)
 
 
 class Search:
@@ -90,7 +90,7 @@ class Search:
 
     def run(self) -> Outcome[HierarchyMapping]:
         """Open arrangements until none can hold a better mapping."""
-        self._gather()
+        self.gather()
         while self.heap and self.heap[0][0] < self.limit and not self._over():
             bound, number, branch = heapq.heappop(self.heap)
             if not self.wants(bound, branch.cycles):
@@ -99,17 +99,17 @@ class Search:
             if isinstance(branch, Branch):
                 self._open(branch, bound)
                 continue
-            opened = branch.branch(self.groups)
-            if not opened.build(self.effort):
+            opened = self.opened(branch, number)
+            if opened is None:
                 self.undecided = min(self.undecided, bound)
             elif self.wants(opened.bound, opened.cycles):
                 if opened.bound < self.dived:
                     self.dived = opened.bound
                     self._dive(opened)
                 heapq.heappush(self.heap, (max(bound, opened.bound), number, opened))
-        return self._ended()
+        return self.ended()
 
-    def _gather(self) -> None:
+    def gather(self) -> None:
         """Put all arrangements into the heap."""
         keeps = list(Space(self.problem).keeps())
         waiting = spaces(self.problem, self.groups)
@@ -127,6 +127,12 @@ class Search:
                     if bound < math.inf:
                         self.heap.append((bound, len(self.heap), Waiting(keep, space, trips, cycles)))
         heapq.heapify(self.heap)
+
+    def opened(self, waiting: Waiting, number: int) -> Branch | None:
+        """An arrangement, the ``number``-th that was measured, with its tiles; None if they are too many or time is
+        over."""
+        opened = Branch(waiting.outset(self.groups), waiting.space)
+        return opened if opened.build(self.effort) else None
 
     def _over(self) -> bool:
         self.stop = self.stop or self.effort.stopped()
@@ -173,7 +179,7 @@ class Search:
         waiting = self.heap[0][0] if self.heap else math.inf
         return min(value, waiting, self.undecided)
 
-    def _ended(self) -> Outcome[HierarchyMapping]:
+    def ended(self) -> Outcome[HierarchyMapping]:
         trials = self.trials
         loose = min((one for one in self.loose if one < self.limit), default=math.inf)
         bound = min(self._bound(), loose)

@@ -94,10 +94,16 @@ def _allowed(outset: Outset, level: int, reach: list[set[int]], lattice: Lattice
     for own, made in zip(digits, reach, strict=True):
         possible &= np.isin(own, sorted(made))
     capacity = outset.machine.levels[level].capacity
-    if capacity is None:
-        return possible
+    return possible if capacity is None else possible & (words_kept(outset, level, lattice) <= capacity)
+
+
+def words_kept(outset: Outset, level: int, lattice: Lattice) -> Array:
+    """The words that a level keeps, by node."""
+    nodes = math.prod(int(one) for one in lattice.counts)
+    index = np.arange(nodes)
     sizes = [
-        lattice.values[j][own].astype(np.float64) * lattice.spaces[level, j] for j, own in enumerate(digits)
+        lattice.values[j][(index // lattice.radix[j]) % count].astype(np.float64) * lattice.spaces[level, j]
+        for j, count in enumerate(lattice.counts)
     ]
     shape = outset.shape
     words = np.zeros(nodes)
@@ -111,4 +117,4 @@ def _allowed(outset: Outset, level: int, reach: list[set[int]], lattice: Lattice
                         extent += abs(factor) * (size - 1)
                 tile *= extent
             words += tile
-    return possible & (words <= capacity)
+    return words
