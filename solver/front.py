@@ -9,7 +9,6 @@ from mapper.solver.method import Effort
 from mapper.solver.outcome import Outcome
 
 M = TypeVar("M")
-Found = TypeVar("Found", covariant=True)
 
 
 @dataclass(frozen=True)
@@ -21,13 +20,13 @@ class Front(Generic[M]):
     complete: bool
 
 
-class CoDesigned(Protocol[Found]):
+class CoDesigned(Protocol[M]):
     """One problem on many machines, by their places, where what is found on one serves the others."""
 
     def least(self, place: int, effort: Effort) -> float:
         """What no mapping on the machine lies below, as far as it is known before it is searched."""
         ...
 
-    def best(self, place: int, below: float, effort: Effort) -> Outcome[Found]:
+    def best(self, place: int, below: float, effort: Effort) -> Outcome[M]:
         """The best mapping on the machine that lies below a value; without one and proven: there is none."""
         ...

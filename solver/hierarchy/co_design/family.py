@@ -52,7 +52,7 @@ def family_name(problem: HierarchyProblem) -> str:
 
 def most_words(all_words: Sequence[Words]) -> Words:
     """The most words of each level; None is more than any."""
-    return tuple(None if None in own else max(own) for own in zip(*all_words, strict=True))  # type: ignore[type-var]
+    return tuple(None if None in own else max(own) for own in zip(*all_words, strict=True))
 
 
 def least_prices(all_prices: Iterable[Prices]) -> Prices:

@@ -50,7 +50,7 @@ class SharedBranch(Branch):
     def nbytes(self) -> int:
         """Memory that the tables take."""
         rows = 0 if self.rows is None else sum(one.nbytes for one in self.rows)
-        return rows + sum(one.nbytes for one in (*self.floor, *self.lattice.allowed, *self.kept_words))
+        return int(rows + sum(one.nbytes for one in (*self.floor, *self.lattice.allowed, *self.kept_words)))
 
     def on(self, problem: HierarchyProblem) -> SharedBranch:
         """The same on a machine of the same energies with fewer words."""
