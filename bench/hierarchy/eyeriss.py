@@ -105,8 +105,10 @@ def waiting(nest: LoopNest, cost: HierarchyCost, mapping: HierarchyMapping) -> f
     all else streams beside the work."""
     inside = dict.fromkeys(nest.loops, 1)
     for level in mapping.levels[1:]:
-        for loop in (*level.spatial, *(level.temporal if level.level != "shared_glb" else ())):
-            inside[loop.loop] *= loop.trips
+        for space in level.spatial:
+            inside[space.loop] *= space.trips
+        for time_loop in level.temporal if level.level != "shared_glb" else ():
+            inside[time_loop.loop] *= time_loop.trips
     words = {operand.name: operand.words(inside) for operand in nest.operands}
     passes = cost.accesses["DRAM"]["W"]["reads"] / words["W"]
     return passes * max(words["W"] / FILTER_WORDS, words["I"] / INPUT_WORDS)

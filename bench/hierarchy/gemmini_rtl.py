@@ -93,8 +93,10 @@ def _trips(mapping: HierarchyMapping, levels: Sequence[int]) -> dict[str, int]:
     found = dict.fromkeys("KCPQRS", 1)
     for place in levels:
         level = mapping.levels[place]
-        for loop in (*level.temporal, *level.spatial):
-            found[loop.loop] = found.get(loop.loop, 1) * loop.trips
+        for time in level.temporal:
+            found[time.loop] = found.get(time.loop, 1) * time.trips
+        for space in level.spatial:
+            found[space.loop] = found.get(space.loop, 1) * space.trips
     return found
 
 

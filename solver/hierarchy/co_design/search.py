@@ -23,6 +23,7 @@ from mapper.solver.hierarchy.co_design.family import (
 from mapper.solver.hierarchy.co_design.table import Table
 from mapper.solver.hierarchy.exact.branch import Branch
 from mapper.solver.hierarchy.exact.branch_and_bound import Search, Waiting
+from mapper.solver.hierarchy.exact.in_space import Spaces
 from mapper.solver.hierarchy.exact.outset_bound import Opening
 from mapper.solver.method import Effort
 from mapper.solver.outcome import Outcome
@@ -47,28 +48,28 @@ class MachineSearch(Search):
     def limit(self) -> float:
         return min(super().limit, self.below * (1 - ROUNDING))
 
-    def gather(self) -> None:
+    def gather(self) -> Spaces:
         if self.same is None:
-            super().gather()
-        else:
-            self.heap = self.same.waiting()
-            self.undecided = self.same.measured.undecided
+            return super().gather()
+        self.heap = self.same.waiting()
+        self.undecided = self.same.measured.undecided
+        return self.same.spaces
 
-    def opened(self, waiting: Waiting, number: int) -> Branch | None:
+    def opened(self, waiting: Waiting, spaces: Spaces) -> Branch | None:
         if self.same is not None:
-            shared = self.same.branch(waiting, number, self.effort)
-            return super().opened(waiting, number) if shared is None else shared.on(self.problem)
-        closed = None if self.cheaper is None else self._closed(self.cheaper, waiting, number)
-        return super().opened(waiting, number) if closed is None else closed
+            shared = self.same.branch(waiting, self.effort)
+            return super().opened(waiting, spaces) if shared is None else shared.on(self.problem)
+        closed = None if self.cheaper is None else self._closed(self.cheaper, waiting, spaces)
+        return super().opened(waiting, spaces) if closed is None else closed
 
-    def _closed(self, cheaper: Table, waiting: Waiting, number: int) -> Branch | None:
+    def _closed(self, cheaper: Table, waiting: Waiting, spaces: Spaces) -> Branch | None:
         """The arrangement on the cheaper machine, if its bound there tells that nothing here lies below the limit."""
-        shared = cheaper.branch(waiting, number, self.effort)
+        shared = cheaper.branch(waiting, self.effort)
         if shared is None:
             return None
         # An access costs more here by what its energies differ, and there are at least as many of each as are
         # counted before tiles are looked at.
-        more = float(Opening(waiting.outset(self.groups)).bound[0]) - float(shared.opening.bound[0])
+        more = float(Opening(waiting.outset(spaces)).bound[0]) - float(shared.opening.bound[0])
         closer = shared.on(self.problem)
         closer.bound += more
         return None if self.wants(closer.bound, closer.cycles) else closer
@@ -99,19 +100,19 @@ class Family:
         """The problem on a machine of the most words and the least energies."""
         return self._made(most_words([self._words(place) for place in self.places]), self.cheapest)
 
-    def same(self, place: int) -> Table | None:
+    def same(self, place: int, effort: Effort) -> Table | None:
         """The table of the machines that have the same energies, None if there is only the one."""
         alike = [one for one in self.places if self._prices(one) == self._prices(place)]
-        return self._table(self._prices(place), alike) if len(alike) > 1 else None
+        return self._table(self._prices(place), alike, effort) if len(alike) > 1 else None
 
-    def cheaper(self, place: int) -> Table | None:
+    def cheaper(self, effort: Effort) -> Table | None:
         """The table of the widest machine, None if there are no others."""
-        return self._table(self.cheapest, self.places) if len(self.places) > 1 else None
+        return self._table(self.cheapest, self.places, effort) if len(self.places) > 1 else None
 
-    def _table(self, prices: Prices, places: list[int]) -> Table:
+    def _table(self, prices: Prices, places: list[int], effort: Effort) -> Table:
         key = prices, most_words([self._words(one) for one in places])
         if key not in self._tables:
-            self._tables[key] = Table(self._made(key[1], prices))
+            self._tables[key] = Table(self._made(key[1], prices), effort)
         return self._tables[key]
 
     def _made(self, words: Words, prices: Prices) -> HierarchyProblem:
@@ -149,7 +150,7 @@ class CoDesign:
             return -math.inf
         if why_infeasible(family.widest) is not None:
             return math.inf
-        found = MachineSearch(family.widest, effort, math.inf, family.cheaper(family.places[0]), None).run()
+        found = MachineSearch(family.widest, effort, math.inf, family.cheaper(effort), None).run()
         if found.proven and found.value is None:
             return math.inf
         return -math.inf if found.bound is None else found.bound * (1 - ROUNDING)
@@ -160,5 +161,5 @@ class CoDesign:
         problem, family = self.problems[place], self._family[place]
         if why_infeasible(problem) is not None or self.least(place, effort) >= below * (1 - ROUNDING):
             return Outcome.infeasible()
-        same = family.same(place)
-        return MachineSearch(problem, effort, below, same, None if same else family.cheaper(place)).run()
+        same = family.same(place, effort)
+        return MachineSearch(problem, effort, below, same, None if same else family.cheaper(effort)).run()

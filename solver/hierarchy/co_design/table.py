@@ -16,6 +16,7 @@ import numpy as np
 
 from mapper.formulations.hierarchy.problem import HierarchyProblem
 from mapper.solver.hierarchy.co_design.family import capacities
+from mapper.solver.hierarchy.exact.arrangement import Keep
 from mapper.solver.hierarchy.exact.branch import NO_FRONT, Branch
 from mapper.solver.hierarchy.exact.branch_and_bound import Search, Waiting
 from mapper.solver.hierarchy.exact.lattice import words_kept
@@ -32,7 +33,7 @@ class SharedBranch(Branch):
 
     rows: tuple[Array, Array] | None = None
 
-    def _expand(self, level: int, limit: float, front: Array) -> tuple[Array, Array]:
+    def _expand(self, level: int, limit: float, front: Array) -> tuple[Array, Array] | None:
         if level or self.rows is None:
             return super()._expand(level, limit, front)
         found, order = self.rows
@@ -40,71 +41,76 @@ class SharedBranch(Branch):
         few = int(np.searchsorted(found[:, 0], limit))
         return found[:few], order[:few]
 
-    def _root(self) -> float:
-        found, order = super()._expand(0, math.inf, NO_FRONT)
-        self.rows = found, order
-        self.kept_words = [words_kept(self.outset, level, self.lattice) for level in range(self.levels)]
+    def _root(self) -> float | None:
+        self.rows = super()._expand(0, math.inf, NO_FRONT)
+        if self.rows is None:
+            return None
+        found, _ = self.rows
         return float(found[0, 0]) * SHY if len(found) else math.inf
 
     @property
     def nbytes(self) -> int:
         """Memory that the tables take."""
-        rows = 0 if self.rows is None else sum(one.nbytes for one in self.rows)
-        return int(rows + sum(one.nbytes for one in (*self.floor, *self.lattice.allowed, *self.kept_words)))
+        rows = () if self.rows is None else self.rows
+        return int(sum(one.nbytes for one in (*rows, *self.floor, *self.lattice.allowed)))
+
+    def _fits(self, level: int, most: float) -> Array:
+        """The nodes whose tiles take at most so many words of a level."""
+        words = words_kept(self.outset, level, self.lattice)
+        shape = [int(count) for count in reversed(self.lattice.counts)]
+        return np.broadcast_to(words <= most, shape).ravel()
 
     def on(self, problem: HierarchyProblem) -> SharedBranch:
         """The same on a machine of the same energies with fewer words."""
         seen = copy(self)
-        fits = [
-            words <= most for words, most in zip(self.kept_words, capacities(problem.machine), strict=True)
-        ]
+        fits = [self._fits(level, most) for level, most in enumerate(capacities(problem.machine))]
         allowed = [one & own for one, own in zip(self.lattice.allowed, fits, strict=True)]
         seen.lattice = self.lattice._replace(allowed=allowed)
-        seen.floor = [
-            np.where(own, floor, np.inf) if floor.shape[1] == len(own) else floor
-            for floor, own in zip(self.floor, fits, strict=True)
-        ]
+        # The outermost level has no floors.
+        inner = zip(self.floor[1:], fits[1:], strict=True)
+        seen.floor = [self.floor[0], *(np.where(own, floor, np.inf) for floor, own in inner)]
         seen._stand()
-        assert self.rows is not None
+        assert self.rows is not None, "a branch whose outermost tile has too many children is not shared"
         found, order = self.rows
         possible = seen.floor[1].min(axis=0)[order[:, :-1] @ self.lattice.radix] < np.inf
         seen.rows = found[possible], order[possible]
-        outermost = int(seen.digits[0] @ self.lattice.radix)
-        if not allowed[0][outermost] or not possible.any():
-            seen.bound = math.inf
+        if allowed[0][int(seen.digits[0] @ self.lattice.radix)] and possible.any():
+            seen.bound = max(float(self.opening.bound[0]), float(seen.rows[0][0, 0]) * SHY)
         else:
-            seen.bound = max(self.opening.bound[0], float(seen.rows[0][0, 0]) * SHY)
+            seen.bound = math.inf
         return seen
 
 
 class Table:
-    """The arrangements of the widest machine, measured once, and those of them that were opened."""
+    """The arrangements of the widest machine, measured once, and those of them that were opened, by what levels keep
+    and by loops in space."""
 
-    def __init__(self, problem: HierarchyProblem) -> None:
-        self.problem = problem
-        self.measured = Search(problem, Effort())
-        self.measured.gather()
-        self.opened: dict[int, SharedBranch | None] = {}
+    def __init__(self, problem: HierarchyProblem, effort: Effort) -> None:
+        self.measured = Search(problem, Effort(effort.deadline, interrupt=effort.interrupt))
+        self.spaces = self.measured.gather()
+        self.opened: dict[tuple[Keep, int], SharedBranch | None] = {}
         self.bytes = 0
 
     def waiting(self) -> list[tuple[float, int, Waiting | Branch]]:
         """All arrangements with the best bounds that are known of them, as a heap."""
-        found = [(max(bound, self.bound(number)), number, one) for bound, number, one in self.measured.heap]
+        found = [(max(bound, self._bound(one)), number, one) for bound, number, one in self.measured.heap]
         heapq.heapify(found)
         return found
 
-    def bound(self, number: int) -> float:
+    def _bound(self, one: Waiting | Branch) -> float:
         """What is known of an arrangement, if it was opened."""
-        branch = self.opened.get(number)
+        branch = self.opened.get((one.keep, one.row)) if isinstance(one, Waiting) else one
         return -math.inf if branch is None else branch.bound
 
-    def branch(self, waiting: Waiting, number: int, effort: Effort) -> SharedBranch | None:
+    def branch(self, waiting: Waiting, effort: Effort) -> SharedBranch | None:
         """An arrangement; None if its tiles are too many to share, or time is over."""
-        if number not in self.opened:
-            built = SharedBranch(waiting.outset(self.measured.groups), waiting.space)
-            if not built.build(effort) and effort.is_over():
+        key = waiting.keep, waiting.row
+        if key not in self.opened:
+            built = SharedBranch(waiting.outset(self.spaces), self.spaces.space(waiting.row))
+            whole = built.build(effort)
+            if not whole and effort.is_over():
                 return None
-            shared = built if built.rows is not None and self.bytes + built.nbytes <= MOST_BYTES else None
-            self.bytes += 0 if shared is None else shared.nbytes
-            self.opened[number] = shared
-        return self.opened[number]
+            is_kept = whole and built.rows is not None and self.bytes + built.nbytes <= MOST_BYTES
+            self.bytes += built.nbytes if is_kept else 0
+            self.opened[key] = built if is_kept else None
+        return self.opened[key]

@@ -17,7 +17,7 @@ from mapper.solver.hierarchy.exact.branch_and_bound import branch_and_bound
 from mapper.solver.method import Effort
 from tests.solver.hierarchy.random_hierarchy import random_problem
 
-FAST, SLOW = range(15), range(15, 400)
+FAST, SLOW = range(8), range(8, 400)
 FACTORS = (1, 2, 5)
 
 
