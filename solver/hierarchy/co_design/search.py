@@ -48,6 +48,11 @@ class MachineSearch(Search):
     def limit(self) -> float:
         return min(super().limit, self.below * (1 - ROUNDING))
 
+    def _start(self) -> None:
+        """A limit from elsewhere serves as well as a first mapping."""
+        if self.below == math.inf:
+            super()._start()
+
     def gather(self) -> Spaces:
         if self.same is None:
             return super().gather()
