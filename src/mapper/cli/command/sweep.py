@@ -48,10 +48,9 @@ def sweep(
     ] = False,
 ) -> None:
     """Solve a workload on a grid of machines."""
-    from mapper.cli.sweep_table import plan_lines, sweep_rows
-    from mapper.cli.terminal import complain, say, why_nothing
+    from mapper.cli.sweep_table import sweep_rows
+    from mapper.cli.terminal import complain, why_nothing
     from mapper.models.plain import in_time
-    from mapper.sweeping.planning import plan as planned
     from mapper.sweeping.sweep import grid as machines_of
     from mapper.sweeping.sweep import swept, varied_values
 
@@ -68,13 +67,7 @@ def sweep(
             raise InputError("--pareto", "", remedy)
         _front(problem, grid, search, table, progress, plot)
     if dry_run:
-        plan = planned(problem.workload, problem.arch, grid, problem.objective, problem.options, search)
-        lines = plan_lines(plan, search.used_workers)
-        if table.as_json:
-            print(dumped(plan.to_json()), end="")
-        else:
-            say(*lines)
-        raise typer.Exit(0)
+        _plan(problem, grid, search, table)
     with interruptible(search), ExitStack() as stack:
         posed = (problem.workload, problem.arch, grid, problem.objective, problem.options)
         points, problems = in_time(lambda: machines_of(*posed), search.stopped)
@@ -102,6 +95,20 @@ def sweep(
         why = why_nothing(problem.workload, infeasible, search, search.time_limit is not None)
         complain(f"mapper: {why}")
     raise typer.Exit(0 if some else 1 if infeasible else 3)
+
+
+def _plan(problem: ProblemOptions, grid: dict[str, list[Any]], search: Search, table: TableFormat) -> None:
+    """What the sweep would take, instead of solving it."""
+    from mapper.cli.sweep_table import plan_lines
+    from mapper.cli.terminal import say
+    from mapper.sweeping.planning import plan as planned
+
+    plan = planned(problem.workload, problem.arch, grid, problem.objective, problem.options, search)
+    if table.as_json:
+        print(dumped(plan.to_json()), end="")
+    else:
+        say(*plan_lines(plan, search.used_workers))
+    raise typer.Exit(0)
 
 
 def _front(
