@@ -11,6 +11,7 @@ from mapper.solver.hierarchy.exact.branch_and_bound import BRANCH_AND_BOUND
 from mapper.solver.hierarchy.exact.brute_force import BRUTE_FORCE
 from mapper.solver.hierarchy.heuristic.annealing import ANNEALING, HILL_CLIMBING
 from mapper.solver.hierarchy.heuristic.random_search import RANDOM_SEARCH
+from mapper.solver.hierarchy.padding.method import without_padding
 from mapper.solver.hierarchy.program.constraint_program import CONSTRAINT_PROGRAM
 from mapper.solver.method import Effort, Method
 from mapper.solver.outcome import Outcome
@@ -24,7 +25,7 @@ def _automatic(problem: HierarchyProblem, effort: Effort) -> Outcome[HierarchyMa
     exact = replace(BRANCH_AND_BOUND.search(problem, effort), method=BRANCH_AND_BOUND.name)
     if exact.proven or exact.stop != "complete":
         return exact
-    annealed = replace(ANNEALING.search(problem, effort), method=ANNEALING.name)
+    annealed = replace(without_padding(ANNEALING).search(problem, effort), method=ANNEALING.name)
     refuse_contradiction(exact, annealed, slack=ROUNDING * abs(exact.value or 0))
     if annealed.value is not None and (exact.value is None or annealed.value < exact.value):
         return replace(annealed, bound=exact.bound)
@@ -45,10 +46,10 @@ METHODS: dict[str, Method[HierarchyProblem, HierarchyMapping]] = {
     for method in (
         AUTOMATIC,
         BRANCH_AND_BOUND,
-        CONSTRAINT_PROGRAM,
+        without_padding(CONSTRAINT_PROGRAM),
         BRUTE_FORCE,
-        ANNEALING,
-        HILL_CLIMBING,
-        RANDOM_SEARCH,
+        without_padding(ANNEALING),
+        without_padding(HILL_CLIMBING),
+        without_padding(RANDOM_SEARCH),
     )
 }

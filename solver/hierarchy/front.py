@@ -70,7 +70,8 @@ class FrontSearch(Search):
     def found(self) -> Front[HierarchyMapping]:
         """The points, ascending by energy."""
         self.run()
-        complete = self.stop is None and self.undecided == math.inf and not self.loose and not self.heap
+        nothing_left = not self.heap and min(self.undecided, self.ahead) == math.inf
+        complete = self.stop is None and nothing_left and not self.loose
         return Front(tuple(self._outcome(cycles, complete) for cycles in reversed(self.cycles)), complete)
 
     def _outcome(self, cycles: int, complete: bool) -> Outcome[HierarchyMapping]:

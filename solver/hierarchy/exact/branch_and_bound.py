@@ -8,7 +8,8 @@ inwards, the most promising first (`expansion`): what is decided costs exactly w
 least its floor, and cycles are at least those of computing and of the words moved so far. Orders are those of
 `order_class`. A mapping whose levels are all decided is costed by the model.
 
-Arrangements are opened by their bounds: the least of those that wait is the bound of the whole. Where neighbours may
+Arrangements are opened by their bounds: the least of those that wait is the bound of the whole. Where bounds of loops
+may grow, arrangements of larger bounds join them as soon as one may be the best (`padding`). Where neighbours may
 hand words on, the bound is lower than the cost of the orders that are tried; if the best mapping lies above such a
 bound, it is reported and nothing is proven.
 """
@@ -18,7 +19,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterator
-from itertools import islice
+from itertools import count, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +33,7 @@ from mapper.solver.hierarchy.exact.arrangement import Keep, Outset, SpaceTrips, 
 from mapper.solver.hierarchy.exact.branch import NO_FRONT, Branch
 from mapper.solver.hierarchy.exact.group import Groups, groups_of
 from mapper.solver.hierarchy.exact.outset_bound import Opening
+from mapper.solver.hierarchy.padding.choice import Paddings
 from mapper.solver.hierarchy.space import Space
 from mapper.solver.hierarchy.trial import Trials
 from mapper.solver.method import Effort, Method, Progress
@@ -42,35 +44,41 @@ Array = Any
 MOST_ARRANGEMENTS = 200_000
 TOGETHER = 2048
 """Arrangements that are measured at once."""
+MOST_PADDINGS = 20_000
+STEP = 1.05
+"""The factor by which the bound rises from which on paddings wait, before they are looked at."""
 
 
 class Waiting(NamedTuple):
-    """An arrangement that has been measured, and no more: what levels keep, loops in space, trips of groups, and the
-    fewest cycles."""
+    """An arrangement that has been measured, and no more: groups of loops with their bounds, what levels keep, loops in
+    space, trips of groups, and the fewest cycles."""
 
+    groups: Groups
     keep: Keep
     space: SpaceTrips
     trips: tuple[tuple[int, ...], ...]
     cycles: float
 
-    def branch(self, groups: Groups) -> Branch:
+    def branch(self) -> Branch:
         """The arrangement, to be opened."""
-        spread = np.array(self.trips, np.int64).reshape(1, len(self.space), len(groups.loops))
-        return Branch(Outset(groups, self.keep, spread), self.space)
+        spread = np.array(self.trips, np.int64).reshape(1, len(self.space), len(self.groups.loops))
+        return Branch(Outset(self.groups, self.keep, spread), self.space)
 
 
 class Search:
-    """One run: the heap of arrangements, the best mapping, the least bound of what was left undecided, and that of an
-    arrangement of which a first mapping was taken."""
+    """One run: the heap of arrangements, the best mapping, the least bound of what was left undecided, that of paddings
+    that were not looked at yet (``ahead``), and that of an arrangement of which a first mapping was taken."""
 
     def __init__(self, problem: HierarchyProblem, effort: Effort) -> None:
         self.problem, self.effort = problem, effort
         self.trials = Trials(problem, effort)
-        self.groups = groups_of(problem)
+        self.paddings = Paddings(problem) if problem.pins.free else None
+        self.ahead = math.inf if self.paddings is None else self.paddings.least
         self.undecided = math.inf
         self.dived = math.inf
         self.loose: list[float] = []
         self.heap: list[tuple[float, int, Waiting | Branch]] = []
+        self.numbers = count()
         self.stop: Stop | None = None
 
     @property
@@ -89,9 +97,35 @@ class Search:
         return bound < self.limit
 
     def run(self) -> Outcome[HierarchyMapping]:
-        """Open arrangements until none can hold a better mapping."""
-        self._gather()
-        while self.heap and self.heap[0][0] < self.limit and not self._over():
+        """Open arrangements until none can hold a better mapping: first those of the bounds as they are."""
+        self._gather(self.problem.as_it_is())
+        self._work(math.inf)
+        if self.paddings is not None:
+            self._pad(self.paddings)
+        return self._ended()
+
+    def _pad(self, paddings: Paddings) -> None:
+        """Open arrangements of larger bounds, the most promising first, but for a first look at the next bounds that
+        have small factors."""
+        if friendly := paddings.friendly():
+            self._gather(self.problem.padded_to(friendly))
+            self._work(math.inf)
+        gathered = 0
+        while self.ahead < self.limit and not self._over():
+            most = self.ahead * STEP if self.ahead > 0 else math.inf
+            paddings.cut = math.inf
+            for sizes in paddings.between(self.ahead, most, self):
+                if gathered >= MOST_PADDINGS or self._over():
+                    self.undecided = min(self.undecided, self.ahead)
+                    return
+                gathered += 1
+                self._gather(self.problem.padded_to(sizes))
+            self.ahead = max(most, paddings.cut) if paddings.cut < math.inf else math.inf
+            self._work(self.ahead)
+
+    def _work(self, most: float) -> None:
+        """Open the arrangements whose bounds are less than ``most``."""
+        while self.heap and self.heap[0][0] < min(self.limit, most) and not self._over():
             bound, number, branch = heapq.heappop(self.heap)
             if not self.wants(bound, branch.cycles):
                 continue
@@ -99,7 +133,7 @@ class Search:
             if isinstance(branch, Branch):
                 self._open(branch, bound)
                 continue
-            opened = branch.branch(self.groups)
+            opened = branch.branch()
             if not opened.build(self.effort):
                 self.undecided = min(self.undecided, bound)
             elif self.wants(opened.bound, opened.cycles):
@@ -107,26 +141,24 @@ class Search:
                     self.dived = opened.bound
                     self._dive(opened)
                 heapq.heappush(self.heap, (max(bound, opened.bound), number, opened))
-        return self._ended()
 
-    def _gather(self) -> None:
-        """Put all arrangements into the heap."""
-        keeps = list(Space(self.problem).keeps())
-        waiting = spaces(self.problem, self.groups)
+    def _gather(self, problem: HierarchyProblem) -> None:
+        """Put all arrangements of these bounds into the heap."""
+        keeps, groups = list(Space(problem).keeps()), groups_of(problem)
+        waiting = spaces(problem, groups)
         while some := list(islice(waiting, TOGETHER)):
-            shape = len(some), len(self.problem.machine.levels), len(self.groups.loops)
+            shape = len(some), len(problem.machine.levels), len(groups.loops)
             spread = np.array([trips for _, trips in some], np.int64).reshape(shape)
             for keep in keeps:
                 if len(self.heap) >= MOST_ARRANGEMENTS or self._over():
                     self.undecided = self.trials.bound
-                    heapq.heapify(self.heap)
                     return
-                opening = Opening(Outset(self.groups, keep, spread))
+                opening = Opening(Outset(groups, keep, spread))
                 rows = zip(opening.bound.tolist(), opening.cycles.tolist(), some, strict=True)
                 for bound, cycles, (space, trips) in rows:
-                    if bound < math.inf:
-                        self.heap.append((bound, len(self.heap), Waiting(keep, space, trips, cycles)))
-        heapq.heapify(self.heap)
+                    if bound < math.inf and self.wants(bound, cycles):
+                        waits = Waiting(groups, keep, space, trips, cycles)
+                        heapq.heappush(self.heap, (bound, next(self.numbers), waits))
 
     def _over(self) -> bool:
         self.stop = self.stop or self.effort.stopped()
@@ -171,14 +203,14 @@ class Search:
         """The least that any mapping can cost, as far as is known."""
         value = math.inf if self.trials.value is None else float(self.trials.value)
         waiting = self.heap[0][0] if self.heap else math.inf
-        return min(value, waiting, self.undecided)
+        return min(value, waiting, self.undecided, self.ahead)
 
     def _ended(self) -> Outcome[HierarchyMapping]:
         trials = self.trials
         loose = min((one for one in self.loose if one < self.limit), default=math.inf)
         bound = min(self._bound(), loose)
         waiting = self.heap[0][0] if self.heap else math.inf
-        if min(waiting, self.undecided, loose) >= self.limit:
+        if min(waiting, self.undecided, loose, self.ahead) >= self.limit:
             return Outcome.ended(
                 trials.best, trials.value, trials.value, "complete", proven=True, evaluations=trials.tried
             )

@@ -44,6 +44,9 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
     def read(self, text: str, batch: int | None, dims: Dims) -> Workload[Network]:
         return TILING.read(text, batch, dims)
 
+    def usual_fix(self, value: Network) -> dict[str, str]:
+        return TILING.usual_fix(value)
+
     def pose(
         self, value: Network, machine: HierarchyMachine, objective: Objective, options: Options
     ) -> tuple[ProblemPart[Network, HierarchyProblem], ...]:
@@ -51,7 +54,7 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
         most = most_cycles(options.max_latency, machine, names)
         parts = []
         for layer in value.layers:
-            pins = parse_pins(own_pins(options.fix, layer.name, names), layer.nest, machine)
+            pins = parse_pins(own_pins(options.fix, layer.name, names), layer.nest, machine, value.name)
             problem = HierarchyProblem(layer.nest, machine, cast(ObjectiveName, objective.name), pins, most)
             key = (layer.nest.same_problem(), repr(pins))
             parts.append(ProblemPart(layer.name, layer.source, problem, key, value, layer.merged))
@@ -121,10 +124,14 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
         return mapping
 
     def describe(self, problem: HierarchyProblem, part: Part) -> list[str]:
+        from mapper.kind.hierarchy.padding import padding_lines
         from mapper.kind.hierarchy.view import hierarchy_lines
 
         assert isinstance(part.mapping, HierarchyMapping)
-        return hierarchy_lines(part.mapping, part.breakdown, problem.nest) if part.breakdown else []
+        if not part.breakdown:
+            return []
+        lines = hierarchy_lines(part.mapping, part.breakdown, problem.nest)
+        return [*lines[:-1], *padding_lines(problem, part), lines[-1]]
 
     def total(self, costs: list[dict[str, Any]]) -> dict[str, Any]:
         energies, latencies = [cost["energy_pj"] for cost in costs], [cost["latency_ms"] for cost in costs]
@@ -150,7 +157,12 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
     def formulation(self, problem: HierarchyProblem) -> Formulation:
         from mapper.formulations.hierarchy.program.cp_sat import build
 
-        return build(problem)
+        return build(problem.as_it_is())
+
+    def remarks(self, problem: HierarchyProblem, formulation: Formulation) -> list[str]:
+        from mapper.kind.tiling.padding import BOUNDS_REMARK
+
+        return [BOUNDS_REMARK] if problem.pins.free else []
 
     def proof_lines(self, proof: Mapping[str, Any], reason: str) -> list[str]:
         from mapper.kind.hierarchy.words import proof_lines
@@ -158,9 +170,9 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
         return proof_lines(proof, reason)
 
     def words(self, problem: HierarchyProblem, part: Part) -> ProofWords:
-        from mapper.kind.hierarchy.words import WORDS
+        from mapper.kind.hierarchy.words import PADDED_WORDS, WORDS
 
-        return WORDS
+        return PADDED_WORDS if problem.pins.free else WORDS
 
     def picture(
         self, problem: HierarchyProblem, mapping: HierarchyMapping, part: Part, prefix: str, most: int
