@@ -228,6 +228,19 @@ def branch_and_bound(problem: HierarchyProblem, effort: Effort) -> Outcome[Hiera
     return Search(problem, effort).run()
 
 
+def with_larger_bounds(
+    problem: HierarchyProblem, mapping: HierarchyMapping, effort: Effort
+) -> HierarchyMapping | None:
+    """The best mapping that was found of larger bounds and is better than ``mapping``, which is the best of the bounds
+    as they are, if there is any."""
+    search = Search(problem, effort)
+    search.trials.take(mapping)
+    if search.paddings is not None:
+        search._pad(search.paddings)
+    found = search.trials.best
+    return found if found is not None and found.padded else None
+
+
 def prepare() -> None:
     """Call the compiled functions once, on a problem of milliseconds."""
     branch_and_bound(_small(), Effort())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, cast
 from xml.etree.ElementTree import Element
 
@@ -118,7 +119,7 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
         mapping = hierarchy_mapping(fields, problem.nest, problem.machine, source)
         if not mapping.is_perfect:
             raise InputError(source, "mapping", "has passes of different length, which are not costed yet")
-        return mapping
+        return _saying_bounds(mapping, problem, "levels" in fields)
 
     def shown(self, problem: HierarchyProblem, mapping: HierarchyMapping) -> HierarchyMapping:
         return mapping
@@ -206,6 +207,18 @@ class Hierarchy(Kind[Network, HierarchyProblem, HierarchyMapping]):
             ),
             "map.txt": line_of(mapping, nest) + "\n",
         }
+
+
+def _saying_bounds(mapping: HierarchyMapping, problem: HierarchyProblem, could_say: bool) -> HierarchyMapping:
+    """The mapping with the bounds that the problem demands, and, where its form has no place for bounds, with those
+    that its factors make of loops that may be padded."""
+    if mapping.padded:
+        return mapping
+    grown = dict(problem.pins.padded)
+    for loop, own in problem.nest.bounds:
+        if loop in problem.pins.free and not could_say and own < mapping.trips(loop) < 2 * own:
+            grown[loop] = mapping.trips(loop)
+    return replace(mapping, padded=tuple((loop, grown[loop]) for loop in problem.nest.loops if loop in grown))
 
 
 HIERARCHY = Hierarchy()

@@ -8,6 +8,7 @@ from dataclasses import replace
 from mapper.formulations.hierarchy.problem import HierarchyProblem
 from mapper.kind.part import Part
 from mapper.kind.tiling.padding import MEASURES, SECONDS, WORTH_SAYING, less_than
+from mapper.models.hierarchy.cost import evaluate
 from mapper.models.hierarchy.mapping import HierarchyMapping
 from mapper.models.tiling.padding import paddable_loops
 
@@ -20,31 +21,40 @@ def padding_lines(problem: HierarchyProblem, part: Part) -> list[str]:
         return []
     measure, unit = MEASURES[problem.objective]
     if not mapping.padded:
-        is_open = problem.pins.free or problem.pins.padded or part.same_as is not None
-        return [] if is_open else _worth(problem, value, measure)
-    bounds = problem.nest.trip_counts
-    grown = ", ".join(f"{loop} {bounds[loop]:,} → {size:,}" for loop, size in mapping.padded)
+        is_off = not problem.pins.free and not problem.pins.padded
+        is_told = is_off and part.certificate.proven and part.same_as is None
+        return _worth(problem, mapping, value, measure) if is_told else []
     more = problem.nest.padded(dict(mapping.padded)).iterations / problem.nest.iterations - 1
-    line = f"  padding  {grown} ({more:.1%} more iterations)"
+    line = f"  padding  {_grown(problem, mapping)} ({more:.1%} more iterations)"
     is_free = problem.pins.free and part.same_as is None
     plain = _least_value(problem.as_it_is()) if is_free else None
-    if plain is not None:
+    if plain is not None and value < plain:
         shown = f"{plain:,.6g}{unit and ' ' + unit}"
         line += f"; {measure} {less_than(value, plain)} than {shown} with bounds as they are"
     return [line]
 
 
-def _worth(problem: HierarchyProblem, value: int | float, measure: str) -> list[str]:
-    """What bounds with small factors would win, where they are others and better."""
-    from mapper.solver.hierarchy.padding.choice import Paddings
+def _worth(
+    problem: HierarchyProblem, mapping: HierarchyMapping, value: int | float, measure: str
+) -> list[str]:
+    """What larger bounds would win, where some are better and soon found."""
+    from mapper.solver.hierarchy.exact.branch_and_bound import with_larger_bounds
+    from mapper.solver.method import Effort
 
     free = replace(problem, pins=replace(problem.pins, free=paddable_loops(problem.nest)))
-    sizes = Paddings(free).friendly()
-    found = _least_value(problem.padded_to(sizes)) if sizes else None
-    if found is None or not found < value * WORTH_SAYING:
+    found = with_larger_bounds(free, mapping, Effort(deadline=time.monotonic() + SECONDS))
+    if found is None:
         return []
-    grown = ", ".join(f"{problem.nest.trip_counts[loop]:,} → {size:,}" for loop, size in sizes.items())
-    return [f"  padding  off; with {grown} {measure} would be {less_than(found, value)}: --fix padding=auto"]
+    least = problem.value(evaluate(problem.nest, problem.machine, found))
+    if not least < value * WORTH_SAYING:
+        return []
+    grown = _grown(problem, found)
+    return [f"  padding  off; with {grown} {measure} would be {less_than(least, value)}: --fix padding=auto"]
+
+
+def _grown(problem: HierarchyProblem, mapping: HierarchyMapping) -> str:
+    bounds = problem.nest.trip_counts
+    return ", ".join(f"{loop} {bounds[loop]:,} → {size:,}" for loop, size in mapping.padded)
 
 
 def _least_value(problem: HierarchyProblem) -> int | float | None:
