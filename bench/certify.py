@@ -114,9 +114,7 @@ def _line(case: Case, folder: Path, seconds: float) -> tuple[Counter[str], list[
     try:
         began = time.perf_counter()
         search = Search(time_limit=seconds)
-        # The checker of tilings knows given bounds.
-        fix = {"padding": "off"} if case.arch == MACHINES[0] else None
-        solution = mapper.solve(case.workload, case.arch, case.objective, search=search, fix=fix)
+        solution = mapper.solve(case.workload, case.arch, case.objective, search=search)
         solved = time.perf_counter()
         proofs = certify(solution, Effort(deadline=time.monotonic() + seconds))
         path = folder / "proofs.json"

@@ -21,6 +21,27 @@ Hidden: given what stays, ``price`` grows with computing, loads and crossings. A
   each visit (and computing waits, if exposed), in an SPM pass or (Overhead) between two. So T*R passes of one SPM pass,
   without the loads of what stays, are a bound.
 Least: what c adds to (b, s) is at least the minimum over all c that b divides. EDP is at least a product of two bounds.
+Behind: what stays is on its network once for each of its n tiles at least; of these N cycles a pass hides no more than
+  the X that its own work and loads take. So T*R passes take T*R*X + n*(N - X)+ at least.
+
+Where a bound B may grow to any B' with B <= B' < 2B, tiles need not divide it.
+Covers: take all mappings that run the same loops at every level, in the same orders. With ``floor``, ``price`` falls
+  with no factor: words, bursts and additions are products of spans and factors; whether a burst ends depends on what
+  runs at DRAM; crossings are products of trips v, or 2v - n = n*(2v/n - 1) where n divides v. Let H_0 <= H_1 <= ... be
+  the loads that networks reach with what stays ever longer (v_0 = R > v_1 > ... of so many times, v_i | v_i-1). Then
+  processing is P = sum H_i*(v_i - v_i+1) + additions, a sum of products of what grows, and so is what an SPM pass takes
+  with a load N that is hidden behind H = max(computing, the load of each pass): P + (N - H)+, as H stands in P once at
+  least. T*x + sum w_i*(A_i + B_i - 2x) is T*x*(1 - 2/u) + sum w_i*(A_i + B_i), w_i = T/u_i - T/u_i+1, u = u_1 >= 2.
+  ``price`` itself has a smaller H where sums are exposed; it is no less than with ``floor``.
+  A factor that is lowered by one with B still covered is 3 at least, since half of B' < 2B covers nothing; so the same
+  loops run. Hence each mapping contains a least cover, no factor of which can be lowered (along rows and along columns
+  by themselves), and costs at least its ``floor``. With b and s given, ``price`` itself falls with no trips; so what
+  must be opened beyond a cover are larger r and s, one more at a time, for as long as ``floor`` is below the claim.
+Growth: a class of covers has t = B/b trips, rounded up, or d = B/c at DRAM. All bounds above are sums, products and
+  maxima of what grows, so they hold for a class with its least tiles and trips.
+Blocks: loops that meet in a dimension are a block. A bound is at least what stands for the blocks that are chosen times
+  the least of all others: words, deliveries, passes and tiles are products over blocks, and (2v - n) * w <= 2vw - nm
+  for m <= w.
 """
 
 # ruff: noqa: B905
@@ -40,7 +61,8 @@ import sys
 from fractions import Fraction
 
 KIND = "tiling"
-TRUSTED = "cost model as in Tiling.price; lemmas Capacity, Kept, Delivered, Hidden, Overhead, Turns, Least (docstring)"
+LEMMAS = "Capacity, Kept, Delivered, Hidden, Overhead, Turns, Least, Behind, Covers, Growth, Blocks"
+TRUSTED = f"cost model as in Tiling.price; lemmas {LEMMAS} (docstring)"
 
 
 # ---- The same lines in every checker: reading, binding, answering.
@@ -141,6 +163,7 @@ def main(path="", *options):
 
 # ---- This kind's own: the problem, its cost, the lemmas.
 SIZE, FLAG, LEVELS, MOST_STEPS = range(1, 1 << 50), (True, False), ("dram", "spm", "rf", "spatial"), 20_000_000
+MOST_ROWS = 500_000
 OBJECTIVES = ("least EDP in pJ*cycles", "least energy in pJ", "least latency in cycles")
 MACHINE = {
     "rows": SIZE, "columns": SIZE, "pipelined": FLAG, "multiply_cycles": SIZE, "add_cycles": SIZE, "word_bytes": SIZE,
@@ -155,11 +178,12 @@ OPERAND = {"name": str, "access": ("read", "write", "read_write"), "zero_initial
 OPERAND["index"] = [{"": range(-1 << 40, 1 << 40)}, 1, 8]
 ORDER = {"dram": [str, 0, 12], "spm": [str, 0, 12]}
 STEPS = {"rows": {"": SIZE}, "columns": {"": SIZE}}
-MAPPING = {"tiling": {"": dict.fromkeys(LEVELS, SIZE)}, "order": ORDER, "axes": STEPS}
+MAPPING = {"tiling": {"": dict.fromkeys(LEVELS, SIZE)}, "order": ORDER, "axes": STEPS, "padded": {"": SIZE}}
 PROBLEM = {"objective": OBJECTIVES, "operation": ("multiply_add", "add"), "loops": {"": range(1, 1 << 31)}}
 PROBLEM |= {"operands": [OPERAND, 1, 8], "machine": MACHINE, "innermost": ORDER, "most_cycles": range(1 << 62)}
 ALONG = {"sums": FLAG, "may": [str, 0, 24], "must": [str, 0, 24]}  # an axis: whether sums run there, and which loops do
 PROBLEM["axes"] = [{"rows": ALONG, "columns": ALONG}, 0, 1]  # none: a machine of so many PEs, however they stand
+PROBLEM["growing"] = {"": {level: {"least": SIZE, "most": SIZE} for level in LEVELS}}  # loops that may be padded
 PROBLEM["factors"] = {level: {"": [SIZE, 0, 4096]} for level in LEVELS}  # of loops that may not have every divisor
 
 
@@ -190,13 +214,18 @@ def times(one, other):
     return tuple(x * y for x, y in zip(one, other))
 
 
+@functools.cache
+def divisors(n):
+    return sorted({d for i in range(1, math.isqrt(n) + 1) if n % i == 0 for d in (i, n // i)})
+
+
 class Tiling:
     """The problem, and what its mappings cost [Dave2019, secs. 4.1 to 4.3]."""
 
     def __init__(self, problem):
         if type(problem) is dict and type(problem.get("machine")) is dict:  # the rule was there before its name
             problem = problem | {"machine": {"leaving_sums": "exposed"} | problem["machine"]}
-            problem = {"most_cycles": 1 << 62, "axes": []} | problem  # there need be no limit, and no axes
+            problem = {"most_cycles": 1 << 62, "axes": [], "growing": {}} | problem  # these need not be there
         p = read(problem, PROBLEM)
         operands, m, at, self.steps = p["operands"], p["machine"], [*p["loops"]].index, 0
         self.objective, self.most = OBJECTIVES.index(p["objective"]), p["most_cycles"]
@@ -222,7 +251,7 @@ class Tiling:
         self.per_pj = math.lcm(*(energy.denominator for energy in m["energy_pj"].values()))
         mac, add, rf, self.noc, self.spm, self.dram = (int(e * self.per_pj) for e in m["energy_pj"].values())
         accesses, self.addition = len(operands) + (self.partial >= 0), 3 * rf + self.noc + mac
-        self.base = math.prod(self.bounds) * (operations * (mac if multiplies else add) + accesses * rf)
+        self.each = operations * (mac if multiplies else add) + accesses * rf  # of an iteration
         need(len({one["carries"] for one in m["networks"]}) == 2, "needs networks of both ways", "malformed")
         sides = []
         for side, size in zip(("rows", "columns"), (m["rows"], m["columns"])):
@@ -239,10 +268,12 @@ class Tiling:
                 self.networks[side].append(k)
                 self.width[k] = min(self.width[k], m["networks"][side]["width_words"])
         self.innermost = {level: tuple(at(loop) for loop in reversed(p["innermost"][level])) for level in ORDER}
-        self.divisors = [sorted({d for i in range(1, math.isqrt(n) + 1) if n % i == 0 for d in (i, n // i)})
-                         for n in self.bounds]
+        self.divisors, self.growing = [*map(divisors, self.bounds)], {at(loop) for loop in p["growing"]}
         self.allowed = {level: [{*p["factors"][level].get(name, ds)} for name, ds in zip(self.names, self.divisors)]
                         for level in LEVELS}
+        for name, levels in p["growing"].items():
+            for level, may in levels.items():
+                self.allowed[level][at(name)] = range(may["least"], may["most"] + 1)
         self.holds, self.stays = functools.cache(self.holds), functools.cache(self.stays)
         self.has_room = functools.cache(self.has_room)
 
@@ -254,7 +285,7 @@ class Tiling:
         need(self.steps <= MOST_STEPS, f"takes more than {MOST_STEPS} steps", "not certified")
 
     def allows(self, level, factors):
-        return all(map(set.__contains__, self.allowed[level], factors))
+        return all(n in may for n, may in zip(factors, self.allowed[level]))
 
     def stands(self, j, steps):  # whether a loop may have so many steps along rows and along columns
         return all((n == 1 or j in may) and (n > 1 or j not in must) for n, (_, may, must) in zip(steps, self.sides))
@@ -263,7 +294,7 @@ class Tiling:
         """Whether the factors in space can be divided between rows and columns, where the machine has these."""
         found = {(1, 1)}
         for j, n in enumerate(s) if self.sides else ():
-            ways = [(d, n // d) for d in self.divisors[j] if n % d == 0 and self.stands(j, (d, n // d))]
+            ways = [(d, n // d) for d in divisors(n) if self.stands(j, (d, n // d))]
             found = {times(one, way) for one in found for way in ways}
             found = {one for one in found if all(n <= size for n, (size, *_) in zip(one, self.sides))}
             self.work(len(found))
@@ -281,15 +312,17 @@ class Tiling:
     def crossings(self, k, visits, free):  # a partial sum's both ways, but for so many reads of what is still zero
         return visits if k != self.partial else 2 * visits - free if self.zero else 2 * visits
 
-    def dma(self, c):
-        """Of each operand energy and cycles of a transfer, and tiles; a dimension not taken whole ends a burst."""
-        found = []
-        for dims, tiles in zip(self.dims, self.tiles(over(self.bounds, c))):
+    def dma(self, c, trips):
+        """Of each operand energy and cycles of a transfer, and tiles; a dimension not taken whole ends a burst. Tensors
+        are stored as much further as the loops reach further than their bounds."""
+        found, whole = [], times(c, trips)
+        for dims, tiles in zip(self.dims, self.tiles(trips)):
             burst, bursts, contiguous = 1, 1, True
             for spans, stored in reversed(dims):
-                span, touched = (1 + sum(f * (tile[j] - 1) for j, f in spans) for tile in (c, self.bounds))
+                span, touched = (1 + sum(f * (tile[j] - 1) for j, f in spans) for tile in (c, whole))
                 burst, bursts = (burst * span, bursts) if contiguous else (burst, bursts * span)
-                contiguous = contiguous and span == (stored if self.m["stored_extent"] == "declared" else touched)
+                beyond = stored - 1 - sum(f * (self.bounds[j] - 1) for j, f in spans)
+                contiguous = contiguous and span == touched + (beyond if self.m["stored_extent"] == "declared" else 0)
             cycles = math.ceil(self.burst[0] + self.burst[1] * burst)
             found.append((burst * bursts * self.dram, bursts * cycles, tiles))
         return found
@@ -305,9 +338,10 @@ class Tiling:
             rows.append((-(-here // self.width[k]), cycles, transfer, added * groups[k] * self.addition))
         return math.prod(r) * self.iteration, rows
 
-    def price(self, compute, rows, dma, r_passes, s_passes, free, spm, dram):
-        """Energy (steps of 1/per_pj pJ) and cycles; operands stay for ``spm`` RF passes and for ``dram`` SPM passes."""
-        energy, q, moving = self.base, self.partial, [k for k in self.ops if spm[k] < r_passes or dram[k] == 1]
+    def price(self, compute, rows, dma, r_passes, s_passes, free, spm, dram, floor=False):
+        """Energy (steps of 1/per_pj pJ) of transfers, and cycles; operands stay for ``spm`` RF passes and for ``dram``
+        SPM passes. ``floor``: no less than lemma Covers has it."""
+        energy, q, moving = 0, self.partial, [k for k in self.ops if spm[k] < r_passes or dram[k] == 1]
         for k, (_, _, transfer, addition) in enumerate(rows):
             energy += dma[k][0] * self.crossings(k, s_passes // dram[k], dma[k][2])
             visits = r_passes // spm[k] * s_passes if k in moving else s_passes // dram[k]
@@ -325,7 +359,7 @@ class Tiling:
         if q >= 0 and dram[q] == 1 and (self.doubled or not self.zero or s_passes > dma[q][2]):
             busy += dma[q][1]
         usual, charged = self.together(busy, cycles), 0
-        behind = max(always, compute if self.double and not self.exposed else 0)
+        behind = max(always, compute if self.double and not (every if floor else self.exposed) else 0)
         total = usual * s_passes
         for stay in sorted(set(dram) - {1}):  # the passes before and after a change of tiles that stay for so many
             kept = [k for k in self.ops if 1 < dram[k] <= stay]
@@ -337,12 +371,13 @@ class Tiling:
             charged = extra
         return energy, total
 
-    def cost(self, r, s, c, spm, dram):
-        outer, inner = over(self.bounds, c), over(c, times(r, s))
-        r_passes, s_passes, free = math.prod(inner), math.prod(outer), self.tiles(times(inner, outer))
+    def cost(self, r, s, inner, outer, spm, dram, floor=False):
+        c, r_passes, s_passes = times(times(r, s), inner), math.prod(inner), math.prod(outer)
+        free = self.tiles(times(inner, outer))
         if self.doubled:
             free = [s_passes // n if m == r_passes and n > 1 else 0 for m, n in zip(spm, dram)]
-        return self.price(*self.split(r, s), self.dma(c), r_passes, s_passes, free, spm, dram)
+        priced = self.price(*self.split(r, s), self.dma(c, outer), r_passes, s_passes, free, spm, dram, floor)
+        return priced[0] + self.each * math.prod(c) * s_passes, priced[1]
 
     def beats(self, energy, cycles, target):  # whether a mapping of this cost may be, and is better (with None any is)
         return cycles <= self.most and (target is None or self.worth(energy, cycles) < target)
@@ -356,11 +391,14 @@ class Tiling:
 
     def value(self, mapping):
         """What a mapping is worth that keeps every rule."""
-        m, stays = read({"axes": {"rows": {}, "columns": {}}} | mapping, MAPPING), {}
+        m, stays = read({"axes": {"rows": {}, "columns": {}}, "padded": {}} | mapping, MAPPING), {}
         need(set(m["tiling"]) == set(self.names), "the mapping is of other loops")
         factors = {level: tuple(m["tiling"][name][level] for name in self.names) for level in LEVELS}
         r, s, c = factors["rf"], factors["spatial"], times(times(factors["rf"], factors["spatial"]), factors["spm"])
-        need(times(c, factors["dram"]) == self.bounds, "factors do not multiply to the bounds")
+        whole = tuple(m["padded"].pop(name, n) for name, n in zip(self.names, self.bounds))
+        need(times(c, factors["dram"]) == whole and not m["padded"], "factors do not multiply to the bounds")
+        need(all(n == b or (j in self.growing and b <= n < 2 * b) for j, (n, b) in enumerate(zip(whole, self.bounds))),
+             "a bound may not grow so")
         need(all(self.allows(level, factors[level]) for level in LEVELS), "a factor is not allowed")
         need(math.prod(s) <= self.pes and self.holds(r, 1, self.m["rf_bytes"]), "PEs or their registers are too few")
         need(self.holds(c, self.m["bank_bytes"], self.banks), "the scratch-pad has too few banks")
@@ -377,7 +415,7 @@ class Tiling:
             runs = [j for j in order if factors[level][j] > 1]
             ends = [next((n for n, j in enumerate(runs) if j in own), None) for own in self.own]
             stays[level] = [math.prod(factors[level][j] for j in runs[:end]) for end in ends]
-        energy, cycles = self.cost(r, s, c, stays["spm"], stays["dram"])
+        energy, cycles = self.cost(r, s, factors["spm"], factors["dram"], stays["spm"], stays["dram"])
         need(cycles <= self.most, "the mapping takes longer than it may")
         return self.worth(energy, cycles)
 
@@ -396,37 +434,44 @@ class Tiling:
 
         return grown(frozenset(j for j, n in enumerate(trips) if n > 1), self.innermost[level], frozenset(self.ops))
 
-    def relaxed(self, tile):
-        """Lemma Kept: passes beyond a tile; for each loop that may be the innermost what stays, and for how many."""
-        trips = over(self.bounds, tile)
+    def relaxed(self, trips):
+        """Lemma Kept: passes; for each loop that may be the innermost what stays, and for how many."""
         passes, tiles = math.prod(trips), self.tiles(trips)
         for kept in {self.stay_at[j] for j, n in enumerate(trips) if n > 1} or {frozenset()}:
             yield passes, kept, tiles, [passes // tiles[k] if k in kept else 1 for k in self.ops]
 
-    def inner(self, b, compute, rows):
-        """Lemma Hidden."""
+    def inner(self, b, trips, compute, rows):
+        """Lemmas Hidden and Behind."""
         once, nothing = [1] * len(rows), [(0, 0, 1)] * len(rows)
-        for passes, kept, tiles, stay in self.relaxed(b):
+        for passes, kept, tiles, stay in self.relaxed(trips):
             light = [(0, *row[1:]) if k in kept else row for k, row in enumerate(rows)]
             free = [0 if self.doubled and k not in kept else n for k, n in enumerate(tiles)]
-            yield self.price(compute, light, nothing, passes, 1, free, stay, once)
+            energy, cycles = self.price(compute, light, nothing, passes, 1, free, stay, once)
+            hidden = 0 if not self.double or (self.exposed and self.partial not in kept | {-1}) else compute
+            hidden = max(hidden, *(sum(light[k][0] for k in net) for net in self.networks))
+            cycles += max([0, *(tiles[k] * (rows[k][0] - hidden) for k in kept)])
+            yield energy + self.each * math.prod(b) * passes, cycles
 
-    def outer(self, c):
+    def outer(self, c, trips):
         """Lemma Overhead: the least energy and cycles of DMA."""
-        once, nothing, dma = [1] * len(self.ops), [(0, 0, 0, 0)] * len(self.ops), self.dma(c)
-        found = [self.price(0, nothing, dma, 1, passes, once, once, stay) for passes, _, _, stay in self.relaxed(c)]
-        return min(energy for energy, _ in found) - self.base, min(cycles for _, cycles in found)
+        once, nothing, dma = [1] * len(self.ops), [(0, 0, 0, 0)] * len(self.ops), self.dma(c, trips)
+        found = [self.price(0, nothing, dma, 1, passes, once, once, stay) for passes, _, _, stay in self.relaxed(trips)]
+        return min(energy for energy, _ in found), min(cycles for _, cycles in found)
 
     def first_rows(self, b):
         """Lemma Delivered: what ``split`` gives at least, of any split."""
         compute, rows = -(-math.prod(b) // self.pes) * self.iteration, []
-        for k, dims in enumerate(self.dims):
-            delivered, seen, here = 1, set(), self.words(k, b)
-            for loops in ({j for j, _ in spans} for spans, _ in dims):
-                delivered *= 1 if loops & seen else 1 + sum(b[j] - 1 for j in loops)
-                seen |= loops
-            rows.append((-(-here // self.width[k]), 0, delivered * self.noc + here * self.spm, 0))
+        for k in self.ops:
+            here = self.words(k, b)
+            rows.append((-(-here // self.width[k]), 0, self.delivered(k, b) * self.noc + here * self.spm, 0))
         return compute, rows
+
+    def delivered(self, k, b):
+        delivered, seen = 1, set()
+        for loops in ({j for j, _ in spans} for spans, _ in self.dims[k]):
+            delivered *= 1 if loops & seen else 1 + sum(b[j] - 1 for j in loops)
+            seen |= loops
+        return delivered
 
     def splits(self, b):
         """Lemma Capacity: the tiles of a PE, and the PEs, that b may be split into."""
@@ -439,6 +484,8 @@ class Tiling:
 
     def search(self, target):
         """Close every box, or find a mapping that is better (with None any is); how many were closed as what."""
+        if self.growing:
+            return Covers(self, target).search()
         size, outer, least, counts = math.prod(map(len, self.divisors)), {}, {}, collections.Counter()
         need(size <= 1_000_000, f"has {size} tiles, too many to look at each", "not certified")
         primes = [[d for d in ds if sum(d % e == 0 for e in ds) == 2] for ds in self.divisors]
@@ -450,16 +497,17 @@ class Tiling:
 
         for b in reversed([*itertools.product(*self.divisors)]):  # every multiple of b comes before b
             if self.allows("dram", over(self.bounds, b)) and self.holds(b, self.m["bank_bytes"], self.banks):
-                outer[b] = self.outer(b)
+                outer[b] = self.outer(b, over(self.bounds, b))
             outs = [least.get((*b[:j], d * b[j], *b[j + 1 :])) for j, ds in enumerate(primes) for d in ds]
             outs = [out for out in (outer.get(b), *outs) if out]
             if not outs:
                 counts["array tiles within no SPM tile"] += 1
                 continue
             out = least[b] = tuple(map(min, zip(*outs)))
-            first, above = [*self.inner(b, *self.first_rows(b))], None
+            trips = over(self.bounds, b)
+            first, above = [*self.inner(b, trips, *self.first_rows(b))], None
             for r, s in () if closes(first, out, "array tiles") else self.splits(b):
-                bounds = [*self.inner(b, *self.split(r, s))]
+                bounds = [*self.inner(b, trips, *self.split(r, s))]
                 if closes(bounds, out, "splits"):
                     continue
                 if above is None:
@@ -472,13 +520,322 @@ class Tiling:
                     self.work()
                     if closes(bounds, outer[c], "splits in SPM tiles"):
                         continue
-                    orders = self.stays("spm", over(c, b)), self.stays("dram", over(self.bounds, c))
-                    for spm, dram in itertools.product(*orders):
+                    inner, beyond = over(c, b), over(self.bounds, c)
+                    for spm, dram in itertools.product(self.stays("spm", inner), self.stays("dram", beyond)):
                         self.work()
                         counts["mappings"] += 1
-                        better = self.beats(*self.cost(r, s, c, spm, dram), target)
+                        better = self.beats(*self.cost(r, s, inner, beyond, spm, dram), target)
                         need(not better, f"there is a better mapping: RF tile {r}, PEs {s}, SPM tile {c}")
         return ", ".join(f"{count} {what}" for what, count in counts.items())
+
+
+@functools.cache
+def lowered(left, least, most):
+    """One factor for each number of the others with which it covers a need without being able to be lowered."""
+    if least == most:
+        return [least]
+    need(left <= 1 << 24, "has bounds with too many covers", "not certified")
+    small = range(1, math.isqrt(left) + 2)
+    every = {least, *(max(least, n) for one in small for n in (one, -(-left // one)))}
+    return sorted(n for n in every if n <= most)
+
+
+class Covers:
+    """The search where bounds may grow: lemma Covers, and block by block of loops lemma Blocks."""
+
+    def __init__(self, tiling, target):
+        self.t, self.target, self.counts, self.seen = tiling, target, collections.Counter(), set()
+        for j, stored, span in ((j, stored, 1 + sum(f * (tiling.bounds[j] - 1) for j, f in spans))
+                                for dims in tiling.dims for spans, stored in dims for j, _ in spans):
+            need(j not in tiling.growing or stored >= span, "a tensor ends before its loops do", "not certified")
+        self.covers = [sorted(self.covers_of(j)) for j in range(len(tiling.names))]
+        self.trips, self.dram = [], []  # of each loop {trips of array tiles: least, splits}, {at DRAM: least tile}
+        for n, rows in zip(tiling.bounds, self.covers):
+            splits, least = collections.defaultdict(set), {}
+            for r, s, p, d in rows:
+                splits[-(-n // (r * s))].add((r, s))
+                least[d] = min(least.get(d, r * s * p), r * s * p)
+            self.trips.append({t: (min(r * s for r, s in found), sorted(found)) for t, found in splits.items()})
+            self.dram.append(least)
+        self.spm = [{} for _ in self.covers]  # of each loop and (r, s): its factors at the SPM by those at DRAM
+        for found, rows in zip(self.spm, self.covers):
+            for r, s, p, d in rows:
+                found.setdefault((r, s), {}).setdefault(d, []).append(p)
+        self.stays = sorted({frozenset(), *tiling.stay_at}, key=sorted)
+        self.cases, self.spm_cases = [*map(self.case, self.stays)], [*map(self.spm_case, self.stays)]
+        self.blocks = []
+        meet = [{j for j, _ in spans} for dims in tiling.dims for spans, _ in dims]
+        for loops in [{j} for j in range(len(tiling.names))] + meet:
+            met = [block for block in self.blocks if block & loops]
+            self.blocks = [block for block in self.blocks if not block & loops] + [loops.union(*met)] * bool(loops)
+        self.blocks = sorted(sorted(block) for block in self.blocks)
+
+    def covers_of(self, j):
+        """Lemma Covers: factors r, s, p, d of a loop, of which none can be lowered by one."""
+        t, n, levels = self.t, self.t.bounds[j], ("rf", "spatial", "spm", "dram")
+        may = [t.allowed[level][j] for level in levels]
+        if j not in t.growing:
+            for r, s, p in itertools.product(*[[d for d in t.divisors[j] if d in one] for one in may[:3]]):
+                t.work()
+                if n % (r * s * p) == 0 and n // (r * s * p) in may[3]:
+                    yield r, s, p, n // (r * s * p)
+            return
+        if not all(may):
+            return
+        ends = [(one[0], one[-1]) for one in may]
+        if t.sides and ends[1][0] != ends[1][1]:  # lowered along rows, or along columns
+            sides = [(2 if j in must else 1, size if j in may else 1) for size, may, must in t.sides]
+            ends[1:2] = sides
+        rows = [((), n)]
+        for least, most in ends[:-1]:
+            t.work(sum(len(lowered(left, least, most)) for _, left in rows))
+            rows = [((*row, f), -(-left // f)) for row, left in rows for f in lowered(left, least, most)]
+            need(len(rows) <= MOST_ROWS, "has bounds with too many covers", "not certified")
+        for row, left in rows:
+            row = (*row, max(left, ends[-1][0]))
+            whole = math.prod(row)
+            if n <= whole < 2 * n and not any(f > least and whole // f * (f - 1) >= n and least < most
+                                              for f, (least, most) in zip(row, ends)):
+                r, s, p, d = row if len(row) == 4 else (row[0], row[1] * row[2], *row[3:])
+                if all(f in one for f, one in zip((r, s, p, d), may)):
+                    yield r, s, p, d
+
+    def joined(self, blocks, closes):
+        """Lemma Blocks: choices of all loops that do not close; ``blocks``: [({loop: choice}, what it multiplies)]."""
+        for _ in "12":  # each by itself, with the least of all others
+            least = [tuple(map(min, *(line for _, line in block), block[0][1])) if block else None for block in blocks]
+            if None in least:
+                return []
+            self.t.work(sum(map(len, blocks)))
+            others = [functools.reduce(times, least[:at] + least[at + 1 :]) if least[1:] else (1,) * len(least[0])
+                      for at in range(len(least))]
+            blocks = [[one for one in block if not closes(one[1], rest)] for block, rest in zip(blocks, others)]
+        blocks.sort(key=len)
+        if not blocks[0]:
+            return []
+        least = [tuple(map(min, *(line for _, line in block), block[0][1])) for block in blocks]
+        found = [((), (1,) * len(least[0]))]
+        for at, block in enumerate(blocks):
+            rest = functools.reduce(times, least[at + 1 :], (1,) * len(least[0]))
+            most = self.t.pes // rest[0]
+            self.t.work(len(found) * len(block))
+            found = [((*some, more), both) for some, line in found for more, other in block
+                     if line[0] * other[0] <= most and not closes(both := times(line, other), rest)]
+            need(len(found) <= MOST_ROWS, "leaves too many tiles open", "not certified")
+        return [self.tiles(functools.reduce(dict.__or__, some)) for some, _ in found]
+
+    def line(self, b, trips, r=None, s=None):
+        """What loops multiply of an array tile: PEs, iterations, steps of a PE; of each operand words of a PE; of each
+        operand words, words delivered and those that are added up, in all passes or once for each tile."""
+        t, passes, own = self.t, math.prod(trips), self.t.tiles(trips)
+        line, sent = [math.prod(s or (1,)), math.prod(b) * passes, math.prod(r or (1,)) * passes], []
+        for k in t.ops:
+            words = t.delivered(k, b) if r is None else t.words(k, r)
+            line.append(words)
+            groups, pes = (1, 1) if r is None else (t.tiles(s)[k], math.prod(s))
+            sent.append((words * (groups if k == t.written else pes), words * pes if k == t.partial else 0))
+        for k, (delivered, added) in enumerate(sent):
+            for visits in (passes, own[k]):
+                line += [t.words(k, b) * visits, delivered * visits, added * visits]
+        return tuple(line)
+
+    def beaten(self, line, rest, out):
+        """Whether what contains ``line``, times ``rest`` at least, may be better; ``out``: DRAM's energy and cycles."""
+        t, x = self.t, [*map(int.__mul__, line, rest)]
+        compute = t.iteration * max(x[2], -(-x[1] // t.pes))
+        for prices, again, added, loads, shown, alone in self.cases:
+            energy = out[0] + sum(map(int.__mul__, prices, x))
+            if again:  # lemma Blocks: of a partial sum 2 * visits - tiles
+                energy -= t.spm * line[again + 3] * rest[again] + t.noc * line[again + 4] * rest[again + 1]
+            if added:
+                energy += t.addition * max(0, line[added + 1] - line[added]) * rest[added]
+            load = max([sum([x[i] // width for i, width in net]) for net in loads])
+            cycles = compute + load if alone else max(compute, load)
+            for i, width in shown:
+                cycles = max(cycles, x[i] // width)
+            if t.beats(energy, t.together(out[1], cycles), self.target):
+                return True
+        return False
+
+    def case(self, stays):
+        """What ``beaten`` needs to know if these operands stay: prices of a line, where a line holds the transfers of a
+        partial sum that are less by once for each tile, and its additions, loads of networks, and of what stays."""
+        t, first = self.t, 3 + len(self.t.ops)
+        prices, again, added = [0] * (first + 6 * len(t.ops)), 0, 0
+        at = [first + 6 * k + 3 * (k in stays) for k in t.ops]
+        prices[1] = t.each
+        for k, i in enumerate(at):
+            twice = 2 if k == t.partial and not (t.zero and k in stays) else 1
+            prices[i : i + 2] = twice * t.spm, twice * t.noc
+            if k == t.partial:
+                added, again = i + 1, i if t.zero and not (t.doubled or k in stays) else 0
+        loads = [[(at[k], t.width[k]) for k in net if k not in stays] for net in t.networks]
+        alone = not t.double or (t.exposed and t.partial >= 0 and t.partial not in stays)
+        return prices, again, added, loads, [(at[k], t.width[k]) for k in stays], alone
+
+    def array_closes(self, line, rest, out, room):
+        if line[0] * rest[0] > self.t.pes:
+            return True
+        words = sum(map(int.__mul__, line[3 : 3 + len(self.t.ops)], rest[3:]))
+        return words * self.t.m["word_bytes"] > room or not self.beaten(line, rest, out)
+
+    def spm_line(self, c, trips):
+        """What loops multiply of an SPM tile: 1; of each operand its words, these in all passes, or once for each."""
+        words, passes, own = [self.t.words(k, c) for k in self.t.ops], math.prod(trips), self.t.tiles(trips)
+        return (1, *words, *(n * passes for n in words), *map(int.__mul__, words, own))
+
+    def spm_closes(self, line, rest, inside):
+        t, n, x = self.t, len(self.t.ops), [*map(int.__mul__, line, rest)]
+        word, bank = t.m["word_bytes"], t.m["bank_bytes"]
+        if sum([-(-words * word // bank) for words in x[1 : n + 1]]) > t.banks:
+            return True
+        for prices, again, words in self.spm_cases:
+            energy = inside[0] + sum(map(int.__mul__, prices, x))
+            if again:  # lemma Blocks: of a partial sum 2 * visits - tiles
+                energy -= t.dram * line[again + n] * rest[again]
+            busy = math.floor(t.burst[1] * sum(map(int.__mul__, words, x)))
+            if t.beats(energy, t.together(busy, inside[1]), self.target):
+                return False
+        return True
+
+    def spm_case(self, stays):
+        """What ``spm_closes`` needs to know if these operands stay: prices of a line, where the transfers of a partial
+        sum are that are less by once for each tile, and how often a line's words cross."""
+        t, n = self.t, len(self.t.ops)
+        prices, words, again = [0] * (1 + 3 * n), [0] * (1 + 3 * n), 0
+        for k in t.ops:
+            at, first = 1 + n * (2 if k in stays else 1) + k, k == t.partial and t.zero
+            prices[at] = t.dram * (2 if k == t.partial and not (first and k in stays) else 1)
+            words[at] = 0 if k in stays else 2 if k == t.partial and (t.doubled or not t.zero) else 1
+            again = at if first and k not in stays else again
+        return prices, again, words
+
+    def tiles(self, of):
+        """The whole tile of one factor at each loop, others 1: for lines of blocks."""
+        one = [1] * len(self.t.names)
+        for j, n in of.items():
+            one[j] = n
+        return tuple(one)
+
+    def lines(self, options, line):
+        """For each block all choices of its loops [{loop: choice}, line]; ``options`` of a loop: (choice, factors)."""
+        for block in self.blocks:
+            rows = []
+            for row in itertools.product(*(options[j] for j in block)):
+                factors = [self.tiles(dict(zip(block, some))) for some in zip(*(factors for _, factors in row))]
+                rows.append(({j: choice for j, (choice, _) in zip(block, row)}, line(*factors)))
+            self.t.work(len(rows))
+            yield rows
+
+    def closes(self, bounds, out, what):
+        t = self.t
+        closed = not any(t.beats(e + out[0], t.together(out[1], y), self.target) for e, y in bounds)
+        self.counts[what] += closed
+        return closed
+
+    def search(self):
+        """Close every box, or find a mapping that is better; how many were closed as what."""
+        t = self.t
+        lines = [*self.lines([[(d, (c, d)) for d, c in least.items()] for least in self.dram], self.spm_line)]
+        if not all(lines):
+            return "0 array tiles"
+        n = len(t.ops)
+        least = functools.reduce(times, (tuple(map(min, zip(*(line for _, line in block)))) for block in lines))
+        out = t.dram * sum(least[1 + 2 * n :]), 0
+        tiles = [[(trips, (b, trips)) for trips, (b, _) in found.items()] for found in self.trips]
+        room = t.pes * t.m["rf_bytes"]
+        found = self.joined([*self.lines(tiles, self.line)], lambda *both: self.array_closes(*both, out, room))
+        arrays = []
+        for trips in found:
+            b = tuple(one[n][0] for one, n in zip(self.trips, trips))
+            bounds = [*t.inner(b, trips, *t.first_rows(b))]
+            if not self.closes(bounds, out, "array tiles"):
+                arrays.append((trips, bounds))
+        if not arrays:
+            return self.said()
+        every = [one for _, bounds in arrays for one in bounds]
+        inside = min(energy for energy, _ in every), min(cycles for _, cycles in every)
+        found = self.joined(lines, lambda *both: self.spm_closes(*both, inside))
+        outers = [(trips, t.outer(tuple(one[n] for one, n in zip(self.dram, trips)), trips)) for trips in found]
+        outers = [(trips, out) for trips, out in outers if not self.closes([inside], out, "SPM tiles")]
+        outers.sort(key=lambda row: row[1])
+        fits = []  # of each loop and its trips: a bit for each SPM tile that goes with them
+        for j, classes in enumerate(self.trips):
+            at = {}
+            for place, (trips, _) in enumerate(outers):
+                at[trips[j]] = at.get(trips[j], 0) | 1 << place
+            fits.append({n: sum(at.get(d, 0) for d in {d for split in splits for d in self.spm[j][split]})
+                         for n, (_, splits) in classes.items()})
+        for trips, bounds in arrays:
+            t.work(1 + len(outers) // 16)
+            mask = functools.reduce(int.__and__, (one[n] for one, n in zip(fits, trips)))
+            above = []
+            while mask:
+                place = (mask & -mask).bit_length() - 1
+                mask &= mask - 1
+                if not self.closes(bounds, outers[place][1], "pairs of tiles"):
+                    above.append(outers[place])
+            if above:
+                self.opened(trips, above)
+        return self.said()
+
+    def said(self):
+        return ", ".join(f"{count} {what}" for what, count in self.counts.items())
+
+    def opened(self, trips, above):
+        """Split an array tile of so many trips; ``above``: SPM tiles that it may be part of."""
+        t, out = self.t, tuple(map(min, zip(*(out for _, out in above))))
+        options = [[((r, s), (r * s, n, r, s)) for r, s in one[n][1]] for one, n in zip(self.trips, trips)]
+        blocks = [*self.lines(options, self.line)]
+        room = t.m["rf_bytes"]
+        for splits in self.joined(blocks, lambda *both: self.array_closes(*both, out, room)):
+            r, s = zip(*splits)
+            if not (t.holds(r, 1, room) and t.has_room(s)):
+                continue
+            b = times(r, s)
+            bounds = [*t.inner(b, trips, *t.split(r, s))]
+            if self.closes(bounds, out, "splits"):
+                continue
+            for outer, some in above:
+                t.work()
+                rows = [self.spm[j][split].get(d, ()) for j, (split, d) in enumerate(zip(splits, outer))]
+                if not all(rows) or self.closes(bounds, some, "splits in SPM tiles"):
+                    continue
+                for inner in itertools.product(*rows):
+                    one = r, s, inner, outer
+                    least = t.outer(times(b, inner), outer)
+                    if not self.closes(bounds, least, "splits in SPM tiles") and self.opens(*one):
+                        self.raised(*one)
+
+    def opens(self, r, s, inner, outer):
+        """Price all orders of a mapping's factors; whether what contains it may be better (lemma Covers)."""
+        t, c, opens = self.t, times(times(r, s), inner), False
+        if not t.holds(c, t.m["bank_bytes"], t.banks):
+            return False
+        for spm, dram in itertools.product(t.stays("spm", inner), t.stays("dram", outer)):
+            t.work()
+            self.counts["mappings"] += 1
+            better = t.beats(*t.cost(r, s, inner, outer, spm, dram), self.target)
+            need(not better, f"there is a better mapping: RF tile {r}, PEs {s}, SPM tile {c}")
+            opens = opens or (t.exposed and t.beats(*t.cost(r, s, inner, outer, spm, dram, True), self.target))
+        return opens
+
+    def raised(self, *factors):
+        """Price what contains a mapping in register files and in space, one factor more by one at a time."""
+        waiting, t = [factors], self.t
+        while waiting:
+            r, s, inner, outer = waiting.pop()
+            for j in t.growing:
+                ways = [(r[j] + 1, s[j])] * (r[j] > 1) + [(r[j], s[j] + n) for n in divisors(s[j])[:-1]]
+                for more in ways:
+                    one = (*r[:j], more[0], *r[j + 1 :]), (*s[:j], more[1], *s[j + 1 :]), inner, outer
+                    whole = math.prod(more) * inner[j] * outer[j]
+                    if one in self.seen or whole >= 2 * t.bounds[j] or math.prod(one[1]) > t.pes:
+                        continue
+                    self.seen.add(one)
+                    may = more[0] in t.allowed["rf"][j] and more[1] in t.allowed["spatial"][j]
+                    if may and t.holds(one[0], 1, t.m["rf_bytes"]) and t.has_room(one[1]) and self.opens(*one):
+                        waiting.append(one)
 
 
 def check(problem, claim, evidence):

@@ -23,27 +23,23 @@ OBJECTIVES: dict[Objective, str] = {
 BACKWARDS = "a dependence runs backwards, and whether an order keeps it is not judged by the checker"
 TIMELINE = "the checker adds up passes and knows no timeline, as --model physical has it"
 STREAMS = "the checker knows whole tiles, not streams, as the machine's rules.filling has them"
-PADDING = "the checker knows given bounds; pin --fix padding=off or the bounds that were found"
 ROUNDED_DOWN = Fraction(1, 10**12)
 """The share by which a bound that is a float is claimed lower than it is printed: more than it was rounded by."""
 
 
 def prove(problem: TilingProblem, claim: Claim[TilingMapping], effort: Effort) -> Proof:
-    """The proof of a claim: the checker closes the boxes of the lattice of tiles by itself.
+    """The proof of a claim: the checker closes the boxes of tiles by itself, of all bounds where they may grow.
 
-    Raises: NotCertifiedError if a dependence runs backwards, if cycles are those of a timeline, or of streams, or
-    if bounds may grow.
+    Raises: NotCertifiedError if a dependence runs backwards, if cycles are those of a timeline, or of streams.
     """
-    free, problem = problem.padding.is_free, problem.as_it_is()
     fields = restated(problem)
     if fields is None and problem.machine.streams:
         raise NotCertifiedError(STREAMS)
     if fields is None:
         raise NotCertifiedError(TIMELINE if problem.machine.rules.timing == "timeline" else BACKWARDS)
-    if free:
-        raise NotCertifiedError(PADDING)
     if claim.mapping is None:
         return Proof(fields, claim.status, None, None, {"rule": "boxes", "mapping": None})
+    problem = problem if problem.padding.is_free else problem.as_it_is()
     mapping = claim.mapping.over(problem.nest.trip_counts)
     value = problem.exact_value(evaluate(problem.nest, problem.machine, mapping))
     bound = value if claim.status == "optimal" else _bound(problem, value, claim.bound or 0)
@@ -51,10 +47,9 @@ def prove(problem: TilingProblem, claim: Claim[TilingMapping], effort: Effort) -
 
 
 def restated(problem: TilingProblem) -> dict[str, Any] | None:
-    """The problem as the checker reads it; None if a dependence runs backwards, on a timeline, of streams, or where
-    padding is a choice."""
-    if problem.padding.is_free:
-        return None
+    """The problem as the checker reads it; None if a dependence runs backwards, on a timeline, or of streams."""
+    free = {loop for loop, least, most in problem.padding.ranges if least < most}
+    growing = {"growing": {loop: _limits(problem, loop) for loop in sorted(free)}} if free else {}
     problem = problem.as_it_is()
     backwards = any(distance < 0 for vector in problem.nest.dependences for distance in vector)
     if problem.machine.rules.timing == "timeline" or problem.machine.streams or backwards:
@@ -63,6 +58,7 @@ def restated(problem: TilingProblem) -> dict[str, Any] | None:
     limit = {} if problem.max_cycles is None else {"most_cycles": problem.most_cycles}
     return {
         **limit,
+        **growing,
         **(
             {"axes": [{axis: _along(problem, axis) for axis in AXES}]}
             if problem.machine.rules.array_axes
@@ -73,7 +69,7 @@ def restated(problem: TilingProblem) -> dict[str, Any] | None:
         "operation": nest.operation,
         "operands": [_operand(operand) for operand in nest.operands],
         "machine": _machine(problem.machine),
-        "factors": {level: _factors(problem, level) for level in LEVELS},
+        "factors": {level: _factors(problem, level, free) for level in LEVELS},
         "innermost": {level: list(pins.innermost(level)) for level in ORDERED_LEVELS},
     }
 
@@ -140,10 +136,23 @@ def _machine(machine: DataflowMachine) -> dict[str, Any]:
     }
 
 
-def _factors(problem: TilingProblem, level: str) -> dict[str, list[int]]:
-    """The factors of a level that pins, and dependences in space, leave to a loop, where these are not all."""
+def _limits(problem: TilingProblem, loop: str) -> dict[str, dict[str, int]]:
+    """The least and the most factor that pins leave at every level to a loop whose bound may grow; the most is below
+    the least if they leave none."""
+    most, found = dict(problem.padding.most)[loop], {}
+    for level in LEVELS:
+        allowed = [n for n in range(1, most + 1) if problem.pins.allows(loop, level, n)]
+        found[level] = {"least": allowed[0], "most": allowed[-1]} if allowed else {"least": 2, "most": 1}
+    return found
+
+
+def _factors(problem: TilingProblem, level: str, free: set[str]) -> dict[str, list[int]]:
+    """The factors of a level that pins, and dependences in space, leave to a loop of a given bound, where these are not
+    all."""
     left = {}
     for loop, bound in problem.nest.bounds:
+        if loop in free:
+            continue
         every = _divisors(bound)
         carried = level == "spatial" and loop in problem.nest.sequential_loops
         some = [d for d in every if problem.pins.allows(loop, level, d) and (d == 1 or not carried)]

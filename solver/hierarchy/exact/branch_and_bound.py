@@ -19,7 +19,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterator
-from itertools import count, islice
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,9 +29,11 @@ from mapper.formulations.hierarchy.infeasible import why_infeasible
 from mapper.formulations.hierarchy.problem import ROUNDING, HierarchyProblem
 from mapper.models.hierarchy.mapping import HierarchyMapping
 from mapper.solver.certificate import Stop
-from mapper.solver.hierarchy.exact.arrangement import Keep, Outset, SpaceTrips, spaces
+from mapper.solver.hierarchy.choice import first_choice
+from mapper.solver.hierarchy.exact.arrangement import Keep, Outset
 from mapper.solver.hierarchy.exact.branch import NO_FRONT, Branch
-from mapper.solver.hierarchy.exact.group import Groups, groups_of
+from mapper.solver.hierarchy.exact.group import groups_of
+from mapper.solver.hierarchy.exact.in_space import Spaces
 from mapper.solver.hierarchy.exact.outset_bound import Opening
 from mapper.solver.hierarchy.padding.choice import Paddings
 from mapper.solver.hierarchy.space import Space
@@ -41,7 +43,7 @@ from mapper.solver.outcome import Outcome
 from mapper.workloads.nest.layer_nest import matrix_product_nest
 
 Array = Any
-MOST_ARRANGEMENTS = 200_000
+MOST_ARRANGEMENTS = 500_000
 TOGETHER = 2048
 """Arrangements that are measured at once."""
 MOST_PADDINGS = 20_000
@@ -50,19 +52,18 @@ STEP = 1.05
 
 
 class Waiting(NamedTuple):
-    """An arrangement that has been measured, and no more: groups of loops with their bounds, what levels keep, loops in
-    space, trips of groups, and the fewest cycles."""
+    """An arrangement that has been measured, and no more: what levels keep, loops in space by their row in ``spaces``,
+    and the fewest cycles."""
 
-    groups: Groups
+    spaces: Spaces
     keep: Keep
-    space: SpaceTrips
-    trips: tuple[tuple[int, ...], ...]
+    row: int
     cycles: float
 
     def branch(self) -> Branch:
         """The arrangement, to be opened."""
-        spread = np.array(self.trips, np.int64).reshape(1, len(self.space), len(self.groups.loops))
-        return Branch(Outset(self.groups, self.keep, spread), self.space)
+        spread = self.spaces.trips(slice(self.row, self.row + 1))
+        return Branch(Outset(self.spaces.groups, self.keep, spread), self.spaces.space(self.row))
 
 
 class Search:
@@ -98,13 +99,14 @@ class Search:
 
     def run(self) -> Outcome[HierarchyMapping]:
         """Open arrangements until none can hold a better mapping: first those of the bounds as they are."""
+        self._start()
         self._gather(self.problem.as_it_is())
         self._work(math.inf)
         if self.paddings is not None:
-            self._pad(self.paddings)
+            self.pad(self.paddings)
         return self._ended()
 
-    def _pad(self, paddings: Paddings) -> None:
+    def pad(self, paddings: Paddings) -> None:
         """Open arrangements of larger bounds, the most promising first, but for a first look at the next bounds that
         have small factors."""
         if friendly := paddings.friendly():
@@ -142,23 +144,40 @@ class Search:
                     self._dive(opened)
                 heapq.heappush(self.heap, (max(bound, opened.bound), number, opened))
 
+    def _start(self) -> None:
+        """Have a mapping from the first moment, if none is known."""
+        space = Space(self.problem)
+        choice = first_choice(space) if self.trials.best is None else None
+        if choice is not None:
+            self._take(choice.mapping(space), math.inf, False)
+
     def _gather(self, problem: HierarchyProblem) -> None:
-        """Put all arrangements of these bounds into the heap."""
-        keeps, groups = list(Space(problem).keeps()), groups_of(problem)
-        waiting = spaces(problem, groups)
-        while some := list(islice(waiting, TOGETHER)):
-            shape = len(some), len(problem.machine.levels), len(groups.loops)
-            spread = np.array([trips for _, trips in some], np.int64).reshape(shape)
+        """Put the arrangements of these bounds that may hold a better mapping into the heap."""
+        keeps = list(Space(problem).keeps())
+        spaces = Spaces(problem, groups_of(problem), self.effort)
+        if not spaces.complete:
+            self.undecided = min(self.undecided, self.trials.bound)
+        for begin in range(0, len(spaces), TOGETHER):
+            spread = spaces.trips(slice(begin, begin + TOGETHER))
             for keep in keeps:
-                if len(self.heap) >= MOST_ARRANGEMENTS or self._over():
+                if self._over():
                     self.undecided = self.trials.bound
-                    return
-                opening = Opening(Outset(groups, keep, spread))
-                rows = zip(opening.bound.tolist(), opening.cycles.tolist(), some, strict=True)
-                for bound, cycles, (space, trips) in rows:
-                    if bound < math.inf and self.wants(bound, cycles):
-                        waits = Waiting(groups, keep, space, trips, cycles)
-                        heapq.heappush(self.heap, (bound, next(self.numbers), waits))
+                    break
+                opening = Opening(Outset(spaces.groups, keep, spread))
+                for row in np.flatnonzero(opening.bound < self.limit):
+                    bound, cycles = float(opening.bound[row]), float(opening.cycles[row])
+                    if self.wants(bound, cycles):
+                        waiting = Waiting(spaces, keep, begin + int(row), cycles)
+                        self.heap.append((bound, next(self.numbers), waiting))
+                self._keep_few()
+        heapq.heapify(self.heap)
+
+    def _keep_few(self) -> None:
+        """Leave out arrangements with large bounds if there are too many; the least of these bounds is remembered."""
+        if len(self.heap) > MOST_ARRANGEMENTS:
+            self.heap.sort(key=lambda one: one[:2])
+            self.undecided = min(self.undecided, self.heap[MOST_ARRANGEMENTS // 2][0])
+            del self.heap[MOST_ARRANGEMENTS // 2 :]
 
     def _over(self) -> bool:
         self.stop = self.stop or self.effort.stopped()
@@ -236,7 +255,7 @@ def with_larger_bounds(
     search = Search(problem, effort)
     search.trials.take(mapping)
     if search.paddings is not None:
-        search._pad(search.paddings)
+        search.pad(search.paddings)
     found = search.trials.best
     return found if found is not None and found.padded else None
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +17,7 @@ from mapper.formulations.tiling.problem import Objective, Pins, TilingProblem
 from mapper.formulations.tiling.referee.verify import verify
 from mapper.models.tiling.mapping import TilingMapping
 from mapper.models.tiling.mapping_file import tiling_from_json
+from mapper.models.tiling.padding import Padding
 from mapper.solver.method import Effort, Method
 from mapper.solver.proof import Claim, Status, digest
 from mapper.solver.tiling.exact.branch_and_bound import BRANCH_AND_BOUND
@@ -72,7 +75,9 @@ def holds(document: Mapping[str, Any]) -> bool | None:
         problem = _posed(document["problem"])
     except InputError:
         return None
-    rows = (mapping for mapping in mappings(problem) if not verify(problem, mapping).broken)
+    every = (mapping for one in every_bound(problem) for mapping in mappings(one.as_it_is()))
+    grown = (mapping.over(problem.nest.trip_counts) for mapping in every)
+    rows = (mapping for mapping in grown if not verify(problem, mapping).broken)
     values = [value for mapping in rows if (value := _value(problem, mapping)) is not None]
     claim = document["claim"]
     if claim["status"] == "infeasible":
@@ -84,6 +89,14 @@ def holds(document: Mapping[str, Any]) -> bool | None:
     if verify(problem, mapping).broken or _value(problem, mapping) != value or bound > min(values):
         return False
     return claim["status"] == "bounded" or bound == value
+
+
+def every_bound(problem: TilingProblem) -> Iterator[TilingProblem]:
+    """The problem of every choice of bounds, one where there is none."""
+    ranges = problem.padding.ranges
+    for sizes in itertools.product(*(range(least, most + 1) for _, least, most in ranges)):
+        fixed = tuple((loop, size, size) for (loop, _, _), size in zip(ranges, sizes, strict=True))
+        yield replace(problem, padding=Padding(fixed))
 
 
 def _value(problem: TilingProblem, mapping: TilingMapping) -> Fraction | None:
@@ -115,7 +128,9 @@ def _posed(fields: Mapping[str, Any]) -> TilingProblem:
         for sides in axes
         for axis, along in sides.items()
     )
-    return TilingProblem(nest, machine, objective, _Allowed(factors, orders, pins), most)
+    growing = fields.get("growing", {})
+    grown = Padding(tuple((loop, loops[loop], 2 * loops[loop] - 1) for loop in growing))
+    return TilingProblem(nest, machine, objective, _Allowed(factors, growing, orders, pins), most, grown)
 
 
 class _Allowed(Pins):
@@ -124,14 +139,18 @@ class _Allowed(Pins):
     def __init__(
         self,
         factors: Mapping[str, Any],
+        growing: Mapping[str, Any],
         orders: tuple[tuple[str, tuple[str, ...]], ...],
         axes: tuple[tuple[str, frozenset[str], bool], ...],
     ) -> None:
         super().__init__(orders=orders, axes=axes)
         object.__setattr__(self, "listed", factors)
+        object.__setattr__(self, "growing", growing)
 
     def allows(self, loop: str, level: str, factor: int) -> bool:
-        listed = vars(self)["listed"][level]
+        listed, growing = vars(self)["listed"][level], vars(self)["growing"]
+        if loop in growing:
+            return bool(growing[loop][level]["least"] <= factor <= growing[loop][level]["most"])
         return loop not in listed or factor in listed[loop]
 
 

@@ -27,9 +27,13 @@ MAPPINGS = 40
 def bounds_of(tiling: Any, r: Any, s: Any, c: Any) -> list[list[tuple[int, int]]]:
     """Energy and cycles that a triple, its split and its array tile take at least, one for each set that may stay."""
     b = checker().times(r, s)
-    energy, cycles = tiling.outer(c)
+    trips = checker().over(tiling.bounds, c)
+    energy, cycles = tiling.outer(c, trips)
     return [
-        [(inner + energy, tiling.together(cycles, busy)) for inner, busy in tiling.inner(b, *rows)]
+        [
+            (inner + energy, tiling.together(cycles, busy))
+            for inner, busy in tiling.inner(b, checker().over(tiling.bounds, b), *rows)
+        ]
         for rows in (tiling.split(r, s), tiling.first_rows(b))
     ]
 
@@ -62,18 +66,18 @@ def test_no_bound_is_above_the_price_of_a_mapping_in_its_box(count: int) -> None
 def price_of(tiling: Any, problem: TilingProblem, mapping: TilingMapping) -> tuple[int, int]:
     """Energy and cycles by the checker, which are the model's."""
     prices: list[tuple[int, int]] = []
-    price = tiling.price
+    cost = tiling.cost
 
     def heard(*given: Any) -> Any:
-        prices.append(price(*given))
+        prices.append(cost(*given))
         return prices[-1]
 
-    tiling.price = heard
+    tiling.cost = heard
     worth = tiling.value(mapping.to_json())
-    tiling.price = price
-    cost = evaluate(problem.nest, problem.machine, mapping)
+    tiling.cost = cost
+    model = evaluate(problem.nest, problem.machine, mapping)
     assert not verify(problem, mapping).broken
     whole = problem.objective == "latency" or problem.machine.rules.energy == "rounded"
-    assert Fraction(worth, 1 if whole else tiling.per_pj) == problem.exact_value(cost)
-    assert prices[-1][1] == cost.cycles
+    assert Fraction(worth, 1 if whole else tiling.per_pj) == problem.exact_value(model)
+    assert prices[-1][1] == model.cycles
     return prices[-1]

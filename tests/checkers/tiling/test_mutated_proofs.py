@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from mapper.formulations.tiling.problem import OBJECTIVES
+from mapper.solver.tiling.catalogue import METHODS
 from tests.checkers.tiling.claim import bound_again, claim_of, holds, proof_of, verdict
 from tests.checkers.tiling.mutation import mutated
 from tests.solver.tiling.oracle import mappings
-from tests.solver.tiling.small import convolution, matrix_product, problem, small_machine
+from tests.solver.tiling.small import convolution, matrix_product, padded, problem, small_machine
 
 FREE: dict[str, Any] = {
     "rules": {"partial_sums": "first_visit_free", "energy": "exact"},
@@ -21,6 +22,8 @@ PROBLEMS = [
     *(problem(matrix_product(2, 2, 4), objective=objective) for objective in OBJECTIVES),
     problem(convolution(), small_machine(rf={"double_buffered": False}, **FREE)),
     problem(matrix_product(2, 3, 2), K__rf="2"),
+    padded(problem(matrix_product(1, 2, 3))),
+    padded(problem(matrix_product(1, 3, 2), small_machine(rf={"double_buffered": False}, **FREE), "latency")),
     problem(matrix_product(), small_machine(rf_bytes=4)),
 ]
 
@@ -28,7 +31,7 @@ PROBLEMS = [
 @pytest.mark.parametrize("count", [50, pytest.param(1000, marks=pytest.mark.slow)])
 def test_a_changed_proof_is_accepted_only_if_its_claim_still_holds(count: int) -> None:
     draw = random.Random(17)
-    proofs = [proof_of(posed) for posed in PROBLEMS]
+    proofs = [proof_of(posed, METHODS["branch-and-bound"]) for posed in PROBLEMS]
     bounded = [claim_of(posed, next(mappings(posed)), 1) for posed in PROBLEMS[:-1]]
     accepted = 0
     for turn in range(count):

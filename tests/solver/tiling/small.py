@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from mapper.arch.dataflow import DataflowMachine, dataflow_from_document
 from mapper.arch.source import load_machine
 from mapper.formulations.tiling.problem import Objective, Pins, TilingProblem
+from mapper.models.tiling.padding import Padding
 from mapper.workloads.nest.layer_nest import Convolution, convolution_nest, matrix_product_nest
 from mapper.workloads.nest.loop_nest import LoopNest
 from mapper.workloads.nest.nest_file import nest_from_document
@@ -63,3 +65,8 @@ def problem(
     """A problem with pins; a dot in a key is written as two underscores."""
     pins = {key.replace("__", "."): value for key, value in fixed.items()}
     return TilingProblem(nest, machine or small_machine(), objective, Pins.parse(pins, nest))
+
+
+def padded(posed: TilingProblem) -> TilingProblem:
+    """The problem with every bound free to grow that may."""
+    return replace(posed, padding=Padding.every(posed.nest))

@@ -30,16 +30,12 @@ from mapper.solver.tiling.padded import with_friendly_bounds
 from mapper.workloads.nest.layer_nest import matrix_product_nest
 from mapper.workloads.nest.loop_nest import LoopNest
 from tests.solver.tiling.random_tiling import problems
-from tests.solver.tiling.small import matrix_product, problem, recurrence, small_machine
+from tests.solver.tiling.small import matrix_product, padded, problem, recurrence, small_machine
 from tests.solver.tiling.test_array_axes import systolic
 
 ANY, ONE = Level(1, False), Level(1, True)
 MOST_BOUNDS = 40
 """Combinations of larger bounds that are searched one by one."""
-
-
-def padded(posed: TilingProblem) -> TilingProblem:
-    return replace(posed, padding=Padding.every(posed.nest))
 
 
 def solve(posed: TilingProblem, method: str = "branch-and-bound") -> Outcome[TilingMapping]:

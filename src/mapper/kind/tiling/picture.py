@@ -136,6 +136,7 @@ def _utilisation(problem: TilingProblem, mapping: TilingMapping, cycles: int) ->
 OPENED = (
     ("array tiles within no SPM tile", 0),
     ("array tiles", 0),
+    ("SPM tiles", 0),
     ("splits", 1),
     ("pairs of tiles", 1),
     ("splits in SPM tiles", 2),

@@ -24,6 +24,8 @@ BOXES = {
     "mapping contains them",
     "array tiles": "Kept, Delivered, Hidden and Overhead: whatever split, scratch-pad tile and orders follow, the "
     "transfers and passes that remain cost at least the claimed value",
+    "SPM tiles": "Kept and Overhead: the DMA of the scratch-pad tile, and the least of any array tile that is left, "
+    "cost at least the claimed value",
     "splits": "Kept, Hidden and Least: the array tile's own transfers are exact for its PEs; even in the cheapest "
     "scratch-pad tile it costs at least the claimed value",
     "pairs of tiles": "Kept, Delivered and Overhead: the DMA of the scratch-pad tile is exact; the pair costs at least "
@@ -48,6 +50,7 @@ def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
     _, measure, _, unit = problem["objective"].split(" ")
     loops, machine = problem["loops"], problem["machine"]
     counts = closed(reason)
+    grown = problem.get("growing", {})
     lines = [
         claimed(claim, "tiling", f"{'an' if measure in ('EDP', 'energy') else 'a'} {measure}", unit),
         f"Problem: {exact(_product(loops.values()))} iterations ("
@@ -55,6 +58,14 @@ def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
         + f") on {machine['rows']:,} x {machine['columns']:,} PEs"
         + (", with room for loops along rows and along columns." if problem.get("axes") else "."),
     ]
+    if grown:
+        lines.append(
+            f"The bounds of {listed(grown)} may grow to any below twice their own. Lemma Covers: a tiling of "
+            "which a factor can be lowered by one, with the bounds still covered, costs no less than what is "
+            "left then, but for "
+            "sums whose way out hides less; so boxes hold the tilings of which no factor can be lowered, and what is "
+            "priced beyond them is larger by so much that they could hide more."
+        )
     if "most_cycles" in problem:
         lines.append(
             f"Only tilings that take {problem['most_cycles']:,} cycles or fewer count; a box is ruled out too if every "
@@ -65,7 +76,8 @@ def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
             "The checker costs the document's tiling with its own model and finds the claimed value."
         )
     lines.append(
-        f"Evidence: every tiling that fits is in one of {counted(sum(counts.values()), 'box', 'boxes')}, and an "
+        f"Evidence: every tiling that {'counts' if grown else 'fits'} is in one of "
+        f"{counted(sum(counts.values()), 'box', 'boxes')}, and an "
         "inequality rules out each box:"
     )
     for name, count in counts.items():

@@ -20,8 +20,9 @@ from mapper.solver.tiling.catalogue import METHODS
 from mapper.solver.tiling.exact.branch_and_bound import branch_and_bound
 from mapper.workloads.source import load_network
 from tests.solver.tiling.oracle import least
+from tests.solver.tiling.small import padded
 from tests.solver.tiling.stream.random_window import problem
-from tests.solver.tiling.test_padding import least_over_all_bounds, padded, solve
+from tests.solver.tiling.test_padding import least_over_all_bounds, solve
 
 MOST_BOUNDS = 60
 """Combinations of larger bounds that are searched one by one."""
