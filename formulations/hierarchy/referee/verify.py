@@ -20,7 +20,7 @@ from mapper.models.hierarchy.role import loops_called, loops_meant, tensors_call
 from mapper.workloads.nest.loop_nest import Operand
 
 FACTORS = "factors multiply to the bound"
-GROWN = "bounds that may be padded, to less than twice their own"
+GROWN = "padding"
 CAPACITY = "words of a level"
 FANOUT = "instances of a fan-out"
 AXIS = "loops that a fan-out may carry"

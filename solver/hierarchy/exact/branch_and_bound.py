@@ -46,8 +46,8 @@ Array = Any
 MOST_ARRANGEMENTS = 500_000
 TOGETHER = 2048
 """Arrangements that are measured at once."""
-MOST_PADDINGS = 20_000
-STEP = 1.05
+MOST_PADDINGS = 2_000
+STEP = 1.02
 """The factor by which the bound rises from which on paddings wait, before they are looked at."""
 
 
