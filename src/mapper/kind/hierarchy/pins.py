@@ -34,7 +34,8 @@ def parse_pins(fix: Mapping[str, str], nest: LoopNest, machine: HierarchyMachine
             continue
         if key == "factors":
             remedy = (
-                f"{value[:40]!r}: only factors that divide are known so far; write factors.LEVEL=LOOP:TRIPS"
+                f"{value[:40]!r} is not known: factors divide the bounds, which may grow (padding=auto); to give some, "
+                "write factors.LEVEL=LOOP:TRIPS"
             )
             raise InputError("--fix", key, remedy)
         _known(decision, level, machine, key)
