@@ -28,7 +28,7 @@ MOST_CHILDREN = 1 << 12
 NO_FRONT = np.zeros((0, 2))
 MOST_ROWS = 4_000_000
 """Children of the outermost tile, with orders."""
-STEPS_AT_ONCE = 1_000_000
+STEPS_AT_ONCE = 20_000
 """From tiles to those inside them, between two looks at the time."""
 MOST_LINKS = 20
 """Between levels, of all tensors: sets of them are counted as bits."""
@@ -153,7 +153,10 @@ class Branch:
         if children is None:
             return None
         found, _ = children
-        return float(found[:, 0].min()) * SHY if len(found) else math.inf
+        if not len(found):
+            return math.inf
+        self.cycles = max(self.cycles, float(found[:, 3].min()))
+        return float(found[:, 0].min()) * SHY
 
     def _expand(self, level: int, limit: float, front: Array) -> tuple[Array, Array] | None:
         """The children of the tile at ``level``, most promising first; None if they are too many."""

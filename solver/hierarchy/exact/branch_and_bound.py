@@ -139,10 +139,15 @@ class Search:
             if not opened.build(self.effort):
                 self.undecided = min(self.undecided, bound)
             elif self.wants(opened.bound, opened.cycles):
-                if opened.bound < self.dived:
-                    self.dived = opened.bound
+                if self._promises(opened):
                     self._dive(opened)
                 heapq.heappush(self.heap, (max(bound, opened.bound), number, opened))
+
+    def _promises(self, branch: Branch) -> bool:
+        """Whether to take a mapping of an arrangement before its turn: its bound is lower than those before."""
+        lower = branch.bound < self.dived
+        self.dived = min(self.dived, branch.bound)
+        return lower
 
     def _start(self) -> None:
         """Have a mapping from the first moment, if none is known."""

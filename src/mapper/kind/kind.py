@@ -41,6 +41,8 @@ class Kind(ABC, Generic[V, P, M]):
     options: ClassVar[frozenset[str]]
     default_method: ClassVar[str] = "auto"
     default_model: ClassVar[str | None] = None
+    closes_gaps: ClassVar[bool] = False
+    """Whether the writer of proofs may find evidence for an optimum that a search has left open."""
     leaves_out: ClassVar[tuple[str, ...]]
     """What a network's latency here does not hold, for whoever compares it with that of another kind of machine."""
     at_once: ClassVar[frozenset[str]] = frozenset()
