@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import count
 
 from mapper.formulations.hierarchy.infeasible import why_infeasible
 from mapper.formulations.hierarchy.problem import ROUNDING, HierarchyProblem
@@ -53,28 +54,32 @@ class MachineSearch(Search):
         if self.below == math.inf:
             super()._start()
 
-    def gather(self) -> Spaces:
-        if self.same is None:
-            return super().gather()
+    def gather(self, problem: HierarchyProblem) -> Spaces:
+        if self.same is None or problem.pins.padded != self.problem.pins.padded:
+            return super().gather(problem)
         self.heap = self.same.waiting()
+        self.numbers = count(1 + max((number for _, number, _ in self.heap), default=-1))
         self.undecided = self.same.measured.undecided
         return self.same.spaces
 
-    def opened(self, waiting: Waiting, spaces: Spaces) -> Branch | None:
+    def opened(self, waiting: Waiting) -> Branch | None:
+        # Tables are of bounds as they are.
+        if waiting.spaces.padded != self.problem.pins.padded:
+            return super().opened(waiting)
         if self.same is not None:
             shared = self.same.branch(waiting, self.effort)
-            return super().opened(waiting, spaces) if shared is None else shared.on(self.problem)
-        closed = None if self.cheaper is None else self._closed(self.cheaper, waiting, spaces)
-        return super().opened(waiting, spaces) if closed is None else closed
+            return super().opened(waiting) if shared is None else shared.on(self.problem)
+        closed = None if self.cheaper is None else self._closed(self.cheaper, waiting)
+        return super().opened(waiting) if closed is None else closed
 
-    def _closed(self, cheaper: Table, waiting: Waiting, spaces: Spaces) -> Branch | None:
+    def _closed(self, cheaper: Table, waiting: Waiting) -> Branch | None:
         """The arrangement on the cheaper machine, if its bound there tells that nothing here lies below the limit."""
         shared = cheaper.branch(waiting, self.effort)
         if shared is None:
             return None
         # An access costs more here by what its energies differ, and there are at least as many of each as are
         # counted before tiles are looked at.
-        more = float(Opening(waiting.outset(spaces)).bound[0]) - float(shared.opening.bound[0])
+        more = float(Opening(waiting.outset()).bound[0]) - float(shared.opening.bound[0])
         closer = shared.on(self.problem)
         closer.bound += more
         return None if self.wants(closer.bound, closer.cycles) else closer

@@ -87,7 +87,7 @@ class Table:
 
     def __init__(self, problem: HierarchyProblem, effort: Effort) -> None:
         self.measured = Search(problem, Effort(effort.deadline, interrupt=effort.interrupt))
-        self.spaces = self.measured.gather()
+        self.spaces = self.measured.gather(problem.as_it_is())
         self.opened: dict[tuple[Keep, int], SharedBranch | None] = {}
         self.bytes = 0
 
@@ -106,7 +106,8 @@ class Table:
         """An arrangement; None if its tiles are too many to share, or time is over."""
         key = waiting.keep, waiting.row
         if key not in self.opened:
-            built = SharedBranch(waiting.outset(self.spaces), self.spaces.space(waiting.row))
+            space = self.spaces.space(waiting.row)
+            built = SharedBranch(waiting._replace(spaces=self.spaces).outset(), space)
             whole = built.build(effort)
             if not whole and effort.is_over():
                 return None

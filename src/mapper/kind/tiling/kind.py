@@ -202,12 +202,9 @@ class Tiling(Kind[Network, TilingProblem, TilingMapping]):
         return build(problem.as_it_is())
 
     def remarks(self, problem: TilingProblem, formulation: Formulation) -> list[str]:
-        if not problem.padding.is_free:
-            return []
-        return [
-            "Bounds may grow to any below twice their own, and branch and bound proves the optimum over all of them; "
-            "this program takes them as they are."
-        ]
+        from mapper.kind.tiling.padding import BOUNDS_REMARK
+
+        return [BOUNDS_REMARK] if problem.padding.is_free else []
 
     def proof_lines(self, proof: Mapping[str, Any], reason: str) -> list[str]:
         from mapper.kind.tiling.words import proof_lines
