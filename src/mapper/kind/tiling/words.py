@@ -61,9 +61,9 @@ def proof_lines(proof: Mapping[str, Any], reason: str) -> list[str]:
     if grown:
         lines.append(
             f"The bounds of {listed(grown)} may grow to any below twice their own. Lemma Covers: a tiling of "
-            "which a factor can be lowered by one, with the bounds still covered, costs no less than what is left then, but for "
-            "sums whose way out hides less; so boxes hold the tilings of which no factor can be lowered, and what is "
-            "priced beyond them is larger by so much that they could hide more."
+            "which a factor can be lowered by one, with the bounds still covered, costs no less than what is left "
+            "then, but for sums whose way out hides less; so boxes hold the tilings of which no factor can be lowered, "
+            "and what is priced beyond them is larger by so much that they could hide more."
         )
     if "most_cycles" in problem:
         lines.append(
